@@ -1,0 +1,120 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One setting for every target: the Swift 6 language mode, the upcoming features the code is written
+// against, and no warnings. `NonisolatedNonsendingByDefault` is what lets a limiter run its body in
+// the caller's isolation without a hop.
+let house: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser",
+  package: "swift-argument-parser"
+)
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+
+/// A room of the house: a library target and the rooms it may look into.
+func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+/// A program: arguments, wiring and exit codes only.
+func program(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+let package = Package(
+  name: "ConcurrencyLab",
+  platforms: [.macOS("26.0")],
+  products: [
+    .library(name: "Limiters", targets: ["Limiters"]),
+    .executable(name: "lab", targets: ["lab"]),
+    .executable(name: "bench", targets: ["bench"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLibedit",
+      pkgConfig: "libedit",
+      providers: [.apt(["libedit-dev"]), .brew(["libedit"])]
+    ),
+
+    room("Limiters"),
+    room("Tracing"),
+    room("VirtualTime", collections, heap),
+    room("Workloads"),
+    room("LessonBook"),
+    room("Terminal", "CLibedit"),
+
+    room("Specimens", "Limiters"),
+    room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
+    room("Experiments", "Mechanisms", "Tracing", "Workloads", "VirtualTime"),
+    room("Rendering", "Tracing", "Experiments", "Workloads", "Mechanisms"),
+    room(
+      "Shell",
+      "Experiments",
+      "Rendering",
+      "LessonBook",
+      "Mechanisms",
+      "Tracing",
+      "Workloads"
+    ),
+    room(
+      "Measurement",
+      "Experiments",
+      "Rendering",
+      "Mechanisms",
+      "Tracing",
+      "Workloads",
+      "Limiters",
+      histogram
+    ),
+
+    program("lab", "Shell", "Terminal", argumentParser),
+    program("bench", "Measurement", argumentParser),
+
+    // What several test targets share: running programs, pseudo-terminals, hand-driven executors.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+    tests("HouseTests"),
+    tests("LimitersTests", "Limiters", "TestSupport"),
+    tests("TracingTests", "Tracing"),
+    tests("VirtualTimeTests", "VirtualTime", "Limiters"),
+    tests("WorkloadsTests", "Workloads"),
+    tests("LessonBookTests", "LessonBook"),
+    tests("TerminalTests", "Terminal", "TestSupport"),
+    tests("SpecimensTests", "Specimens", "TestSupport"),
+    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "TestSupport"),
+    tests(
+      "ExperimentsTests",
+      "Experiments",
+      "Mechanisms",
+      "Tracing",
+      "Workloads",
+      "VirtualTime",
+      "TestSupport"
+    ),
+    tests("RenderingTests", "Rendering", "Experiments", "Tracing", "Workloads"),
+    tests("ShellTests", "Shell", "Experiments", "Rendering", "Tracing", "TestSupport"),
+    tests("MeasurementTests", "Measurement", "Experiments", "TestSupport"),
+    // The built programs, as a person or a script runs them.
+    tests("ProgramsTests", "lab", "bench", "TestSupport"),
+  ]
+)

@@ -1,0 +1,3 @@
+#pragma once
+#include <histedit.h>
+#include <stdio.h>

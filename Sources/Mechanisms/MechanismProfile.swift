@@ -1,0 +1,96 @@
+package import Workloads
+
+/// What a mechanism promises, as data: printed by the lab, verified by the conformance suite.
+package struct MechanismProfile: Hashable, Sendable {
+  /// Which limits a mechanism can keep.
+  package enum Limit: String, Hashable, Sendable {
+    /// Any number of permits from 1.
+    case any
+    /// One at a time, by nature.
+    case one
+    /// None: everything runs at once.
+    case none
+  }
+
+  /// What a waiting task holds.
+  package enum Waiting: String, Hashable, Sendable {
+    case suspendsTask = "suspends-task"
+    case blocksThread = "blocks-thread"
+    /// Waits as a closure in a queue: neither a task nor a thread is held.
+    case queued
+    /// Nothing ever waits.
+    case none
+  }
+
+  /// In which order waiting tasks are admitted.
+  package enum Order: String, Hashable, Sendable {
+    case fifo
+    /// Higher priorities first, FIFO among equals.
+    case priority
+    /// FIFO up to the first suspension of each body; bodies that suspend overlap.
+    case fifoToFirstSuspension = "fifo-to-first-suspension"
+    case none
+  }
+
+  /// What happens when a task is cancelled while it waits.
+  package enum Cancellation: String, Hashable, Sendable {
+    /// It leaves the queue at once and its body never runs.
+    case leavesAtOnce = "leaves-at-once"
+    /// Its body never runs, but its place in the queue is kept until its turn comes.
+    case skippedAtItsTurn = "skipped-at-its-turn"
+    /// It never waits, so there is nothing to leave.
+    case neverWaits = "never-waits"
+  }
+
+  /// On which clocks a mechanism can run.
+  package enum Clock: String, Hashable, Sendable {
+    /// In virtual time and on the wall clock.
+    case any
+    /// On the wall clock only: it owns its threads.
+    case real
+  }
+
+  package var limit: Limit
+  package var waiting: Waiting
+  package var order: Order
+  package var cancellation: Cancellation
+  package var clock: Clock
+  /// The kind of work the mechanism's users give it.
+  package var defaultKind: ServiceKind
+  /// Whether the limit can be changed while tasks run.
+  package var limitCanChange: Bool
+  /// One line: what it is.
+  package var summary: String
+  /// Why it cannot run in virtual time, where it cannot; completes "OperationQueue …".
+  package var realOnlyReason: String?
+  /// A paragraph or more for `explain`.
+  package var explanation: String
+  /// What is wrong with it on purpose; only specimens have one.
+  package var defect: String?
+
+  package init(
+    limit: Limit,
+    waiting: Waiting,
+    order: Order,
+    cancellation: Cancellation,
+    clock: Clock,
+    defaultKind: ServiceKind,
+    limitCanChange: Bool = false,
+    summary: String,
+    realOnlyReason: String? = nil,
+    explanation: String,
+    defect: String? = nil
+  ) {
+    self.limit = limit
+    self.waiting = waiting
+    self.order = order
+    self.cancellation = cancellation
+    self.clock = clock
+    self.defaultKind = defaultKind
+    self.limitCanChange = limitCanChange
+    self.summary = summary
+    self.realOnlyReason = realOnlyReason
+    self.explanation = explanation
+    self.defect = defect
+  }
+}

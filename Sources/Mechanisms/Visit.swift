@@ -1,0 +1,65 @@
+package import Tracing
+package import Workloads
+
+/// One simulated task on its way through one mechanism, reporting to a tracer.
+///
+/// The adapters call these methods at the moments their names say and add nothing of their own, so
+/// that a trace means the same for every mechanism: `arrive` before the limiter is entered, `serve`
+/// as the limiter's body, `leave` when the task was cancelled while it waited.
+package struct Visit: Sendable {
+  package let task: SimulatedTask
+  private let id: TaskID
+  private let tracer: any Tracer
+  private let world: any World
+
+  package init(_ task: SimulatedTask, tracer: any Tracer, world: any World) {
+    self.task = task
+    self.id = TaskID(task.number)
+    self.tracer = tracer
+    self.world = world
+  }
+
+  /// The task asks to be let in.
+  package func arrive() { tracer.record(.arrived, of: id) }
+
+  /// The task waits and the calling thread waits with it.
+  package func block() { tracer.record(.blocked, of: id) }
+
+  /// The task was cancelled while it waited; its body will not run.
+  package func leave() { tracer.record(.cancelled(.waiting), of: id) }
+
+  /// The mechanism would not take the task.
+  package func reject() { tracer.record(.rejected, of: id) }
+
+  /// The body, on a task: admission, work, departure.
+  ///
+  /// - Throws: `SimulatedFailure` or `CancellationError`, after the departure is recorded, so that
+  ///   the limiter's own error path is the one that gives the permit back.
+  package func serve() async throws {
+    tracer.record(.admitted, of: id)
+    do {
+      try await task.perform(in: world) { tracer.record(.progress($0), of: id) }
+    } catch {
+      tracer.record(error is CancellationError ? .cancelled(.running) : .failed, of: id)
+      throw error
+    }
+    tracer.record(.finished, of: id)
+  }
+
+  /// The body, on a thread that may be held: admission, work, departure.
+  ///
+  /// - Parameter isCancelled: asked between parts of the work, as cooperative code would.
+  /// - Throws: as `serve()` does.
+  package func serveOnThread(isCancelled: () -> Bool) throws {
+    tracer.record(.admitted, of: id)
+    do {
+      try task.performOnThread(in: world, isCancelled: isCancelled) {
+        tracer.record(.progress($0), of: id)
+      }
+    } catch {
+      tracer.record(error is CancellationError ? .cancelled(.running) : .failed, of: id)
+      throw error
+    }
+    tracer.record(.finished, of: id)
+  }
+}

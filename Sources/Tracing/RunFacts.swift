@@ -1,0 +1,18 @@
+/// What must be known of a run, beside its events, to read them.
+package struct RunFacts: Hashable, Sendable {
+  /// How many tasks the run has.
+  package var tasks: Int
+  /// The limit the mechanism promised to keep in this run; nil where it promised none.
+  package var limit: Int?
+  /// Whether the mechanism promised to admit in the order of arrival.
+  package var promisesOrder: Bool
+  /// Whether a task in service holds its worker: true for blocking and spinning work.
+  package var serviceHoldsWorker: Bool
+
+  package init(tasks: Int, limit: Int?, promisesOrder: Bool, serviceHoldsWorker: Bool) {
+    self.tasks = tasks
+    self.limit = limit
+    self.promisesOrder = promisesOrder
+    self.serviceHoldsWorker = serviceHoldsWorker
+  }
+}

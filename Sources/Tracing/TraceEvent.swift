@@ -1,0 +1,101 @@
+/// The number of a simulated task within one run, from 1; 0 stands for the run itself.
+///
+/// Shown as `t07`, zero-padded to one width for all tasks of a run.
+package struct TaskID: Hashable, Comparable, Sendable {
+  package let number: Int32
+
+  package init(_ number: Int) { self.number = Int32(clamping: number) }
+
+  /// The run itself: what made a task runnable when no other task did.
+  package static let run = TaskID(0)
+
+  package static func < (one: TaskID, other: TaskID) -> Bool { one.number < other.number }
+
+  /// The task's name, such as `t007` where the run has between 100 and 999 tasks.
+  package func label(amongst tasks: Int) -> String {
+    let digits = String(number)
+    let width = max(2, String(tasks).utf8.count)
+    return "t" + String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+}
+
+/// A worker that runs tasks: a thread on the wall clock, a modelled one in virtual time.
+///
+/// Numbered from 1 in the order in which the log first names them; shown as `w3`.
+package struct WorkerID: Hashable, Comparable, Sendable {
+  package let number: Int32
+
+  package init(_ number: Int) { self.number = Int32(clamping: number) }
+
+  package static func < (one: WorkerID, other: WorkerID) -> Bool { one.number < other.number }
+
+  package var label: String { "w\(number)" }
+}
+
+/// Something that happened to one task at one instant: the only thing every view is made from.
+package struct TraceEvent: Hashable, Sendable {
+  /// What can happen to a task.
+  ///
+  /// A task's life is `arrived`, then `admitted` (perhaps after `blocked`), then any number of
+  /// `progress`, `suspended` and `resumed`, and exactly one end: `finished`, `failed`, `cancelled`
+  /// or `rejected`.
+  package enum Kind: Hashable, Sendable {
+    /// The task asked to be let in. Its waiting time starts.
+    case arrived
+    /// The task waits, and the thread named as worker waits with it until the admission.
+    case blocked
+    /// The task holds a permit; its service starts. The body's first act.
+    case admitted
+    /// A download has this share of its work behind it, in percent.
+    case progress(UInt8)
+    /// In service, but neither working nor holding a worker.
+    case suspended
+    /// In service and working again.
+    case resumed
+    /// The body returned. Its last act: the departure.
+    case finished
+    /// The body threw an error of its own. Its last act: the departure.
+    case failed
+    /// The task was cancelled; in the phase `running` this is the departure too.
+    case cancelled(Phase)
+    /// The mechanism would not take the task.
+    case rejected
+
+    /// Whether no event of the same task may follow.
+    package var isEnd: Bool {
+      switch self {
+      case .finished, .failed, .cancelled, .rejected: true
+      case .arrived, .blocked, .admitted, .progress, .suspended, .resumed: false
+      }
+    }
+  }
+
+  /// Where in its life a task was when its cancellation took effect.
+  package enum Phase: String, Hashable, Sendable {
+    case waiting
+    case running
+  }
+
+  /// Nanoseconds since the run began.
+  package var time: Int64
+  package var task: TaskID
+  package var kind: Kind
+  /// The worker the event happened on, where known.
+  package var worker: WorkerID?
+  /// The task whose step made this one runnable, where known.
+  package var cause: TaskID?
+
+  package init(
+    time: Int64,
+    task: TaskID,
+    kind: Kind,
+    worker: WorkerID? = nil,
+    cause: TaskID? = nil
+  ) {
+    self.time = time
+    self.task = task
+    self.kind = kind
+    self.worker = worker
+    self.cause = cause
+  }
+}

@@ -1,0 +1,37 @@
+/// Takes note of what happens to tasks.
+///
+/// Called from any thread, on the path under measurement: an implementation never blocks for long
+/// and never calls back.
+package protocol Tracer: Sendable {
+  /// Notes that `kind` happens to `task` now, here.
+  func record(_ kind: TraceEvent.Kind, of task: TaskID)
+}
+
+/// A tracer that takes no notes.
+package struct NoTracer: Tracer {
+  package init() {}
+
+  @inlinable package func record(_ kind: TraceEvent.Kind, of task: TaskID) {}
+}
+
+/// The instant and the place of an event, as its source knows them.
+package struct TraceStamp: Sendable {
+  /// Nanoseconds since the run began.
+  package var time: Int64
+  /// A key for the worker, unique among those alive; 0 where unknown.
+  package var worker: UInt64
+  /// The task whose step made the current one runnable, where known.
+  package var cause: TaskID?
+
+  package init(time: Int64, worker: UInt64, cause: TaskID? = nil) {
+    self.time = time
+    self.worker = worker
+    self.cause = cause
+  }
+}
+
+/// Tells the time, the worker and the cause to a recorder: the wall clock or a virtual one.
+package protocol TraceSource: Sendable {
+  /// The stamp of an event that happens now, on the calling thread.
+  func stamp() -> TraceStamp
+}

@@ -1,0 +1,75 @@
+/// How a simulated task spends its service time.
+package enum ServiceKind: String, CaseIterable, Sendable {
+  /// Awaits a timer, holding no thread: asynchronous input and output.
+  case suspend
+  /// Sleeps on its thread: synchronous input and output.
+  case block
+  /// Computes on its thread.
+  case spin
+  /// Takes its time in six parts with a report after each: 5, 20, 40, 60, 80 and 100 %.
+  ///
+  /// Suspends between reports where the mechanism can, blocks its thread elsewhere.
+  case download
+}
+
+/// One task of a workload: when it arrives, how long it serves, how it ends.
+///
+/// A plain value, drawn from the workload's seed before anything runs, so that every mechanism gets
+/// the same tasks.
+package struct SimulatedTask: Hashable, Sendable {
+  /// From 1, in the order of arrival.
+  package var number: Int
+  /// Nanoseconds from the start of the run to the intended arrival.
+  package var arrival: Int64
+  /// Nanoseconds of service.
+  package var service: Int64
+  package var kind: ServiceKind
+  /// Whether the body throws once it has served.
+  package var fails: Bool
+  /// Nanoseconds from the start of the run to the task's cancellation, if it is to be cancelled.
+  package var cancelAt: Int64?
+  package var priority: ServicePriority
+  /// The nanoseconds of each part of a download.
+  ///
+  /// They add up to `service`; other kinds have none.
+  package var parts: [Int64]
+
+  package init(
+    number: Int,
+    arrival: Int64 = 0,
+    service: Int64,
+    kind: ServiceKind = .suspend,
+    fails: Bool = false,
+    cancelAt: Int64? = nil,
+    priority: ServicePriority = .medium,
+    parts: [Int64] = []
+  ) {
+    self.number = number
+    self.arrival = arrival
+    self.service = service
+    self.kind = kind
+    self.fails = fails
+    self.cancelAt = cancelAt
+    self.priority = priority
+    self.parts = parts
+  }
+
+  /// The shares, in percent, that a download reports, one after each part.
+  package static let progressReports: [UInt8] = [5, 20, 40, 60, 80, 100]
+}
+
+/// How urgent a task is; each mechanism maps it to its own scale.
+package enum ServicePriority: String, CaseIterable, Sendable {
+  case low
+  case medium
+  case high
+}
+
+/// What a simulated task throws when it is drawn to fail.
+package struct SimulatedFailure: Error, Hashable, CustomStringConvertible {
+  package let task: Int
+
+  package init(task: Int) { self.task = task }
+
+  package var description: String { "simulated failure of task \(task)" }
+}

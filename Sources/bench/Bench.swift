@@ -1,0 +1,3 @@
+import ArgumentParser
+
+@main struct Bench: AsyncParsableCommand { mutating func run() async throws { print("hi") } }

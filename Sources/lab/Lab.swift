@@ -1,0 +1,3 @@
+import ArgumentParser
+
+@main struct Lab: AsyncParsableCommand { mutating func run() async throws { print("hi") } }
