@@ -1,0 +1,127 @@
+// A line that anyone may leave.
+//
+// Every limiter here keeps its waiters in this queue. Waiters join at the back, the first leaves when
+// a permit is handed to it, and any of them may leave from the middle, because its task was
+// cancelled. All three must be cheap: if leaving searched the line, cancelling n waiters would cost
+// n²/2 steps, under the limiter's lock, exactly when the program is already in trouble. And leaving
+// must be exact: a tombstone that stays until its turn keeps the memory of tasks that are long gone.
+//
+// Structure: a slab of slots, threaded by two lists. The slots of those who wait form a doubly linked
+// list in order of arrival; vacant slots form a singly linked list and are used again first. Links
+// are indices into one array, so a line of a thousand waiters is one allocation.
+//
+// A ticket names a slot and the arrival that took it. Arrivals are numbered and numbers are never
+// used twice, so a ticket kept after its waiter has left finds another number in the slot, or a vacant
+// one, and removes nobody. That is what decides between cancellation and hand-off: both
+// remove the waiter under the limiter's lock, and whoever comes second gets nil.
+
+/// A first-in, first-out queue whose elements can be removed from the middle by ticket.
+///
+/// - Complexity: Joining is O(1) amortised (the slab grows by doubling); removing, at the front or
+///   by ticket, is O(1) and touches at most three slots.
+/// - Memory: One slot for each element waiting at the busiest moment. A slab of more than
+///   `keptSlots` slots is released when the queue runs empty.
+struct WaiterQueue<Element> {
+  /// The place of one element in the queue.
+  struct Ticket: Hashable, Sendable {
+    fileprivate let slot: Int
+    fileprivate let arrival: UInt64
+  }
+
+  fileprivate struct Slot {
+    var arrival: UInt64
+    /// Nil while the slot is vacant.
+    var element: Element?
+    var previous: Int
+    /// The slot behind this one; for a vacant slot, the next vacant one.
+    var next: Int
+  }
+
+  /// How many slots outlive the queue running empty: enough that an ordinary line never allocates
+  /// twice, few enough that an idle limiter holds a few kilobytes at most.
+  static var keptSlots: Int { 64 }
+
+  /// The index that stands for no slot.
+  private static var nowhere: Int { -1 }
+
+  private var slots: [Slot] = []
+  private var front = nowhere
+  private var back = nowhere
+  private var vacant = nowhere
+  private var arrivals: UInt64 = 0
+
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  /// The number of slots in memory, taken or vacant.
+  var slotCount: Int { slots.count }
+
+  /// Joins at the back.
+  mutating func append(_ element: Element) -> Ticket {
+    arrivals += 1
+    let slot = Slot(
+      arrival: arrivals,
+      element: element,
+      previous: back,
+      next: Self.nowhere
+    )
+    let index: Int
+    if vacant == Self.nowhere {
+      index = slots.count
+      slots.append(slot)
+    } else {
+      index = vacant
+      vacant = slots[index].next
+      slots[index] = slot
+    }
+    if back == Self.nowhere {
+      front = index
+    } else {
+      slots[back].next = index
+    }
+    back = index
+    count += 1
+    return Ticket(slot: index, arrival: arrivals)
+  }
+
+  /// Removes the first element; nil when nobody waits.
+  mutating func popFirst() -> Element? {
+    front == Self.nowhere ? nil : remove(at: front)
+  }
+
+  /// Removes the element that got `ticket`; nil if it has left already.
+  mutating func remove(_ ticket: Ticket) -> Element? {
+    guard slots.indices.contains(ticket.slot) else { return nil }
+    guard slots[ticket.slot].arrival == ticket.arrival else { return nil }
+    guard slots[ticket.slot].element != nil else { return nil }
+    return remove(at: ticket.slot)
+  }
+
+  /// Removes all, first to last.
+  mutating func removeAll() -> [Element] {
+    var all: [Element] = []
+    all.reserveCapacity(count)
+    while let element = popFirst() { all.append(element) }
+    return all
+  }
+
+  private mutating func remove(at index: Int) -> Element? {
+    let element = slots[index].element.take()
+    let (previous, next) = (slots[index].previous, slots[index].next)
+    if previous == Self.nowhere { front = next } else { slots[previous].next = next }
+    if next == Self.nowhere { back = previous } else { slots[next].previous = previous }
+    count -= 1
+    if count == 0, slots.count > Self.keptSlots {
+      slots = []
+      vacant = Self.nowhere
+    } else {
+      slots[index].next = vacant
+      vacant = index
+    }
+    return element
+  }
+}
+
+extension WaiterQueue: Sendable where Element: Sendable {}
+extension WaiterQueue.Slot: Sendable where Element: Sendable {}
