@@ -1,0 +1,196 @@
+internal import Synchronization
+
+// Waiting for something to happen, and saying that it has.
+//
+// A condition and its signal are two ends of one event that happens at most once. Any number of
+// tasks wait at one end; somebody signals at the other. Two ends, so that who waits cannot signal
+// by mistake, and so that the end of the signal's life means something: nobody is left who could
+// signal, and whoever still waits would wait for ever. Dropping the `Signal` therefore wakes them
+// with an error.
+//
+// The event is remembered. A signal before the wait, a second signal and a second wait all do what
+// one expects: once signalled, every wait returns at once. That is what makes the pair safe to use
+// in the order that comes naturally: make the pair, put the signal where the other task will find
+// it, wait. Had the signal no memory, the other task could signal between your putting it there
+// and your waiting, and you would sleep through it: the lost wake-up.
+//
+// Cancellation: `wait()` stands in the condition's queue from before its task suspends. The
+// cancellation handler removes it from there and wakes it with `CancellationError`; if it is not
+// there any more, the signal was faster and the wait returns normally. A task cancelled before it
+// waits runs the handler at once, which finds the wait in the queue all the same. If a cancelled
+// wait returned instead of throwing, as waiting on an `AsyncStream` does, the caller would go on as
+// if it had been signalled: that is how a limiter lets in more than its limit.
+//
+// The idea is published with a limiter built upon it; here it is written anew, for exactness under
+// cancellation.
+
+/// The end of an event at which tasks wait for it.
+///
+/// ```swift
+/// let (condition, signal) = Condition.makeCondition()
+/// Task { await download(); signal.signal() }
+/// try await condition.wait()
+/// ```
+public final class Condition: Sendable {
+  /// How the waiting ended.
+  enum Outcome: Hashable, Sendable {
+    case signalled
+    /// The waiting task was cancelled.
+    case cancelled
+    /// The signal went away unsignalled.
+    case dropped
+  }
+
+  private let state = Mutex(ConditionState<HandOff<Outcome>>())
+
+  fileprivate init() {}
+
+  /// Makes the two ends of one event.
+  ///
+  /// - Complexity: O(1), two allocations.
+  public static func makeCondition() -> (condition: Condition, signal: Signal) {
+    let condition = Condition()
+    return (condition, Signal(condition))
+  }
+
+  /// Waits until the event has happened; returns at once if it has.
+  ///
+  /// Any number of tasks may wait, each any number of times. Whether a signal or a cancellation that
+  /// come together win is open, but never both.
+  ///
+  /// - Complexity: O(1) amortised, and so is being cancelled.
+  /// - Throws: `CancellationError` as soon as the task is cancelled before the event;
+  ///   ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
+  public func wait() async throws {
+    let handOff = HandOff<Outcome>()
+    switch state.withLock({ $0.arrive(handOff) }) {
+    case .settled(let outcome):
+      try outcome.get()
+    case .wait(let ticket):
+      let outcome = await withTaskCancellationHandler {
+        await handOff.receive()
+      } onCancel: {
+        let leaver = state.withLock { $0.leave(ticket) }
+        leaver?.deliver(.cancelled)
+      }
+      try outcome.get()
+    }
+  }
+
+  /// Waits until the event has happened, even if the task is cancelled meanwhile.
+  ///
+  /// For code that could not go on without the event, cancelled or not. Prefer ``wait()``: a
+  /// cancelled task that goes on waiting keeps whoever cancelled it waiting too.
+  ///
+  /// - Complexity: O(1) amortised.
+  /// - Throws: ``SignalDropped`` once the ``Signal`` has gone away unsignalled;
+  ///   `CancellationError` only if it was the event itself that was cancelled.
+  public func waitUncancellably() async throws {
+    try await outcome().get()
+  }
+
+  /// Waits on behalf of a queue: while the task waits, its `Signal` stands in a queue of the caller's.
+  ///
+  /// The lock of that queue alone decides between hand-off and cancellation, so this wait
+  /// does not look at its task. When the task is cancelled, `leave` takes the signal out of the
+  /// caller's queue, and returns it if it was still there: then nobody else can signal, and the wait
+  /// ends with `CancellationError`. If `leave` returns nil, the signal is in the hands of somebody
+  /// about to signal, and the wait ends normally. A task cancelled on arrival comes the same way.
+  func wait(leavingWith leave: @Sendable () -> Signal?) async throws {
+    let outcome = await withTaskCancellationHandler {
+      await self.outcome()
+    } onCancel: {
+      leave()?.cancel()
+    }
+    try outcome.get()
+  }
+
+  private func outcome() async -> Outcome {
+    let handOff = HandOff<Outcome>()
+    switch state.withLock({ $0.arrive(handOff) }) {
+    case .settled(let outcome): return outcome
+    case .wait: return await handOff.receive()
+    }
+  }
+
+  fileprivate func settle(_ outcome: Outcome) {
+    let waiters = state.withLock { $0.settle(outcome) }
+    for waiter in waiters { waiter.deliver(outcome) }
+  }
+}
+
+/// The end of an event at which it is made to happen.
+///
+/// Keep it where whoever will signal finds it. When the last reference goes away unsignalled, every
+/// waiter wakes with ``SignalDropped``.
+public final class Signal: Sendable {
+  private let condition: Condition
+
+  fileprivate init(_ condition: Condition) { self.condition = condition }
+
+  deinit { condition.settle(.dropped) }
+
+  /// Makes the event happen: wakes every waiter, and lets every later wait return at once.
+  ///
+  /// From any thread. Only the first call has an effect.
+  ///
+  /// - Complexity: O(n) for n waiters.
+  public func signal() { condition.settle(.signalled) }
+
+  /// Wakes every waiter with `CancellationError`: the event will not happen.
+  func cancel() { condition.settle(.cancelled) }
+}
+
+/// A wait that can never end otherwise: the condition's `Signal` went away unsignalled.
+public struct SignalDropped: Error, Hashable, CustomStringConvertible {
+  /// What happened, and what to do.
+  public var description: String {
+    """
+    waited on a Condition whose Signal was dropped without being signalled, so nothing could ever \
+    end the wait; keep the Signal until you call signal()
+    """
+  }
+}
+
+extension Condition.Outcome {
+  fileprivate func get() throws {
+    switch self {
+    case .signalled: return
+    case .cancelled: throw CancellationError()
+    case .dropped: throw SignalDropped()
+    }
+  }
+}
+
+/// What a condition knows: how the event ended, or who waits for it.
+struct ConditionState<Waiter> {
+  enum Arrival {
+    /// The event is over; do not wait.
+    case settled(Condition.Outcome)
+    case wait(WaiterQueue<Waiter>.Ticket)
+  }
+
+  private(set) var outcome: Condition.Outcome?
+  private var waiters = WaiterQueue<Waiter>()
+
+  var waiting: Int { waiters.count }
+
+  mutating func arrive(_ waiter: Waiter) -> Arrival {
+    if let outcome { return .settled(outcome) }
+    return .wait(waiters.append(waiter))
+  }
+
+  /// Settles how the event ended and returns the waiters to tell. The first settlement stays.
+  mutating func settle(_ outcome: Condition.Outcome) -> [Waiter] {
+    guard self.outcome == nil else { return [] }
+    self.outcome = outcome
+    return waiters.removeAll()
+  }
+
+  /// Returns the waiter to wake with the cancellation; nil if the event was faster.
+  mutating func leave(_ ticket: WaiterQueue<Waiter>.Ticket) -> Waiter? {
+    waiters.remove(ticket)
+  }
+}
+
+extension ConditionState: Sendable where Waiter: Sendable {}
