@@ -1,0 +1,142 @@
+// The pool's decisions, without its effects.
+//
+// Every element the pool has stands in a slot, lent or idle; a task that builds one holds its place
+// as `building`. The three together never exceed `maxElements`: that is the limit.
+//
+// Whoever reserved a place builds on its own task. If its builder throws, the place goes to the first
+// waiter, who then builds in turn, on *its* task. Had the pool a builder task of its own, a throwing
+// builder would leave the question whom to tell, and waiters parked for ever if it told nobody.
+//
+// The invariant: somebody waits only while every place is lent or being built. So each of the events
+// that end this (an element returned, an element discarded, a build that failed) looks at the
+// line first: one waiter for each place.
+//
+// An element is recognised by its identity. The pool keeps every element alive, lent ones too, so an
+// identity cannot come to mean another object, and what is returned twice, or was never of this
+// pool, is always recognised.
+
+/// The elements of a pool and the line for them.
+struct PoolState<Element: AnyObject, Waiter> {
+  typealias Ticket = WaiterQueue<Waiter>.Ticket
+
+  enum Acquisition {
+    case element(Element)
+    /// A place is reserved: build an element, then call `built` or `buildFailed`.
+    case build
+    /// Every place is taken.
+    case full
+  }
+
+  enum Arrival {
+    case acquired(Acquisition)
+    case wait(Ticket)
+  }
+
+  enum Return {
+    case keep
+    /// The element is lent on to this waiter.
+    case hand(Waiter)
+    /// The element is not one of this pool's, or was discarded.
+    case foreign
+    /// The element is here already.
+    case double
+  }
+
+  enum Discard {
+    case shrink
+    /// The element's place goes to this waiter, who must build.
+    case passPlace(Waiter)
+    case foreign
+    case double
+  }
+
+  fileprivate struct Slot {
+    /// Nil while the slot is vacant.
+    var element: Element?
+    var isLent: Bool
+  }
+
+  let maxElements: Int
+  private(set) var building = 0
+  private var slots: [Slot] = []
+  private var vacant: [Int] = []
+  /// The slots of idle elements, most recently used last: that one is taken first, while it is warm.
+  private var idleSlots: [Int] = []
+  private var slotOf: [ObjectIdentifier: Int] = [:]
+  private var waiters = WaiterQueue<Waiter>()
+
+  init(maxElements: Int) { self.maxElements = maxElements }
+
+  var waiting: Int { waiters.count }
+  var idle: Int { idleSlots.count }
+  var lent: Int { slotOf.count - idleSlots.count }
+
+  /// Takes an idle element or reserves a place.
+  mutating func acquire() -> Acquisition {
+    if let slot = idleSlots.popLast(), let element = slots[slot].element {
+      slots[slot].isLent = true
+      return .element(element)
+    }
+    guard slotOf.count + building < maxElements else { return .full }
+    building += 1
+    return .build
+  }
+
+  /// Takes an idle element or reserves a place, or has the newcomer wait.
+  mutating func arrive(_ waiter: Waiter) -> Arrival {
+    let acquisition = acquire()
+    guard case .full = acquisition else { return .acquired(acquisition) }
+    return .wait(waiters.append(waiter))
+  }
+
+  /// Takes in an element whose place was reserved, lent to the task that built it.
+  ///
+  /// Returns false, and takes nothing in, if the pool has this very object already.
+  mutating func built(_ element: Element) -> Bool {
+    guard slotOf[ObjectIdentifier(element)] == nil else { return false }
+    let slot = vacant.popLast() ?? slots.count
+    if slot == slots.count {
+      slots.append(Slot(element: element, isLent: true))
+    } else {
+      slots[slot] = Slot(element: element, isLent: true)
+    }
+    slotOf[ObjectIdentifier(element)] = slot
+    building -= 1
+    return true
+  }
+
+  /// Gives a reserved place back: returns the waiter that gets it, and must build.
+  mutating func buildFailed() -> Waiter? {
+    if let next = waiters.popFirst() { return next }
+    building -= 1
+    return nil
+  }
+
+  mutating func `return`(_ element: Element) -> Return {
+    guard let slot = slotOf[ObjectIdentifier(element)] else { return .foreign }
+    guard slots[slot].isLent else { return .double }
+    if let next = waiters.popFirst() { return .hand(next) }
+    slots[slot].isLent = false
+    idleSlots.append(slot)
+    return .keep
+  }
+
+  mutating func discard(_ element: Element) -> Discard {
+    guard let slot = slotOf[ObjectIdentifier(element)] else { return .foreign }
+    guard slots[slot].isLent else { return .double }
+    slotOf[ObjectIdentifier(element)] = nil
+    slots[slot].element = nil
+    vacant.append(slot)
+    guard let next = waiters.popFirst() else { return .shrink }
+    building += 1
+    return .passPlace(next)
+  }
+
+  /// Takes a cancelled waiter out; nil if something was handed to it already.
+  mutating func leave(_ ticket: Ticket) -> Waiter? {
+    waiters.remove(ticket)
+  }
+}
+
+extension PoolState: Sendable where Element: Sendable, Waiter: Sendable {}
+extension PoolState.Slot: Sendable where Element: Sendable {}
