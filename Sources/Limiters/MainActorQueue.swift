@@ -1,0 +1,77 @@
+// In order onto the main actor: an `ActorQueue` that has adopted the one actor there always is.
+
+/// Sends closures to the main actor so that they start in the order in which they were enqueued.
+///
+/// ```swift
+/// MainActorQueue.shared.enqueue { label.text = "started" }
+/// ```
+///
+/// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
+/// wait for the queue it runs on. The main actor is free between two bodies.
+public final class MainActorQueue: Sendable {
+  /// The queue; one for the whole program, so that there is one order.
+  public static let shared = MainActorQueue()
+
+  private let queue = ActorQueue<MainActor>()
+
+  private init() { queue.adoptExecutionContext(of: MainActor.shared) }
+
+  /// Whether a body is on its way to the main actor: a snapshot, out of date as soon as it is taken.
+  ///
+  /// A body that has started is no longer counted.
+  public var isStarting: Bool { queue.isStarting }
+
+  /// How many bodies wait for their turn: a snapshot, as ``isStarting``.
+  public var waiting: Int { queue.waiting }
+
+  /// Has `body` start on the main actor after everything enqueued before it, and returns at once.
+  ///
+  /// From any thread. Once enqueued, `body` runs, whatever becomes of the task that enqueued it.
+  ///
+  /// - Complexity: O(1) amortised.
+  public func enqueue(_ body: @escaping @Sendable @MainActor () async -> Void) {
+    queue.enqueue { _ in await body() }
+  }
+
+  /// Has `body` start on the main actor after everything enqueued before it, and returns at once.
+  ///
+  /// Nobody waits for `body`, so nobody is there to catch what it throws: `onError` is asked for, so
+  /// that no error is lost.
+  ///
+  /// - Parameters:
+  ///   - body: Runs in its turn, whatever becomes of the task that enqueued it.
+  ///   - onError: Is given what `body` throws, on the main actor.
+  /// - Complexity: O(1) amortised.
+  public func enqueue(
+    _ body: @escaping @Sendable @MainActor () async throws -> Void,
+    onError: @escaping @Sendable @MainActor (any Error) -> Void
+  ) {
+    enqueue {
+      do { try await body() } catch { onError(error) }
+    }
+  }
+
+  /// Runs `body` on the main actor, starting after everything enqueued before it, and returns its
+  /// value.
+  ///
+  /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before its turn: it
+  ///   leaves the queue at once and `body` does not run.
+  public func enqueueAndWait<Value: Sendable>(
+    _ body: @Sendable @MainActor () async throws -> Value
+  ) async throws -> Value {
+    try await queue.enqueueAndWait { _ in try await body() }
+  }
+
+  /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
+  ///
+  /// For bodies that must run; whoever awaits the cancelled task waits as long as the queue is.
+  ///
+  /// - Complexity: O(1) amortised to arrive and to be admitted.
+  /// - Throws: What `body` throws, nothing of its own.
+  public func enqueueAndWaitUncancellably<Value: Sendable, Failure: Error>(
+    _ body: @Sendable @MainActor () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    try await queue.enqueueAndWaitUncancellably { _ async throws(Failure) in try await body() }
+  }
+}
