@@ -131,6 +131,7 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
   /// whoever wants it replaced uses ``get()`` and ``discard(_:)``.
   ///
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
+  /// - Returns: What `body` returns.
   /// - Complexity: As ``get()``.
   /// - Throws: What `body` throws, and what ``get()`` throws; in the latter case `body` does not run.
   public func withElement<Value>(

@@ -62,6 +62,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// The permit is given back when `body` returns or throws.
   ///
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
+  /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
   ///   admitted: it leaves the line at once and `body` does not run. Once admitted, `body` runs,

@@ -180,7 +180,9 @@ struct ConditionState<Waiter> {
     return .wait(waiters.append(waiter))
   }
 
-  /// Settles how the event ended and returns the waiters to tell. The first settlement stays.
+  /// Settles how the event ended and returns the waiters to tell.
+  ///
+  /// The first settlement stays.
   mutating func settle(_ outcome: Condition.Outcome) -> [Waiter] {
     guard self.outcome == nil else { return [] }
     self.outcome = outcome

@@ -87,6 +87,7 @@ public final class FIFOQueue: Sendable {
   /// isolation.
   ///
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
+  /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before its turn: it
   ///   leaves the queue at once and `body` does not run.

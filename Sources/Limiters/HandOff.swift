@@ -30,7 +30,9 @@ final class HandOff<Value: Sendable>: Sendable {
     receiver?.resume(returning: value)
   }
 
-  /// Waits for the value. Cancelling the task does not end the wait: deliver something that says so.
+  /// Waits for the value.
+  ///
+  /// Cancelling the task does not end the wait: deliver something that says so.
   func receive() async -> Value {
     await withUnsafeContinuation { continuation in
       // Resumed exactly once: here if the value is there; otherwise the state holds the continuation,
@@ -41,7 +43,9 @@ final class HandOff<Value: Sendable>: Sendable {
   }
 }
 
-/// Where a hand-off stands. It ends in `.done`, whatever came first.
+/// Where a hand-off stands.
+///
+/// It ends in `.done`, whichever came first.
 enum HandOffState<Value, Receiver> {
   /// Nobody has come yet.
   case empty

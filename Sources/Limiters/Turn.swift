@@ -46,12 +46,16 @@ final class Turn<Work: Sendable>: Sendable {
     }
   }
 
-  /// Puts work in the line; returns it if it has the turn already. Start what is returned.
+  /// Puts work in the line; returns it if it has the turn already.
+  ///
+  /// Start what is returned.
   func enqueue(_ work: Work) -> Work? {
     state.withLock { $0.enqueue(work) } ? work : nil
   }
 
-  /// Passes the turn on; returns the work that has it now, if it is work. Start what is returned.
+  /// Passes the turn on; returns the work that has it now, if it is work.
+  ///
+  /// Start what is returned.
   func pass() -> Work? {
     switch state.withLock({ $0.pass() }) {
     case .waiter(let signal):
