@@ -66,7 +66,7 @@ let package = Package(
 
     room("Specimens", "Limiters"),
     room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
-    room("Experiments", "Mechanisms", "Tracing", "Workloads", "VirtualTime"),
+    room("Experiments", "Mechanisms", "Tracing", "Workloads", "VirtualTime", heap),
     room("Rendering", "Tracing", "Experiments", "Workloads", "Mechanisms"),
     room(
       "Shell",

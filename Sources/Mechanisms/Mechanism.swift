@@ -31,8 +31,15 @@ package protocol Mechanism: Sendable {
   /// Exact when no visit is under way; then it must be 0.
   var permitsInUse: Int? { get }
 
-  /// Changes the limit while tasks run. Only called where the profile says `limitCanChange`.
+  /// Changes the limit while tasks run.
+  ///
+  /// Only called where the profile lists the control `limit`.
   func changeLimit(to limit: Int)
+
+  /// Admits nobody from now on, or again.
+  ///
+  /// Only called where the profile lists the control `suspension`.
+  func setSuspended(_ suspended: Bool)
 }
 
 extension Mechanism {
@@ -40,6 +47,9 @@ extension Mechanism {
   package var permitsInUse: Int? { nil }
   package func changeLimit(to limit: Int) {
     preconditionFailure("\(Self.id) cannot change its limit; its profile says so")
+  }
+  package func setSuspended(_ suspended: Bool) {
+    preconditionFailure("\(Self.id) cannot be suspended; its profile says so")
   }
 }
 

@@ -16,7 +16,7 @@ package struct MechanismProfile: Hashable, Sendable {
   package enum Waiting: String, Hashable, Sendable {
     case suspendsTask = "suspends-task"
     case blocksThread = "blocks-thread"
-    /// Waits as a closure in a queue: neither a task nor a thread is held.
+    /// Waits as an entry in a queue: neither a suspended task nor a thread is needed.
     case queued
     /// Nothing ever waits.
     case none
@@ -50,6 +50,20 @@ package struct MechanismProfile: Hashable, Sendable {
     case real
   }
 
+  /// What can be done to a mechanism, beyond giving it tasks.
+  package enum Control: String, Hashable, Comparable, Sendable {
+    /// Its limit can be changed while tasks run.
+    case limit
+    /// It can be told to admit nobody for a while.
+    case suspension
+    /// A task can be made to wait for another's end before it may be admitted.
+    case dependencies
+    /// It admits more urgent tasks first.
+    case priorities
+
+    package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+  }
+
   package var limit: Limit
   package var waiting: Waiting
   package var order: Order
@@ -57,8 +71,10 @@ package struct MechanismProfile: Hashable, Sendable {
   package var clock: Clock
   /// The kind of work the mechanism's users give it.
   package var defaultKind: ServiceKind
-  /// Whether the limit can be changed while tasks run.
-  package var limitCanChange: Bool
+  /// What can be done to it while tasks run.
+  package var controls: Set<Control>
+  /// How the mechanism itself says that all it was given is done, where it does.
+  package var completionSignal: String?
   /// One line: what it is.
   package var summary: String
   /// Why it cannot run in virtual time, where it cannot; completes "OperationQueue …".
@@ -75,7 +91,8 @@ package struct MechanismProfile: Hashable, Sendable {
     cancellation: Cancellation,
     clock: Clock,
     defaultKind: ServiceKind,
-    limitCanChange: Bool = false,
+    controls: Set<Control> = [],
+    completionSignal: String? = nil,
     summary: String,
     realOnlyReason: String? = nil,
     explanation: String,
@@ -87,7 +104,8 @@ package struct MechanismProfile: Hashable, Sendable {
     self.cancellation = cancellation
     self.clock = clock
     self.defaultKind = defaultKind
-    self.limitCanChange = limitCanChange
+    self.controls = controls
+    self.completionSignal = completionSignal
     self.summary = summary
     self.realOnlyReason = realOnlyReason
     self.explanation = explanation

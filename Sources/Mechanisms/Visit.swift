@@ -33,11 +33,15 @@ package struct Visit: Sendable {
 
   /// The body, on a task: admission, work, departure.
   ///
+  /// `inline` says that the body may still run on the thread that started the visit, because the
+  /// mechanism runs it on the calling task; work that holds a thread must then move off it first.
+  ///
   /// - Throws: `SimulatedFailure` or `CancellationError`, after the departure is recorded, so that
   ///   the limiter's own error path is the one that gives the permit back.
-  package func serve() async throws {
+  package func serve(inline: Bool = false) async throws {
     tracer.record(.admitted, of: id)
     do {
+      if inline, task.kind.holdsWorker { await world.leaveStartingThread() }
       try await task.perform(in: world) { tracer.record(.progress($0), of: id) }
     } catch {
       tracer.record(error is CancellationError ? .cancelled(.running) : .failed, of: id)
@@ -61,5 +65,25 @@ package struct Visit: Sendable {
       throw error
     }
     tracer.record(.finished, of: id)
+  }
+}
+
+extension Visit {
+  /// Carries the visit through a limiter that runs its body on the calling task.
+  ///
+  /// `limiter` is given the body and must either run it once and pass its error on, or throw without
+  /// having run it because the task was cancelled while it waited.
+  func carry(through limiter: (_ body: () async throws -> Void) async throws -> Void) async {
+    arrive()
+    var wasServed = false
+    do {
+      try await limiter {
+        wasServed = true
+        try await serve(inline: true)
+      }
+    } catch {
+      // Errors of the body are in the trace already.
+      if !wasServed { leave() }
+    }
   }
 }

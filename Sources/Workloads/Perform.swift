@@ -49,16 +49,19 @@ extension SimulatedTask {
     in world: some World,
     isCancelled: () -> Bool
   ) throws {
-    let slice: Int64 = 10_000_000
-    let end = world.now + nanoseconds
+    var left = nanoseconds
     while true {
       if isCancelled() { throw CancellationError() }
-      let left = end - world.now
       if left <= 0 { return }
+      let slice = min(left, 10_000_000)
+      let before = world.now
       if kind == .spin {
-        world.spin(for: min(left, slice))
+        world.spin(for: slice)
+        left -= slice
       } else {
-        world.block(for: min(left, slice))
+        world.block(for: slice)
+        // What a sleep overran is not slept again.
+        left -= max(slice, world.now - before)
       }
     }
   }

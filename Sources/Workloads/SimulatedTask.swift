@@ -10,6 +10,14 @@ package enum ServiceKind: String, CaseIterable, Sendable {
   ///
   /// Suspends between reports where the mechanism can, blocks its thread elsewhere.
   case download
+
+  /// Whether the work holds its worker on a mechanism that could suspend it.
+  package var holdsWorker: Bool {
+    switch self {
+    case .block, .spin: true
+    case .suspend, .download: false
+    }
+  }
 }
 
 /// One task of a workload: when it arrives, how long it serves, how it ends.
@@ -29,6 +37,8 @@ package struct SimulatedTask: Hashable, Sendable {
   /// Nanoseconds from the start of the run to the task's cancellation, if it is to be cancelled.
   package var cancelAt: Int64?
   package var priority: ServicePriority
+  /// The number of the task that must end before this one may be admitted, if any.
+  package var after: Int?
   /// The nanoseconds of each part of a download.
   ///
   /// They add up to `service`; other kinds have none.
@@ -42,6 +52,7 @@ package struct SimulatedTask: Hashable, Sendable {
     fails: Bool = false,
     cancelAt: Int64? = nil,
     priority: ServicePriority = .medium,
+    after: Int? = nil,
     parts: [Int64] = []
   ) {
     self.number = number
@@ -51,6 +62,7 @@ package struct SimulatedTask: Hashable, Sendable {
     self.fails = fails
     self.cancelAt = cancelAt
     self.priority = priority
+    self.after = after
     self.parts = parts
   }
 

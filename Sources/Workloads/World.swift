@@ -12,6 +12,9 @@ package protocol World: Sendable {
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   func suspend(for nanoseconds: Int64) async throws
 
+  /// Moves the calling task off the thread that started it, before work that would hold it.
+  func leaveStartingThread() async
+
   /// Blocks the calling worker for `nanoseconds`.
   func block(for nanoseconds: Int64)
 

@@ -1,0 +1,51 @@
+internal import Limiters
+internal import Workloads
+
+/// `ActorQueue`: onto one actor, in order.
+package final class ActorQueueMechanism: Mechanism {
+  package static let id = "actor-queue"
+
+  package static let profile = MechanismProfile(
+    limit: .one,
+    waiting: .suspendsTask,
+    order: .fifoToFirstSuspension,
+    cancellation: .leavesAtOnce,
+    clock: .any,
+    defaultKind: .spin,
+    summary: "ActorQueue: tasks start on one actor in order, up to their first suspension",
+    explanation: """
+      Tasks sent to the queue start on its actor in the order in which they were sent. While one \
+      runs without suspending, none of the others does: its users send it short synchronous work, so \
+      that is what it is given here (kind=spin). A task that suspends lets go of the actor, as \
+      actors do, and the next starts: try kind=suspend, and more than one will be running.
+
+      A task on the queue may await the queue. The code is Sources/Limiters/ActorQueue.swift.
+      """
+  )
+
+  /// The actor the bodies run on; it has no state to guard.
+  private actor Stage {}
+
+  private let stage = Stage()
+  private let queue: ActorQueue<Stage>
+
+  package init(_ setup: MechanismSetup) {
+    queue = ActorQueue(executor: setup.executor)
+    queue.adoptExecutionContext(of: stage)
+  }
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    let outcome: Void? = try? await queue.enqueueAndWait { _ in
+      // The outcome is in the trace; only a cancelled wait comes out as an error.
+      try? await visit.serve()
+    }
+    if outcome == nil { visit.leave() }
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times { try? await queue.enqueueAndWait { _ in body() } }
+  }
+
+  package var permitsInUse: Int? { queue.isStarting ? 1 : 0 }
+}

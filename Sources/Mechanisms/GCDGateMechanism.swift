@@ -1,0 +1,61 @@
+internal import Dispatch
+internal import Workloads
+
+/// The downloader mended: the submitting side waits for the semaphore before it dispatches.
+package final class GCDGateMechanism: Mechanism {
+  package static let id = "gcd-gate"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .queued,
+    order: .fifo,
+    cancellation: .skippedAtItsTurn,
+    clock: .real,
+    defaultKind: .block,
+    completionSignal: "group.notify came",
+    summary: "the same, wait on the submitting side before dispatch",
+    realOnlyReason: "GCD owns its threads, so gcd-gate runs on the wall clock only.",
+    explanation: """
+      One submitting thread takes the tasks in order: it waits for a permit, dispatches the \
+      block, and goes on to the next. Only tasks that hold a permit are given a thread, so at \
+      most limit + 1 threads are held: the running ones and the one that waits at the gate.
+
+      Never use the main thread as the submitting side: it would block.
+      """
+  )
+
+  private let permits: GCDPermits
+  private let gate = DispatchQueue(label: "gate")
+
+  package init(_ setup: MechanismSetup) { permits = GCDPermits(limit: setup.limit) }
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    await permits.carry(visit) { ticket in
+      self.gate.async(group: self.permits.group) {
+        visit.block()
+        self.permits.take()
+        self.permits.queue.async(group: self.permits.group) { ticket.serve() }
+      }
+    }
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times {
+      await withCheckedContinuation { continuation in
+        gate.async {
+          self.permits.take()
+          self.permits.queue.async {
+            body()
+            self.permits.giveBack()
+            continuation.resume()
+          }
+        }
+      }
+    }
+  }
+
+  package func completed() async { await permits.allDone() }
+
+  package var permitsInUse: Int? { permits.inUse }
+}

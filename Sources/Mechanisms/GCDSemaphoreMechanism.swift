@@ -1,0 +1,60 @@
+internal import Dispatch
+internal import Workloads
+
+/// The classic downloader: a concurrent queue, a group and a semaphore, `wait` inside each block.
+package final class GCDSemaphoreMechanism: Mechanism {
+  package static let id = "gcd-semaphore"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .blocksThread,
+    order: .none,
+    cancellation: .skippedAtItsTurn,
+    clock: .real,
+    defaultKind: .block,
+    completionSignal: "group.notify came",
+    summary: "concurrent DispatchQueue, DispatchGroup and DispatchSemaphore, wait inside the block",
+    realOnlyReason: "GCD owns its threads, so gcd-semaphore runs on the wall clock only.",
+    explanation: """
+      Every block is dispatched at once and waits for the semaphore on the thread it was given. \
+      The limit holds, but each waiting task holds a thread that does nothing: twenty tasks at \
+      limit 4 can need twenty threads. The group's notify comes after the last block has ended.
+
+      A waiting block cannot be cancelled: it sees that it was when the semaphore lets it in. \
+      gcd-gate is the same with the wait moved before the dispatch, which needs one waiting \
+      thread in all.
+      """
+  )
+
+  private let permits: GCDPermits
+
+  package init(_ setup: MechanismSetup) { permits = GCDPermits(limit: setup.limit) }
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    await permits.carry(visit) { ticket in
+      self.permits.queue.async(group: self.permits.group) {
+        visit.block()
+        self.permits.take()
+        ticket.serve()
+      }
+    }
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times {
+      await withCheckedContinuation { continuation in
+        permits.queue.async {
+          self.permits.take()
+          body()
+          self.permits.giveBack()
+          continuation.resume()
+        }
+      }
+    }
+  }
+
+  package func completed() async { await permits.allDone() }
+
+  package var permitsInUse: Int? { permits.inUse }
+}

@@ -1,0 +1,45 @@
+internal import Limiters
+internal import Workloads
+
+/// `ConcurrencyLimiter`: permits handed over through Condition and Signal.
+package final class LimiterMechanism: Mechanism {
+  package static let id = "limiter"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .suspendsTask,
+    order: .fifo,
+    cancellation: .leavesAtOnce,
+    clock: .any,
+    defaultKind: .suspend,
+    controls: [.limit],
+    summary: "ConcurrencyLimiter built on Condition and Signal",
+    explanation: """
+      A task that finds no permit makes a Condition, puts its Signal in a line and waits, suspended, \
+      holding no thread. A departing task hands its permit to the first in line by signalling, so \
+      nobody overtakes. While permits are free a call costs two passes through a lock.
+
+      A task cancelled while it waits leaves the line at once and its body never runs. The code is \
+      Sources/Limiters/ConcurrencyLimiter.swift and Condition.swift.
+      """
+  )
+
+  private let limiter: ConcurrencyLimiter
+
+  package init(_ setup: MechanismSetup) { limiter = ConcurrencyLimiter(concurrency: setup.limit) }
+
+  package func carry(_ visit: Visit) async {
+    await visit.carry(through: { body in try await limiter.run(body) })
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times {
+      // An empty wait cannot be cancelled and the body throws nothing.
+      try? await limiter.run { body() }
+    }
+  }
+
+  package var permitsInUse: Int? { limiter.running }
+
+  package func changeLimit(to limit: Int) { limiter.setConcurrency(limit) }
+}

@@ -1,0 +1,41 @@
+internal import Limiters
+internal import Workloads
+
+/// `MainActorQueue.shared`: onto the main actor, in order.
+package final class MainActorQueueMechanism: Mechanism {
+  package static let id = "main-actor-queue"
+
+  package static let profile = MechanismProfile(
+    limit: .one,
+    waiting: .suspendsTask,
+    order: .fifoToFirstSuspension,
+    cancellation: .leavesAtOnce,
+    clock: .real,
+    defaultKind: .spin,
+    summary: "MainActorQueue.shared: tasks start on the main actor in order",
+    realOnlyReason:
+      "the main actor runs on the main thread, so main-actor-queue runs on the wall clock only.",
+    explanation: """
+      As actor-queue, for the main actor. Everything that runs there keeps the main thread from \
+      anything else, so its users send it short synchronous work (kind=spin here).
+
+      There is one main actor and one shared queue for it. The code is \
+      Sources/Limiters/MainActorQueue.swift.
+      """
+  )
+
+  package init(_ setup: MechanismSetup) {}
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    let outcome: Void? = try? await MainActorQueue.shared.enqueueAndWait {
+      // The outcome is in the trace; only a cancelled wait comes out as an error.
+      try? await visit.serve()
+    }
+    if outcome == nil { visit.leave() }
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times { try? await MainActorQueue.shared.enqueueAndWait { body() } }
+  }
+}

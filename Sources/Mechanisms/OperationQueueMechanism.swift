@@ -1,0 +1,161 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+internal import Workloads
+
+/// Foundation's `OperationQueue` with `maxConcurrentOperationCount`.
+///
+/// Work that holds its thread is a plain `Operation` with a `main`; work that suspends is an
+/// asynchronous one, which stays "executing" until its task has ended. Only the second kind keeps
+/// the limit for asynchronous work: `addOperation { Task { … } }` would let go of its place as soon
+/// as the closure returns.
+package final class OperationQueueMechanism: Mechanism {
+  package static let id = "operation-queue"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .queued,
+    order: .priority,
+    cancellation: .skippedAtItsTurn,
+    clock: .real,
+    defaultKind: .block,
+    controls: [.limit, .suspension, .dependencies, .priorities],
+    completionSignal: "the barrier block ran",
+    summary: "Foundation OperationQueue with maxConcurrentOperationCount",
+    realOnlyReason: "OperationQueue owns its threads, so it runs on the wall clock only.",
+    explanation: """
+      Each task is an Operation; the queue starts at most maxConcurrentOperationCount of them on \
+      threads of its own. A waiting operation is an object in a list: it holds no thread. The \
+      queue can be suspended, operations can depend on each other and have priorities, and the \
+      limit can be changed while it runs.
+
+      Work given as a closure ends for the queue when the closure returns. A closure that starts \
+      a Task returns at once, so the limit no longer holds: wrap asynchronous work in an \
+      asynchronous Operation (kind=suspend does).
+
+      A cancelled operation that waits keeps its place and is skipped when its turn comes; one \
+      that runs must look at isCancelled itself. On Linux the queue adds about one thread a \
+      second once all are blocked, so a high limit with blocking work starts slowly.
+      """
+  )
+
+  private let queue = OperationQueue()
+  /// The operations others may depend on, by task number, until the last visit has ended.
+  private let operations = Mutex<[Int: Operation]>([:])
+  private let inside = Atomic(0)
+
+  package init(_ setup: MechanismSetup) {
+    queue.maxConcurrentOperationCount = setup.limit
+  }
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    inside.add(1, ordering: .relaxed)
+    let operation = visit.task.kind == .suspend ? SuspendingOperation(visit) : VisitOperation(visit)
+    switch visit.task.priority {
+    case .low: operation.queuePriority = .low
+    case .medium: operation.queuePriority = .normal
+    case .high: operation.queuePriority = .high
+    }
+    let predecessor = operations.withLock { known in
+      known[visit.task.number] = operation
+      return visit.task.after.flatMap { known[$0] }
+    }
+    if let predecessor { operation.addDependency(predecessor) }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        operation.completionBlock = { continuation.resume() }
+        queue.addOperation(operation)
+      }
+    } onCancel: {
+      operation.cancel()
+    }
+    if !operation.wasServed { visit.leave() }
+    inside.subtract(1, ordering: .relaxed)
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times {
+      await withCheckedContinuation { continuation in
+        queue.addOperation {
+          body()
+          continuation.resume()
+        }
+      }
+    }
+  }
+
+  package func completed() async {
+    await withCheckedContinuation { continuation in
+      queue.addBarrierBlock { continuation.resume() }
+    }
+    operations.withLock { $0.removeAll() }
+  }
+
+  package var permitsInUse: Int? { inside.load(ordering: .relaxed) }
+
+  package func changeLimit(to limit: Int) { queue.maxConcurrentOperationCount = limit }
+
+  package func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
+}
+
+/// A visit that holds its thread.
+///
+/// Safe to share: `visit` is immutable and Sendable, `served` is atomic, and `Operation` guards the
+/// rest itself.
+private class VisitOperation: Operation, @unchecked Sendable {
+  let visit: Visit
+  private let served = Atomic(false)
+
+  init(_ visit: Visit) { self.visit = visit }
+
+  /// Whether the body was begun; false for ever once the operation has finished without it.
+  var wasServed: Bool { served.load(ordering: .acquiring) }
+
+  func begin() { served.store(true, ordering: .releasing) }
+
+  override func main() {
+    begin()
+    // The outcome is in the trace, and an operation has nobody to throw to.
+    try? visit.serveOnThread(isCancelled: { self.isCancelled })
+  }
+}
+
+/// A visit that suspends: the operation stays executing, on no thread, until its task has ended.
+///
+/// Safe to share for the reasons of its superclass; `phase` and `body` are under their locks.
+private final class SuspendingOperation: VisitOperation, @unchecked Sendable {
+  private enum Phase { case ready, executing, finished }
+
+  private let phase = Mutex(Phase.ready)
+  private let body = Mutex<Task<Void, Never>?>(nil)
+
+  override var isAsynchronous: Bool { true }
+  override var isExecuting: Bool { phase.withLock { $0 } == .executing }
+  override var isFinished: Bool { phase.withLock { $0 } == .finished }
+
+  override func start() {
+    guard !isCancelled else { return enter(.finished, changing: ["isFinished"]) }
+    begin()
+    enter(.executing, changing: ["isExecuting"])
+    let task = Task {
+      try? await visit.serve()
+      enter(.finished, changing: ["isExecuting", "isFinished"])
+    }
+    body.withLock { $0 = task }
+    // A cancel that came before the task was stored found nothing to cancel.
+    if isCancelled { task.cancel() }
+  }
+
+  override func cancel() {
+    super.cancel()
+    body.withLock { $0 }?.cancel()
+  }
+
+  /// The queue learns of the change through these notifications and no other way.
+  private func enter(_ next: Phase, changing keys: [String]) {
+    for key in keys { willChangeValue(forKey: key) }
+    phase.withLock { $0 = next }
+    for key in keys.reversed() { didChangeValue(forKey: key) }
+  }
+}

@@ -1,0 +1,44 @@
+internal import Limiters
+internal import Workloads
+
+/// `AsyncPool`: as many may run as there are elements to lend.
+package final class PoolMechanism: Mechanism {
+  package static let id = "pool"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .suspendsTask,
+    order: .fifo,
+    cancellation: .leavesAtOnce,
+    clock: .any,
+    defaultKind: .suspend,
+    summary: "AsyncPool of elements handed over through continuations",
+    explanation: """
+      The permit is a thing: a connection, a buffer, an actor. Elements are built when first \
+      needed, up to the limit, and lent to one task at a time. A returned element goes straight to \
+      the first waiting task.
+
+      A builder that throws loses neither a waiter nor its place. The code is \
+      Sources/Limiters/AsyncPool.swift.
+      """
+  )
+
+  /// What is lent: it only has to exist.
+  private final class Element: Sendable {}
+
+  private let pool: AsyncPool<Element>
+
+  package init(_ setup: MechanismSetup) {
+    pool = AsyncPool(maxElements: setup.limit) { Element() }
+  }
+
+  package func carry(_ visit: Visit) async {
+    await visit.carry(through: { body in try await pool.withElement { _ in try await body() } })
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times { try? await pool.withElement { _ in body() } }
+  }
+
+  package var permitsInUse: Int? { pool.lent }
+}

@@ -1,0 +1,167 @@
+internal import Synchronization
+internal import Workloads
+
+/// A task group that keeps at most N children running.
+///
+/// The loop is the one its users write: take the next task, and when N children are running, wait
+/// for one to end before adding another. Tasks reach it through a stream, so that they can arrive
+/// while it runs. The loop lives while visits are inside and ends with the last of them.
+package final class TaskGroupMechanism: Mechanism {
+  package static let id = "task-group"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .queued,
+    order: .fifo,
+    cancellation: .skippedAtItsTurn,
+    clock: .any,
+    defaultKind: .suspend,
+    summary: "a task group that keeps at most N children running",
+    explanation: """
+      A loop adds children to a task group until N run, then awaits group.next() before it adds \
+      another. Waiting tasks are entries in a list. Structured concurrency does the rest: \
+      cancelling the parent cancels all children, and nothing outlives the scope.
+
+      One entry cannot be cancelled by itself while it waits; it is skipped when its turn comes.
+      """
+  )
+
+  /// The visits inside and the way to the loop that serves them.
+  private struct State {
+    var inside = 0
+    var inlet: AsyncStream<Child>.Continuation?
+  }
+
+  private let limit: Int
+  private let executor: (any TaskExecutor)?
+  private let state = Mutex(State())
+
+  package init(_ setup: MechanismSetup) {
+    limit = setup.limit
+    executor = setup.executor
+  }
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    let cancellation = ChildCancellation()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let child = Child(visit: visit, cancellation: cancellation, ended: continuation)
+        enter().yield(child)
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    leave()
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<times {
+        group.addTask { body() }
+        await group.next()
+      }
+    }
+  }
+
+  package var permitsInUse: Int? { state.withLock { $0.inside } }
+
+  /// Counts a visit in; the first starts the loop.
+  private func enter() -> AsyncStream<Child>.Continuation {
+    let (inlet, stream) = state.withLock { state in
+      state.inside += 1
+      if let inlet = state.inlet { return (inlet, AsyncStream<Child>?.none) }
+      let (stream, inlet) = AsyncStream<Child>.makeStream()
+      state.inlet = inlet
+      return (inlet, stream)
+    }
+    if let stream {
+      let limit = limit
+      Task(executorPreference: executor) { await Self.serve(stream, limit: limit) }
+    }
+    return inlet
+  }
+
+  /// Counts a visit out; the last ends the loop.
+  private func leave() {
+    let inlet = state.withLock { state -> AsyncStream<Child>.Continuation? in
+      state.inside -= 1
+      guard state.inside == 0 else { return nil }
+      defer { state.inlet = nil }
+      return state.inlet
+    }
+    inlet?.finish()
+  }
+
+  private static func serve(_ children: AsyncStream<Child>, limit: Int) async {
+    await withTaskGroup(of: Void.self) { group in
+      var running = 0
+      for await child in children {
+        if running == limit {
+          await group.next()
+          running -= 1
+        }
+        if child.cancellation.isCancelled {
+          child.skip()
+        } else {
+          running += 1
+          group.addTask { await child.serve() }
+        }
+      }
+    }
+  }
+
+  /// One visit on its way through the group.
+  private struct Child: Sendable {
+    let visit: Visit
+    let cancellation: ChildCancellation
+    let ended: CheckedContinuation<Void, Never>
+
+    func skip() {
+      visit.leave()
+      ended.resume()
+    }
+
+    func serve() async {
+      // The task was cancelled between its admission to the group and its first step.
+      if cancellation.isCancelled { return skip() }
+      await cancellation.governing { try? await visit.serve() }
+      ended.resume()
+    }
+  }
+}
+
+/// Cancels one child of a group, which the group itself offers no way to do.
+///
+/// Safe to share: the handle of the child's task is stored only while that task runs `governing`,
+/// which is the scope in which the runtime keeps it valid, and is used under the same lock that
+/// removes it. `UnsafeCurrentTask.cancel` may be called from any thread. It runs the child's
+/// cancellation handlers with the lock held, which cannot deadlock: they belong to the simulated
+/// work, which knows nothing of this lock, and the lock is never taken from within a handler of the
+/// child.
+private final class ChildCancellation: @unchecked Sendable {
+  private let lock = Mutex(())
+  private var cancelled = false
+  private var child: UnsafeCurrentTask?
+
+  var isCancelled: Bool { lock.withLock { _ in cancelled } }
+
+  func cancel() {
+    lock.withLock { _ in
+      cancelled = true
+      child?.cancel()
+    }
+  }
+
+  /// Runs `body` on the current task, which `cancel()` then cancels.
+  func governing(_ body: @escaping @Sendable () async -> Void) async {
+    await withUnsafeCurrentTask { @Sendable task in
+      lock.withLock { _ in
+        child = task
+        if cancelled { task?.cancel() }
+      }
+      await body()
+      lock.withLock { _ in child = nil }
+    }
+  }
+}
