@@ -34,4 +34,16 @@ package struct TraceStamp: Sendable {
 package protocol TraceSource: Sendable {
   /// The stamp of an event that happens now, on the calling thread.
   func stamp() -> TraceStamp
+
+  /// Whether events happen one at a time, so that the order in which they are recorded is the order
+  /// in which they happened, whatever thread records them.
+  ///
+  /// True of virtual time, where many events share one instant. A recorder keeps the order of such a
+  /// source exactly; for the others it may keep a buffer for each thread.
+  var isSerial: Bool { get }
+}
+
+extension TraceSource {
+  /// The careful answer.
+  package var isSerial: Bool { true }
 }
