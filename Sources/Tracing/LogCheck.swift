@@ -1,0 +1,144 @@
+/// Reads a log against the rules every run must keep, and says in words which were broken.
+///
+/// Each kind of violation gives one line, with its first case and how many there are. A line begins
+/// with the violation's name as the explorer uses it.
+package struct LogCheck: Hashable, Sendable {
+  /// The largest number of tasks in service at once.
+  package private(set) var peakRunning = 0
+  package private(set) var peakWaiting = 0
+  /// The number of admissions that took the number in service above the limit.
+  package private(set) var overAdmissions = 0
+  /// The tasks that arrived and never ended, in the order of their numbers.
+  package private(set) var unended: [TaskID] = []
+  package private(set) var violations: [String] = []
+
+  private enum State {
+    case absent
+    case waiting
+    case running
+    case ended
+  }
+
+  /// - Complexity: O(n) for n events.
+  package init(events: [TraceEvent], facts: RunFacts, lives: [TaskLife], order: ArrivalOrder) {
+    var states = [State](repeating: .absent, count: lives.count)
+    var running = 0
+    var waiting = 0
+    var faults = Faults(tasks: lives.count)
+    for event in events where event.task > .run {
+      let index = Int(event.task.number) - 1
+      switch (event.kind, states[index]) {
+      case (.arrived, .absent):
+        states[index] = .waiting
+        waiting += 1
+        peakWaiting = max(peakWaiting, waiting)
+      case (.arrived, _): faults.note("arrived-twice", event, "arrived again")
+      case (.admitted, let state):
+        switch state {
+        case .waiting: waiting -= 1
+        case .absent: faults.note("never-arrived", event, "was admitted without having arrived")
+        case .running:
+          faults.note("admitted-twice", event, "was admitted again")
+          continue
+        case .ended where lives[index].end == .cancelledWhileWaiting:
+          faults.note("ran-after-cancel", event, "ran although it had been cancelled while waiting")
+        case .ended: faults.note("ran-after-end", event, "ran again after its end")
+        }
+        states[index] = .running
+        running += 1
+        if let limit = facts.limit, running > limit {
+          overAdmissions += 1
+          faults.overLimit(running, limit, at: event.time)
+        }
+        peakRunning = max(peakRunning, running)
+      case (let kind, .ended) where kind.isEnd: faults.note("double-end", event, "ended twice")
+      case (.cancelled(.waiting), .running):
+        faults.note("wrong-phase", event, "was cancelled as waiting although it had been admitted")
+        states[index] = .ended
+        running -= 1
+      case (.finished, .waiting), (.failed, .waiting), (.cancelled(.running), .waiting):
+        faults.note("never-admitted", event, "ended its service without having been admitted")
+        states[index] = .ended
+        waiting -= 1
+      case (let kind, .absent) where kind.isEnd:
+        faults.note("never-arrived", event, "ended without having arrived")
+        states[index] = .ended
+      case (let kind, let state) where kind.isEnd:
+        if state == .running { running -= 1 } else { waiting -= 1 }
+        states[index] = .ended
+      default: break
+      }
+    }
+    for life in lives {
+      switch states[Int(life.task.number) - 1] {
+      case .waiting, .running: unended.append(life.task)
+      case .absent, .ended: break
+      }
+    }
+    violations = faults.lines
+    if facts.promisesOrder, let first = order.firstBreak {
+      let one = first.task.label(amongst: lives.count)
+      let other = first.overtaken.label(amongst: lives.count)
+      violations.append(
+        "order: \(one) was admitted before \(other) at \(DurationText.text(first.time)), "
+          + "although \(other) had arrived earlier" + faults.more(order.breaks)
+      )
+    }
+    if let line = unendedLine(lives) { violations.append(line) }
+    let absent = states.prefix(facts.tasks).count { $0 == .absent }
+    if absent > 0 {
+      violations.append("never-arrived: \(absent) of \(facts.tasks) tasks never arrived")
+    }
+  }
+
+  private func unendedLine(_ lives: [TaskLife]) -> String? {
+    guard !unended.isEmpty else { return nil }
+    let named = unended.prefix(3).map { task in
+      let name = task.label(amongst: lives.count)
+      let life = lives[Int(task.number) - 1]
+      if let admitted = life.admitted {
+        return "\(name) (in service since \(DurationText.text(admitted)))"
+      }
+      return "\(name) (waiting since \(DurationText.text(life.arrived ?? 0)))"
+    }
+    let rest = unended.count - named.count
+    let more = rest > 0 ? " and \(rest) more" : ""
+    return "never-ended: \(named.joined(separator: ", "))\(more)"
+  }
+}
+
+/// The first case and the number of each kind of fault, in the order in which they turned up.
+private struct Faults {
+  private struct Fault {
+    var name: String
+    var first: String
+    var count = 1
+  }
+
+  private let tasks: Int
+  private var found: [Fault] = []
+
+  init(tasks: Int) { self.tasks = tasks }
+
+  mutating func note(_ name: String, _ event: TraceEvent, _ what: String) {
+    let task = event.task.label(amongst: tasks)
+    add(name, "\(task) \(what) at \(DurationText.text(event.time))")
+  }
+
+  mutating func overLimit(_ running: Int, _ limit: Int, at time: Int64) {
+    add("over-admission", "\(running) running at \(DurationText.text(time)), limit \(limit)")
+  }
+
+  private mutating func add(_ name: String, _ first: @autoclosure () -> String) {
+    if let index = found.firstIndex(where: { $0.name == name }) {
+      found[index].count += 1
+    } else {
+      found.append(Fault(name: name, first: first()))
+    }
+  }
+
+  var lines: [String] { found.map { "\($0.name): \($0.first)\(more($0.count))" } }
+
+  /// What to add to a line whose first case stands for `count` of them.
+  func more(_ count: Int) -> String { count > 1 ? " (the first of \(count))" : "" }
+}

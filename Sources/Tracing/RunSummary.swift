@@ -1,0 +1,92 @@
+/// The figures of one run, all derived from its events.
+package struct RunSummary: Hashable, Sendable {
+  /// First arrival to last end, in nanoseconds.
+  package var makespan: Int64
+  /// The largest number of tasks in service at once.
+  package var peakRunning: Int
+  package var peakWaiting: Int
+  /// Finished tasks per second of makespan; 0 where the makespan is.
+  package var throughput: Double
+  /// Arrival to admission, of the tasks that were admitted.
+  package var waiting: Percentiles
+  /// Admission to departure, of the tasks that were admitted and have departed.
+  package var service: Percentiles
+  /// Arrival to departure, of the same.
+  package var response: Percentiles
+  /// The largest number of workers held at once, by blocked tasks and by tasks whose service holds
+  /// its worker; where no worker is ever held, the number of different workers seen.
+  package var threadsPeak: Int
+  /// The number of admissions that overtook an earlier arrival still waiting; see `ArrivalOrder`.
+  package var fifoInversions: Int
+  /// The number of those that no late start of a body explains.
+  package var orderBreaks: Int
+  package var finished: Int
+  package var failed: Int
+  package var cancelledWhileWaiting: Int
+  package var cancelledWhileRunning: Int
+  package var rejected: Int
+  /// The number of admissions above the limit.
+  package var overAdmissions: Int
+  /// The tasks that arrived and never ended.
+  package var unended: [TaskID]
+  /// One line for each kind of rule broken; empty for a run that is all right.
+  package var violations: [String]
+
+  package var cancelled: Int { cancelledWhileWaiting + cancelledWhileRunning }
+
+  /// Reads the whole log, which is in the order of time.
+  ///
+  /// `permitsLeft` is the number of permits still in use after the last end, where the mechanism can
+  /// tell.
+  ///
+  /// - Complexity: O(n log n) for n events.
+  package init(events: [TraceEvent], facts: RunFacts, permitsLeft: Int? = nil) {
+    let lives = TaskLife.all(in: events, tasks: facts.tasks)
+    self.init(events: events, facts: facts, lives: lives, permitsLeft: permitsLeft)
+  }
+
+  package init(events: [TraceEvent], facts: RunFacts, lives: [TaskLife], permitsLeft: Int? = nil) {
+    let order = ArrivalOrder(events: events, lives: lives, limit: facts.limit)
+    let check = LogCheck(events: events, facts: facts, lives: lives, order: order)
+    peakRunning = check.peakRunning
+    peakWaiting = check.peakWaiting
+    overAdmissions = check.overAdmissions
+    unended = check.unended
+    violations = check.violations
+    if let permitsLeft, permitsLeft != 0 {
+      violations.append(
+        "permit-leak: \(permitsLeft) permits still in use after the last task ended"
+      )
+    }
+    fifoInversions = order.inversions
+    orderBreaks = order.breaks
+
+    waiting = Percentiles(lives.compactMap(\.waiting))
+    service = Percentiles(lives.compactMap(\.service))
+    response = Percentiles(lives.compactMap(\.response))
+    finished = lives.count { $0.end == .finished }
+    failed = lives.count { $0.end == .failed }
+    cancelledWhileWaiting = lives.count { $0.end == .cancelledWhileWaiting }
+    cancelledWhileRunning = lives.count { $0.end == .cancelledWhileRunning }
+    rejected = lives.count { $0.end == .rejected }
+
+    let start = lives.lazy.compactMap(\.arrived).min()
+    let end = lives.lazy.compactMap(\.ended).max()
+    makespan = if let start, let end { max(0, end - start) } else { 0 }
+    throughput = makespan > 0 ? Double(finished) * 1e9 / Double(makespan) : 0
+    threadsPeak = Self.threadsPeak(events, facts)
+  }
+
+  private static func threadsPeak(_ events: [TraceEvent], _ facts: RunFacts) -> Int {
+    var held = HeldWorkers(facts: facts)
+    var peak = 0
+    var seen = 0
+    for event in events {
+      held.note(event)
+      peak = max(peak, held.count)
+      // Workers are numbered from 1 in the order of appearance.
+      seen = max(seen, Int(event.worker?.number ?? 0))
+    }
+    return peak > 0 ? peak : seen
+  }
+}

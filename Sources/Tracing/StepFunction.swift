@@ -1,0 +1,55 @@
+/// A whole number that changes at instants: how many run, how many wait.
+package struct StepFunction: Hashable, Sendable {
+  /// The value from `time` until the next step.
+  package struct Step: Hashable, Sendable {
+    package var time: Int64
+    package var value: Int
+    /// The largest value taken at `time` itself, for no time at all, while several events of one
+    /// instant were gone through.
+    package var peak: Int
+  }
+
+  /// In the order of time, one for each instant at which the value changed.
+  package private(set) var steps: [Step] = []
+  package private(set) var value = 0
+
+  package init() {}
+
+  /// Sets the value from `time` on; times never decrease.
+  package mutating func set(_ new: Int, at time: Int64) {
+    guard new != value else { return }
+    if let last = steps.last, last.time == time {
+      steps[steps.count - 1].value = new
+      steps[steps.count - 1].peak = max(last.peak, new)
+    } else {
+      steps.append(Step(time: time, value: new, peak: max(value, new)))
+    }
+    value = new
+  }
+
+  /// The largest value ever, instants included.
+  package var peak: Int { steps.reduce(0) { max($0, $1.peak) } }
+
+  /// The largest value in each of the `count` intervals of `length` that begin at 0.
+  ///
+  /// Where `instants` is true, a value taken for no time at all counts. Takes O(steps + count).
+  package func maxima(count: Int, length: Int64, instants: Bool) -> [Int] {
+    var maxima = [Int](repeating: 0, count: count)
+    var current = 0
+    var next = 0
+    for cell in 0..<count {
+      let start = Int64(cell) * length
+      let end = start + length
+      // A value that ends exactly where the cell begins is not of this cell.
+      var largest = next < steps.count && steps[next].time == start ? 0 : current
+      while next < steps.count, steps[next].time < end {
+        let step = steps[next]
+        current = step.value
+        largest = max(largest, instants ? step.peak : step.value)
+        next += 1
+      }
+      maxima[cell] = largest
+    }
+    return maxima
+  }
+}

@@ -1,0 +1,149 @@
+/// Why one task waited as long as it did, from the log alone.
+package struct Why: Hashable, Sendable {
+  package let life: TaskLife
+  /// The tasks that were in service when this one arrived, in the order of their admission.
+  package private(set) var inService: [TaskID] = []
+  /// The tasks that were waiting when this one arrived, in the order of their arrival.
+  package private(set) var ahead: [TaskID] = []
+  /// The tasks that arrived later and were admitted while this one waited.
+  package private(set) var overtakers: [TaskID] = []
+  /// The task whose departure made the admission possible, where there was one.
+  package private(set) var admittedBy: TaskID?
+  /// Whether the log itself names `admittedBy` as the cause; otherwise it is the departure just
+  /// before the admission.
+  package private(set) var causeIsKnown = false
+
+  private let tasks: Int
+
+  /// - Returns: nil if the log does not name the task.
+  /// - Complexity: O(n log n) for n events.
+  package init?(_ task: TaskID, events: [TraceEvent], facts: RunFacts) {
+    let lives = TaskLife.all(in: events, tasks: facts.tasks)
+    guard task > .run, Int(task.number) <= lives.count else { return nil }
+    life = lives[Int(task.number) - 1]
+    tasks = lives.count
+    guard
+      let arrival = events.firstIndex(where: { $0.task == task && $0.kind == .arrived })
+    else { return }
+    readArrival(events[..<arrival])
+    readWait(events[arrival...], lives)
+  }
+
+  /// Who waited and who was in service at the end of `events`.
+  private mutating func readArrival(_ events: ArraySlice<TraceEvent>) {
+    var waiting: [TaskID: Int] = [:]
+    var serving: [TaskID: Int] = [:]
+    for (index, event) in zip(events.indices, events) {
+      switch event.kind {
+      case .arrived: waiting[event.task] = index
+      case .admitted:
+        waiting[event.task] = nil
+        serving[event.task] = index
+      case .finished, .failed, .cancelled, .rejected:
+        waiting[event.task] = nil
+        serving[event.task] = nil
+      case .blocked, .progress, .suspended, .resumed: break
+      }
+    }
+    ahead = waiting.sorted { $0.value < $1.value }.map(\.key)
+    inService = serving.sorted { $0.value < $1.value }.map(\.key)
+  }
+
+  /// Who went by, and who made way, from the arrival on.
+  private mutating func readWait(_ events: ArraySlice<TraceEvent>, _ lives: [TaskLife]) {
+    var newcomers: Set<TaskID> = []
+    var lastDeparture: TaskID?
+    for event in events where event.task > .run {
+      switch event.kind {
+      case .admitted where event.task == life.task:
+        let cause = event.cause.flatMap { $0 > .run && $0 != life.task ? $0 : nil }
+        causeIsKnown = cause != nil
+        admittedBy = cause ?? (life.waiting == 0 ? nil : lastDeparture)
+        return
+      case let kind where kind.isEnd:
+        if event.task == life.task { return }
+        let life = lives[Int(event.task.number) - 1]
+        if life.admitted != nil { lastDeparture = event.task }
+      case .arrived: newcomers.insert(event.task)
+      case .admitted: if newcomers.contains(event.task) { overtakers.append(event.task) }
+      default: break
+      }
+    }
+  }
+
+  /// One line: how long it waited, behind whom, who made way, and how it ended.
+  package var text: String {
+    let name = label(life.task)
+    guard let arrived = life.arrived else { return "\(name) never arrived" }
+    var parts: [String] = []
+    if let admitted = life.admitted {
+      if admitted == arrived {
+        parts.append("\(name) arrived at \(at(arrived)) and was admitted at once")
+      } else {
+        parts.append("\(name) waited \(at(admitted - arrived))\(behind)")
+        parts.append(admission(at: admitted))
+      }
+      parts.append(contentsOf: overtaking)
+      parts.append(serviceText(since: admitted))
+    } else {
+      parts.append(stayed(since: arrived))
+      parts.append(contentsOf: overtaking)
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  private func at(_ time: Int64) -> String { DurationText.text(time) }
+
+  private func label(_ task: TaskID) -> String { task.label(amongst: tasks) }
+
+  private var behind: String {
+    var groups: [String] = []
+    if !inService.isEmpty { groups.append("\(list(inService)) in service") }
+    if !ahead.isEmpty { groups.append("\(list(ahead)) ahead in the queue") }
+    return groups.isEmpty ? "" : " behind " + groups.joined(separator: " and ")
+  }
+
+  private func admission(at time: Int64) -> String {
+    guard let admittedBy else { return "it was admitted at \(at(time))" }
+    let who = label(admittedBy)
+    if causeIsKnown { return "\(who)'s departure admitted it at \(at(time))" }
+    return "it was admitted at \(at(time)), just after \(who) departed"
+  }
+
+  private var overtaking: [String] {
+    if overtakers.isEmpty { return [] }
+    return ["\(list(overtakers)) arrived later and went before it"]
+  }
+
+  private func serviceText(since admitted: Int64) -> String {
+    guard let end = life.end, let ended = life.ended else { return "it is still in service" }
+    let verb =
+      switch end {
+      case .finished: "finished"
+      case .failed: "failed"
+      case .cancelledWhileRunning, .cancelledWhileWaiting: "was cancelled"
+      case .rejected: "was rejected"
+      }
+    return "it was in service for \(at(ended - admitted)) and \(verb) at \(at(ended))"
+  }
+
+  private func stayed(since arrived: Int64) -> String {
+    let name = label(life.task)
+    switch (life.end, life.ended) {
+    case (.rejected, let ended?): return "\(name) was rejected at \(at(ended))"
+    case (_?, let ended?):
+      return "\(name) waited \(at(ended - arrived))\(behind); "
+        + "it was cancelled while waiting, at \(at(ended)), and never ran"
+    default: return "\(name) has waited since \(at(arrived))\(behind), and was never admitted"
+    }
+  }
+
+  /// "t01, t02 and 7 more": at most four names.
+  private func list(_ tasks: [TaskID]) -> String {
+    if tasks.count == 1 { return label(tasks[0]) }
+    let shown = tasks.count > 4 ? 3 : tasks.count - 1
+    let names = tasks.prefix(shown).map(label).joined(separator: ", ")
+    let rest = tasks.count - shown
+    return rest == 1 ? "\(names) and \(label(tasks[shown]))" : "\(names) and \(rest) more"
+  }
+}
