@@ -1,0 +1,29 @@
+package import Tracing
+
+/// The names of events, in files and in texts.
+package enum EventText {
+  /// The name as the files have it: `arrived`, `cancelled`.
+  package static func name(of kind: TraceEvent.Kind) -> String {
+    switch kind {
+    case .arrived: "arrived"
+    case .blocked: "blocked"
+    case .admitted: "admitted"
+    case .progress: "progress"
+    case .suspended: "suspended"
+    case .resumed: "resumed"
+    case .finished: "finished"
+    case .failed: "failed"
+    case .cancelled: "cancelled"
+    case .rejected: "rejected"
+    }
+  }
+
+  /// The name with what belongs to it: `progress 40 %`, `cancelled while waiting`.
+  package static func words(for kind: TraceEvent.Kind) -> String {
+    switch kind {
+    case .progress(let percent): "progress \(percent) %"
+    case .cancelled(let phase): "cancelled while \(phase.rawValue)"
+    default: name(of: kind)
+    }
+  }
+}

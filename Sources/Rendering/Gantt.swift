@@ -1,0 +1,279 @@
+// The run over time: a row for each task or each worker, and below them how many ran and waited.
+//
+// Everything is laid on one axis of cells of a round length. Where there are more tasks than lines,
+// some are left out: the middle if a few are, all but an even sample if most are. Either way a line
+// says how many are not shown and what became of them, so that a failure is never folded away unseen.
+
+package import Experiments
+import Tracing
+import Workloads
+
+/// Draws a run as text, by task or by worker.
+package struct Gantt {
+  private let run: Run
+  private let timeline: Timeline
+  private let format: TextFormat
+  private let axis: TimeAxis
+  private let margin: Int
+
+  private init(_ run: Run, _ format: TextFormat) {
+    self.run = run
+    self.format = format
+    timeline = Timeline(events: run.events, facts: run.facts)
+    let isNarrow = format.width < 50
+    let label = TaskID(1).label(amongst: timeline.tasks.count).count
+    margin = isNarrow ? max(4, label) + 1 : max(8, label + 3)
+    // One column is kept for what happens at the very end.
+    axis = TimeAxis(end: timeline.end, room: format.width - margin - 1)
+  }
+
+  /// A row for each task: when it waited, ran, was suspended, and how it ended.
+  ///
+  /// - Complexity: O(n) for n events, plus the rows shown.
+  package static func tasks(_ run: Run, _ format: TextFormat, legend: Bool = false) -> String {
+    Gantt(run, format).drawTasks(legend: legend)
+  }
+
+  /// A row for each worker: which were held, and by work or by waiting.
+  ///
+  /// - Complexity: O(n log n) for n events.
+  package static func workers(_ run: Run, _ format: TextFormat, legend: Bool = false) -> String {
+    Gantt(run, format).drawWorkers(legend: legend)
+  }
+
+  // MARK: Tasks
+
+  private func drawTasks(legend: Bool) -> String {
+    guard !timeline.tasks.isEmpty else { return "no tasks\n" }
+    let fixed = 4 + (legend ? 2 : 0)
+    let fold = Fold(count: timeline.tasks.count, room: format.height.map { max(3, $0 - fixed) })
+    var lines = [axisLine]
+    var hidden = 0
+    for entry in fold.entries {
+      switch entry {
+      case .row(let index):
+        let lane = timeline.tasks[index]
+        let row = row(of: lane)
+        hidden += row.hidden
+        let name = lane.life.task.label(amongst: timeline.tasks.count)
+        lines.append(label(name) + row.text(style: format.style))
+      case .gap(let range):
+        lines.append(gapLine(timeline.tasks[range].map(\.life.end), fold: fold))
+      }
+    }
+    lines.append(contentsOf: sparklines)
+    lines.append(contentsOf: hiddenNote(hidden))
+    if legend { lines.append(contentsOf: legendLines) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func row(of lane: Timeline.TaskLane) -> GlyphLine {
+    var row = GlyphLine(axis: axis, glyphs: format.glyphs)
+    let spans = lane.spans.map { (start: $0.start, end: $0.end, role: Style.Role($0.phase)) }
+    var marks: [(time: Int64, role: Style.Role)] = []
+    if let end = lane.life.end, let time = lane.life.ended { marks.append((time, Style.Role(end))) }
+    row.draw(spans, marks: marks)
+    return row
+  }
+
+  private func gapLine(_ ends: [TaskLife.End?], fold: Fold) -> String {
+    let failed = ends.count { $0 == .failed }
+    let cancelled = ends.count { $0 == .cancelledWhileWaiting || $0 == .cancelledWhileRunning }
+    let rejected = ends.count { $0 == .rejected }
+    let unended = ends.count { $0 == nil }
+    var what =
+      fold.isSample
+      ? "1 task in \(NumberText.grouped(fold.step)) of \(NumberText.grouped(ends.count))"
+      : "\(NumberText.grouped(ends.count)) more like these"
+    let others = [
+      (failed, "failed"), (cancelled, "cancelled"), (rejected, "rejected"),
+      (unended, "never ended"),
+    ].filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
+    if !others.isEmpty {
+      let list = others.joined(separator: ", ")
+      what =
+        fold.isSample
+        ? "\(what); in all \(list)" : "\(NumberText.grouped(ends.count)) more: \(list)"
+    }
+    let text = Columns.clip("(\(what))", format.width - margin, format.glyphs)
+    return label(format.glyphs.ellipsis) + format.style.paint(text, .faint)
+  }
+
+  // MARK: Workers
+
+  private func drawWorkers(legend: Bool) -> String {
+    guard !timeline.workers.isEmpty else { return "no event of this run names a worker\n" }
+    let fixed = 4 + (legend ? 2 : 0)
+    let fold = Fold(count: timeline.workers.count, room: format.height.map { max(3, $0 - fixed) })
+    var lines = [axisLine]
+    var hidden = 0
+    for entry in fold.entries {
+      switch entry {
+      case .row(let index):
+        let lane = timeline.workers[index]
+        let row = row(of: lane)
+        hidden += row.hidden
+        lines.append(label(lane.worker.label) + row.text(style: format.style))
+      case .gap(let range):
+        let count = NumberText.grouped(fold.isSample ? timeline.workers.count : range.count)
+        let what = fold.isSample ? "1 worker in \(fold.step) of \(count)" : "\(count) more workers"
+        lines.append(label(format.glyphs.ellipsis) + format.style.paint("(\(what))", .faint))
+      }
+    }
+    lines.append(contentsOf: sparklines)
+    lines.append(contentsOf: hiddenNote(hidden))
+    if legend { lines.append(contentsOf: legendLines) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func row(of lane: Timeline.WorkerLane) -> GlyphLine {
+    var row = GlyphLine(axis: axis, glyphs: format.glyphs)
+    let spans = lane.spans.map { span in
+      (start: span.start, end: span.end, role: role(of: span))
+    }
+    let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in
+      // Where work holds its worker the spans show it, and only ends are marked.
+      if run.facts.serviceHoldsWorker || !lane.spans.isEmpty, !mark.kind.isEnd { return nil }
+      return (mark.time, Style.Role(mark.kind))
+    }
+    row.draw(spans, marks: marks)
+    return row
+  }
+
+  /// Computing is drawn as running, sleeping on a thread as a blocked thread.
+  private func role(of span: Timeline.WorkerSpan) -> Style.Role {
+    if span.phase == .blocked { return .blocked }
+    let index = Int(span.task.number) - 1
+    guard run.plan.indices.contains(index) else { return .running }
+    return run.plan[index].kind == .spin ? .running : .blocked
+  }
+
+  // MARK: What both share
+
+  private func label(_ name: String) -> String {
+    let indent = margin >= 8 ? "  " : ""
+    return Columns.left(indent + name, margin)
+  }
+
+  private var axisLine: String {
+    let line = axis.line(width: format.width - margin)
+    return String(repeating: " ", count: margin) + format.style.paint(line, .faint)
+  }
+
+  private var sparklines: [String] {
+    let isNarrow = margin < 8
+    let room = format.width - margin
+    return [
+      Columns.left(isNarrow ? "run" : "running", margin)
+        + Sparkline.line(
+          timeline.running,
+          axis: axis,
+          room: room,
+          instants: true,
+          digits: true,
+          glyphs: format.glyphs
+        ),
+      Columns.left(isNarrow ? "wait" : "waiting", margin)
+        + Sparkline.line(
+          timeline.waiting,
+          axis: axis,
+          room: room,
+          instants: false,
+          digits: false,
+          glyphs: format.glyphs
+        ),
+    ]
+  }
+
+  private func hiddenNote(_ hidden: Int) -> [String] {
+    guard hidden > 0 else { return [] }
+    let what = hidden == 1 ? "1 state is" : "\(NumberText.grouped(hidden)) states are"
+    let text = "\(what) too short to be drawn: a cell is \(DurationText.text(axis.cell))"
+    return Columns.wrap(text, width: format.width).map { format.style.paint($0, .faint) }
+  }
+
+  private var legendLines: [String] {
+    let roles: [(Style.Role, String)] = [
+      (.waiting, "waiting"), (.blocked, "thread blocked"), (.running, "running"),
+      (.suspended, "suspended"), (.finished, "finished"), (.failed, "failed"),
+      (.cancelled, "cancelled"),
+    ]
+    let pieces = roles.map { "\($0.0.glyph(format.glyphs)) \($0.1)" }
+    return Columns.flow(pieces, separator: "  ", width: format.width)
+  }
+}
+
+/// How many ran or waited, over the cells of an axis.
+enum Sparkline {
+  /// The largest value in each cell, as a line.
+  ///
+  /// With `instants`, a value held for no time at all counts: a limit overstepped must show. With
+  /// `digits`, the numbers themselves are written while all are below 10.
+  static func line(
+    _ function: StepFunction,
+    axis: TimeAxis,
+    room: Int,
+    instants: Bool,
+    digits: Bool,
+    glyphs: GlyphSet
+  ) -> String {
+    let values = function.maxima(count: axis.cells, length: axis.cell, instants: instants)
+    let top = values.max() ?? 0
+    let usesDigits = digits && top < 10
+    var line = ""
+    for value in values {
+      if value == 0 {
+        line += " "
+      } else if usesDigits {
+        line += String(value)
+      } else {
+        line.append(level(value, of: top, glyphs))
+      }
+    }
+    while line.last == " " { line.removeLast() }
+    let note = "  at most \(NumberText.grouped(top))"
+    let roomForNote = line.count + note.count <= room
+    return !usesDigits && top > 0 && roomForNote ? line + note : line
+  }
+
+  /// The level that stands for `value`; anything above 0 is to be seen.
+  static func level(_ value: Int, of top: Int, _ glyphs: GlyphSet) -> Character {
+    let index = (value * glyphs.levels.count + top - 1) / max(1, top) - 1
+    return glyphs.levels[min(max(0, index), glyphs.levels.count - 1)]
+  }
+}
+
+/// Which of `count` rows are shown where there is room for `room` lines.
+struct Fold {
+  enum Entry: Hashable {
+    case row(Int)
+    /// The rows not shown.
+    case gap(Range<Int>)
+  }
+
+  private(set) var entries: [Entry] = []
+  /// Whether the rows shown are an even sample rather than the first ones and the last.
+  private(set) var isSample = false
+  /// Of how many rows one is shown, in a sample.
+  private(set) var step = 1
+
+  init(count: Int, room: Int?) {
+    guard let room, count > room else {
+      entries = (0..<count).map { .row($0) }
+      return
+    }
+    // A line goes to the gap. Up to four times what fits, the first rows and the last tell the
+    // story; beyond that, the shape of the whole does.
+    let shown = max(2, room - 1)
+    if count <= 4 * shown {
+      let head = max(1, shown - (shown >= 8 ? 2 : 1))
+      let tail = count - (shown - head)
+      entries = (0..<head).map { .row($0) } + [.gap(head..<tail)] + (tail..<count).map { .row($0) }
+    } else {
+      isSample = true
+      step = (count + shown - 1) / shown
+      let rows = Swift.stride(from: 0, to: count, by: step)
+      entries = rows.map { .row($0) } + [.gap(0..<count)]
+    }
+  }
+}

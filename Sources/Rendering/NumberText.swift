@@ -1,0 +1,89 @@
+/// Numbers as people read them, the same on every machine and in every locale.
+package enum NumberText {
+  /// A whole number with commas between thousands: `12,345`.
+  package static func grouped(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude))
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// A number to three significant digits, trailing zeros kept so that columns line up: `30.0`.
+  package static func rate(_ number: Double) -> String {
+    let magnitude = abs(number)
+    if magnitude < 9.995 { return fixed(number, decimals: 2) }
+    if magnitude < 99.95 { return fixed(number, decimals: 1) }
+    guard magnitude < 1e15 else { return number < 0 ? "< -1e15" : "> 1e15" }
+    return grouped(Int(number.rounded()))
+  }
+
+  /// A number with exactly `decimals` decimals, rounded half away from zero: `30.000`.
+  package static func fixed(_ number: Double, decimals: Int) -> String {
+    var scale = 1
+    for _ in 0..<decimals { scale *= 10 }
+    let scaled = (number * Double(scale)).rounded()
+    guard scaled.isFinite, abs(scaled) < 9e18 else { return "0" }
+    let value = Int(scaled)
+    guard decimals > 0 else { return String(value) }
+    let fraction = String(Int(value.magnitude) % scale + scale).dropFirst()
+    return "\(value < 0 ? "-" : "")\(value.magnitude / scale.magnitude).\(fraction)"
+  }
+
+  /// A share of one as a percentage: `4.5 %`.
+  package static func percent(_ share: Double) -> String { "\(rate(share * 100)) %" }
+
+  /// `1 task`, `2 tasks`.
+  package static func count(_ number: Int, _ noun: String) -> String {
+    "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+  }
+}
+
+/// Fitting texts into columns.
+enum Columns {
+  /// `text` with blanks after it, up to `width` columns.
+  static func left(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  /// `text` with blanks before it, up to `width` columns.
+  static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  /// The first `width` columns of `text`, the last of them saying that there was more.
+  static func clip(_ text: String, _ width: Int, _ glyphs: GlyphSet) -> String {
+    guard text.count > width else { return text }
+    let mark = String(glyphs.ellipsis.prefix(max(0, width)))
+    return String(text.prefix(max(0, width - mark.count))) + mark
+  }
+
+  /// `pieces` joined by `separator`, in lines of at most `width` columns where the pieces allow.
+  static func flow(_ pieces: [String], separator: String, width: Int) -> [String] {
+    var lines: [String] = []
+    for piece in pieces {
+      if let last = lines.last, last.count + separator.count + piece.count <= width {
+        lines[lines.count - 1] += separator + piece
+      } else {
+        lines.append(piece)
+      }
+    }
+    return lines
+  }
+
+  /// A sentence in lines of at most `width` columns, continued after `indent` blanks.
+  static func wrap(_ text: String, width: Int, indent: Int = 0) -> [String] {
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    for word in text.split(separator: " ", omittingEmptySubsequences: true) {
+      if let last = lines.last, last.count + 1 + word.count <= width {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append((lines.isEmpty ? "" : margin) + word)
+      }
+    }
+    return lines
+  }
+}

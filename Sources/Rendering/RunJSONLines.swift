@@ -1,0 +1,146 @@
+package import Experiments
+package import Tracing
+import Workloads
+
+/// A run as JSON Lines: a header, the events in the order of time, a summary.
+///
+/// The form is part of the program's face (`lab-run/1`): the order of the members never changes, times
+/// are whole nanoseconds, and the same run gives the same bytes everywhere.
+package enum RunJSONLines {
+  package static func text(_ run: Run) -> String {
+    var text = ""
+    write(run) { text += $0 }
+    return text
+  }
+
+  /// Hands the lines over in pieces of about 64 KB, so that a log of millions of events needs no more
+  /// memory than that.
+  package static func write<Failure: Error>(
+    _ run: Run,
+    to sink: (String) throws(Failure) -> Void
+  ) throws(Failure) {
+    let pieceLength = 64 * 1_024
+    var json = JSONText(capacity: pieceLength + 1_024)
+    header(of: run, &json)
+    let labels = TaskLabels(count: max(run.plan.count, run.facts.tasks))
+    for event in run.events {
+      line(for: event, in: run, labels, &json)
+      if json.bytes.count >= pieceLength {
+        try sink(json.text)
+        json.removeAll()
+      }
+    }
+    json.object { json in
+      json.key("summary")
+      json.object { members(of: run.summary, run, &$0) }
+    }
+    json.newline()
+    try sink(json.text)
+  }
+
+  /// The summary alone, with the mechanism's name in it: a line of `compare`.
+  package static func summaryLine(_ run: Run, _ summary: RunSummary) -> String {
+    var json = JSONText(capacity: 1_024)
+    json.object { json in
+      json.member("mechanism", run.mechanism)
+      members(of: summary, run, &json)
+    }
+    json.newline()
+    return json.text
+  }
+
+  private static func header(of run: Run, _ json: inout JSONText) {
+    json.object { json in
+      json.member("schema", "lab-run/1")
+      json.member("mechanism", run.mechanism)
+      json.key("limit")
+      if let limit = run.limit { json.value(limit) } else { json.null() }
+      json.member("tasks", max(run.plan.count, run.facts.tasks))
+      json.key("seed")
+      json.raw(String(run.seed))
+      json.member("clock", run.clock.rawValue)
+      json.member("unit", "ns")
+      if let workers = run.workers { json.member("workers", workers) }
+    }
+    json.newline()
+  }
+
+  private static func line(
+    for event: TraceEvent,
+    in run: Run,
+    _ labels: TaskLabels,
+    _ json: inout JSONText
+  ) {
+    json.object { json in
+      json.member("t", event.time)
+      json.key("task")
+      json.raw(labels[event.task])
+      json.member("event", EventText.name(of: event.kind))
+      switch event.kind {
+      case .progress(let percent): json.member("percent", Int(percent))
+      case .cancelled(let phase): json.member("phase", phase.rawValue)
+      default: break
+      }
+      if let worker = event.worker { json.member("worker", worker.label) }
+      if let cause = event.cause {
+        json.key("cause")
+        json.raw(labels[cause])
+      }
+      let index = Int(event.task.number) - 1
+      if event.kind == .arrived, run.plan.indices.contains(index) {
+        json.member("kind", run.plan[index].kind.rawValue)
+        json.member("service_ns", run.plan[index].service)
+      }
+    }
+    json.newline()
+  }
+
+  private static func members(of summary: RunSummary, _ run: Run, _ json: inout JSONText) {
+    json.member("makespan_ns", summary.makespan)
+    json.member("peak_running", summary.peakRunning)
+    json.key("throughput_per_s")
+    json.raw(NumberText.fixed(summary.throughput, decimals: 3))
+    json.key("waiting_ns")
+    json.object { members(of: summary.waiting, &$0) }
+    json.key("service_ns")
+    json.object { members(of: summary.service, &$0) }
+    json.key("response_ns")
+    json.object { members(of: summary.response, &$0) }
+    json.member("threads_peak", summary.threadsPeak)
+    json.member("fifo_inversions", summary.fifoInversions)
+    json.member("finished", summary.finished)
+    json.member("failed", summary.failed)
+    json.member("cancelled", summary.cancelled)
+    json.member("rejected", summary.rejected)
+    if let completion = run.completion { json.member("completion_ns", completion) }
+    if let permits = run.permitsLeft { json.member("permits_left", permits) }
+    if let reason = run.stoppedBecause { json.member("stopped_because", reason) }
+    json.key("violations")
+    json.array(summary.violations) { $0.value($1) }
+  }
+
+  private static func members(of values: Percentiles, _ json: inout JSONText) {
+    json.member("mean", values.mean)
+    json.member("p50", values.p50)
+    json.member("p90", values.p90)
+    json.member("p99", values.p99)
+    json.member("max", values.max)
+  }
+}
+
+/// The names of a run's tasks in quotes, made once: most of a long log is names.
+private struct TaskLabels {
+  private let count: Int
+  private let labels: [String]
+
+  init(count: Int) {
+    self.count = count
+    labels = (0...count).map { "\"\(TaskID($0).label(amongst: count))\"" }
+  }
+
+  subscript(task: TaskID) -> String {
+    let number = Int(task.number)
+    return labels.indices.contains(number)
+      ? labels[number] : "\"\(task.label(amongst: count))\""
+  }
+}

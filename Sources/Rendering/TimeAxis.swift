@@ -1,0 +1,85 @@
+import Tracing
+
+/// How time is laid out over the cells of a line: cells of a round length, ticks on their edges.
+struct TimeAxis {
+  /// Nanoseconds in a cell.
+  let cell: Int64
+  /// How many cells the run takes.
+  let cells: Int
+  /// Cells from one tick to the next.
+  private let stride: Int
+  private let unit: (name: String, nanoseconds: Int64)
+
+  /// - Parameters:
+  ///   - end: the time of the last event.
+  ///   - room: the most cells there may be, at least 1.
+  init(end: Int64, room: Int) {
+    let span = max(1, end)
+    let room = Int64(max(1, room))
+    cell = Self.roundLength(atLeast: (span + room - 1) / room)
+    cells = Int((span + cell - 1) / cell)
+    unit = DurationText.units.last { span >= $0.nanoseconds } ?? DurationText.units[0]
+    stride = Self.tickStride(cell: cell, span: span, unit: unit.nanoseconds)
+  }
+
+  /// The cell that begins with or holds `time`; one past the last for an event at the very end.
+  func cell(of time: Int64) -> Int { Int(max(0, time) / cell) }
+
+  /// The line of tick labels, each beginning over the cell whose beginning it names.
+  func line(width: Int) -> String {
+    var line = ""
+    var tick = 0
+    while tick <= cells {
+      let isLast = tick + stride > cells
+      var label = Self.number(Int64(tick) * cell, per: unit.nanoseconds)
+      if isLast { label += " " + unit.name }
+      if tick + label.count > width, tick > 0 {
+        // No room for the last label: the one before it carries the unit.
+        let withUnit = line + " " + unit.name
+        return withUnit.count <= width ? withUnit : line
+      }
+      line = Columns.left(line, tick) + label
+      tick += stride
+    }
+    return line
+  }
+
+  /// The smallest of 1, 1.25, 2, 2.5, 4, 5 times a power of ten that is at least `least` and whole.
+  ///
+  /// All of them divide a power of ten, so that ticks at round times fall on the edges of cells.
+  private static func roundLength(atLeast least: Int64) -> Int64 {
+    var power: Int64 = 1
+    while true {
+      for hundredths: Int64 in [100, 125, 200, 250, 400, 500] {
+        let (product, overflow) = power.multipliedReportingOverflow(by: hundredths)
+        if overflow { return least }
+        if product.isMultiple(of: 100), product / 100 >= least { return product / 100 }
+      }
+      power *= 10
+    }
+  }
+
+  /// The fewest cells that make a round time and leave room between the labels.
+  private static func tickStride(cell: Int64, span: Int64, unit: Int64) -> Int {
+    let widest = number(span, per: unit).count + 3
+    var power: Int64 = 1
+    while true {
+      for factor: Int64 in [1, 2, 5] {
+        let (length, overflow) = power.multipliedReportingOverflow(by: factor)
+        if overflow || length / cell > span { return Int.max / 4 }
+        if length.isMultiple(of: cell), length / cell >= Int64(max(8, widest)) {
+          return Int(length / cell)
+        }
+      }
+      power *= 10
+    }
+  }
+
+  /// `time` in units, as many decimals as it takes.
+  private static func number(_ time: Int64, per unit: Int64) -> String {
+    let whole = time / unit
+    var fraction = String(time % unit + unit).dropFirst()
+    while fraction.last == "0" { fraction.removeLast() }
+    return fraction.isEmpty ? String(whole) : "\(whole).\(fraction)"
+  }
+}
