@@ -1,0 +1,48 @@
+/// The name of a figure: `makespan`, or with what it is about, `waiting(t10)`.
+package struct Metric: Hashable, Sendable, CustomStringConvertible {
+  package let name: String
+  package let argument: String?
+
+  package init(_ name: String, _ argument: String? = nil) {
+    self.name = name
+    self.argument = argument
+  }
+
+  package var description: String { argument.map { "\(name)(\($0))" } ?? name }
+}
+
+/// Something that has figures: a run, an exploration, a graded exercise.
+///
+/// Checks, expectations and predictions read nothing else, so whatever can answer here can be
+/// checked by a lesson and by a script alike.
+package protocol MetricSource: Sendable {
+  /// Every name it knows, as it is written: `makespan`, `waiting(tNN)`.
+  var metricForms: [String] { get }
+
+  /// The value of a metric; nil where there is no such metric.
+  func value(of metric: Metric) -> MetricValue?
+
+  /// Which task made the value what it is, and when: "t12 ended last, at 400 ms".
+  func witness(of metric: Metric) -> String?
+}
+
+extension MetricSource {
+  package func witness(of metric: Metric) -> String? { nil }
+}
+
+/// Figures in a table, each under its metric as it is written: `waiting(t10)`.
+package struct MetricTable: MetricSource, Hashable {
+  package var values: [String: MetricValue]
+  package var witnesses: [String: String]
+
+  package init(_ values: [String: MetricValue], witnesses: [String: String] = [:]) {
+    self.values = values
+    self.witnesses = witnesses
+  }
+
+  package var metricForms: [String] { values.keys.sorted() }
+
+  package func value(of metric: Metric) -> MetricValue? { values[metric.description] }
+
+  package func witness(of metric: Metric) -> String? { witnesses[metric.description] }
+}
