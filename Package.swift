@@ -99,7 +99,14 @@ let package = Package(
     tests("VirtualTimeTests", "VirtualTime", "Limiters"),
     tests("WorkloadsTests", "Workloads"),
     tests("LessonBookTests", "LessonBook"),
-    tests("TerminalTests", "Terminal", "TestSupport"),
+    // Echoes the lines it reads: the line editor, with nothing of the lab around it.
+    .executableTarget(
+      name: "echo-editor",
+      dependencies: ["Terminal"],
+      path: "Tests/EchoEditor",
+      swiftSettings: house
+    ),
+    tests("TerminalTests", "Terminal", "TestSupport", "echo-editor"),
     tests("SpecimensTests", "Specimens", "TestSupport"),
     tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "TestSupport"),
     tests(

@@ -1,0 +1,337 @@
+import CLibedit
+import Foundation
+import Glibc
+
+/// The editor's thread: everything that touches libedit.
+///
+/// libedit asks for the next character through `nextCharacter`, and that is where the thread waits:
+/// for a key or for the mailbox. Orders are carried out there, between two keys, when libedit's
+/// picture of the screen and the screen agree.
+final class EditorSession {
+  private let editor: OpaquePointer
+  private let entries: OpaquePointer
+  private let output: UnsafeMutablePointer<FILE>
+  private let mailbox: EditorMailbox
+  private let completer: Completer
+  private let historyFile: HistoryFile?
+  private let movesCursor: Bool
+
+  private var history = History()
+  /// Said once, then the history is kept for this session only.
+  private var historyIsKept = true
+  private var prompt = ""
+  private var promptForLibedit: UnsafeMutableBufferPointer<wchar_t>
+  private var size = TerminalSize(columns: 80, rows: 24)
+  private var assembler = UTF8Assembler()
+  /// Characters that come before those of the terminal: the rest of a paste.
+  private var pushedBack: [Unicode.Scalar] = []
+  /// Why the line being read is abandoned, once it is.
+  private var ending: LineEditor.Outcome?
+
+  init(
+    program: String,
+    history file: HistoryFile?,
+    historyLimit: Int,
+    completer: @escaping Completer,
+    mailbox: EditorMailbox
+  ) {
+    self.mailbox = mailbox
+    self.completer = completer
+    historyFile = file
+    let terminal = ProcessInfo.processInfo.environment["TERM"] ?? "dumb"
+    movesCursor = terminal != "dumb" && !terminal.isEmpty
+    promptForLibedit = .allocate(capacity: 0)
+
+    Self.useUTF8OnThisThread()
+    TerminalMode.shared.enterQuiet(STDIN_FILENO)
+    // Streams of our own: the process's stay free of libedit's buffering.
+    guard let input = fdopen(dup(STDIN_FILENO), "r"), let output = fdopen(dup(STDOUT_FILENO), "w"),
+      let errors = fdopen(dup(STDERR_FILENO), "w"),
+      let editor = el_init(program, input, output, errors), let entries = history_winit()
+    else {
+      fatalError("the line editor cannot start: \(String(cString: strerror(errno)))")
+    }
+    self.output = output
+    self.editor = editor
+    self.entries = entries
+    // Not retained: the session outlives its use of the editor, and both live on this thread.
+    cledit_set_client(editor, Unmanaged.passUnretained(self).toOpaque())
+    setUpKeys()
+    setUpHistory(limit: historyLimit)
+  }
+
+  /// Reads lines as they are asked for, until the editor is closed.
+  func serve() {
+    while case .read = mailbox.nextWork() {
+      mailbox.finish(with: readLine())
+    }
+    for notice in mailbox.takeOrders().notices { show(notice) }
+    // Not `el_end`: it would throw away what is typed ahead for the shell we return to.
+    TerminalMode.shared.leaveQuiet()
+    mailbox.leave()
+  }
+
+  // MARK: Setting up
+
+  /// libedit measures and writes characters by the thread's locale.
+  ///
+  /// Where the environment names none with UTF-8 (a bare container), UTF-8 is what terminals send
+  /// all the same.
+  private static func useUTF8OnThisThread() {
+    if let named = newlocale(Int32(LC_CTYPE_MASK), "", nil) {
+      if String(cString: nl_langinfo_l(nl_item(CODESET), named)) == "UTF-8" {
+        uselocale(named)
+        return
+      }
+      freelocale(named)
+    }
+    if let plain = newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil) { uselocale(plain) }
+  }
+
+  private func setUpKeys() {
+    cledit_set_prompt(editor, { editor in session(of: editor).promptForLibedit.baseAddress }, 1)
+    cledit_set_reader(editor) { editor, character in session(of: editor).nextCharacter(character) }
+    cledit_set_editor(editor, wide("emacs"))
+    // Between lines too nothing is echoed: see `TerminalMode`.
+    cledit_set_idle_mode(editor, wide("-icanon"))
+    cledit_set_idle_mode(editor, wide("-echo"))
+    cledit_add_command(editor, wide("lab-complete"), wide("Complete the word")) { editor, _ in
+      session(of: editor).complete()
+    }
+    for (key, command) in [
+      ("^W", "ed-delete-prev-word"),
+      ("\\e[3~", "ed-delete-next-char"),
+      ("\\e[H", "ed-move-to-beg"),
+      ("\\e[F", "ed-move-to-end"),
+      ("\\e[1~", "ed-move-to-beg"),
+      ("\\e[4~", "ed-move-to-end"),
+      ("\\e[1;5C", "em-next-word"),
+      ("\\e[1;5D", "ed-prev-word"),
+    ] {
+      cledit_bind(editor, wide(key), wide(command))
+    }
+    el_source(editor, nil)
+    // After the person's own file, because `bind -v` in it starts from an empty map.
+    for (key, command) in [("^I", "lab-complete"), ("^R", "em-inc-search-prev")] {
+      cledit_bind(editor, wide(key), wide(command))
+    }
+  }
+
+  private func setUpHistory(limit: Int) {
+    cledit_history_size(entries, Int32(clamping: limit))
+    cledit_use_history(editor, entries)
+    guard let historyFile else { return }
+    do {
+      for entry in try historyFile.load().entries { remember(entry) }
+    } catch {
+      stopKeeping(error)
+    }
+  }
+
+  private func remember(_ entry: String) {
+    guard history.remembers(entry) else { return }
+    cledit_history_enter(entries, wide(entry))
+  }
+
+  private func stopKeeping(_ trouble: HistoryFile.Trouble) {
+    historyIsKept = false
+    mailbox.print("warning: \(trouble.message)")
+  }
+
+  // MARK: Reading
+
+  private func readLine() -> LineEditor.Outcome {
+    let mailbox = mailbox
+    let claim = Signals.shared.claim { mailbox.receive($0) }
+    defer { claim.release() }
+    ending = nil
+    size = TerminalSize.current(of: STDOUT_FILENO) ?? size
+    carryOutBetweenLines()
+
+    var count: Int32 = 0
+    let text = el_wgets(editor, &count)
+    if let ending { return ending }
+    guard let text, count > 0 else {
+      write("\n")
+      return .endOfInput
+    }
+    let line = string(UnsafeBufferPointer(start: text, count: Int(count))).prefix { !$0.isNewline }
+    keep(String(line))
+    return .line(String(line))
+  }
+
+  private func keep(_ line: String) {
+    guard history.remembers(line) else { return }
+    cledit_history_enter(entries, wide(line))
+    guard historyIsKept, let historyFile else { return }
+    do {
+      try historyFile.append(line)
+    } catch {
+      stopKeeping(error)
+    }
+  }
+
+  /// libedit's next character: 1 with one, 0 at the end of input, -1 to give up the line.
+  private func nextCharacter(_ character: UnsafeMutablePointer<wchar_t>?) -> Int32 {
+    while ending == nil {
+      carryOutOrders()
+      if ending != nil { break }
+      if !pushedBack.isEmpty {
+        character?.pointee = wchar_t(pushedBack.removeFirst().value)
+        return 1
+      }
+      var waiting = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: mailbox.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&waiting, nfds_t(waiting.count), -1) > 0, waiting[0].revents != 0 else { continue }
+      // One at a time: what is typed ahead stays in the terminal, where whoever reads next finds it.
+      var byte: UInt8 = 0
+      switch read(STDIN_FILENO, &byte, 1) {
+      case 1:
+        guard let scalar = assembler.feed(byte) else { continue }
+        character?.pointee = wchar_t(scalar.value)
+        return 1
+      case -1 where errno == EINTR || errno == EAGAIN:
+        continue
+      default:
+        ending = .endOfInput
+      }
+    }
+    return -1
+  }
+
+  // MARK: Orders
+
+  private func carryOutBetweenLines() {
+    let orders = mailbox.takeOrders()
+    if let prompt = orders.prompt { use(prompt) }
+    for notice in orders.notices { show(notice) }
+    if orders.interrupted { ending = .interrupted }
+    if orders.closed { ending = .endOfInput }
+  }
+
+  private func carryOutOrders() {
+    let orders = mailbox.takeOrders()
+    if orders.changeTheScreen {
+      if orders.resized { size = TerminalSize.current(of: STDOUT_FILENO) ?? size }
+      if orders.resumed {
+        // Whoever had the terminal meanwhile left it in a mode of its own: out of ours and in again.
+        cledit_prepare(editor, 0)
+        cledit_prepare(editor, 1)
+      }
+      if orders.resumed {
+        write(movesCursor ? "\r\u{1B}[J" : "\n")
+      } else {
+        erase()
+      }
+      for notice in orders.notices { show(notice) }
+      if let prompt = orders.prompt { use(prompt) }
+      if orders.resized || orders.resumed { el_resize(editor) }
+      cledit_refresh(editor)
+    }
+    if orders.interrupted || orders.closed {
+      moveToEnd()
+      write(orders.interrupted ? "^C\n" : "\n")
+      pushedBack = []
+      ending = orders.interrupted ? .interrupted : .endOfInput
+    }
+  }
+
+  private func use(_ prompt: String) {
+    self.prompt = prompt
+    promptForLibedit.deallocate()
+    let marked = Prompt.marked(prompt)
+    promptForLibedit = .allocate(capacity: marked.count)
+    _ = promptForLibedit.initialize(from: marked.map { wchar_t($0.value) })
+  }
+
+  private func show(_ notice: String) {
+    write(notice.hasSuffix("\n") ? notice : notice + "\n")
+  }
+
+  // MARK: The screen
+
+  private func write(_ text: String) {
+    fflush(output)
+    // A terminal that is gone shows up as the end of input.
+    try? OutputWriter.standardOutput.write(text)
+  }
+
+  /// Where the cursor is, and where the line ends, counted from where the prompt begins.
+  private func positions() -> (cursor: LineLayout.Position, end: LineLayout.Position) {
+    var layout = LineLayout(columns: size.columns) { Int(wcwidth(wchar_t($0.value))) }
+    layout.add(Prompt.visible(prompt))
+    guard let line = el_wline(editor)?.pointee, let start = line.buffer, let cursor = line.cursor,
+      let end = line.lastchar
+    else { return (layout.position, layout.position) }
+    layout.add(string(UnsafeBufferPointer(start: start, count: cursor - start)).unicodeScalars)
+    let atCursor = layout.position
+    layout.add(string(UnsafeBufferPointer(start: cursor, count: end - cursor)).unicodeScalars)
+    return (atCursor, layout.position)
+  }
+
+  /// Takes prompt and line off the screen; the cursor is where they began.
+  private func erase() {
+    guard movesCursor else { return write("\n") }
+    // A line longer than the window has scrolled: its beginning is out of reach.
+    let rows = min(positions().cursor.row, size.rows - 1)
+    write("\r" + (rows > 0 ? "\u{1B}[\(rows)A" : "") + "\u{1B}[J")
+  }
+
+  private func moveToEnd() {
+    guard movesCursor else { return }
+    let (cursor, end) = positions()
+    let down = end.row > cursor.row ? "\u{1B}[\(end.row - cursor.row)B" : ""
+    let right = end.column > 0 ? "\u{1B}[\(end.column)C" : ""
+    write(down + "\r" + right)
+  }
+
+  // MARK: Completion
+
+  private func complete() -> UInt8 {
+    guard let info = el_wline(editor)?.pointee, let start = info.buffer, let place = info.cursor,
+      let end = info.lastchar
+    else { return UInt8(CC_ERROR) }
+    let line = string(UnsafeBufferPointer(start: start, count: end - start))
+    let cursor = line.unicodeScalars.index(line.startIndex, offsetBy: place - start)
+    let completion = completer(line, cursor)
+    switch CompletionAction.decide(line: line, cursor: cursor, completion: completion) {
+    case .nothing:
+      return UInt8(CC_ERROR)
+    case .replace(let range, let text):
+      let replaced = line.unicodeScalars.distance(from: range.lowerBound, to: cursor)
+      el_deletestr(editor, Int32(replaced))
+      return el_winsertstr(editor, wide(text)) == 0 ? UInt8(CC_REFRESH) : UInt8(CC_ERROR)
+    case .list(let candidates):
+      moveToEnd()
+      write("\n")
+      for line in CandidateListing.lines(for: candidates, size: size) { write(line + "\n") }
+      cledit_refresh(editor)
+      return UInt8(CC_NORM)
+    }
+  }
+}
+
+/// The session that an editor belongs to, for the functions libedit calls back.
+private func session(of editor: OpaquePointer?) -> EditorSession {
+  guard let client = cledit_client(editor) else {
+    fatalError("libedit called back for an editor that belongs to no session")
+  }
+  return Unmanaged<EditorSession>.fromOpaque(client).takeUnretainedValue()
+}
+
+/// A string as libedit takes it.
+private func wide(_ text: String) -> [wchar_t] {
+  text.unicodeScalars.map { wchar_t($0.value) } + [0]
+}
+
+/// A string as libedit gives it.
+///
+/// What it holds came through `UTF8Assembler` or from a string, so that every character is one;
+/// should one not be, it is left out.
+private func string(_ characters: UnsafeBufferPointer<wchar_t>) -> String {
+  var scalars = String.UnicodeScalarView()
+  scalars.append(contentsOf: characters.lazy.compactMap { Unicode.Scalar(UInt32(bitPattern: $0)) })
+  return String(scalars)
+}
