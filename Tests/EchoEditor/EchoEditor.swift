@@ -1,0 +1,66 @@
+import Foundation
+import Glibc
+import Terminal
+
+/// Echoes the lines it reads: the line editor with nothing around it, for tests to drive through a
+/// pseudo-terminal.
+///
+/// `ECHO_EDITOR_HISTORY` names a history file, `ECHO_EDITOR_CONTROL` a named pipe whose lines are
+/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`.
+@main
+struct EchoEditor {
+  static let words = ["run", "running", "replay", "help", "history", "limit=", "quit"]
+
+  static func main() async {
+    let environment = ProcessInfo.processInfo.environment
+    let editor = LineEditor(
+      program: "echo-editor",
+      historyPath: environment["ECHO_EDITOR_HISTORY"],
+      completer: { line, cursor in
+        let start = line[..<cursor].lastIndex(of: " ").map { line.index(after: $0) }
+        let range = (start ?? line.startIndex)..<cursor
+        return Completion(
+          replacing: range,
+          candidates: words.filter { $0.hasPrefix(line[range]) }.map {
+            Completion.Candidate($0, ending: $0.hasSuffix("=") ? "" : " ")
+          }
+        )
+      }
+    )
+    if let path = environment["ECHO_EDITOR_CONTROL"] { obey(path, editor) }
+    while true {
+      switch await editor.readLine(prompt: environment["ECHO_EDITOR_PROMPT"] ?? "echo> ") {
+      case .line("quit"): return await leave(editor)
+      case .line(let line): say("line: \(line)")
+      case .interrupted: say("interrupted")
+      case .endOfInput:
+        say("end")
+        return await leave(editor)
+      }
+    }
+  }
+
+  private static func say(_ text: String) {
+    try? OutputWriter.standardOutput.write(text + "\n")
+  }
+
+  private static func leave(_ editor: LineEditor) async {
+    await editor.close()
+    say("closed")
+  }
+
+  private static func obey(_ path: String, _ editor: LineEditor) {
+    let thread = Thread {
+      // Open for writing too: so it does not end when the first test to write to it is done.
+      guard let pipe = fopen(path, "r+") else { return }
+      var buffer: UnsafeMutablePointer<CChar>?
+      var capacity = 0
+      while getline(&buffer, &capacity, pipe) > 0, let line = buffer {
+        let order = String(cString: line).trimmingCharacters(in: .newlines)
+        if order.hasPrefix("print ") { editor.printAbove(String(order.dropFirst(6))) }
+        if order.hasPrefix("prompt ") { editor.setPrompt(String(order.dropFirst(7))) }
+      }
+    }
+    thread.start()
+  }
+}
