@@ -40,12 +40,6 @@ internal import Synchronization
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on.
 public final class ActorQueue<ActorType: Actor>: Sendable {
-  /// A closure, with the actor it keeps alive until it has run.
-  private struct Work: Sendable {
-    let actor: ActorType
-    let body: @Sendable (isolated ActorType) async -> Void
-  }
-
   private struct Context {
     weak var actor: ActorType?
     var wasAdopted = false
@@ -53,7 +47,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   private let executor: (any TaskExecutor)?
   private let context = Mutex(Context())
-  private let turn = Turn<Work>()
+  private let turn = Turn()
 
   /// Makes an empty queue; call ``adoptExecutionContext(of:)`` before anything is enqueued.
   ///
@@ -99,7 +93,8 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   /// - Complexity: O(1) amortised.
   /// - Precondition: The queue has adopted an actor, and it still exists.
   public func enqueue(_ body: @escaping @Sendable (isolated ActorType) async -> Void) {
-    start(turn.enqueue(Work(actor: adoptedActor(), body: body)))
+    let actor = adoptedActor()
+    start(turn.enqueue { await self.run(body, on: actor) })
   }
 
   /// Has `body` start on the actor after everything enqueued before it, and returns at once.
@@ -159,11 +154,9 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     return try await body(actor)
   }
 
-  private func start(_ work: Work?) {
+  private func start(_ work: Turn.Work?) {
     guard let work else { return }
-    Task.detached(executorPreference: executor) { [self] in
-      await run(work.body, on: work.actor)
-    }
+    Task.detached(executorPreference: executor, operation: work)
   }
 
   private func adoptedActor() -> ActorType {

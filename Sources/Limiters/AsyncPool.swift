@@ -31,14 +31,7 @@ internal import Synchronization
 /// Tasks are served in order of arrival. A body that asks the same pool for a second element waits while it
 /// holds one: with enough such bodies, nobody can go on. Take one element at a time.
 public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
-  private enum Delivery: Sendable {
-    case element(Element)
-    /// A place is reserved for the waiter: build.
-    case place
-    case cancelled
-  }
-
-  private let state: Mutex<PoolState<Element, HandOff<Delivery>>>
+  private let state: Mutex<PoolState<HandOff<PoolDelivery>>>
   private let elementBuilder: @Sendable () async throws -> Element
 
   /// Makes a pool of at most `maxElements` elements.
@@ -87,7 +80,7 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
   public func get() async throws -> Element {
     try Task.checkCancellation()
     switch state.withLock({ $0.acquire() }) {
-    case .element(let element): return element
+    case .element(let element): return typed(element)
     case .build: return try await build()
     case .full: return try await getInLine()
     }
@@ -142,11 +135,18 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
     return try await body(element)
   }
 
+  /// Gives an element its type back.
+  ///
+  /// Safe because the pool takes in only what `elementBuilder` returned, and that is an `Element`.
+  private func typed(_ element: any AnyObject & Sendable) -> Element {
+    unsafeDowncast(element, to: Element.self)
+  }
+
   private func getInLine() async throws -> Element {
-    let handOff = HandOff<Delivery>()
+    let handOff = HandOff<PoolDelivery>()
     let arrival = state.withLock { $0.arrive(handOff) }
     switch arrival {
-    case .acquired(.element(let element)): return element
+    case .acquired(.element(let element)): return typed(element)
     case .acquired(.build): return try await build()
     case .acquired(.full): stop("AsyncPool: a task was told neither to go on nor to wait")
     case .wait(let ticket):
@@ -157,7 +157,7 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
         leaver?.deliver(.cancelled)
       }
       switch delivery {
-      case .element(let element): return element
+      case .element(let element): return typed(element)
       case .place: return try await build()
       case .cancelled: throw CancellationError()
       }
@@ -196,6 +196,14 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
         + "call return(_:) or discard(_:) once for each get()"
     )
   }
+}
+
+/// What ends a wait in a pool's line.
+private enum PoolDelivery: Sendable {
+  case element(any AnyObject & Sendable)
+  /// A place is reserved for the waiter: build.
+  case place
+  case cancelled
 }
 
 extension AsyncPool where Element: Actor {

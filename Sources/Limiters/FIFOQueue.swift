@@ -27,12 +27,10 @@
 ///
 /// - Warning: A body must not `enqueueAndWait` on the queue it runs on: it would wait for its own end.
 public final class FIFOQueue: Sendable {
-  private typealias Work = @Sendable () async -> Void
-
   private let name: String?
   private let priority: TaskPriority?
   private let executor: (any TaskExecutor)?
-  private let turn = Turn<Work>()
+  private let turn = Turn()
 
   /// Makes an empty queue.
   ///
@@ -112,7 +110,7 @@ public final class FIFOQueue: Sendable {
   }
 
   /// Starts a task that runs `work`, which has the turn, and then whatever work the turn goes to.
-  private func drain(from work: Work?) {
+  private func drain(from work: Turn.Work?) {
     guard let work else { return }
     Task.detached(name: name, executorPreference: executor, priority: priority) { [turn] in
       await work()

@@ -16,7 +16,12 @@
 // pool, is always recognised.
 
 /// The elements of a pool and the line for them.
-struct PoolState<Element: AnyObject, Waiter> {
+///
+/// Knows its elements as objects only, whatever their type. A user's module specialises the generic
+/// `AsyncPool`, but cannot see into this one; were this generic over the elements too, every step
+/// would go through their metadata, which costs eight times as much.
+struct PoolState<Waiter> {
+  typealias Element = any AnyObject & Sendable
   typealias Ticket = WaiterQueue<Waiter>.Ticket
 
   enum Acquisition {
@@ -50,7 +55,7 @@ struct PoolState<Element: AnyObject, Waiter> {
     case double
   }
 
-  fileprivate struct Slot {
+  private struct Slot: Sendable {
     /// Nil while the slot is vacant.
     var element: Element?
     var isLent: Bool
@@ -138,5 +143,4 @@ struct PoolState<Element: AnyObject, Waiter> {
   }
 }
 
-extension PoolState: Sendable where Element: Sendable, Waiter: Sendable {}
-extension PoolState.Slot: Sendable where Element: Sendable {}
+extension PoolState: Sendable where Waiter: Sendable {}

@@ -16,7 +16,9 @@ internal import Synchronization
 // turn or left the line.
 
 /// One turn, and the line of waiting tasks and enqueued work for it.
-final class Turn<Work: Sendable>: Sendable {
+final class Turn: Sendable {
+  typealias Work = @Sendable () async -> Void
+
   private let state = Mutex(TurnState<Signal, Work>())
 
   /// Whether somebody has the turn; a snapshot.
@@ -49,7 +51,7 @@ final class Turn<Work: Sendable>: Sendable {
   /// Puts work in the line; returns it if it has the turn already.
   ///
   /// Start what is returned.
-  func enqueue(_ work: Work) -> Work? {
+  func enqueue(_ work: @escaping Work) -> Work? {
     state.withLock { $0.enqueue(work) } ? work : nil
   }
 

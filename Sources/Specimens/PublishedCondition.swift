@@ -1,7 +1,7 @@
 // The published Condition and Signal, structure and flaw as published.
 //
-// A Condition is the reading end of an `AsyncStream`, a Signal the writing end. `wait` is a `for await`
-// that leaves after the first element.
+// A Condition is the reading end of an `AsyncStream`, a Signal the writing end. No element is ever sent:
+// `wait` is a `for await` that ends when the stream does, and to signal is to finish the stream.
 //
 // DEFECT: when the waiting task is cancelled, iteration of an `AsyncStream` simply ends. `wait`
 // returns, as it does when signalled, and its caller cannot tell the difference. The interleaving that
@@ -21,7 +21,7 @@ package struct PublishedCondition: Sendable {
 
   /// Returns when signalled, and, that is the defect, when cancelled.
   package func wait() async {
-    for await _ in stream { break }
+    for await _ in stream {}
   }
 }
 
@@ -29,5 +29,5 @@ package struct PublishedCondition: Sendable {
 package struct PublishedSignal: Sendable {
   fileprivate let continuation: AsyncStream<Void>.Continuation
 
-  package func signal() { continuation.yield() }
+  package func signal() { continuation.finish() }
 }
