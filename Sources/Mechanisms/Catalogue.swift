@@ -15,7 +15,9 @@ package enum Catalogue {
   ]
 
   /// The limiters that are wrong on purpose.
-  package static let specimens: [CatalogueEntry] = []
+  package static let specimens: [CatalogueEntry] = [
+    CatalogueEntry(PublishedLimiterMechanism.self)
+  ]
 
   /// The mechanism or specimen of that name.
   package static func entry(_ id: String) -> CatalogueEntry? {
