@@ -1,0 +1,155 @@
+// Which room may look into which.
+//
+// Imports run one way, so that a room can be understood, tested and replaced with no more of the house
+// in mind than stands on the right of its line. The table is the rule; the compiler cannot hold it,
+// since a line in Package.swift is quickly added. To change the direction, change the table, in a commit
+// of its own that says why.
+
+/// The rule: for each room, the rooms it may import, and the packages of others.
+struct ImportDirections {
+  struct Room {
+    /// Rooms of this package.
+    var rooms: Set<String>
+    /// Modules of other packages.
+    var packages: Set<String> = []
+    /// Modules of the toolchain and the system; nil for any.
+    var system: Set<String>?
+  }
+
+  var table: [String: Room]
+
+  static let house = ImportDirections(table: [
+    // Others import it: it brings nothing along but the standard library.
+    "Limiters": Room(rooms: [], system: ["Synchronization"]),
+    "Tracing": Room(rooms: []),
+    "VirtualTime": Room(rooms: [], packages: ["DequeModule", "HeapModule"]),
+    "Workloads": Room(rooms: []),
+    "LessonBook": Room(rooms: []),
+    "CLibedit": Room(rooms: []),
+    "CAllocations": Room(rooms: []),
+    "Terminal": Room(rooms: ["CLibedit"]),
+    "Specimens": Room(rooms: ["Limiters"], system: ["Synchronization"]),
+    "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
+    "Experiments": Room(
+      rooms: ["Mechanisms", "VirtualTime", "Tracing", "Workloads"],
+      packages: ["HeapModule"]
+    ),
+    "Rendering": Room(rooms: ["Tracing", "Experiments", "Mechanisms", "Workloads"]),
+    "Shell": Room(
+      rooms: ["Experiments", "Rendering", "LessonBook", "Mechanisms", "Tracing", "Workloads"]
+    ),
+    "Measurement": Room(
+      rooms: [
+        "Experiments", "Rendering", "Mechanisms", "Tracing", "Workloads", "Limiters",
+        "CAllocations",
+      ],
+      packages: ["Histogram"]
+    ),
+    "lab": Room(rooms: ["Shell", "Terminal"], packages: ["ArgumentParser"]),
+    "bench": Room(rooms: ["Measurement"], packages: ["ArgumentParser"]),
+  ])
+
+  /// The imports of `files` that the table does not allow.
+  func findings(in files: [SourceFile]) -> [Finding] {
+    files.flatMap { file in
+      guard let room = table[file.room] else {
+        return [
+          Finding(
+            path: file.path,
+            line: nil,
+            message:
+              "the room '\(file.room)' is not in the table of import directions; add it there"
+          )
+        ]
+      }
+      return file.lines.enumerated().compactMap { index, line -> Finding? in
+        guard let module = Self.imported(by: line) else { return nil }
+        guard let objection = objection(to: module, in: file.room, allowing: room) else {
+          return nil
+        }
+        return Finding(path: file.path, line: index + 1, message: objection)
+      }
+    }
+  }
+
+  /// The dependencies that Package.swift declares and the table does not allow.
+  ///
+  /// Looks at the lines `room("Name", "Dependency", …)` and `program(…)`, over several lines or on one.
+  func findings(inManifest manifest: SourceFile) -> [Finding] {
+    var findings: [Finding] = []
+    var open: String?
+    for (index, line) in manifest.lines.enumerated() {
+      let code = line.trimmingPrefix { $0 == " " }
+      var names = Self.quoted(in: line)
+      if code.hasPrefix("room(") || code.hasPrefix("program(") {
+        open = names.isEmpty ? "" : names.removeFirst()
+      } else if code.hasPrefix("func ") || open == nil {
+        continue
+      } else if open == "", !names.isEmpty {
+        open = names.removeFirst()
+      }
+      for name in names {
+        guard let room = open, !table[room, default: Room(rooms: [])].rooms.contains(name) else {
+          continue
+        }
+        findings.append(
+          Finding(
+            path: manifest.path,
+            line: index + 1,
+            message: "\(room) may not depend on \(name); \(allowed(for: room))"
+          )
+        )
+      }
+      if line.contains(")") { open = nil }
+    }
+    return findings
+  }
+
+  private func objection(to module: String, in name: String, allowing room: Room) -> String? {
+    let packages = table.values.reduce(into: Set<String>()) { $0.formUnion($1.packages) }
+    let isAllowed =
+      if table[module] != nil {
+        room.rooms.contains(module)
+      } else if packages.contains(module) {
+        room.packages.contains(module)
+      } else {
+        room.system?.contains(module) ?? true
+      }
+    return isAllowed ? nil : "\(name) may not import \(module); \(allowed(for: name))"
+  }
+
+  private func allowed(for name: String) -> String {
+    guard let room = table[name] else { return "it is not in the table of import directions" }
+    var parts = [
+      room.rooms.isEmpty
+        ? "it may import no other room" : "the rooms it may import are \(list(room.rooms))"
+    ]
+    if !room.packages.isEmpty { parts.append("of other packages, \(list(room.packages))") }
+    if let system = room.system { parts.append("of the system's modules, only \(list(system))") }
+    return parts.joined(separator: "; ")
+  }
+
+  private func list(_ names: Set<String>) -> String { names.sorted().joined(separator: ", ") }
+
+  /// The module a line imports, if it is an import.
+  ///
+  /// Knows access levels and attributes (`package import`, `@testable import`, `@preconcurrency import`)
+  /// and imports of single declarations (`import struct Foundation.URL`).
+  static func imported(by line: String) -> String? {
+    var words = line.split(separator: " ").map(String.init)
+    let modifiers: Set = ["public", "package", "internal", "fileprivate", "private"]
+    while let first = words.first, modifiers.contains(first) || first.hasPrefix("@") {
+      words.removeFirst()
+    }
+    guard words.first == "import" else { return nil }
+    words.removeFirst()
+    let kinds: Set = ["typealias", "struct", "class", "enum", "protocol", "let", "var", "func"]
+    if let first = words.first, kinds.contains(first) { words.removeFirst() }
+    return words.first?.split(separator: ".").first.map(String.init)
+  }
+
+  private static func quoted(in line: String) -> [String] {
+    let pieces = line.split(separator: "\"", omittingEmptySubsequences: false)
+    return pieces.indices.filter { $0 % 2 == 1 }.map { String(pieces[$0]) }
+  }
+}

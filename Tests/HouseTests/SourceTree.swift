@@ -1,0 +1,71 @@
+import Foundation
+
+/// A file of this package, as text.
+struct SourceFile {
+  /// From the package's root: `Sources/Limiters/Condition.swift`.
+  var path: String
+  var lines: [String]
+
+  init(path: String, text: String) {
+    self.path = path
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// The room the file is in, for files in `Sources`.
+  var room: String {
+    let parts = path.split(separator: "/")
+    return parts.count > 1 ? String(parts[1]) : ""
+  }
+
+  /// The file's name without its extension.
+  var name: String {
+    String((path.split(separator: "/").last ?? "").prefix { $0 != "." })
+  }
+
+  /// The names of the folders below the room, if any.
+  var folders: [String] { path.split(separator: "/").dropFirst(2).dropLast().map(String.init) }
+}
+
+/// What a checker found: where, and what to do about it.
+struct Finding: CustomStringConvertible, Equatable {
+  var path: String
+  /// From 1; nil where the finding is about the whole file.
+  var line: Int?
+  var message: String
+
+  var description: String {
+    "\(path)\(line.map { ":\($0)" } ?? ""): \(message)"
+  }
+}
+
+/// The package this test was built from.
+enum SourceTree {
+  static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent()
+    .deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  static func file(_ path: String) throws -> SourceFile {
+    SourceFile(
+      path: path,
+      text: try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    )
+  }
+
+  /// The names in the root folder, sorted.
+  static func topLevel() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false)).sorted()
+  }
+
+  /// Every file below `folder` with one of these extensions, sorted by path.
+  static func files(in folder: String, withExtensions extensions: Set<String>) throws
+    -> [SourceFile]
+  {
+    let names = try FileManager.default.subpathsOfDirectory(
+      atPath: root.appending(path: folder).path(percentEncoded: false)
+    )
+    return try names.sorted()
+      .filter { extensions.contains(URL(filePath: $0).pathExtension) }
+      .map { try file(folder + "/" + $0) }
+  }
+}
