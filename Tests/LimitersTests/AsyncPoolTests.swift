@@ -1,0 +1,366 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Limiters
+
+/// An element with a number: the how-manieth its builder made.
+private final class Element: Sendable {
+  let number: Int
+  init(_ number: Int) { self.number = number }
+}
+
+/// Builds elements, waiting for a gate each time, and fails the first `failures` times.
+private final class Workshop: Sendable {
+  private let built = Mutex((attempts: 0, failuresLeft: 0))
+  private let gate: Condition?
+
+  init(failures: Int = 0, gate: Condition? = nil) {
+    built.withLock { $0.failuresLeft = failures }
+    self.gate = gate
+  }
+
+  var attempts: Int { built.withLock { $0.attempts } }
+
+  func build() async throws -> Element {
+    let (number, fails) = built.withLock { built in
+      built.attempts += 1
+      let fails = built.failuresLeft > 0
+      if fails { built.failuresLeft -= 1 }
+      return (built.attempts, fails)
+    }
+    try await gate?.waitUncancellably()
+    if fails { throw Failure() }
+    return Element(number)
+  }
+}
+
+@Suite struct `An async pool` {
+  private let executor = HandDrivenExecutor()
+  private let journal = Journal()
+
+  private func makePool(of maxElements: Int, _ workshop: Workshop) -> AsyncPool<Element> {
+    AsyncPool(maxElements: maxElements) { try await workshop.build() }
+  }
+
+  /// Starts a task that notes which element it gets, waits for `gate`, and gives it back.
+  @discardableResult
+  private func start(
+    _ name: String,
+    on pool: AsyncPool<Element>,
+    until gate: Condition
+  ) -> Task<Void, Never> {
+    Task(executorPreference: executor) { [journal] in
+      do {
+        try await pool.withElement { element in
+          journal.note("\(name) has \(element.number)")
+          try await gate.waitUncancellably()
+        }
+        journal.note("\(name) done")
+      } catch {
+        journal.note("\(name) \(type(of: error))")
+      }
+    }
+  }
+
+  private func expectIdle(
+    _ pool: AsyncPool<Element>,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(pool.lent == 0, sourceLocation: sourceLocation)
+    #expect(pool.waiting == 0, sourceLocation: sourceLocation)
+  }
+
+  @Test func `builds an element only when it is needed, and uses it again`() async throws {
+    let workshop = Workshop()
+    let pool = makePool(of: 2, workshop)
+    #expect(workshop.attempts == 0)
+    for _ in 1...3 {
+      let element = try await pool.get()
+      #expect(element.number == 1)
+      #expect(pool.lent == 1)
+      pool.return(element)
+    }
+    #expect(workshop.attempts == 1)
+    let first = try await pool.get()
+    let second = try await pool.get()
+    #expect(second.number == 2)
+    #expect(workshop.attempts == 2)
+    pool.return(first)
+    pool.return(second)
+    #expect(pool.idle == 2)
+    expectIdle(pool)
+  }
+
+  @Test(arguments: 1...4) func `lends as many as its maximum at once, and no more`(limit: Int) {
+    let pool = makePool(of: limit, Workshop())
+    let peak = PeakCount()
+    for _ in 1...10 {
+      Task(executorPreference: executor) {
+        try await pool.withElement { _ in
+          peak.enter()
+          await Task.yield()
+          await Task.yield()
+          peak.leave()
+        }
+      }
+    }
+    executor.runAll()
+    #expect(peak.entries == 10)
+    #expect(peak.highest == limit)
+    expectIdle(pool)
+  }
+
+  @Test func `hands an element to the first waiter, past any newcomer`() {
+    let pool = makePool(of: 1, Workshop())
+    let (gate, signal) = Condition.makeCondition()
+    start("t1", on: pool, until: gate)
+    start("t2", on: pool, until: gate)
+    executor.runAll()
+    signal.signal()
+    executor.runOne()
+    #expect(pool.idle == 0, "the element is t2's, though t2 has not woken yet")
+    start("t3", on: pool, until: gate)
+    executor.runAll()
+    #expect(
+      journal.entries
+        == ["t1 has 1", "t1 done", "t2 has 1", "t2 done", "t3 has 1", "t3 done"]
+    )
+    expectIdle(pool)
+  }
+
+  @Test func `takes an element back when the body throws`() async throws {
+    let pool = makePool(of: 1, Workshop())
+    await #expect(throws: Failure()) { try await pool.withElement { _ in throw Failure() } }
+    expectIdle(pool)
+    #expect(pool.idle == 1)
+  }
+
+  @Test func `passes the place of a failed build to the first waiter, who builds in turn`() {
+    let (gate, signal) = Condition.makeCondition()
+    let workshop = Workshop(failures: 2, gate: gate)
+    let pool = makePool(of: 1, workshop)
+    for name in ["t1", "t2", "t3", "t4"] { start(name, on: pool, until: gate) }
+    executor.runAll()
+    #expect(workshop.attempts == 1, "one place, one build at a time")
+    #expect(pool.waiting == 3)
+    signal.signal()
+    executor.runAll()
+    #expect(
+      journal.entries
+        == ["t1 Failure", "t2 Failure", "t3 has 3", "t3 done", "t4 has 3", "t4 done"]
+    )
+    expectIdle(pool)
+  }
+
+  @Test func `keeps its capacity when a build fails and nobody waits`() async throws {
+    let pool = makePool(of: 1, Workshop(failures: 3))
+    for _ in 1...3 {
+      await #expect(throws: Failure()) { try await pool.get() }
+      expectIdle(pool)
+    }
+    pool.return(try await pool.get())
+    expectIdle(pool)
+  }
+
+  @Test func `replaces a discarded element`() async throws {
+    let workshop = Workshop()
+    let pool = makePool(of: 1, workshop)
+    let broken = try await pool.get()
+    pool.discard(broken)
+    expectIdle(pool)
+    #expect(pool.idle == 0)
+    let fresh = try await pool.get()
+    #expect(fresh.number == 2)
+    pool.return(fresh)
+  }
+
+  @Test func `gives the place of a discarded element to the first waiter`() async throws {
+    let pool = makePool(of: 1, Workshop())
+    let (gate, signal) = Condition.makeCondition()
+    signal.signal()
+    let broken = try await pool.get()
+    start("t1", on: pool, until: gate)
+    start("t2", on: pool, until: gate)
+    executor.runAll()
+    #expect(journal.entries.isEmpty)
+    pool.discard(broken)
+    executor.runAll()
+    #expect(journal.entries == ["t1 has 2", "t1 done", "t2 has 2", "t2 done"])
+    expectIdle(pool)
+  }
+
+  @Test func `lets go of a discarded element`() async throws {
+    let census = Tracked.Census()
+    let pool = AsyncPool(maxElements: 2) { Tracked(in: census) }
+    let kept = try await pool.get()
+    do {
+      let broken = try await pool.get()
+      #expect(census.living == 2)
+      pool.discard(broken)
+    }
+    #expect(census.living == 1)
+    pool.return(kept)
+  }
+
+  @Test func `denies a task cancelled while it waits, and serves the one behind it`() {
+    let pool = makePool(of: 1, Workshop())
+    let (gate, signal) = Condition.makeCondition()
+    start("t1", on: pool, until: gate)
+    let second = start("t2", on: pool, until: gate)
+    start("t3", on: pool, until: gate)
+    executor.runAll()
+    second.cancel()
+    #expect(pool.waiting == 1, "it leaves the line at once, before it has even woken")
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries.contains("t2 CancellationError"))
+    #expect(!journal.entries.contains("t2 has 1"))
+    #expect(journal.entries.contains("t3 done"))
+    expectIdle(pool)
+  }
+
+  @Test func `serves a task that was handed its element and then cancelled`() {
+    let pool = makePool(of: 1, Workshop())
+    let (gate, signal) = Condition.makeCondition()
+    start("t1", on: pool, until: gate)
+    let second = start("t2", on: pool, until: gate)
+    executor.runAll()
+    signal.signal()
+    executor.runOne()
+    second.cancel()
+    executor.runAll()
+    #expect(journal.entries == ["t1 has 1", "t1 done", "t2 has 1", "t2 done"])
+    expectIdle(pool)
+  }
+
+  @Test func `denies a task cancelled before it arrives, with or without an idle element`() {
+    let workshop = Workshop()
+    let pool = makePool(of: 1, workshop)
+    let (gate, signal) = Condition.makeCondition()
+    start("t1", on: pool, until: gate).cancel()
+    executor.runAll()
+    #expect(workshop.attempts == 0)
+    start("t2", on: pool, until: gate)
+    executor.runAll()
+    start("t3", on: pool, until: gate).cancel()
+    executor.runAll()
+    #expect(journal.entries == ["t1 CancellationError", "t2 has 1", "t3 CancellationError"])
+    signal.signal()
+    executor.runAll()
+    expectIdle(pool)
+  }
+
+  @Test func `passes a cancelled builder's place on, whether or not its builder gives up`() {
+    let (gate, signal) = Condition.makeCondition()
+    let pool = AsyncPool(maxElements: 1) {
+      try await gate.wait()
+      return Element(1)
+    }
+    let first = start("t1", on: pool, until: gate)
+    start("t2", on: pool, until: gate)
+    executor.runAll()
+    first.cancel()
+    executor.runAll()
+    #expect(journal.entries == ["t1 CancellationError"])
+    #expect(pool.lent == 1, "t2 builds now")
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries == ["t1 CancellationError", "t2 has 1", "t2 done"])
+    expectIdle(pool)
+  }
+
+  @Test func `shares work out among actors, isolated to one at a time`() async throws {
+    actor Worker {
+      var jobs = 0
+    }
+    let pool = AsyncPool(maxElements: 2) { Worker() }
+    for _ in 1...3 {
+      // No `await` inside: the body is isolated to the worker.
+      let jobs = try await pool.withElement { worker in
+        worker.jobs += 1
+        return worker.jobs
+      }
+      #expect(jobs >= 1)
+    }
+    let worker = try await pool.get()
+    #expect(await worker.jobs == 3)
+    pool.return(worker)
+  }
+
+  @Test func `runs the body in the caller's isolation`() async throws {
+    // Compiles only if neither the body nor its value has to be Sendable.
+    final class Draft {
+      var text = ""
+    }
+    actor Author {
+      private let draft = Draft()
+      func write(with pool: AsyncPool<Element>) async throws -> Bool {
+        let same = try await pool.withElement { element in
+          draft.text = "page \(element.number)"
+          return draft
+        }
+        return same === draft && draft.text == "page 1"
+      }
+    }
+    #expect(try await Author().write(with: makePool(of: 1, Workshop())))
+  }
+
+  @Test func `stops when made for fewer than one element, saying how many`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = AsyncPool(maxElements: 0) { Element(1) }
+    }
+    #expect(message(of: result).contains("maxElements is 0, but must be at least 1"))
+  }
+
+  @Test func `stops when a foreign element is returned`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      AsyncPool(maxElements: 1) { Element(1) }.return(Element(2))
+    }
+    #expect(
+      message(of: result).contains("return was called with an element that is not this pool's")
+    )
+  }
+
+  @Test func `stops when an element is returned twice`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let pool = AsyncPool(maxElements: 1) { Element(1) }
+      let element = try await pool.get()
+      pool.return(element)
+      pool.return(element)
+    }
+    #expect(message(of: result).contains("return was called with an element that was given back"))
+  }
+
+  @Test func `stops when an element is returned after it was discarded`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let pool = AsyncPool(maxElements: 1) { Element(1) }
+      let element = try await pool.get()
+      pool.discard(element)
+      pool.return(element)
+    }
+    #expect(message(of: result).contains("or was discarded"))
+  }
+
+  @Test func `stops when an idle element is discarded`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let pool = AsyncPool(maxElements: 1) { Element(1) }
+      let element = try await pool.get()
+      pool.return(element)
+      pool.discard(element)
+    }
+    #expect(message(of: result).contains("discard was called with an element that was given back"))
+  }
+
+  @Test func `stops when its builder returns the same object twice`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let only = Element(1)
+      let pool = AsyncPool(maxElements: 2) { only }
+      let first = try await pool.get()
+      let second = try await pool.get()
+      pool.return(first)
+      pool.return(second)
+    }
+    #expect(message(of: result).contains("elementBuilder returned an object the pool already has"))
+  }
+}
