@@ -37,6 +37,12 @@ static inline int cledit_set_editor(EditLine *e, const wchar_t *name) {
   return el_wset(e, EL_EDITOR, name);
 }
 
+static inline const wchar_t *cledit_editor(EditLine *e) {
+  const wchar_t *name = NULL;
+  el_wget(e, EL_EDITOR, &name);
+  return name;
+}
+
 static inline int cledit_add_command(
     EditLine *e, const wchar_t *name, const wchar_t *help, cledit_command command) {
   return el_wset(e, EL_ADDFN, name, help, command);
@@ -44,12 +50,6 @@ static inline int cledit_add_command(
 
 static inline int cledit_bind(EditLine *e, const wchar_t *key, const wchar_t *command) {
   return el_wset(e, EL_BIND, key, command, NULL);
-}
-
-/// Binds in the alternative key map: the command mode of vi.
-static inline int cledit_bind_alternative(
-    EditLine *e, const wchar_t *key, const wchar_t *command) {
-  return el_wset(e, EL_BIND, L"-a", key, command, NULL);
 }
 
 /// Changes what the terminal is told while no line is being read, as `setty -x` does.

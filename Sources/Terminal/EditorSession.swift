@@ -24,7 +24,11 @@ final class EditorSession {
   private var size = TerminalSize(columns: 80, rows: 24)
   private var assembler = UTF8Assembler()
   /// Characters that come before those of the terminal: the rest of a paste.
-  private var pushedBack: [Unicode.Scalar] = []
+  private var pasted: ArraySlice<Unicode.Scalar> = []
+  /// How often Ctrl-C had been pressed when the last line was read.
+  private var interrupts = 0
+  /// Whether the terminal is asked to mark pastes.
+  private var marksPastes = false
   /// Why the line being read is abandoned, once it is.
   private var ending: LineEditor.Outcome?
 
@@ -115,6 +119,15 @@ final class EditorSession {
     for (key, command) in [("^I", "lab-complete"), ("^R", "em-inc-search-prev")] {
       cledit_bind(editor, wide(key), wide(command))
     }
+    // Text pasted in vi's command mode would be commands, marked or not.
+    guard movesCursor, let name = cledit_editor(editor), wcscmp(name, wide("emacs")) == 0 else {
+      return
+    }
+    marksPastes = true
+    cledit_add_command(editor, wide("lab-paste"), wide("Insert pasted text")) { editor, _ in
+      session(of: editor).paste()
+    }
+    cledit_bind(editor, wide("\\e[200~"), wide("lab-paste"))
   }
 
   private func setUpHistory(limit: Int) {
@@ -142,11 +155,17 @@ final class EditorSession {
 
   private func readLine() -> LineEditor.Outcome {
     let mailbox = mailbox
-    let claim = Signals.shared.claim { mailbox.receive($0) }
+    let farewell = marksPastes ? Paste.askNoMore : ""
+    let claim = Signals.shared.claim(farewell: farewell) { mailbox.receive($0) }
     defer { claim.release() }
     ending = nil
     size = TerminalSize.current(of: STDOUT_FILENO) ?? size
+    // The lines of a paste follow each other, but not past a Ctrl-C, whatever it interrupted.
+    if Signals.shared.interrupts != interrupts { pasted = [] }
+    defer { interrupts = Signals.shared.interrupts }
     carryOutBetweenLines()
+    if marksPastes { write(Paste.ask) }
+    defer { if marksPastes { write(Paste.askNoMore) } }
 
     var count: Int32 = 0
     let text = el_wgets(editor, &count)
@@ -176,8 +195,8 @@ final class EditorSession {
     while ending == nil {
       carryOutOrders()
       if ending != nil { break }
-      if !pushedBack.isEmpty {
-        character?.pointee = wchar_t(pushedBack.removeFirst().value)
+      if let next = pasted.popFirst() {
+        character?.pointee = wchar_t(next.value)
         return 1
       }
       var waiting = [
@@ -219,6 +238,7 @@ final class EditorSession {
         // Whoever had the terminal meanwhile left it in a mode of its own: out of ours and in again.
         cledit_prepare(editor, 0)
         cledit_prepare(editor, 1)
+        if marksPastes { write(Paste.ask) }
       }
       if orders.resumed {
         write(movesCursor ? "\r\u{1B}[J" : "\n")
@@ -233,7 +253,7 @@ final class EditorSession {
     if orders.interrupted || orders.closed {
       moveToEnd()
       write(orders.interrupted ? "^C\n" : "\n")
-      pushedBack = []
+      pasted = []
       ending = orders.interrupted ? .interrupted : .endOfInput
     }
   }
@@ -285,6 +305,21 @@ final class EditorSession {
     let down = end.row > cursor.row ? "\u{1B}[\(end.row - cursor.row)B" : ""
     let right = end.column > 0 ? "\u{1B}[\(end.column)C" : ""
     write(down + "\r" + right)
+  }
+
+  // MARK: Pasting
+
+  /// Called when the terminal says that a paste begins: takes all of it, to be read as if typed.
+  private func paste() -> UInt8 {
+    let end = Array(Paste.end.unicodeScalars)
+    var taken: [Unicode.Scalar] = []
+    var character: wchar_t = 0
+    while !taken.suffix(end.count).elementsEqual(end) {
+      guard nextCharacter(&character) == 1 else { return UInt8(CC_EOF) }
+      if let scalar = Unicode.Scalar(UInt32(bitPattern: character)) { taken.append(scalar) }
+    }
+    pasted += Paste.typed(taken.dropLast(end.count))
+    return UInt8(CC_NORM)
   }
 
   // MARK: Completion

@@ -42,7 +42,8 @@ struct HistoryFile {
         content.damaged += 1
         continue
       }
-      if number == 0, text == header { continue }
+      // Also a header cut short is one.
+      if number == 0, header.hasPrefix(text) { continue }
       // libedit's own form begins with such a line, and writes spaces as numbers.
       if number == 0, text.hasPrefix(anyHeader) || text.hasPrefix("_HiStOrY_V") {
         return Content(isForeign: true)

@@ -44,6 +44,7 @@ package final class Signals: Sendable {
     var started = false
     var nextID = 0
     var holders: [Holder] = []
+    var interrupts = 0
   }
 
   /// Signals are sent to processes: there is one handler for each in a process.
@@ -103,12 +104,18 @@ package final class Signals: Sendable {
     }
   }
 
+  /// How often Ctrl-C was pressed so far, whoever was told.
+  var interrupts: Int { state.withLock { $0.interrupts } }
+
   private func release(_ id: Int) {
     state.withLock { $0.holders.removeAll { $0.id == id } }
   }
 
   private func act(on number: Int32) {
-    let holder = state.withLock { $0.holders.last }
+    let holder = state.withLock { state in
+      if number == SIGINT { state.interrupts += 1 }
+      return state.holders.last
+    }
     switch number {
     case SIGWINCH: holder?.handler(.resize)
     case SIGCONT:

@@ -1,12 +1,14 @@
 import Foundation
 import Glibc
+import Synchronization
 import Terminal
 
 /// Echoes the lines it reads: the line editor with nothing around it, for tests to drive through a
 /// pseudo-terminal.
 ///
 /// `ECHO_EDITOR_HISTORY` names a history file, `ECHO_EDITOR_CONTROL` a named pipe whose lines are
-/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`.
+/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`. The lines `live` and `live 3` show
+/// a live region, endless or of three frames; `pause` waits for `resume`, and `wait` for Ctrl-C.
 @main
 struct EchoEditor {
   static let words = ["run", "running", "replay", "help", "history", "limit=", "quit"]
@@ -27,10 +29,20 @@ struct EchoEditor {
         )
       }
     )
-    if let path = environment["ECHO_EDITOR_CONTROL"] { obey(path, editor) }
+    let (resumptions, resume) = AsyncStream.makeStream(of: Void.self)
+    var resumption = resumptions.makeAsyncIterator()
+    if let path = environment["ECHO_EDITOR_CONTROL"] {
+      obey(path, editor, resume: { resume.yield() })
+    }
     while true {
       switch await editor.readLine(prompt: environment["ECHO_EDITOR_PROMPT"] ?? "echo> ") {
       case .line("quit"): return await leave(editor)
+      case .line("live"): say("live: \(await live(lastTick: .max))")
+      case .line("live 3"): say("live: \(await live(lastTick: 3))")
+      case .line("pause"):
+        say("pausing")
+        await resumption.next()
+      case .line("wait"): say(await waitForInterrupt() ? "waited" : "not interrupted")
       case .line(let line): say("line: \(line)")
       case .interrupted: say("interrupted")
       case .endOfInput:
@@ -44,12 +56,38 @@ struct EchoEditor {
     try? OutputWriter.standardOutput.write(text + "\n")
   }
 
+  /// Shows a counter of the frames, and the size of the window.
+  private static func live(lastTick: Int) async -> LiveRegion.Ending {
+    let ticks = Mutex(0)
+    return await LiveRegion.show(keepsLastFrame: true) { size in
+      let tick = ticks.withLock { ticks in
+        ticks += 1
+        return ticks
+      }
+      let edge = String(repeating: "=", count: size.columns)
+      return LiveRegion.Frame(
+        lines: [edge, "tick \(tick)", "\(size.columns) columns"],
+        isLast: tick == lastTick
+      )
+    }
+  }
+
+  private static func waitForInterrupt() async -> Bool {
+    let events = Signals.shared.events()
+    say("waiting")
+    return await events.contains(.interrupt)
+  }
+
   private static func leave(_ editor: LineEditor) async {
     await editor.close()
     say("closed")
   }
 
-  private static func obey(_ path: String, _ editor: LineEditor) {
+  private static func obey(
+    _ path: String,
+    _ editor: LineEditor,
+    resume: @escaping @Sendable () -> Void
+  ) {
     let thread = Thread {
       // Open for writing too: so it does not end when the first test to write to it is done.
       guard let pipe = fopen(path, "r+") else { return }
@@ -57,6 +95,7 @@ struct EchoEditor {
       var capacity = 0
       while getline(&buffer, &capacity, pipe) > 0, let line = buffer {
         let order = String(cString: line).trimmingCharacters(in: .newlines)
+        if order == "resume" { resume() }
         if order.hasPrefix("print ") { editor.printAbove(String(order.dropFirst(6))) }
         if order.hasPrefix("prompt ") { editor.setPrompt(String(order.dropFirst(7))) }
       }

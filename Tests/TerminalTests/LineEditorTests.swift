@@ -172,6 +172,57 @@ private enum Key {
     try await leave(terminal)
   }
 
+  @Test func `a marked paste is read line by line, its tabs and control keys are no commands`()
+    async throws
+  {
+    let terminal = try await start()
+    try await terminal.send("\u{1B}[200~ru\tn\u{4}\rsecond\rthird, not\u{1B}[201~ finished")
+    try await terminal.waitForCurrentLine("echo> third, not finished")
+    try await terminal.send(Key.enter)
+    try await terminal.waitForText("line: third, not finished\necho>")
+    #expect(
+      terminal.screen.lines == [
+        "echo> ru n", "line: ru n", "echo> second", "line: second", "echo> third, not finished",
+        "line: third, not finished", "echo>",
+      ]
+    )
+    try await leave(terminal)
+  }
+
+  @Test func `Ctrl-C drops the lines of a paste that are yet to come`() async throws {
+    let terminal = try await start()
+    try await terminal.send("\u{1B}[200~one\rwait\rtwo\rthree\r\u{1B}[201~")
+    try await terminal.waitForText("waiting")
+    try await terminal.send(Key.control("C"))
+    try await terminal.waitForText("waited\necho>")
+    try await terminal.send("last" + Key.enter)
+    try await terminal.waitForText("line: last\necho>")
+    #expect(
+      terminal.screen.lines == [
+        "echo> one", "line: one", "echo> wait", "waiting", "waited", "echo> last", "line: last",
+        "echo>",
+      ]
+    )
+    try await leave(terminal)
+  }
+
+  @Test func `what is typed while a command runs appears once, at the next prompt`() async throws {
+    let control = try folder.namedPipe("control")
+    let terminal = try await start(["ECHO_EDITOR_CONTROL": control.path])
+    try await terminal.send("pause" + Key.enter)
+    try await terminal.waitForText("pausing")
+    try await terminal.send("ahead" + Key.enter + "and more")
+    control.write("print held back\n")
+    control.write("resume\n")
+    try await terminal.waitForCurrentLine("echo> and more")
+    #expect(
+      terminal.screen.lines == [
+        "echo> pause", "pausing", "held back", "echo> ahead", "line: ahead", "echo> and more",
+      ]
+    )
+    try await enterAndLeave(terminal)
+  }
+
   @Test func `output appears above the line being typed, which stays whole`() async throws {
     let control = try folder.namedPipe("control")
     let terminal = try await start(["ECHO_EDITOR_CONTROL": control.path])

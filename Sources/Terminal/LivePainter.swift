@@ -1,0 +1,79 @@
+/// Decides what to send so that a block of lines changes in place.
+///
+/// The cursor rests at the start of the row below the block. Only rows that differ are written
+/// again: over a slow link a whole block 20 times a second would never arrive.
+struct LivePainter {
+  private var shown: [String] = []
+  private var size: TerminalSize?
+
+  /// What turns the block on the screen into `lines`, cut to a window of `size`.
+  mutating func paint(_ lines: [String], size new: TerminalSize) -> String {
+    let lines = Self.fit(lines, to: new)
+    let resized = size != nil && size != new
+    let old = resized ? [] : shown
+    var result = resized ? remove(reflowedTo: new) : Self.up(shown.count)
+    for (index, line) in lines.enumerated() {
+      if index < old.count, old[index] == line {
+        result += "\n"
+      } else {
+        result += (index < old.count ? "\u{1B}[2K" : "") + line + "\n"
+      }
+    }
+    if lines.count < old.count { result += "\u{1B}[J" }
+    let changed = resized || lines != shown
+    shown = lines
+    size = new
+    return changed ? result : ""
+  }
+
+  /// What takes the block off the screen.
+  mutating func remove() -> String {
+    remove(reflowedTo: size ?? TerminalSize(columns: 80, rows: 24))
+  }
+
+  /// Another program has had the screen: what was shown is out of reach now.
+  mutating func forget() {
+    shown = []
+    size = nil
+  }
+
+  /// Terminals reflow: a row wider than a narrowed window takes several rows now.
+  private mutating func remove(reflowedTo size: TerminalSize) -> String {
+    let rows = shown.reduce(0) { rows, line in
+      rows + max((CellWidth.of(line) + size.columns - 1) / max(size.columns, 1), 1)
+    }
+    shown = []
+    return rows == 0 ? "" : Self.up(min(rows, size.rows - 1)) + "\u{1B}[J"
+  }
+
+  private static func up(_ rows: Int) -> String {
+    rows > 0 ? "\r\u{1B}[\(rows)A" : ""
+  }
+
+  /// One row is left for the cursor; of lines beyond the window there is no way to come back up.
+  private static func fit(_ lines: [String], to size: TerminalSize) -> [String] {
+    let room = max(size.rows - 1, 1)
+    var kept = lines
+    if lines.count > room {
+      kept = Array(lines.prefix(room - 1)) + ["(\(lines.count - room + 1) more lines)"]
+    }
+    return kept.map { line in
+      let cut = CellWidth.truncate(line, to: size.columns)
+      return cut.unicodeScalars.contains("\u{1B}") ? cut + "\u{1B}[0m" : cut
+    }
+  }
+}
+
+/// Keeps frames apart: at most 20 a second.
+struct FramePacer {
+  static let interval = Duration.milliseconds(50)
+  private var next: ContinuousClock.Instant?
+
+  /// How long until the next frame may be shown; zero when it is due now, and then it counts as
+  /// shown.
+  mutating func wait(at now: ContinuousClock.Instant) -> Duration {
+    if let next, now < next { return now.duration(to: next) }
+    next = now + Self.interval
+    return .zero
+  }
+}

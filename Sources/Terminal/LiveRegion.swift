@@ -1,0 +1,177 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A block of lines at the bottom of the screen, redrawn in place while something goes on.
+///
+/// For terminals whose cursor moves (`TerminalCapabilities.movesCursor`); elsewhere print plain lines.
+/// It asks for a frame at most 20 times a second, on a thread of its own, so neither the tasks shown
+/// nor the main actor wait for a slow screen.
+package enum LiveRegion {
+  package struct Frame: Sendable, Equatable {
+    package var lines: [String]
+    /// There is nothing more to wait for: the region ends with this frame.
+    package var isLast: Bool
+
+    package init(lines: [String], isLast: Bool) {
+      self.lines = lines
+      self.isLast = isLast
+    }
+  }
+
+  package enum Ending: Sendable, Equatable {
+    /// The last frame was shown.
+    case finished
+    /// The person pressed q, or the task was cancelled; what was shown goes on.
+    case left
+    /// Ctrl-C.
+    case interrupted
+  }
+
+  /// Shows frames until the last of them, until q or until Ctrl-C, and then takes them off the screen.
+  ///
+  /// The size given to `frame` is that of the window now; lines beyond it are cut. With
+  /// `keepsLastFrame` the last frame stays where it is when the region finishes.
+  package static func show(
+    keepsLastFrame: Bool = false,
+    _ frame: @escaping @Sendable (TerminalSize) -> Frame
+  ) async -> Ending {
+    Signals.shared.start()
+    let inbox = LiveInbox()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let thread = Thread {
+          var loop = LiveLoop(inbox: inbox, keepsLastFrame: keepsLastFrame, frame: frame)
+          continuation.resume(returning: loop.run())
+        }
+        thread.name = "live region"
+        thread.start()
+      }
+    } onCancel: {
+      inbox.add { $0.cancelled = true }
+    }
+  }
+}
+
+/// What others tell the thread that draws.
+private final class LiveInbox: Sendable {
+  struct News {
+    var interrupted = false
+    var resumed = false
+    var cancelled = false
+  }
+
+  private let news = Mutex(News())
+  private let pipe = WakePipe()
+
+  var wakeDescriptor: Int32 { pipe.readEnd }
+
+  func add(_ change: (inout News) -> Void) {
+    news.withLock { change(&$0) }
+    pipe.wake()
+  }
+
+  func take() -> News {
+    _ = pipe.drain()
+    return news.withLock { news in
+      defer { news = News() }
+      return news
+    }
+  }
+}
+
+/// The thread that draws, and waits for keys between frames.
+private struct LiveLoop {
+  private static let hideCursor = "\u{1B}[?25l"
+  private static let showCursor = "\u{1B}[?25h"
+
+  let inbox: LiveInbox
+  let keepsLastFrame: Bool
+  let frame: @Sendable (TerminalSize) -> LiveRegion.Frame
+  private var painter = LivePainter()
+  private var pacer = FramePacer()
+  private var readsKeys = isatty(STDIN_FILENO) == 1
+
+  init(
+    inbox: LiveInbox,
+    keepsLastFrame: Bool,
+    frame: @escaping @Sendable (TerminalSize) -> LiveRegion.Frame
+  ) {
+    self.inbox = inbox
+    self.keepsLastFrame = keepsLastFrame
+    self.frame = frame
+  }
+
+  mutating func run() -> LiveRegion.Ending {
+    let inbox = inbox
+    // A resize needs no news: every frame asks for the size.
+    let claim = Signals.shared.claim(farewell: Self.showCursor) { event in
+      inbox.add { news in
+        switch event {
+        case .interrupt: news.interrupted = true
+        case .resumed: news.resumed = true
+        case .resize: break
+        }
+      }
+    }
+    if readsKeys { TerminalMode.shared.enterQuiet(STDIN_FILENO) }
+    defer {
+      if readsKeys { TerminalMode.shared.leaveQuiet() }
+      claim.release()
+    }
+    do {
+      try send(Self.hideCursor)
+      let ending = try drawUntilTheEnd()
+      let keeps = ending == .finished && keepsLastFrame
+      try send((keeps ? "" : painter.remove()) + Self.showCursor)
+      return ending
+    } catch {
+      // The terminal is gone: nothing can be left behind on it.
+      return .interrupted
+    }
+  }
+
+  private mutating func drawUntilTheEnd() throws(OutputWriter.Failure) -> LiveRegion.Ending {
+    while true {
+      let news = inbox.take()
+      if news.interrupted { return .interrupted }
+      if news.cancelled { return .left }
+      if news.resumed {
+        painter.forget()
+        try send(Self.hideCursor)
+      }
+      let wait = pacer.wait(at: .now)
+      if wait == .zero {
+        let size =
+          TerminalSize.current(of: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
+        let next = frame(size)
+        try send(painter.paint(next.lines, size: size))
+        if next.isLast { return .finished }
+      } else if waitForKey(wait) {
+        return .left
+      }
+    }
+  }
+
+  /// Waits for a key, news or the time to pass; true when the person wants to leave.
+  private func waitForKey(_ time: Duration) -> Bool {
+    var waiting = [
+      pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: readsKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = time / .milliseconds(1)
+    guard poll(&waiting, nfds_t(waiting.count), Int32(milliseconds.rounded(.up))) > 0,
+      waiting[1].revents != 0
+    else { return false }
+    var key: UInt8 = 0
+    switch read(STDIN_FILENO, &key, 1) {
+    case 1: return key == UInt8(ascii: "q") || key == UInt8(ascii: "Q")
+    case -1 where errno == EINTR || errno == EAGAIN: return false
+    default: return true
+    }
+  }
+
+  private func send(_ text: String) throws(OutputWriter.Failure) {
+    try OutputWriter.standardOutput.write(text)
+  }
+}

@@ -1,0 +1,198 @@
+import TestSupport
+import Testing
+
+@testable import Terminal
+
+@Suite struct `Live painter` {
+  private let size = TerminalSize(columns: 20, rows: 10)
+
+  /// Plays frames to a screen that already has a line on it.
+  private func screen(
+    after frames: [[String]],
+    size: TerminalSize,
+    removing: Bool = false
+  ) -> ScreenModel {
+    var painter = LivePainter()
+    var screen = ScreenModel(columns: size.columns, rows: size.rows)
+    screen.feed("before\r\n".utf8)
+    for frame in frames { screen.feed(sent(painter.paint(frame, size: size))) }
+    if removing { screen.feed(sent(painter.remove())) }
+    return screen
+  }
+
+  /// As a terminal's driver passes it on.
+  private func sent(_ text: String) -> [UInt8] {
+    text.utf8.flatMap { $0 == 0x0A ? [0x0D, 0x0A] : [$0] }
+  }
+
+  @Test func `every change between blocks of up to three lines shows the second block`() {
+    let lines = ["", "a", "bb", "ccc"]
+    let blocks: [[String]] =
+      [[]] + lines.map { [$0] } + lines.flatMap { a in lines.map { [a, $0] } }
+      + lines.flatMap { a in lines.flatMap { b in lines.map { [a, b, $0] } } }
+    for old in blocks {
+      for new in blocks {
+        let result = screen(after: [old, new], size: size)
+        var expected = ["before"] + new
+        while expected.last == "" { expected.removeLast() }
+        #expect(result.lines == expected)
+        #expect(result.cursor == (1 + new.count, 0))
+      }
+    }
+  }
+
+  @Test func `removing leaves nothing behind`() {
+    let result = screen(after: [["a", "b"], ["c", "d", "e"]], size: size, removing: true)
+    #expect(result.lines == ["before"])
+    #expect(result.cursor == (1, 0))
+  }
+
+  @Test func `an unchanged frame sends nothing`() {
+    var painter = LivePainter()
+    _ = painter.paint(["a", "b"], size: size)
+    #expect(painter.paint(["a", "b"], size: size) == "")
+  }
+
+  @Test func `only rows that differ are written again`() {
+    var painter = LivePainter()
+    _ = painter.paint(["same", "old"], size: size)
+    let sent = painter.paint(["same", "new"], size: size)
+    #expect(!sent.contains("same"))
+    #expect(sent.contains("new"))
+  }
+
+  @Test func `lines as wide as the window take one row each`() {
+    let full = String(repeating: "x", count: 20)
+    let frames = [[full, full], [full, "y"], [full, full]]
+    #expect(screen(after: frames, size: size).lines == ["before", full, full])
+  }
+
+  @Test func `lines wider than the window are cut`() {
+    let long = String(repeating: "x", count: 50)
+    #expect(
+      screen(after: [[long, "y"]], size: size).lines
+        == ["before", String(repeating: "x", count: 20), "y"]
+    )
+  }
+
+  @Test func `a block higher than the window is cut and says so`() {
+    let small = TerminalSize(columns: 20, rows: 4)
+    let frames = [(1...9).map { "line \($0)" }, (1...9).map { "row \($0)" }]
+    #expect(screen(after: frames, size: small).lines == ["row 1", "row 2", "(7 more lines)"])
+  }
+
+  @Test func `a colour cut off at the edge does not leak`() {
+    var painter = LivePainter()
+    let sent = painter.paint(["\u{1B}[31m" + String(repeating: "x", count: 50)], size: size)
+    #expect(sent.hasSuffix("\u{1B}[0m\n"))
+  }
+
+  @Test func `a narrowed window that reflows is cleared of all rows the block takes now`() {
+    var painter = LivePainter()
+    _ = painter.paint([String(repeating: "x", count: 20), "y"], size: size)
+    let sent = painter.paint(["z"], size: TerminalSize(columns: 8, rows: 10))
+    // Three rows for the first line, one for the second.
+    #expect(sent == "\r\u{1B}[4A\u{1B}[Jz\n")
+  }
+
+  @Test func `frames are at least 50 ms apart`() {
+    var pacer = FramePacer()
+    let start = ContinuousClock.now
+    var shown: [Duration] = []
+    for millisecond in 0..<1_000 {
+      let now = start + .milliseconds(millisecond)
+      if pacer.wait(at: now) == .zero { shown.append(start.duration(to: now)) }
+    }
+    #expect(shown == (0..<20).map { .milliseconds(50 * $0) })
+  }
+}
+
+@Suite struct `Live region at a terminal` {
+  private func start(columns: Int = 40) async throws -> PseudoTerminal {
+    let terminal = try PseudoTerminal(builtExecutable("echo-editor"), columns: columns)
+    try await terminal.waitForCurrentLine("echo>")
+    return terminal
+  }
+
+  private func leave(_ terminal: PseudoTerminal) async throws {
+    try await terminal.send("\u{4}")
+    #expect(try await terminal.waitForExit() == .exited(0))
+    #expect(terminal.screen.cursorIsVisible)
+  }
+
+  @Test func `q leaves, and nothing is left behind`() async throws {
+    let terminal = try await start()
+    try await terminal.send("live\r")
+    try await terminal.waitForText("tick 3")
+    #expect(!terminal.screen.cursorIsVisible)
+    try await terminal.send("q")
+    try await terminal.waitForText("live: left\necho>")
+    #expect(terminal.screen.lines == ["echo> live", "live: left", "echo>"])
+    try await leave(terminal)
+  }
+
+  @Test func `Ctrl-C leaves, and the prompt comes back`() async throws {
+    let terminal = try await start()
+    try await terminal.send("live\r")
+    try await terminal.waitForText("tick 3")
+    try await terminal.send("\u{3}")
+    try await terminal.waitForText("live: interrupted\necho>")
+    #expect(terminal.screen.lines == ["echo> live", "live: interrupted", "echo>"])
+    try await leave(terminal)
+  }
+
+  @Test func `other keys change nothing and are not echoed`() async throws {
+    let terminal = try await start()
+    try await terminal.send("live\r")
+    try await terminal.waitForText("tick 1")
+    try await terminal.send("abc\rxyz")
+    try await terminal.waitForScreen("one more tick") { !$0.text.contains("tick 1\n") }
+    try await terminal.send("q")
+    try await terminal.waitForText("live: left\necho>")
+    #expect(terminal.screen.lines == ["echo> live", "live: left", "echo>"])
+    try await leave(terminal)
+  }
+
+  @Test func `the last frame can stay`() async throws {
+    let terminal = try await start()
+    try await terminal.send("live 3\r")
+    try await terminal.waitForText("live: finished\necho>")
+    #expect(
+      terminal.screen.lines == [
+        "echo> live 3", String(repeating: "=", count: 40), "tick 3", "40 columns",
+        "live: finished", "echo>",
+      ]
+    )
+    try await leave(terminal)
+  }
+
+  @Test func `a resized window shows the region at its new size`() async throws {
+    let terminal = try await start()
+    try await terminal.send("live\r")
+    try await terminal.waitForText("40 columns")
+    terminal.resize(columns: 60, rows: 24)
+    try await terminal.waitForText("60 columns")
+    try await terminal.send("q")
+    try await terminal.waitForText("live: left\necho>")
+    #expect(terminal.screen.lines == ["echo> live", "live: left", "echo>"])
+    try await leave(terminal)
+  }
+
+  @Test func `SIGTERM shows the cursor and gives the terminal back`() async throws {
+    let terminal = try await start()
+    try await terminal.send("live\r")
+    try await terminal.waitForText("tick 2")
+    terminal.signal(15)
+    #expect(try await terminal.waitForExit() == .signalled(15))
+    #expect(terminal.screen.cursorIsVisible)
+  }
+
+  @Test func `Ctrl-C outside of a line reaches whoever waits for it`() async throws {
+    let terminal = try await start()
+    try await terminal.send("wait\r")
+    try await terminal.waitForText("waiting")
+    try await terminal.send("\u{3}")
+    try await terminal.waitForText("waited\necho>")
+    try await leave(terminal)
+  }
+}
