@@ -57,6 +57,9 @@ let package = Package(
       providers: [.apt(["libedit-dev"]), .brew(["libedit"])]
     ),
 
+    // Counts allocations by standing in front of malloc; only the bench links it.
+    .target(name: "CAllocations"),
+
     room("Limiters"),
     room("Tracing"),
     room("VirtualTime", collections, heap),
@@ -85,6 +88,8 @@ let package = Package(
       "Tracing",
       "Workloads",
       "Limiters",
+      "CAllocations",
+      heap,
       histogram
     ),
 
@@ -120,8 +125,15 @@ let package = Package(
     ),
     tests("RenderingTests", "Rendering", "Experiments", "Tracing", "Workloads"),
     tests("ShellTests", "Shell", "Experiments", "Rendering", "Tracing", "TestSupport"),
-    tests("MeasurementTests", "Measurement", "Experiments", "TestSupport"),
+    tests(
+      "MeasurementTests",
+      "Measurement",
+      "Mechanisms",
+      "Tracing",
+      "Workloads",
+      "TestSupport"
+    ),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "TestSupport"),
+    tests("ProgramsTests", "lab", "bench", "Measurement", "TestSupport"),
   ]
 )
