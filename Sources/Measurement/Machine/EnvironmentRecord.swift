@@ -1,0 +1,156 @@
+internal import Foundation
+
+/// Where and how a run was measured: `env.json`.
+///
+/// What the machine does not tell is absent, never empty or zero.
+package struct EnvironmentRecord: Hashable, Codable, Sendable {
+  package var schema = "bench-env/1"
+  package var runID: String
+  package var date: String
+  package var command: [String]
+  package var seed: UInt64
+  package var forks: Int
+  package var benchVersion: String
+  /// FNV-1a of the program file: two runs with the same one measured the same code.
+  package var executableFingerprint: String?
+  package var toolchain: String?
+  package var optimised: Bool
+  package var operatingSystem: String?
+  package var kernel: String?
+  package var architecture: String?
+  package var cLibrary: String?
+  package var processor: String?
+  package var processorsOnline: Int?
+  package var processorsAllowed: String?
+  package var processorQuota: String?
+  package var governor: String?
+  package var clockSource: String?
+  package var clockResolutionNanoseconds: Int64?
+  package var memoryBytes: Int64?
+  package var loadAverage: String?
+  package var virtualisation: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case schema
+    case runID = "run_id"
+    case date
+    case command
+    case seed
+    case forks
+    case benchVersion = "bench_version"
+    case executableFingerprint = "executable_fingerprint"
+    case toolchain
+    case optimised
+    case operatingSystem = "operating_system"
+    case kernel
+    case architecture
+    case cLibrary = "c_library"
+    case processor
+    case processorsOnline = "processors_online"
+    case processorsAllowed = "processors_allowed"
+    case processorQuota = "processor_quota"
+    case governor
+    case clockSource = "clock_source"
+    case clockResolutionNanoseconds = "clock_resolution_ns"
+    case memoryBytes = "memory_bytes"
+    case loadAverage = "load_average"
+    case virtualisation
+  }
+
+  /// Reads the machine.
+  package init(runID: String, command: [String], seed: UInt64, forks: Int) {
+    self.runID = runID
+    date = Date().ISO8601Format()
+    self.command = command
+    self.seed = seed
+    self.forks = forks
+    benchVersion = Self.version
+    executableFingerprint = Self.fingerprint(ofFile: "/proc/self/exe")
+    toolchain = Self.swiftVersion()
+    #if DEBUG
+    optimised = false
+    #else
+    optimised = true
+    #endif
+    operatingSystem = KernelFile.text("/etc/os-release").flatMap(Self.prettyName)
+    (kernel, architecture) = Self.kernelAndArchitecture()
+    cLibrary = Self.cLibraryVersion()
+    processor = KernelFile.field("model name", of: "/proc/cpuinfo")
+    let online = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    processorsOnline = online > 0 ? online : nil
+    processorsAllowed = KernelFile.field("Cpus_allowed_list", of: "/proc/self/status")
+    processorQuota = KernelFile.line("/sys/fs/cgroup/cpu.max")
+    governor = KernelFile.line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    clockSource = KernelFile.line(
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    )
+    var resolution = timespec()
+    if clock_getres(CLOCK_MONOTONIC, &resolution) == 0 {
+      clockResolutionNanoseconds = Int64(resolution.tv_nsec)
+    }
+    memoryBytes = KernelFile.text("/proc/meminfo").flatMap { KernelFile.bytes("MemTotal", in: $0) }
+    loadAverage = KernelFile.line("/proc/loadavg")
+    virtualisation =
+      KernelFile.line("/sys/hypervisor/type")
+      ?? KernelFile.line("/sys/class/dmi/id/sys_vendor")
+  }
+
+  /// Raised whenever what a figure means changes.
+  package static let version = "1"
+
+  package func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+  }
+
+  package init(json: String) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
+  }
+
+  package static func fingerprint(ofFile path: String) -> String? {
+    guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
+    return bytes.withUnsafeBytes { fingerprint(of: $0) }
+  }
+
+  /// FNV-1a, 64 bits: short and stable; no secret depends on it.
+  static func fingerprint(of bytes: some Sequence<UInt8>) -> String {
+    let hash = bytes.reduce(into: 0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
+      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func swiftVersion() -> String? {
+    let result = try? ChildProcess.run("/usr/bin/env", ["swift", "--version"], deadline: 10)
+    guard let result, result.status == .exited(0) else { return nil }
+    return result.output.split(separator: "\n").first.map(String.init)
+  }
+
+  private static func cLibraryVersion() -> String? {
+    #if canImport(Glibc)
+    var name = [CChar](repeating: 0, count: 64)
+    let length = confstr(Int32(_CS_GNU_LIBC_VERSION), &name, name.count)
+    guard length > 1 else { return nil }
+    return String(decoding: name.prefix(length - 1).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    #else
+    return nil
+    #endif
+  }
+
+  private static func prettyName(in text: String) -> String? {
+    text.split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }.map {
+      $0.dropFirst("PRETTY_NAME=".count).trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+    }
+  }
+
+  private static func kernelAndArchitecture() -> (String?, String?) {
+    var names = utsname()
+    guard uname(&names) == 0 else { return (nil, nil) }
+    func string<Tuple>(_ tuple: Tuple) -> String {
+      withUnsafeBytes(of: tuple) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+    return ("\(string(names.sysname)) \(string(names.release))", string(names.machine))
+  }
+}
