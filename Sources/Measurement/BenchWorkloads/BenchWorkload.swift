@@ -1,0 +1,109 @@
+package import Mechanisms
+
+/// Something to measure mechanisms with.
+///
+/// A new one is one file in this folder and one line in `BenchWorkloads.all`.
+package protocol BenchWorkload: Sendable {
+  /// What people and files call it: `fan-out`.
+  var id: String { get }
+
+  /// What it asks, in one sentence.
+  var question: String { get }
+
+  /// The measure by which mechanisms are compared; nil where there is nothing to win.
+  var headline: Headline? { get }
+
+  /// Whether mechanisms are measured, or the machine itself.
+  var measuresMechanisms: Bool { get }
+
+  /// Specimens it measures beside the mechanisms, by name.
+  var guests: [String] { get }
+
+  /// Its cells for a run of this size; `limits` are what the user asked for instead of its own.
+  func cells(_ scale: Scale, limits: [Int]?) -> [Cell]
+
+  /// Whether the cell makes sense for such a mechanism.
+  func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool
+
+  /// How long one trial takes, in seconds, for the plan and the first estimate of the time left.
+  func expectedSeconds(_ cell: Cell, budget: Int64) -> Double
+
+  /// Runs the trial and reports what it found.
+  func measure(_ trial: Trial, into report: inout TrialReport) async
+}
+
+/// The one figure of a workload that verdicts are made from.
+package struct Headline: Hashable, Sendable {
+  package var metric: Metric
+  package var stat: String
+
+  package init(_ metric: Metric, _ stat: String) {
+    self.metric = metric
+    self.stat = stat
+  }
+}
+
+extension BenchWorkload {
+  package var measuresMechanisms: Bool { true }
+  package var guests: [String] { [] }
+
+  /// Ordered queues run at limit 1 only, because that is what they are.
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    mechanism.limit != .one || cell.limit == 1
+  }
+
+  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+    // Starting a process and warming up come on top of the measured part.
+    0.02 + 1.5 * Double(budget) / 1e9
+  }
+}
+
+/// Every workload there is, in the order of the report.
+package enum BenchWorkloads {
+  package static let all: [any BenchWorkload] =
+    Baseline.all + [
+      Uncontended(),
+      HandOff(),
+      Contended(body: .empty),
+      Contended(body: .yield),
+      Contended(body: .criticalSection),
+      FanOut(),
+    ]
+
+  package static func named(_ id: String) -> (any BenchWorkload)? { all.first { $0.id == id } }
+}
+
+/// How much a run measures.
+package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
+  case quick
+  case standard = "default"
+  case full
+  case ci
+
+  /// The measured part of one trial, in nanoseconds.
+  package var budget: Int64 {
+    switch self {
+    case .ci: 15_000_000
+    case .quick: 30_000_000
+    case .standard: 80_000_000
+    case .full: 300_000_000
+    }
+  }
+
+  package var forks: Int {
+    switch self {
+    case .ci: 3
+    case .quick, .standard: 10
+    case .full: 20
+    }
+  }
+
+  /// One value for the short runs, another for the default, another for the long one.
+  func pick<Value>(short: Value, standard: Value, full: Value) -> Value {
+    switch self {
+    case .ci, .quick: short
+    case .standard: standard
+    case .full: full
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/// One question put to several mechanisms: a workload with all its parameters but the mechanism.
+///
+/// What does not apply is nil, and an empty cell in the files.
+package struct Cell: Hashable, Codable, Sendable {
+  /// Who decides when the next task comes.
+  package enum Loop: String, Hashable, Codable, Sendable {
+    /// The end of the task before it: a slow limiter is asked less often.
+    case closed
+    /// A clock that waits for nobody: a slow limiter builds up a queue.
+    case open
+  }
+
+  package var workload: String
+  package var limit: Int?
+  package var tasks: Int?
+  package var loop: Loop?
+  package var arrivals: String?
+  /// How tasks spend their service time; nil leaves it to the mechanism's own way.
+  package var serviceKind: String?
+  package var serviceDistribution: String?
+  /// The mean service time in nanoseconds.
+  package var service: Int64?
+  /// The utilisation asked for: arrival rate times service time over the limit.
+  package var utilisation: Double?
+  package var cancelFraction: Double?
+
+  package init(
+    _ workload: String,
+    limit: Int? = nil,
+    tasks: Int? = nil,
+    loop: Loop? = nil,
+    arrivals: String? = nil,
+    serviceKind: String? = nil,
+    serviceDistribution: String? = nil,
+    service: Int64? = nil,
+    utilisation: Double? = nil,
+    cancelFraction: Double? = nil
+  ) {
+    self.workload = workload
+    self.limit = limit
+    self.tasks = tasks
+    self.loop = loop
+    self.arrivals = arrivals
+    self.serviceKind = serviceKind
+    self.serviceDistribution = serviceDistribution
+    self.service = service
+    self.utilisation = utilisation
+    self.cancelFraction = cancelFraction
+  }
+
+  /// What people read, and what `--filter` is matched against: `fan-out limit=8 tasks=1000`.
+  package var name: String {
+    var words = [workload]
+    if let limit { words.append("limit=\(limit)") }
+    if let tasks { words.append("tasks=\(tasks)") }
+    if let utilisation { words.append("rho=\(utilisation)") }
+    if let serviceDistribution { words.append("service=\(serviceDistribution)") }
+    if let serviceKind { words.append("kind=\(serviceKind)") }
+    if let cancelFraction { words.append("cancel=\(Int((cancelFraction * 100).rounded()))%") }
+    return words.joined(separator: " ")
+  }
+}
+
+/// Who answers: a mechanism, or nobody where the workload measures the machine itself.
+package struct Contestant: Hashable, Codable, Sendable {
+  /// The mechanism's identifier; nil for the baselines.
+  package var mechanism: String?
+  /// The second half of the A/A pair: the same code, measured as if it were another's.
+  package var isAgain: Bool
+
+  package init(mechanism: String?, isAgain: Bool = false) {
+    self.mechanism = mechanism
+    self.isAgain = isAgain
+  }
+
+  /// What the files call it: `limiter`, and `limiter-again` for the second half of the pair.
+  package var label: String? { mechanism.map { isAgain ? $0 + "-again" : $0 } }
+}

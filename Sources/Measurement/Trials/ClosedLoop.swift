@@ -1,0 +1,49 @@
+internal import Mechanisms
+internal import Synchronization
+internal import Workloads
+
+/// Workers that send one visit after the other through one mechanism, each waiting for its own.
+struct ClosedLoop: Sendable {
+  var workers: Int
+  /// The most visits each worker makes.
+  var visitsEach: Int
+  var kind: ServiceKind
+  var world: any World
+
+  struct Outcome: Sendable {
+    var log: StampLog
+    /// Visits made by each worker.
+    var visits: [Int]
+    /// Nanoseconds until the last worker was done.
+    var elapsed: Int64
+
+    var total: Int { visits.reduce(0, +) }
+  }
+
+  /// Runs until `duration` nanoseconds have passed or every worker has made its visits.
+  func run(on mechanism: any Mechanism, for duration: Int64) async -> Outcome {
+    let log = StampLog(capacity: workers * visitsEach)
+    let start = monotonicNanoseconds()
+    let visits = await withTaskGroup(of: (Int, Int).self) { group in
+      for worker in 0..<workers {
+        group.addTask {
+          var made = 0
+          // At least one visit each: the machine may be too busy to start a worker in time.
+          while made < visitsEach, made == 0 || monotonicNanoseconds() - start < duration {
+            made += 1
+            // Each worker's numbers are together, so that no two write to one cache line.
+            let task = SimulatedTask(
+              number: worker * visitsEach + made,
+              service: 1,
+              kind: kind
+            )
+            await mechanism.carry(Visit(task, tracer: log, world: world))
+          }
+          return (worker, made)
+        }
+      }
+      return await group.reduce(into: [Int](repeating: 0, count: workers)) { $0[$1.0] = $1.1 }
+    }
+    return Outcome(log: log, visits: visits, elapsed: monotonicNanoseconds() - start)
+  }
+}

@@ -1,0 +1,138 @@
+internal import CAllocations
+internal import Foundation
+internal import Mechanisms
+internal import Synchronization
+internal import Tracing
+internal import Workloads
+
+/// Repeats `operation` until its figures can be trusted, and reports the time of one.
+///
+/// The number of operations of one repetition is found by doubling, which warms everything up as well;
+/// five repetitions share the budget. The trial's figure is their median.
+func measureRepeated(
+  budget: Int64,
+  into report: inout TrialReport,
+  _ operation: (_ times: Int) async -> Void
+) async {
+  let repetitions = 5
+  let share = max(budget / Int64(repetitions + 1), 1)
+  var times = 1
+  var elapsed: Int64 = 0
+  while true {
+    elapsed = await elapsedNanoseconds { await operation(times) }
+    if elapsed >= share / 2 || times >= 1 << 28 { break }
+    times *= 2
+  }
+  times = max(1, Int(Double(times) * Double(share) / Double(max(elapsed, 1))))
+
+  let before = ProcessMetrics.now()
+  for repetition in 1...repetitions {
+    let elapsed = await elapsedNanoseconds { await operation(times) }
+    report.add(
+      .timePerOperation,
+      "mean",
+      Double(elapsed) / Double(times),
+      count: times,
+      repetition: repetition
+    )
+  }
+  report.addUsage(since: before, operations: repetitions * times)
+
+  if allocations_can_be_counted() {
+    let counted = min(times, 1_000)
+    let earlier = allocations_counted()
+    allocations_count(true)
+    await operation(counted)
+    allocations_count(false)
+    report.add(
+      .allocations,
+      "mean",
+      Double(allocations_counted() - earlier) / Double(counted),
+      count: counted
+    )
+  }
+}
+
+func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
+  let start = monotonicNanoseconds()
+  await body()
+  return monotonicNanoseconds() - start
+}
+
+extension TrialReport {
+  /// Adds what the process used since `before`, for each operation.
+  ///
+  /// `harness` is the nanoseconds of processor time that were the harness's own.
+  mutating func addUsage(since before: ProcessMetrics, operations: Int, harness: Int64 = 0) {
+    let now = ProcessMetrics.now()
+    let each = Double(max(operations, 1))
+    add(
+      .processorTime,
+      "mean",
+      Double(now.processorTime - before.processorTime - harness) / each,
+      count: operations
+    )
+    let switches =
+      now.voluntarySwitches - before.voluntarySwitches + now.involuntarySwitches
+      - before.involuntarySwitches
+    add(.contextSwitches, "mean", Double(switches) / each, count: operations)
+    if let delay = now.runQueueDelay, let earlier = before.runQueueDelay {
+      // Threads that ended meanwhile took their share with them; less than nothing means unknown.
+      add(
+        .runQueueDelay,
+        "mean",
+        delay >= earlier ? Double(delay - earlier) / each : nil,
+        count: operations
+      )
+    }
+    add(.peakMemory, "max", now.peakResident.map(Double.init))
+  }
+
+  /// Adds the broken promises of visits that have all ended, and the mechanism's own count of permits.
+  mutating func check(_ log: StampLog, _ mechanism: any Mechanism, limit: Int?, expected: Int) {
+    violations += log.violations(limit: limit, expected: expected)
+    add(.peakRunning, "max", Double(log.peakRunning))
+    checkPermits(mechanism)
+  }
+
+  mutating func checkPermits(_ mechanism: any Mechanism) {
+    guard let inUse = mechanism.permitsInUse else { return }
+    add(.permitsLeft, "total", Double(inUse))
+    if inUse != 0 {
+      violations.append("permit leak: \(inUse) permits are in use after the last task ended")
+    }
+  }
+}
+
+/// Counts down to zero and then lets its one waiter go.
+final class Latch: Sendable {
+  private struct State {
+    var left: Int
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ count: Int) { state = Mutex(State(left: count)) }
+
+  func countDown() {
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.left -= 1
+      guard state.left == 0 else { return nil }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume()
+  }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if state.left <= 0 { return true }
+        state.waiter = continuation
+        return false
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+}

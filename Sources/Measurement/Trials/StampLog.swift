@@ -1,0 +1,189 @@
+internal import Synchronization
+package import Tracing
+
+/// The bench's tracer: when each visit arrived, was admitted and departed, and whether the promises
+/// were kept.
+///
+/// Each visit owns its three slots, so writing them needs no lock and no shared cache line; only the
+/// number running is shared, because that is what the limit is about.
+package final class StampLog: Tracer, @unchecked Sendable {
+  // Unchecked: `arrivals`, `admissions` and `departures` are written without a lock. That is safe
+  // because a visit has one number, only the visit writes the slots of its number, one after the other,
+  // and they are read only after the visit was awaited. A mechanism that runs a body twice breaks this
+  // and is found out by the slot no longer being empty.
+  private let arrivals: UnsafeMutablePointer<Int64>
+  private let admissions: UnsafeMutablePointer<Int64>
+  private let departures: UnsafeMutablePointer<Int64>
+  private let leaves: UnsafeMutablePointer<Int64>
+  package let capacity: Int
+  private let running = Atomic<Int>(0)
+  private let peak = Atomic<Int>(0)
+  private let ended = Atomic<Int>(0)
+  private let arrived = Atomic<Int>(0)
+  private let repeated = Atomic<Int>(0)
+  private let occupancy: OccupancyMeter?
+
+  private static let empty = Int64.min
+
+  /// A log of visits numbered 1 to `capacity`.
+  ///
+  /// One that measures occupancy integrates the number present over time, which takes a lock at every
+  /// arrival and departure.
+  package init(capacity: Int, measuresOccupancy: Bool = false) {
+    self.capacity = capacity
+    // Writing every slot here also has the kernel map the memory before the clock starts.
+    func slots() -> UnsafeMutablePointer<Int64> {
+      let pointer = UnsafeMutablePointer<Int64>.allocate(capacity: capacity + 1)
+      pointer.initialize(repeating: Self.empty, count: capacity + 1)
+      return pointer
+    }
+    arrivals = slots()
+    admissions = slots()
+    departures = slots()
+    leaves = slots()
+    occupancy = measuresOccupancy ? OccupancyMeter() : nil
+  }
+
+  deinit {
+    arrivals.deallocate()
+    admissions.deallocate()
+    departures.deallocate()
+    leaves.deallocate()
+  }
+
+  package func record(_ kind: TraceEvent.Kind, of task: TaskID) {
+    let number = Int(task.number)
+    switch kind {
+    case .arrived:
+      fill(arrivals, number)
+      arrived.add(1, ordering: .relaxed)
+      occupancy?.change(by: 1)
+    case .admitted:
+      let now = running.add(1, ordering: .acquiringAndReleasing).newValue
+      if now > peak.load(ordering: .relaxed) { peak.max(now, ordering: .relaxed) }
+      fill(admissions, number)
+    case .finished, .failed, .cancelled(.running):
+      fill(departures, number)
+      occupancy?.change(by: -1)
+      running.subtract(1, ordering: .acquiringAndReleasing)
+      ended.add(1, ordering: .releasing)
+    case .cancelled(.waiting), .rejected:
+      fill(leaves, number)
+      occupancy?.change(by: -1)
+      ended.add(1, ordering: .releasing)
+    case .blocked, .progress, .suspended, .resumed:
+      break
+    }
+  }
+
+  private func fill(_ slots: UnsafeMutablePointer<Int64>, _ number: Int) {
+    precondition(1...capacity ~= number, "visit \(number) is not among the \(capacity) of this log")
+    if slots[number] != Self.empty { repeated.add(1, ordering: .relaxed) }
+    slots[number] = monotonicNanoseconds()
+  }
+
+  /// How many visits have arrived so far; may be asked at any time.
+  package var arrivedCount: Int { arrived.load(ordering: .acquiring) }
+
+  /// How many visits have ended so far; may be asked at any time.
+  package var endedCount: Int { ended.load(ordering: .acquiring) }
+
+  package var peakRunning: Int { peak.load(ordering: .relaxed) }
+
+  /// The visits that arrived, by number; only once they have all been awaited.
+  package func visits() -> [StampedVisit] {
+    (1...max(1, capacity)).prefix(capacity).compactMap { number in
+      guard arrivals[number] != Self.empty else { return nil }
+      func stamp(_ slots: UnsafeMutablePointer<Int64>) -> Int64? {
+        slots[number] == Self.empty ? nil : slots[number]
+      }
+      return StampedVisit(
+        number: number,
+        arrival: arrivals[number],
+        admission: stamp(admissions),
+        departure: stamp(departures),
+        leave: stamp(leaves)
+      )
+    }
+  }
+
+  /// Time-integrated number present, in nanoseconds, where it was measured.
+  package var presence: (area: Double, peak: Int)? { occupancy?.reading }
+
+  /// Every broken promise; only once all visits have been awaited.
+  ///
+  /// `limit` is what the mechanism promised, nil for nothing; `expected` is how many visits were made.
+  package func violations(limit: Int?, expected: Int) -> [String] {
+    var found: [String] = []
+    if let limit, peakRunning > limit {
+      found.append("over-admission: \(peakRunning) ran at once, the limit is \(limit)")
+    }
+    let repeats = repeated.load(ordering: .relaxed)
+    if repeats > 0 {
+      found.append("\(repeats) events happened to a task to which they had happened already")
+    }
+    let visits = visits()
+    if visits.count != expected {
+      found.append("\(visits.count) tasks arrived, \(expected) were sent")
+    }
+    let endless = visits.count { $0.departure == nil && $0.leave == nil }
+    if endless > 0 { found.append("\(endless) tasks never ended") }
+    let both = visits.count { $0.admission != nil && $0.leave != nil }
+    if both > 0 {
+      found.append("\(both) tasks ran and were also reported as cancelled while waiting")
+    }
+    let still = running.load(ordering: .relaxed)
+    if still != 0 {
+      found.append("\(still) tasks are still counted as running after the last one ended")
+    }
+    return found
+  }
+}
+
+/// When one visit did what, in nanoseconds on the monotonic clock.
+package struct StampedVisit: Hashable, Sendable {
+  package var number: Int
+  package var arrival: Int64
+  package var admission: Int64?
+  package var departure: Int64?
+  package var leave: Int64?
+
+  package init(
+    number: Int,
+    arrival: Int64,
+    admission: Int64? = nil,
+    departure: Int64? = nil,
+    leave: Int64? = nil
+  ) {
+    self.number = number
+    self.arrival = arrival
+    self.admission = admission
+    self.departure = departure
+    self.leave = leave
+  }
+}
+
+/// Integrates the number of tasks present over time, with its own readings of the clock.
+private final class OccupancyMeter: Sendable {
+  private struct State {
+    var present = 0
+    var peak = 0
+    var since: Int64 = 0
+    var area = 0.0
+  }
+
+  private let state = Mutex(State())
+
+  func change(by difference: Int) {
+    state.withLock { state in
+      // Read inside the lock, so that the readings are in order.
+      let now = monotonicNanoseconds()
+      state.area += Double(state.present) * Double(now - state.since)
+      state.since = now
+      state.present += difference
+      state.peak = max(state.peak, state.present)
+    }
+  }
+
+  var reading: (area: Double, peak: Int) { state.withLock { ($0.area, $0.peak) } }
+}

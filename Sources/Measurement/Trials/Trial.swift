@@ -1,0 +1,74 @@
+package import Mechanisms
+package import Workloads
+
+/// One trial as the workload sees it, inside the process that exists for it.
+package struct Trial: Sendable {
+  package let request: TrialRequest
+  private let entry: CatalogueEntry?
+
+  package init(_ request: TrialRequest) throws(TrialError) {
+    self.request = request
+    if let id = request.mechanism {
+      guard let entry = Catalogue.entry(id) else { throw .unknownMechanism(id) }
+      self.entry = entry
+    } else {
+      entry = nil
+    }
+  }
+
+  package var cell: Cell { request.cell }
+
+  /// The limit the mechanism is made with.
+  package var limit: Int { cell.limit ?? 1 }
+
+  /// A new mechanism, with all its permits.
+  package func makeMechanism() -> any Mechanism {
+    guard let entry else { preconditionFailure("\(cell.workload) measures no mechanism") }
+    return entry.make(MechanismSetup(limit: limit))
+  }
+
+  package var profile: MechanismProfile {
+    guard let entry else { preconditionFailure("\(cell.workload) measures no mechanism") }
+    return entry.profile
+  }
+
+  /// How tasks spend their service time: as the cell says, or else as the mechanism's users would.
+  package var kind: ServiceKind {
+    if let named = cell.serviceKind.flatMap(ServiceKind.init) { return named }
+    return profile.defaultKind.holdsThread ? .block : .suspend
+  }
+
+  /// The number of bodies the mechanism promised to run at once with such tasks.
+  package var promisedLimit: Int? {
+    switch profile.limit {
+    case .none: nil
+    case .any: limit
+    case .one: profile.order == .fifoToFirstSuspension && !kind.holdsThread ? nil : 1
+    }
+  }
+}
+
+/// Why a trial could not even begin.
+package enum TrialError: Error, CustomStringConvertible {
+  case unknownMechanism(String)
+  case unknownWorkload(String)
+
+  package var description: String {
+    switch self {
+    case .unknownMechanism(let id):
+      "no mechanism '\(id)': this program was built without it"
+    case .unknownWorkload(let id):
+      "no workload '\(id)': this program was built without it"
+    }
+  }
+}
+
+extension ServiceKind {
+  /// Whether work of this kind holds its thread while it serves, on mechanisms that own their threads.
+  var holdsThread: Bool {
+    switch self {
+    case .suspend: false
+    case .block, .spin, .download: true
+    }
+  }
+}
