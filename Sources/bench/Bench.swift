@@ -1,3 +1,156 @@
-import ArgumentParser
+internal import ArgumentParser
+internal import Foundation
+internal import Measurement
 
-@main struct Bench: AsyncParsableCommand { mutating func run() async throws { print("hi") } }
+/// The bench: measures every mechanism in processes of their own and writes what it found.
+@main
+struct Bench {
+  /// How the program ends.
+  enum Status: Int32 {
+    case measured = 0
+    case regression = 1
+    case wrongUsage = 2
+    /// The results could not be written, or the release build failed.
+    case failed = 3
+    case invalid = 4
+    /// The shell's own number for a program ended by Ctrl-C.
+    case interrupted = 130
+  }
+
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let options: BenchOptions
+    do {
+      options = try BenchOptions.parse(arguments)
+    } catch {
+      let isHelp = BenchOptions.exitCode(for: error) == .success
+      print(BenchOptions.fullMessage(for: error), to: isHelp ? .standardOutput : .standardError)
+      exit((isHelp ? Status.measured : .wrongUsage).rawValue)
+    }
+    if let request = options.trial { await runTrial(request) }
+    exit(run(options, arguments).rawValue)
+  }
+
+  /// The child's side: one trial, its report on standard output.
+  private static func runTrial(_ request: String) async -> Never {
+    Lifeline.hold()
+    do {
+      print(try await TrialProcess.run(request), to: .standardOutput)
+      exit(Status.measured.rawValue)
+    } catch {
+      print("\(error)", to: .standardError)
+      exit(Status.failed.rawValue)
+    }
+  }
+
+  private static func run(_ options: BenchOptions, _ arguments: [String]) -> Status {
+    let plan: Plan
+    do {
+      plan = try Plan(options.selection)
+    } catch {
+      print("bench: \(error)", to: .standardError)
+      return .wrongUsage
+    }
+    if options.list {
+      print(PlanText(plan).list, to: .standardOutput)
+      return .measured
+    }
+    if options.dryRun {
+      print(PlanText(plan).dryRun, to: .standardOutput)
+      return .measured
+    }
+
+    Interruption.watch()
+    do {
+      if ReleaseBuild.isNeeded, !options.unoptimised {
+        print(
+          "this is a debug build; building for release once (about a minute) and continuing there",
+          to: .standardError
+        )
+        try ReleaseBuild.continue(
+          arguments: arguments,
+          isInterrupted: { Interruption.isRequested }
+        )
+      }
+      return try measure(plan, options)
+    } catch let error as RunFolderError {
+      print("bench: \(error)", to: .standardError)
+      if case .cannotCreate = error { return .wrongUsage }
+      return .failed
+    } catch {
+      if Interruption.isRequested { return .interrupted }
+      print("bench: \(error)", to: .standardError)
+      return .failed
+    }
+  }
+
+  private static func measure(_ plan: Plan, _ options: BenchOptions) throws -> Status {
+    let executable = ReleaseBuild.executable
+    let parent =
+      options.out
+      ?? ReleaseBuild.packageRoot(of: executable).map { "\($0)/Results" }
+      ?? "Results"
+    let folder = try RunFolder(
+      parent: parent,
+      mode: options.scale.rawValue,
+      fingerprint: plan.fingerprint(
+        executable: EnvironmentRecord.fingerprint(ofFile: executable)
+      ),
+      date: Date().formatted(.iso8601.year().month().day())
+    )
+    var progress = Progress(plan)
+    progress.say(PlanText(plan).headline)
+    if !folder.resumed.isEmpty {
+      progress.say(
+        "going on with \(folder.runID), which was interrupted after \(folder.resumed.count) blocks"
+      )
+    }
+    let campaign = Campaign(
+      plan: plan,
+      folder: folder,
+      program: executable,
+      dropsDisturbedBlocks: !options.ci
+    )
+    let ending = try campaign.run(
+      progress: &progress,
+      isInterrupted: { Interruption.isRequested }
+    )
+    progress.erase()
+
+    switch ending {
+    case .interrupted(let trials):
+      if trials == 0 {
+        folder.discard()
+        progress.say("interrupted before anything was measured; nothing was written")
+      } else {
+        progress.say(
+          "interrupted; no run folder was written. \(trials) of \(plan.trials) trials are kept in "
+            + "\(folder.partialPath): the same command goes on from there; delete it to forget them"
+        )
+      }
+      return .interrupted
+    case .complete(let records):
+      let summary = Summary(plan: plan, records: records)
+      let files = RunFiles(runID: folder.runID, plan: plan, records: records, summary: summary)
+      let environment = EnvironmentRecord(
+        runID: folder.runID,
+        command: CommandLine.arguments,
+        seed: plan.seed,
+        forks: plan.forks
+      )
+      let path = try folder.publish(files.all(environment))
+      print(
+        options.json ? files.jsonLines() : SummaryTable(summary).text,
+        terminator: "",
+        to: .standardOutput
+      )
+      progress.say("written: \(path)/ (\(RunFiles.names.joined(separator: ", ")))")
+      let isInvalid = options.ci ? !summary.violations.isEmpty : !summary.isValid
+      return isInvalid ? .invalid : .measured
+    }
+  }
+
+  private static func print(_ text: String, terminator: String = "\n", to file: FileHandle) {
+    file.write(Data((text + terminator).utf8))
+  }
+}

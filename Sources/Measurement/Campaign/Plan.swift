@@ -1,0 +1,218 @@
+internal import Foundation
+internal import Mechanisms
+internal import Workloads
+
+/// What the user chose to measure.
+package struct Selection: Sendable {
+  package var scale: Scale
+  package var seed: UInt64
+  package var forks: Int
+  package var limits: [Int]?
+  /// The mechanisms by name; nil for all of the catalogue but its specimens.
+  package var mechanisms: [String]?
+  /// Only what this matches, if given.
+  package var filter: String?
+  /// Nothing that this matches, if given.
+  package var skip: String?
+
+  package init(
+    scale: Scale = .standard,
+    seed: UInt64 = 1,
+    forks: Int? = nil,
+    limits: [Int]? = nil,
+    mechanisms: [String]? = nil,
+    filter: String? = nil,
+    skip: String? = nil
+  ) {
+    self.scale = scale
+    self.seed = seed
+    self.forks = forks ?? scale.forks
+    self.limits = limits
+    self.mechanisms = mechanisms
+    self.filter = filter
+    self.skip = skip
+  }
+}
+
+/// Why a selection cannot be measured.
+package enum SelectionError: Error, CustomStringConvertible {
+  case unknownMechanism(String, known: [String])
+  case badPattern(option: String, String)
+  case empty
+  case tooFewForks(Int)
+  case badLimit(Int)
+
+  package var description: String {
+    switch self {
+    case .unknownMechanism(let name, let known):
+      "no mechanism '\(name)'. There are: \(known.joined(separator: ", "))"
+    case .badPattern(let option, let pattern):
+      "\(option) '\(pattern)' is not a regular expression. A plain word such as 'uncontended' will do"
+    case .empty:
+      "nothing is left to measure. 'bench --list' shows what --filter and --skip are matched against"
+    case .tooFewForks(let forks):
+      "--forks must be at least 1, not \(forks)"
+    case .badLimit(let limit):
+      "--limit must be at least 1, not \(limit)"
+    }
+  }
+}
+
+/// Everything that will be measured, in which order: made before anything runs.
+package struct Plan: Hashable, Codable, Sendable {
+  /// One cell and those who answer it, the reference and its second half among them.
+  package struct Entry: Hashable, Codable, Sendable {
+    package var cell: Cell
+    package var contestants: [Contestant]
+    /// Seconds that one block of it should take.
+    package var expectedSeconds: Double
+
+    /// The label that ratios refer to; nil where there is nothing to compare.
+    package var reference: String? {
+      contestants.first(where: \.isAgain)?.mechanism
+    }
+  }
+
+  /// All contestants of one cell, once each, next to each other in time.
+  package struct Block: Hashable, Codable, Sendable {
+    package var fork: Int
+    package var entry: Int
+    /// Indices of the contestants, in the order they run.
+    package var order: [Int]
+  }
+
+  package var scale: Scale
+  package var seed: UInt64
+  package var forks: Int
+  package var entries: [Entry]
+
+  /// Derives the plan; the same selection of the same program gives the same plan.
+  package init(_ selection: Selection) throws(SelectionError) {
+    guard selection.forks >= 1 else { throw .tooFewForks(selection.forks) }
+    if let limit = selection.limits?.first(where: { $0 < 1 }) { throw .badLimit(limit) }
+    scale = selection.scale
+    seed = selection.seed
+    forks = selection.forks
+    let mechanisms = try Self.mechanisms(selection.mechanisms)
+    let filter = try Self.pattern(selection.filter, option: "--filter")
+    let skip = try Self.pattern(selection.skip, option: "--skip")
+    func isWanted(_ name: String) -> Bool {
+      (filter?.matches(name) ?? true) && !(skip?.matches(name) ?? false)
+    }
+
+    entries = []
+    for workload in BenchWorkloads.all {
+      for cell in workload.cells(selection.scale, limits: selection.limits) {
+        var contestants: [Contestant] = []
+        if workload.measuresMechanisms {
+          contestants = (mechanisms + Self.guests(of: workload, selection))
+            .filter { workload.admits($0.profile, to: cell) }
+            .map { Contestant(mechanism: $0.id) }
+        } else if selection.mechanisms == nil {
+          contestants = [Contestant(mechanism: nil)]
+        }
+        contestants = contestants.filter { isWanted(Self.name(cell, $0)) }
+        guard !contestants.isEmpty else { continue }
+        // Two halves of one mechanism tell how far apart equal things measure.
+        if let reference = Self.reference(among: contestants) {
+          contestants.append(Contestant(mechanism: reference, isAgain: true))
+        }
+        let each = workload.expectedSeconds(cell, budget: selection.scale.budget)
+        entries.append(
+          Entry(
+            cell: cell,
+            contestants: contestants,
+            expectedSeconds: each * Double(contestants.count)
+          )
+        )
+      }
+    }
+    if entries.isEmpty { throw .empty }
+  }
+
+  /// What `--filter` and `--skip` see: `fan-out limit=8 tasks=1000 limiter`.
+  package static func name(_ cell: Cell, _ contestant: Contestant) -> String {
+    cell.name + (contestant.label.map { " " + $0 } ?? "")
+  }
+
+  private static func mechanisms(_ names: [String]?) throws(SelectionError) -> [CatalogueEntry] {
+    guard let names else { return Catalogue.mechanisms }
+    var found: [CatalogueEntry] = []
+    for name in names where !found.contains(where: { $0.id == name }) {
+      guard let entry = Catalogue.entry(name) else {
+        throw .unknownMechanism(name, known: Catalogue.mechanisms.map(\.id))
+      }
+      found.append(entry)
+    }
+    return found
+  }
+
+  /// Specimens that a workload measures although nobody asked: the published design, beside ours.
+  private static func guests(
+    of workload: any BenchWorkload,
+    _ selection: Selection
+  ) -> [CatalogueEntry] {
+    selection.mechanisms == nil ? workload.guests.compactMap(Catalogue.entry) : []
+  }
+
+  private static func reference(among contestants: [Contestant]) -> String? {
+    let names = contestants.compactMap(\.mechanism)
+    return names.first { $0 == "limiter" } ?? names.first { $0 != "none" } ?? names.first
+  }
+
+  private static func pattern(
+    _ text: String?,
+    option: String
+  ) throws(SelectionError) -> Pattern? {
+    guard let text else { return nil }
+    guard let pattern = Pattern(text) else { throw .badPattern(option: option, text) }
+    return pattern
+  }
+
+  package var trialsPerFork: Int { entries.map(\.contestants.count).reduce(0, +) }
+  package var trials: Int { trialsPerFork * forks }
+  package var expectedSeconds: Double {
+    entries.map(\.expectedSeconds).reduce(0, +) * Double(forks)
+  }
+
+  /// Every fork runs every cell once, cells and contestants in an order of its own.
+  package func blocks() -> [Block] {
+    (1...forks).flatMap { fork in
+      var generator = SeededGenerator(seed: seed, purpose: .arrival, number: -fork)
+      return entries.indices.shuffled(using: &generator).map { entry in
+        Block(
+          fork: fork,
+          entry: entry,
+          order: entries[entry].contestants.indices.shuffled(using: &generator)
+        )
+      }
+    }
+  }
+
+  /// The seed of a cell's tasks: the same for every mechanism and every fork, so that what differs
+  /// between them is not the luck of the draw.
+  package func seed(of entry: Int) -> UInt64 {
+    var generator = SeededGenerator(seed: seed, purpose: .service, number: -1 - entry)
+    return generator.next()
+  }
+
+  /// Changes when anything that is measured changes; resuming asks for it.
+  package func fingerprint(executable: String?) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let bytes = try encoder.encode(self) + Data((executable ?? "").utf8)
+    return EnvironmentRecord.fingerprint(of: bytes)
+  }
+}
+
+/// A regular expression given at run time.
+private struct Pattern {
+  private let expression: Regex<AnyRegexOutput>
+
+  init?(_ text: String) {
+    guard let expression = try? Regex(text) else { return nil }
+    self.expression = expression
+  }
+
+  func matches(_ text: String) -> Bool { text.contains(expression) }
+}

@@ -1,0 +1,31 @@
+internal import Foundation
+
+/// Numbers for people: three significant digits, in the unit that keeps them short.
+package enum Quantity {
+  /// A value of a metric's unit: `71.3 ns`, `3.41 µs`, `12.0 MB`, `98 %`.
+  package static func text(_ value: Double, unit: String) -> String {
+    switch unit {
+    case "ns": scaled(value, [("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)])
+    case "bytes": scaled(value, [("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)])
+    case "per_s": scaled(value, [("/s", 1), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9)])
+    case "percent": "\(digits(value)) %"
+    case "ratio": String(format: "%.3f", value)
+    default: digits(value)
+    }
+  }
+
+  private static func scaled(_ value: Double, _ steps: [(String, Double)]) -> String {
+    let step = steps.last { abs(value) >= $0.1 } ?? steps[0]
+    return "\(digits(value / step.1)) \(step.0)"
+  }
+
+  /// Three significant digits, without an exponent.
+  package static func digits(_ value: Double) -> String {
+    let size = abs(value)
+    if size == 0 { return "0" }
+    if size >= 99.95 { return String(format: "%.0f", value) }
+    if size >= 9.995 { return String(format: "%.1f", value) }
+    if size >= 0.9995 { return String(format: "%.2f", value) }
+    return String(format: size >= 0.01 ? "%.3f" : "%.1g", value)
+  }
+}

@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import Measurement
+
+/// What `bench` can be told on its command line.
+struct BenchOptions: ParsableArguments {
+  @Flag(help: "Short trials and few cells: about a minute.")
+  var quick = false
+
+  @Flag(help: "Long trials, many limits and task counts, twenty forks: hours.")
+  var full = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Check validity, not speed: short trials, three forks, plain progress lines. A broken "
+        + "invariant fails with status 4; noise never fails."
+    )
+  )
+  var ci = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Measure only what this matches; see --list for what it is matched against.",
+      valueName: "regex"
+    )
+  )
+  var filter: String?
+
+  @Option(help: ArgumentHelp("Leave out what this matches.", valueName: "regex"))
+  var skip: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Measure only these mechanisms; specimens may be named too.",
+      valueName: "id"
+    )
+  )
+  var mechanism: [String] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Use these limits where a workload has a choice.", valueName: "k")
+  )
+  var limit: [Int] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "How many processes measure each cell; at least ten for verdicts.",
+      valueName: "n"
+    )
+  )
+  var forks: Int?
+
+  @Option(help: ArgumentHelp("Everything random derives from it.", valueName: "n"))
+  var seed: UInt64 = 1
+
+  @Option(
+    help: ArgumentHelp("Where run folders go (default: the package's Results).", valueName: "dir")
+  )
+  var out: String?
+
+  @Flag(help: "Say what there is to measure, one line each, and stop.")
+  var list = false
+
+  @Flag(help: "Say what would be measured and how long it would take, and stop.")
+  var dryRun = false
+
+  @Flag(help: "Print the summary as JSON Lines, and nothing else, on standard output.")
+  var json = false
+
+  @Flag(help: "Measure a debug build as it is. Its figures say little; env.json says so.")
+  var unoptimised = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Run one trial and print its report; how bench starts itself.",
+      visibility: .private
+    )
+  )
+  var trial: String?
+
+  mutating func validate() throws {
+    if [quick, full, ci].count(where: { $0 }) > 1 {
+      throw ValidationError("--quick, --full and --ci exclude each other; choose one")
+    }
+  }
+
+  var scale: Scale { quick ? .quick : full ? .full : ci ? .ci : .standard }
+
+  var selection: Selection {
+    Selection(
+      scale: scale,
+      seed: seed,
+      forks: forks,
+      limits: limit.isEmpty ? nil : limit,
+      mechanisms: mechanism.isEmpty ? nil : mechanism,
+      filter: filter,
+      skip: skip
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Measurement
+import TestSupport
+import Testing
+
+/// The built `bench`, as a person or a script runs it.
+///
+/// Measures with `--unoptimised`, so that the tests do not have to build for release; what the figures
+/// are does not matter here, only that they come out as promised.
+@Suite struct `The bench program` {
+  private let bench: BuiltProgram
+
+  init() throws { bench = try BuiltProgram("bench") }
+
+  private func measure(_ arguments: [String], out: String) async throws -> BuiltProgram.Result {
+    try await bench.run(
+      [
+        "--ci", "--unoptimised", "--forks", "1", "--filter", "uncontended.* (limiter|pool)$",
+        "--out", out,
+      ] + arguments,
+      deadline: .seconds(120)
+    )
+  }
+
+  @Test func `the list names what filters are matched against`() async throws {
+    let result = try await bench.run(["--list", "--mechanism", "limiter", "pool"])
+    #expect(result.status == .exited(0))
+    #expect(result.standardOutput.contains("\n  uncontended limit=1 tasks=1 limiter\n"))
+    #expect(!result.standardOutput.contains("gcd-gate"))
+    #expect(result.standardError.isEmpty)
+  }
+
+  @Test func `a dry run says how long it would take and measures nothing`() async throws {
+    let result = try await bench.run(["--dry-run", "--quick", "--out", "/no/such/place"])
+    #expect(result.status == .exited(0))
+    #expect(result.standardOutput.contains("Nothing was measured."))
+    #expect(result.standardOutput.contains("about"))
+  }
+
+  @Test(arguments: [
+    (["--nonsense"], "--nonsense"), (["--quick", "--full"], "exclude each other"),
+    (["--filter", "("], "not a regular expression"),
+    (["--mechanism", "limitr"], "no mechanism 'limitr'"), (["--forks", "0"], "at least 1"),
+    (["--limit", "0"], "at least 1"), (["--out", "/proc/none"], "/proc/none"),
+  ])
+  func `wrong usage is told on standard error with status 2`(
+    arguments: [String],
+    message: String
+  ) async throws {
+    let result = try await bench.run(["--unoptimised", "--filter", "baseline-loop"] + arguments)
+    #expect(result.status == .exited(2))
+    #expect(result.standardError.contains(message))
+    #expect(result.standardOutput.isEmpty)
+  }
+
+  @Test func `help is no error`() async throws {
+    let result = try await bench.run(["--help"])
+    #expect(result.status == .exited(0))
+    #expect(result.standardOutput.contains("--dry-run"))
+    #expect(!result.standardOutput.contains("--trial"))
+  }
+
+  @Test func `a run writes its folder whole, with every documented file`() async throws {
+    try await withTemporaryFolder { out in
+      let result = try await measure([], out: out)
+      #expect(result.status == .exited(0), "\(result.standardError)")
+      #expect(result.standardOutput.contains("uncontended limit=1 tasks=1"))
+      let runs = try FileManager.default.contentsOfDirectory(atPath: out)
+      try #require(runs.count == 1)
+      let run = "\(out)/\(runs[0])"
+      #expect(runs[0].hasSuffix("-ci-1"))
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: run).sorted() == RunFiles.names.sorted()
+      )
+
+      let rows = CSV.records(try String(contentsOfFile: "\(run)/results.csv", encoding: .utf8))
+      #expect(rows[0] == ResultRow.columns)
+      #expect(rows.dropFirst().allSatisfy { $0.count == rows[0].count && $0[1] == runs[0] })
+      #expect(Set(rows.dropFirst().map { $0[3] }) == ["limiter", "limiter-again", "pool"])
+
+      let record = try EnvironmentRecord(
+        json: String(contentsOfFile: "\(run)/env.json", encoding: .utf8)
+      )
+      #expect(record.runID == runs[0])
+    }
+  }
+
+  @Test func `JSON output is the summary, an object a line, and nothing else`() async throws {
+    try await withTemporaryFolder { out in
+      let result = try await measure(["--json"], out: out)
+      let lines = result.standardOutput.split(separator: "\n")
+      #expect(!lines.isEmpty)
+      for line in lines {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        #expect(object?["schema"] as? String == "bench-summary/1")
+        #expect(object?["median"] is Double)
+      }
+    }
+  }
+
+  @Test func `a trial whose parent goes away ends by itself`() async throws {
+    // Standard input ends at once, which is what a child sees when its parent is gone.
+    let request = #"{"cell":{"workload":"baseline-loop"},"seed":1,"budget":60000000000}"#
+    let result = try await bench.run(["--trial", request], deadline: .seconds(30))
+    #expect(result.status != .exited(0))
+    #expect(result.standardOutput.isEmpty)
+  }
+}
+
+private func withTemporaryFolder(_ body: (String) async throws -> Void) async throws {
+  let path = NSTemporaryDirectory() + "bench-program-" + UUID().uuidString
+  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  try await body(path)
+}
