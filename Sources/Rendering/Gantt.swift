@@ -58,7 +58,7 @@ package struct Gantt {
         let name = lane.life.task.label(amongst: timeline.tasks.count)
         lines.append(label(name) + row.text(style: format.style))
       case .gap(let range):
-        lines.append(gapLine(timeline.tasks[range].map(\.life.end), fold: fold))
+        lines += gapLines(timeline.tasks[range].map(\.life.end), fold: fold)
       }
     }
     lines.append(contentsOf: sparklines)
@@ -76,7 +76,7 @@ package struct Gantt {
     return row
   }
 
-  private func gapLine(_ ends: [TaskLife.End?], fold: Fold) -> String {
+  private func gapLines(_ ends: [TaskLife.End?], fold: Fold) -> [String] {
     let failed = ends.count { $0 == .failed }
     let cancelled = ends.count { $0 == .cancelledWhileWaiting || $0 == .cancelledWhileRunning }
     let rejected = ends.count { $0 == .rejected }
@@ -95,8 +95,10 @@ package struct Gantt {
         fold.isSample
         ? "\(what); in all \(list)" : "\(NumberText.grouped(ends.count)) more: \(list)"
     }
-    let text = Columns.clip("(\(what))", format.width - margin, format.glyphs)
-    return label(format.glyphs.ellipsis) + format.style.paint(text, .faint)
+    let lines = Columns.wrap("(\(what))", width: format.width - margin)
+    return lines.enumerated().map { index, line in
+      label(index == 0 ? format.glyphs.ellipsis : "") + format.style.paint(line, .faint)
+    }
   }
 
   // MARK: Workers
@@ -121,9 +123,17 @@ package struct Gantt {
       }
     }
     lines.append(contentsOf: sparklines)
-    lines.append(contentsOf: hiddenNote(hidden))
+    lines.append(contentsOf: onlySteps ? stepsNote : hiddenNote(hidden))
     if legend { lines.append(contentsOf: legendLines) }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Whether no task ever held a worker, so that there are no stretches of time to draw.
+  private var onlySteps: Bool { timeline.held.steps.isEmpty }
+
+  private var stepsNote: [String] {
+    let text = "work that suspends holds no worker: a mark is a moment at which one took a step"
+    return Columns.wrap(text, width: format.width).map { format.style.paint($0, .faint) }
   }
 
   private func row(of lane: Timeline.WorkerLane) -> GlyphLine {
@@ -133,7 +143,7 @@ package struct Gantt {
     }
     let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in
       // Where work holds its worker the spans show it, and only ends are marked.
-      if run.facts.serviceHoldsWorker || !lane.spans.isEmpty, !mark.kind.isEnd { return nil }
+      if !onlySteps, !mark.kind.isEnd { return nil }
       return (mark.time, Style.Role(mark.kind))
     }
     row.draw(spans, marks: marks)
@@ -200,80 +210,5 @@ package struct Gantt {
     ]
     let pieces = roles.map { "\($0.0.glyph(format.glyphs)) \($0.1)" }
     return Columns.flow(pieces, separator: "  ", width: format.width)
-  }
-}
-
-/// How many ran or waited, over the cells of an axis.
-enum Sparkline {
-  /// The largest value in each cell, as a line.
-  ///
-  /// With `instants`, a value held for no time at all counts: a limit overstepped must show. With
-  /// `digits`, the numbers themselves are written while all are below 10.
-  static func line(
-    _ function: StepFunction,
-    axis: TimeAxis,
-    room: Int,
-    instants: Bool,
-    digits: Bool,
-    glyphs: GlyphSet
-  ) -> String {
-    let values = function.maxima(count: axis.cells, length: axis.cell, instants: instants)
-    let top = values.max() ?? 0
-    let usesDigits = digits && top < 10
-    var line = ""
-    for value in values {
-      if value == 0 {
-        line += " "
-      } else if usesDigits {
-        line += String(value)
-      } else {
-        line.append(level(value, of: top, glyphs))
-      }
-    }
-    while line.last == " " { line.removeLast() }
-    let note = "  at most \(NumberText.grouped(top))"
-    let roomForNote = line.count + note.count <= room
-    return !usesDigits && top > 0 && roomForNote ? line + note : line
-  }
-
-  /// The level that stands for `value`; anything above 0 is to be seen.
-  static func level(_ value: Int, of top: Int, _ glyphs: GlyphSet) -> Character {
-    let index = (value * glyphs.levels.count + top - 1) / max(1, top) - 1
-    return glyphs.levels[min(max(0, index), glyphs.levels.count - 1)]
-  }
-}
-
-/// Which of `count` rows are shown where there is room for `room` lines.
-struct Fold {
-  enum Entry: Hashable {
-    case row(Int)
-    /// The rows not shown.
-    case gap(Range<Int>)
-  }
-
-  private(set) var entries: [Entry] = []
-  /// Whether the rows shown are an even sample rather than the first ones and the last.
-  private(set) var isSample = false
-  /// Of how many rows one is shown, in a sample.
-  private(set) var step = 1
-
-  init(count: Int, room: Int?) {
-    guard let room, count > room else {
-      entries = (0..<count).map { .row($0) }
-      return
-    }
-    // A line goes to the gap. Up to four times what fits, the first rows and the last tell the
-    // story; beyond that, the shape of the whole does.
-    let shown = max(2, room - 1)
-    if count <= 4 * shown {
-      let head = max(1, shown - (shown >= 8 ? 2 : 1))
-      let tail = count - (shown - head)
-      entries = (0..<head).map { .row($0) } + [.gap(head..<tail)] + (tail..<count).map { .row($0) }
-    } else {
-      isSample = true
-      step = (count + shown - 1) / shown
-      let rows = Swift.stride(from: 0, to: count, by: step)
-      entries = rows.map { .row($0) } + [.gap(0..<count)]
-    }
   }
 }

@@ -53,18 +53,13 @@ enum Columns {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
-  /// The first `width` columns of `text`, the last of them saying that there was more.
-  static func clip(_ text: String, _ width: Int, _ glyphs: GlyphSet) -> String {
-    guard text.count > width else { return text }
-    let mark = String(glyphs.ellipsis.prefix(max(0, width)))
-    return String(text.prefix(max(0, width - mark.count))) + mark
-  }
-
   /// `pieces` joined by `separator`, in lines of at most `width` columns where the pieces allow.
   static func flow(_ pieces: [String], separator: String, width: Int) -> [String] {
     var lines: [String] = []
     for piece in pieces {
-      if let last = lines.last, last.count + separator.count + piece.count <= width {
+      if piece.count > width {
+        lines += wrap(piece, width: width, indent: 2)
+      } else if let last = lines.last, last.count + separator.count + piece.count <= width {
         lines[lines.count - 1] += separator + piece
       } else {
         lines.append(piece)

@@ -12,14 +12,91 @@ package enum SummaryText {
       peak(run, summary),
       order(run, summary),
     ]
-    if summary.failed > 0 { pieces.append("\(NumberText.grouped(summary.failed)) failed") }
-    if summary.cancelled > 0 { pieces.append("\(NumberText.grouped(summary.cancelled)) cancelled") }
-    if summary.rejected > 0 { pieces.append("\(NumberText.grouped(summary.rejected)) rejected") }
-    if !summary.unended.isEmpty {
-      pieces.append("\(NumberText.grouped(summary.unended.count)) never ended")
-    }
+    pieces += troubles(summary)
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
       .joined(separator: "\n") + "\n"
+  }
+
+  /// Everything `stats` shows: percentiles, counts, and how the waiting and response times spread.
+  package static func stats(_ run: Run, _ summary: RunSummary, _ format: TextFormat) -> String {
+    let lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
+    var lines = percentiles(summary, format)
+    lines.append("")
+    lines += facts(run, summary, format)
+    let spreads = [
+      ("waiting", lives.compactMap(\.waiting)), ("response", lives.compactMap(\.response)),
+    ]
+    for (name, values) in spreads where values.count > 1 {
+      let histogram = DurationHistogram(values, atMost: 8)
+      guard histogram.buckets.count > 1 else { continue }
+      lines += ["", format.style.paint("\(name) time, number of tasks", .heading)]
+      lines += histogram.lines(format)
+    }
+    if !summary.violations.isEmpty {
+      lines.append("")
+      for violation in summary.violations {
+        lines += Columns.wrap("\(format.glyphs.bad) \(violation)", width: format.width, indent: 2)
+          .map { format.style.paint($0, .bad) }
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func percentiles(_ summary: RunSummary, _ format: TextFormat) -> [String] {
+    let columns =
+      [TextTable.Column(heading: "", alignsRight: false, importance: 0)]
+      + ["mean", "p50", "p90", "p99", "max"].enumerated().map { index, heading in
+        // The median and the ninetieth percentile go first where the lines are short.
+        TextTable.Column(heading: heading, importance: [0, 1, 2, 0, 0][index])
+      }
+    let rows = [
+      ("waiting", summary.waiting), ("service", summary.service), ("response", summary.response),
+    ].map { name, values in
+      [name]
+        + [values.mean, values.p50, values.p90, values.p99, values.max].map(DurationText.text)
+    }
+    return TextTable(columns: columns, rows: rows).lines(format)
+  }
+
+  private static func facts(
+    _ run: Run,
+    _ summary: RunSummary,
+    _ format: TextFormat
+  ) -> [String] {
+    var pieces = [
+      "makespan \(DurationText.text(summary.makespan))",
+      "\(NumberText.rate(summary.throughput)) tasks/s",
+      peak(run, summary),
+    ]
+    if let used = utilisation(run, summary) { pieces.append("permits used \(used)") }
+    pieces += [
+      "at most \(NumberText.grouped(summary.peakWaiting)) waiting",
+      NumberText.count(summary.threadsPeak, run.clock == .real ? "thread" : "worker"),
+      order(run, summary),
+      "\(NumberText.grouped(summary.finished)) finished",
+    ]
+    pieces += troubles(summary)
+    if let completion = run.completion {
+      pieces.append("said to be done at \(DurationText.text(completion))")
+    }
+    return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+  }
+
+  /// The share of the permits' time in which they were in use, of a run with a limit.
+  private static func utilisation(_ run: Run, _ summary: RunSummary) -> String? {
+    guard let limit = run.facts.limit, summary.makespan > 0 else { return nil }
+    let served = Double(summary.service.mean) * Double(summary.service.count)
+    return NumberText.percent(served / (Double(summary.makespan) * Double(limit)))
+  }
+
+  /// What did not finish.
+  private static func troubles(_ summary: RunSummary) -> [String] {
+    let counts = [
+      (summary.failed, "failed"), (summary.cancelledWhileWaiting, "cancelled while waiting"),
+      (summary.cancelledWhileRunning, "cancelled while running"), (summary.rejected, "rejected"),
+      (summary.unended.count, "never ended"),
+    ]
+    return counts.filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
   }
 
   private static func waiting(_ summary: RunSummary) -> String {

@@ -19,11 +19,25 @@ struct TimeAxis {
     cell = Self.roundLength(atLeast: (span + room - 1) / room)
     cells = Int((span + cell - 1) / cell)
     unit = DurationText.units.last { span >= $0.nanoseconds } ?? DurationText.units[0]
-    stride = Self.tickStride(cell: cell, span: span, unit: unit.nanoseconds)
+    // Wide gaps read best, but an axis of a single label says nothing.
+    let label = Self.number(span, per: unit.nanoseconds).count
+    let wide = Self.tickStride(cell: cell, span: span, atLeast: max(8, label + 3))
+    stride =
+      wide * 2 <= cells ? wide : Self.tickStride(cell: cell, span: span, atLeast: label + 2)
   }
 
   /// The cell that begins with or holds `time`; one past the last for an event at the very end.
   func cell(of time: Int64) -> Int { Int(max(0, time) / cell) }
+
+  var unitName: String { unit.name }
+
+  /// The round times that are labelled, in units.
+  var ticks: [(time: Int64, label: String)] {
+    Swift.stride(from: 0, through: cells, by: stride).map { tick in
+      let time = Int64(tick) * cell
+      return (time, Self.number(time, per: unit.nanoseconds))
+    }
+  }
 
   /// The line of tick labels, each beginning over the cell whose beginning it names.
   func line(width: Int) -> String {
@@ -47,7 +61,7 @@ struct TimeAxis {
   /// The smallest of 1, 1.25, 2, 2.5, 4, 5 times a power of ten that is at least `least` and whole.
   ///
   /// All of them divide a power of ten, so that ticks at round times fall on the edges of cells.
-  private static func roundLength(atLeast least: Int64) -> Int64 {
+  static func roundLength(atLeast least: Int64) -> Int64 {
     var power: Int64 = 1
     while true {
       for hundredths: Int64 in [100, 125, 200, 250, 400, 500] {
@@ -60,14 +74,13 @@ struct TimeAxis {
   }
 
   /// The fewest cells that make a round time and leave room between the labels.
-  private static func tickStride(cell: Int64, span: Int64, unit: Int64) -> Int {
-    let widest = number(span, per: unit).count + 3
+  private static func tickStride(cell: Int64, span: Int64, atLeast room: Int) -> Int {
     var power: Int64 = 1
     while true {
       for factor: Int64 in [1, 2, 5] {
         let (length, overflow) = power.multipliedReportingOverflow(by: factor)
         if overflow || length / cell > span { return Int.max / 4 }
-        if length.isMultiple(of: cell), length / cell >= Int64(max(8, widest)) {
+        if length.isMultiple(of: cell), length / cell >= Int64(room) {
           return Int(length / cell)
         }
       }

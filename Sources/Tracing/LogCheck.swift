@@ -5,6 +5,7 @@
 package struct LogCheck: Hashable, Sendable {
   /// The largest number of tasks in service at once.
   package private(set) var peakRunning = 0
+  /// The largest number that waited at once for longer than an instant.
   package private(set) var peakWaiting = 0
   /// The number of admissions that took the number in service above the limit.
   package private(set) var overAdmissions = 0
@@ -25,13 +26,16 @@ package struct LogCheck: Hashable, Sendable {
     var running = 0
     var waiting = 0
     var faults = Faults(tasks: lives.count)
+    var time = Int64.min
     for event in events where event.task > .run {
+      // A task that is admitted at once waits for no time at all, and does not count.
+      if event.time > time { peakWaiting = max(peakWaiting, waiting) }
+      time = event.time
       let index = Int(event.task.number) - 1
       switch (event.kind, states[index]) {
       case (.arrived, .absent):
         states[index] = .waiting
         waiting += 1
-        peakWaiting = max(peakWaiting, waiting)
       case (.arrived, _): faults.note("arrived-twice", event, "arrived again")
       case (.admitted, let state):
         switch state {
@@ -69,6 +73,7 @@ package struct LogCheck: Hashable, Sendable {
       default: break
       }
     }
+    peakWaiting = max(peakWaiting, waiting)
     for life in lives {
       switch states[Int(life.task.number) - 1] {
       case .waiting, .running: unended.append(life.task)

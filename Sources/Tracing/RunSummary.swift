@@ -4,6 +4,7 @@ package struct RunSummary: Hashable, Sendable {
   package var makespan: Int64
   /// The largest number of tasks in service at once.
   package var peakRunning: Int
+  /// The largest number that waited at once for longer than an instant.
   package var peakWaiting: Int
   /// Finished tasks per second of makespan; 0 where the makespan is.
   package var throughput: Double

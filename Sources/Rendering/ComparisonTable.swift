@@ -1,0 +1,155 @@
+package import Experiments
+import Tracing
+import Workloads
+
+/// The same work on several mechanisms, side by side, and what differs in words.
+package enum ComparisonTable {
+  /// A row for each run with small bars for the makespan, then what differs.
+  package static func text(_ runs: [Run], _ format: TextFormat) -> String {
+    guard !runs.isEmpty else { return "nothing to compare\n" }
+    let entries = runs.map { Entry(run: $0, summary: $0.summary) }
+    var lines = table(entries, format).lines(format)
+    let sentences = differences(entries)
+    if !sentences.isEmpty { lines.append("") }
+    for sentence in sentences { lines += Columns.wrap(sentence, width: format.width, indent: 2) }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The same in sentences only, for a reader who hears it.
+  package static func describe(_ runs: [Run]) -> String {
+    let entries = runs.map { Entry(run: $0, summary: $0.summary) }
+    let each = entries.map { entry in
+      let summary = entry.summary
+      return "\(entry.name): ended after \(DurationText.text(summary.makespan)), "
+        + "\(NumberText.rate(summary.throughput)) tasks a second, "
+        + "half waited at most \(DurationText.text(summary.waiting.p50)), "
+        + "at most \(summary.peakRunning) ran at once, "
+        + "\(NumberText.count(summary.threadsPeak, entry.run.clock == .real ? "thread" : "worker")), "
+        + "\(SummaryText.order(entry.run, summary))."
+    }
+    return (each + differences(entries)).map { $0 + "\n" }.joined()
+  }
+
+  /// One line of JSON for each run: its summary, with the mechanism's name inside.
+  package static func jsonLines(_ runs: [Run]) -> String {
+    runs.map { RunJSONLines.summaryLine($0, $0.summary) }.joined()
+  }
+
+  private struct Entry {
+    var run: Run
+    var summary: RunSummary
+    var name: String { run.mechanism }
+  }
+
+  private static func table(_ entries: [Entry], _ format: TextFormat) -> TextTable {
+    let longest = Double(entries.map(\.summary.makespan).max() ?? 0)
+    let rows = entries.map { entry in
+      let (run, summary) = (entry.run, entry.summary)
+      return [
+        run.mechanism,
+        Bar.text(Double(summary.makespan), of: longest, width: 6, format.glyphs),
+        DurationText.text(summary.makespan),
+        NumberText.rate(summary.throughput),
+        DurationText.text(summary.waiting.p50),
+        DurationText.text(summary.waiting.p99),
+        "\(summary.peakRunning)\(run.facts.limit.map { "/\($0)" } ?? "")",
+        String(summary.threadsPeak),
+        order(entry),
+      ]
+    }
+    return TextTable(
+      columns: [
+        TextTable.Column(heading: "mechanism", alignsRight: false, importance: 0),
+        TextTable.Column(heading: "", alignsRight: false, importance: 9),
+        TextTable.Column(heading: "makespan", importance: 0),
+        TextTable.Column(heading: "tasks/s", importance: 6),
+        TextTable.Column(heading: "wait p50", importance: 7),
+        TextTable.Column(heading: "wait p99", importance: 3),
+        TextTable.Column(heading: "peak", importance: 2),
+        TextTable.Column(heading: "threads", importance: 4),
+        TextTable.Column(heading: "order", alignsRight: false, importance: 5),
+      ],
+      rows: rows
+    )
+  }
+
+  /// Whether the order of arrival was kept; if not, how many overtook.
+  private static func order(_ entry: Entry) -> String {
+    let summary = entry.summary
+    if entry.run.facts.promisesOrder {
+      return summary.orderBreaks == 0 ? "kept" : "no, \(NumberText.grouped(summary.orderBreaks))"
+    }
+    return summary.fifoInversions == 0
+      ? "kept" : "no, \(NumberText.grouped(summary.fifoInversions))"
+  }
+
+  // MARK: In words
+
+  private static func differences(_ entries: [Entry]) -> [String] {
+    guard entries.count > 1 else { return [] }
+    return [
+      clocks(entries), work(entries), pace(entries), threads(entries), order(entries),
+    ].compactMap { $0 } + violations(entries)
+  }
+
+  private static func clocks(_ entries: [Entry]) -> String? {
+    let real = entries.filter { $0.run.clock == .real }
+    guard !real.isEmpty, real.count < entries.count else { return nil }
+    return "\(list(real.map(\.name))) ran on the wall clock, the others in virtual time, "
+      + "where everything but the work itself takes no time: compare the shapes, not the last digits."
+  }
+
+  private static func work(_ entries: [Entry]) -> String? {
+    let first = entries[0].run.plan.map(\.service)
+    let others = entries.dropFirst().filter { $0.run.plan.map(\.service) != first }
+    guard !others.isEmpty else { return nil }
+    return "Not the same work: the tasks of \(list(others.map(\.name))) differ from those of "
+      + "\(entries[0].name)."
+  }
+
+  private static func pace(_ entries: [Entry]) -> String? {
+    let makespans = entries.map(\.summary.makespan)
+    guard let fastest = makespans.min(), let slowest = makespans.max(), fastest > 0 else {
+      return nil
+    }
+    // Within a fiftieth, an order of finish is no news.
+    if Double(slowest) <= Double(fastest) * 1.02 {
+      return "All ended after \(DurationText.text(fastest)), give or take 2 %."
+    }
+    let first = entries.filter { Double($0.summary.makespan) <= Double(fastest) * 1.02 }
+    let last = entries.filter { Double($0.summary.makespan) >= Double(slowest) / 1.02 }
+    let factor = NumberText.rate(Double(slowest) / Double(fastest))
+    return "\(list(first.map(\.name))) ended first, after \(DurationText.text(fastest)); "
+      + "\(list(last.map(\.name))) took \(factor) times as long."
+  }
+
+  private static func threads(_ entries: [Entry]) -> String? {
+    let greedy = entries.filter { entry in
+      guard let limit = entry.run.facts.limit else { return false }
+      return entry.summary.threadsPeak > limit
+        && entry.run.events.contains { $0.kind == .blocked }
+    }
+    guard !greedy.isEmpty else { return nil }
+    let named = greedy.map { "\($0.name) held \($0.summary.threadsPeak) threads" }
+    return "\(list(named)): its waiting tasks block one each."
+  }
+
+  private static func order(_ entries: [Entry]) -> String? {
+    let overtaking = entries.filter { entry in
+      entry.run.facts.promisesOrder
+        ? entry.summary.orderBreaks > 0 : entry.summary.fifoInversions > 0
+    }
+    guard !overtaking.isEmpty else { return "Every one admitted in the order of arrival." }
+    if overtaking.count == entries.count { return "None admitted in the order of arrival." }
+    return "\(list(overtaking.map(\.name))) did not admit in the order of arrival; the others did."
+  }
+
+  private static func violations(_ entries: [Entry]) -> [String] {
+    entries.flatMap { entry in entry.summary.violations.map { "\(entry.name): \($0)." } }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    guard names.count > 1, let last = names.last else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+}

@@ -1,0 +1,85 @@
+package import Experiments
+package import Tracing
+
+/// A run in plain sentences: what the drawings say, for a reader who hears them.
+package enum Describe {
+  /// One sentence a line, no glyphs, no columns.
+  package static func run(_ run: Run, _ summary: RunSummary) -> String {
+    let lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
+    var sentences = [opening(run, lives), ends(summary), pace(run, summary)]
+    sentences += [running(run, summary), waiting(run, summary, lives)]
+    if summary.service.count > 0 {
+      let fixed = summary.service.min == summary.service.max
+      sentences.append(
+        fixed
+          ? "Every service took \(DurationText.text(summary.service.max))."
+          : "A service took \(DurationText.text(summary.service.mean)) on average, "
+            + "from \(DurationText.text(summary.service.min)) "
+            + "to \(DurationText.text(summary.service.max))."
+      )
+    }
+    sentences.append(order(run, summary))
+    if summary.threadsPeak > 0 {
+      let noun = run.clock == .real ? "thread" : "worker"
+      sentences.append("It took \(NumberText.count(summary.threadsPeak, noun)).")
+    }
+    for note in Note.all(for: run, summary) {
+      sentences.append(
+        "\(note.isViolation ? "Wrong" : "Note"): \(note.text). The command \(note.command) shows it."
+      )
+    }
+    return sentences.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
+  }
+
+  private static func opening(_ run: Run, _ lives: [TaskLife]) -> String {
+    let limit = run.limit.map { "with a limit of \($0)" } ?? "without a limit"
+    let clock = run.clock == .virtual ? "in virtual time" : "on the wall clock"
+    return "\(NumberText.count(lives.count, "task")) went to \(run.mechanism) \(limit), \(clock), "
+      + "seed \(run.seed)."
+  }
+
+  private static func ends(_ summary: RunSummary) -> String {
+    let counts = [
+      (summary.finished, "finished"), (summary.failed, "failed"),
+      (summary.cancelledWhileWaiting, "left while waiting because of a cancellation"),
+      (summary.cancelledWhileRunning, "stopped while running because of a cancellation"),
+      (summary.rejected, "were rejected"), (summary.unended.count, "never ended"),
+    ].filter { $0.0 > 0 }
+    if counts.isEmpty { return "None ended." }
+    if counts.count == 1, summary.finished > 0 { return "All finished." }
+    return counts.map { "\(NumberText.grouped($0.0)) \($0.1)" }.joined(separator: ", ") + "."
+  }
+
+  private static func pace(_ run: Run, _ summary: RunSummary) -> String {
+    "From the first arrival to the last end it took \(DurationText.text(summary.makespan)), "
+      + "which is \(NumberText.rate(summary.throughput)) tasks a second."
+  }
+
+  private static func running(_ run: Run, _ summary: RunSummary) -> String {
+    let waiting = "at most \(NumberText.grouped(summary.peakWaiting)) waited at once"
+    return "At most \(NumberText.grouped(summary.peakRunning)) ran at once, and \(waiting)."
+  }
+
+  private static func waiting(_ run: Run, _ summary: RunSummary, _ lives: [TaskLife]) -> String {
+    let waited = lives.filter { ($0.waiting ?? 0) > 0 }
+    guard let longest = waited.max(by: { ($0.waiting ?? 0) < ($1.waiting ?? 0) }) else {
+      return "No task that ran had to wait."
+    }
+    return
+      "\(NumberText.grouped(waited.count)) of the \(NumberText.grouped(summary.waiting.count)) "
+      + "that ran had to wait first: the mean over all is \(DurationText.text(summary.waiting.mean)), "
+      + "the median \(DurationText.text(summary.waiting.p50)), and \(run.label(of: longest.task)) "
+      + "waited longest, \(DurationText.text(summary.waiting.max))."
+  }
+
+  private static func order(_ run: Run, _ summary: RunSummary) -> String {
+    if summary.fifoInversions == 0 { return "Tasks were admitted in the order of their arrival." }
+    let count = NumberText.grouped(summary.fifoInversions)
+    let times = summary.fifoInversions == 1 ? "1 task was" : "\(count) tasks were"
+    if run.facts.promisesOrder, summary.orderBreaks == 0 {
+      return "\(times) seen to begin before an earlier arrival, which a late start explains: "
+        + "nothing shows that permits were handed over out of order."
+    }
+    return "\(times) admitted before an earlier arrival."
+  }
+}

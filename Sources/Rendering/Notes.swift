@@ -1,0 +1,105 @@
+package import Experiments
+package import Tracing
+
+/// What looks wrong in a run, or what it teaches, each with the command that shows it.
+package struct Note: Hashable, Sendable {
+  package var text: String
+  /// The command of the lab that shows more.
+  package var command: String
+  /// Whether a rule was broken, rather than something being worth a look.
+  package var isViolation: Bool
+
+  /// The notes of a run, the broken rules first.
+  package static func all(for run: Run, _ summary: RunSummary) -> [Note] {
+    var notes = summary.violations.map { line in
+      Note(text: line, command: command(for: line, run, summary), isViolation: true)
+    }
+    if let reason = run.stoppedBecause {
+      let first = summary.unended.first
+      let command = first.map { "why \(run.label(of: $0))" } ?? "events"
+      notes.append(Note(text: reason, command: command, isViolation: true))
+    }
+    notes += observations(run, summary).map { Note(text: $0, command: $1, isViolation: false) }
+    return notes
+  }
+
+  /// The notes as lines; empty for a run with nothing to say about it.
+  package static func text(_ notes: [Note], _ format: TextFormat) -> String {
+    notes.flatMap { note in
+      let mark = note.isViolation ? format.glyphs.bad : "note:"
+      return Columns.wrap(
+        "\(mark) \(note.text). See: \(note.command)",
+        width: format.width,
+        indent: 2
+      )
+      .map { note.isViolation ? format.style.paint($0, .bad) : $0 }
+    }.map { $0 + "\n" }.joined()
+  }
+
+  /// The view that shows a violation best.
+  private static func command(for line: String, _ run: Run, _ summary: RunSummary) -> String {
+    switch line.prefix(while: { $0 != ":" }) {
+    case "over-admission": return "timeline"
+    case "permit-leak": return "events"
+    case "never-ended":
+      return summary.unended.first.map { "why \(run.label(of: $0))" } ?? "timeline"
+    case "order":
+      let lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
+      let order = ArrivalOrder(events: run.events, lives: lives, limit: run.facts.limit)
+      return order.firstBreak.map { "why \(run.label(of: $0.overtaken))" } ?? "events"
+    default:
+      // The others name the task first.
+      let task = line.drop { $0 != " " }.dropFirst().prefix { $0 != " " }
+      return task.first == "t" ? "events \(task)" : "events"
+    }
+  }
+
+  private static func observations(
+    _ run: Run,
+    _ summary: RunSummary
+  ) -> [(text: String, command: String)] {
+    var found: [(String, String)] = []
+    let tasks = run.facts.tasks
+    if run.events.contains(where: { $0.kind == .blocked }), let limit = run.facts.limit,
+      summary.threadsPeak > limit
+    {
+      found.append(
+        (
+          "\(summary.threadsPeak) threads were held for a limit of \(limit): "
+            + "a waiting task blocked one each",
+          "timeline workers"
+        )
+      )
+    }
+    if let limit = run.facts.limit, summary.peakRunning < limit, summary.overAdmissions == 0 {
+      if let workers = run.workers, run.facts.serviceHoldsWorker, summary.threadsPeak >= workers {
+        found.append(
+          (
+            "blocking work held \(workers == 1 ? "the only worker" : "all \(workers) workers"), "
+              + "so at most \(summary.peakRunning) ran although the limit is \(limit)",
+            "timeline workers"
+          )
+        )
+      } else if tasks > limit || summary.peakWaiting > 0 {
+        found.append(
+          (
+            "the limit of \(limit) was never reached: at most \(summary.peakRunning) ran at once",
+            "stats"
+          )
+        )
+      }
+    }
+    if let completion = run.completion,
+      let last = run.events.last(where: { $0.kind.isEnd }), completion < last.time
+    {
+      found.append(
+        (
+          "the mechanism said it was done at \(DurationText.text(completion)), "
+            + "but \(run.label(of: last.task)) ended at \(DurationText.text(last.time))",
+          "events \(run.label(of: last.task))"
+        )
+      )
+    }
+    return found
+  }
+}

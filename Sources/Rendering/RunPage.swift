@@ -1,0 +1,220 @@
+// A run as one HTML page that needs nothing else: no network, no other file.
+//
+// The figures, the notes and a table with every task are plain HTML and can be read without a script.
+// The chart is a canvas that draws only the rows in view, so that it stays quick with many thousands
+// of tasks; it is zoomed and walked through by pointer or by keys, and what it shows of the chosen task
+// is said in words below it.
+
+package import Experiments
+package import Tracing
+
+/// A run as a page for the browser.
+package enum RunPage {
+  /// The most tasks the table lists; the chart has all of them.
+  private static let mostTableRows = 20_000
+
+  /// The whole file.
+  package static func html(_ run: Run, _ summary: RunSummary) -> String {
+    let timeline = Timeline(events: run.events, facts: run.facts)
+    let limit = run.limit.map { "limit \($0)" } ?? "no limit"
+    let title =
+      "\(NumberText.count(timeline.tasks.count, "task")) through \(run.mechanism), \(limit)"
+    let clock =
+      run.clock == .virtual ? "virtual time\(workers(run))" : "wall clock"
+    return """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+      style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+      <link rel="icon" href="data:,">
+      <title>\(Markup.escaped(title))</title>
+      <style>
+      \(Markup.colours)
+      \(PageStyle.text)
+      </style>
+      </head>
+      <body>
+      <header>
+      <h1>\(Markup.escaped(title))</h1>
+      <p>\(clock), seed \(run.seed)</p>
+      <p class="line">\(Markup.escaped(oneLine(run, summary)))</p>
+      \(notes(run, summary))</header>
+      <main>
+      \(chart)
+      <div class="columns">
+      <section aria-labelledby="figures">
+      <h2 id="figures">Figures</h2>
+      \(percentiles(summary))
+      </section>
+      <section aria-labelledby="words">
+      <h2 id="words">In words</h2>
+      \(sentences(run, summary))
+      </section>
+      </div>
+      \(table(run, timeline))
+      </main>
+      <script type="application/json" id="data">\(data(run, timeline))</script>
+      <script>
+      \(PageScript.text)
+      </script>
+      </body>
+      </html>
+
+      """
+  }
+
+  private static func workers(_ run: Run) -> String {
+    run.workers.map { ", \(NumberText.count($0, "worker"))" } ?? ""
+  }
+
+  private static func oneLine(_ run: Run, _ summary: RunSummary) -> String {
+    SummaryText.line(run, summary, TextFormat(width: 1_000)).split(separator: "\n").joined()
+  }
+
+  private static func notes(_ run: Run, _ summary: RunSummary) -> String {
+    let notes = Note.all(for: run, summary)
+    if notes.isEmpty { return "" }
+    let items = notes.map { note in
+      let kind = note.isViolation ? "wrong" : "note"
+      return "<li class=\"\(kind)\"><strong>\(note.isViolation ? "Wrong" : "Note"):</strong> "
+        + "\(Markup.escaped(note.text)) <span>(<code>\(Markup.escaped(note.command))</code>)</span></li>"
+    }
+    return "<ul class=\"notes\">\n\(items.joined(separator: "\n"))\n</ul>\n"
+  }
+
+  private static func percentiles(_ summary: RunSummary) -> String {
+    let rows = [
+      ("waiting", summary.waiting), ("service", summary.service), ("response", summary.response),
+    ].map { name, values in
+      let cells = [values.mean, values.p50, values.p90, values.p99, values.max]
+        .map { "<td>\(DurationText.text($0))</td>" }.joined()
+      return "<tr><th scope=\"row\">\(name)</th>\(cells)</tr>"
+    }
+    let heads = ["", "mean", "p50", "p90", "p99", "max"].map { "<th scope=\"col\">\($0)</th>" }
+    return "<table class=\"figures\"><thead><tr>\(heads.joined())</tr></thead>"
+      + "<tbody>\(rows.joined())</tbody></table>"
+  }
+
+  private static func sentences(_ run: Run, _ summary: RunSummary) -> String {
+    let lines = Describe.run(run, summary).split(separator: "\n")
+    return lines.map { "<p>\(Markup.escaped(String($0)))</p>" }.joined(separator: "\n")
+  }
+
+  private static func table(_ run: Run, _ timeline: Timeline) -> String {
+    func cell(_ time: Int64?) -> String { "<td>\(time.map { DurationText.text($0) } ?? "")</td>" }
+    let rows = timeline.tasks.prefix(mostTableRows).map { lane in
+      let life = lane.life
+      return "<tr><th scope=\"row\">\(run.label(of: life.task))</th>"
+        + cell(life.arrived) + cell(life.admitted) + cell(life.ended)
+        + cell(life.waiting) + cell(life.service)
+        + "<td>\(LifeText.words(for: life.end))</td></tr>"
+    }
+    let all = timeline.tasks.count
+    let what =
+      all > mostTableRows
+      ? "The first \(NumberText.grouped(mostTableRows)) of \(NumberText.count(all, "task"))"
+      : "All \(NumberText.count(all, "task"))"
+    let heads = ["task", "arrived", "admitted", "ended", "waited", "in service", "end"]
+      .map { "<th scope=\"col\">\($0)</th>" }
+    return """
+      <details>
+      <summary>\(what) in a table</summary>
+      <table class="tasks"><thead><tr>\(heads.joined())</tr></thead>
+      <tbody>
+      \(rows.joined(separator: "\n"))
+      </tbody></table>
+      </details>
+      """
+  }
+
+  /// What the chart draws: each task as its name, its end, and its spans as phase, start and end.
+  private static func data(_ run: Run, _ timeline: Timeline) -> String {
+    var json = JSONText(capacity: timeline.tasks.count * 80 + 1_024)
+    json.object { json in
+      json.member("end", timeline.end)
+      json.key("limit")
+      if let limit = run.facts.limit { json.value(limit) } else { json.null() }
+      json.key("tasks")
+      json.array(timeline.tasks) { json, lane in
+        let life = lane.life
+        json.object { json in
+          json.member("n", run.label(of: life.task))
+          json.member("e", LifeText.words(for: life.end))
+          if let ended = life.ended { json.member("t", ended) }
+          json.member("w", LifeText.line(life))
+          json.key("s")
+          json.array(lane.spans) { json, span in
+            json.value(phaseNumber(span.phase))
+            json.value(span.start)
+            json.value(span.end)
+          }
+        }
+      }
+      json.key("running")
+      steps(of: timeline.running, &json)
+      json.key("waiting")
+      steps(of: timeline.waiting, &json)
+    }
+    // Nothing in the data may look like the end of the script element.
+    return json.text.split(separator: "<", omittingEmptySubsequences: false)
+      .joined(separator: "\\u003c")
+  }
+
+  private static func steps(of function: StepFunction, _ json: inout JSONText) {
+    json.array(function.steps) { json, step in
+      json.value(step.time)
+      json.value(step.value)
+    }
+  }
+
+  private static func phaseNumber(_ phase: Timeline.Phase) -> Int {
+    switch phase {
+    case .waiting: 0
+    case .blocked: 1
+    case .running: 2
+    case .suspended: 3
+    }
+  }
+
+  private static let chart = """
+    <section aria-labelledby="over-time">
+    <h2 id="over-time">Over time</h2>
+    <div class="bar" role="toolbar" aria-label="Chart">
+    <button type="button" id="zoom-in">Zoom in <kbd>+</kbd></button>
+    <button type="button" id="zoom-out">Zoom out <kbd>-</kbd></button>
+    <button type="button" id="zoom-all">All <kbd>0</kbd></button>
+    <button type="button" id="rows" aria-pressed="false">Every row at once <kbd>r</kbd></button>
+    <ul class="legend" aria-label="What is drawn how">
+    <li><svg width="24" height="14" aria-hidden="true"><rect y="5.5" width="24" height="3" \
+    fill="var(--waiting)"/></svg> waiting</li>
+    <li><svg width="24" height="14" aria-hidden="true"><defs><pattern id="h" width="5" height="5" \
+    patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="5" height="5" \
+    fill="var(--blocked-ground)"/><rect width="2" height="5" fill="var(--blocked)"/></pattern></defs>\
+    <rect y="1" width="24" height="12" fill="url(#h)"/></svg> waiting, thread blocked</li>
+    <li><svg width="24" height="14" aria-hidden="true"><rect y="1" width="24" height="12" \
+    fill="var(--running)"/></svg> running</li>
+    <li><svg width="24" height="14" aria-hidden="true"><rect x="1" y="3" width="22" height="8" \
+    fill="none" stroke="var(--suspended)" stroke-dasharray="4 2"/></svg> suspended</li>
+    <li><svg width="10" height="14" aria-hidden="true"><path d="M5 1v12" stroke="var(--ink)" \
+    stroke-width="1.5"/></svg> finished</li>
+    <li><svg width="12" height="14" aria-hidden="true"><path d="M6 2l5 5-5 5-5-5z" \
+    fill="var(--failed)"/></svg> failed</li>
+    <li><svg width="12" height="14" aria-hidden="true"><path d="M2 3l8 8M2 11l8-8" fill="none" \
+    stroke="var(--cancelled)" stroke-width="2"/></svg> cancelled</li>
+    </ul>
+    </div>
+    <div id="scroller" tabindex="0" role="group" aria-describedby="keys" \
+    aria-label="Chart of the tasks over time"><canvas id="chart" aria-hidden="true"></canvas>\
+    <div id="spacer"></div></div>
+    <canvas id="counts" aria-hidden="true"></canvas>
+    <p id="detail" aria-live="polite">Choose a task with the pointer or the up and down keys.</p>
+    <p id="keys" class="faint">Keys, while the chart has the focus: up and down choose a task, left \
+    and right move in time, + and - zoom, Enter zooms to the task, 0 shows all, r changes the rows. \
+    Pointer: drag to move, Ctrl and wheel to zoom.</p>
+    <noscript><p>The chart needs a script; the table below has every task.</p></noscript>
+    </section>
+    """
+}

@@ -1,0 +1,269 @@
+// A run as one SVG picture: a row for each task over one axis of time, and below how many ran and
+// waited. It follows the reader's light or dark preference, and no state is told by colour alone:
+// waiting is a thin line, a blocked thread a hatched band, running a full bar, suspension a dashed
+// outline, and each kind of end has its own mark.
+
+package import Experiments
+package import Tracing
+
+/// A run as a picture.
+package enum RunSVG {
+  /// The most rows a picture has; beyond, an even sample is drawn, and it says so.
+  private static let mostRows = 2_000
+
+  /// The whole file.
+  ///
+  /// The summary is written under the title.
+  ///
+  /// - Complexity: O(n log n) for n events.
+  package static func text(_ run: Run, _ summary: RunSummary) -> String {
+    let timeline = Timeline(events: run.events, facts: run.facts)
+    var picture = Picture(run, summary, timeline)
+    picture.drawAxis()
+    picture.drawRows()
+    picture.drawCounts()
+    picture.drawLegend()
+    return picture.finished
+  }
+
+  /// The rows drawn: all tasks, or an even sample of them.
+  fileprivate static func rows(of timeline: Timeline) -> [Timeline.TaskLane] {
+    let fold = Fold(count: timeline.tasks.count, room: mostRows)
+    return fold.entries.compactMap { entry in
+      if case .row(let index) = entry { timeline.tasks[index] } else { nil }
+    }
+  }
+
+  private struct Picture {
+    private let run: Run
+    private let summary: RunSummary
+    private let timeline: Timeline
+    private let rows: [Timeline.TaskLane]
+    private let rowHeight: Double
+    private let axis: TimeAxis
+    private var body = ""
+
+    private let left = 76.0
+    private let width = 1_000.0
+    private let top = 84.0
+    private let countsHeight = 44.0
+
+    init(_ run: Run, _ summary: RunSummary, _ timeline: Timeline) {
+      self.run = run
+      self.summary = summary
+      self.timeline = timeline
+      rows = RunSVG.rows(of: timeline)
+      rowHeight =
+        switch rows.count {
+        case ...60: 18
+        case ...200: 8
+        case ...600: 4
+        default: 2
+        }
+      axis = TimeAxis(end: timeline.end, room: 100)
+    }
+
+    private var chartWidth: Double { width - left - 24 }
+    private var rowsBottom: Double { top + Double(rows.count) * rowHeight }
+
+    private func x(_ time: Int64) -> Double {
+      left + chartWidth * Double(time) / Double(max(1, timeline.end))
+    }
+
+    private func n(_ number: Double) -> String {
+      let text = NumberText.fixed(number, decimals: 2)
+      var trimmed = Substring(text)
+      while trimmed.last == "0" { trimmed.removeLast() }
+      if trimmed.last == "." { trimmed.removeLast() }
+      return String(trimmed)
+    }
+
+    private mutating func line(_ text: String) { body += text + "\n" }
+
+    private mutating func label(
+      _ text: String,
+      _ x: Double,
+      _ y: Double,
+      _ kind: String = "t",
+      anchor: String = "start"
+    ) {
+      line(
+        #"<text class="\#(kind)" x="\#(n(x))" y="\#(n(y))" text-anchor="\#(anchor)">"#
+          + "\(Markup.escaped(text))</text>"
+      )
+    }
+
+    // MARK: Parts
+
+    mutating func drawAxis() {
+      let bottom = rowsBottom + countsHeight * 2 + 36
+      let ticks = axis.ticks
+      for (index, tick) in ticks.enumerated() where tick.time <= timeline.end {
+        let x = x(tick.time)
+        line(
+          #"<line class="grid" x1="\#(n(x))" y1="\#(n(top - 4))" x2="\#(n(x))" y2="\#(n(bottom))"/>"#
+        )
+        let anchor = index == 0 ? "start" : "middle"
+        label(
+          tick.label + (index == ticks.count - 1 ? " " + axis.unitName : ""),
+          x,
+          top - 10,
+          anchor: anchor
+        )
+      }
+    }
+
+    mutating func drawRows() {
+      for (index, lane) in rows.enumerated() {
+        let y = top + Double(index) * rowHeight
+        let name = run.label(of: lane.life.task)
+        let title = "\(name): \(LifeText.line(lane.life))"
+        line("<g><title>\(Markup.escaped(title))</title>")
+        if rowHeight >= 18 || index.isMultiple(of: max(1, Int(18 / rowHeight))) {
+          label(name, left - 8, y + max(rowHeight, 12) * 0.72, anchor: "end")
+        }
+        for span in lane.spans { drawSpan(span, y: y) }
+        if let end = lane.life.end, let time = lane.life.ended {
+          drawEnd(end, x: x(time), y: y)
+        }
+        line("</g>")
+      }
+    }
+
+    private mutating func drawSpan(_ span: Timeline.Span, y: Double) {
+      let start = x(span.start)
+      // What took no time is still to be seen.
+      let length = max(0.6, x(span.end) - start)
+      let (name, share): (String, Double) =
+        switch span.phase {
+        case .waiting: ("waiting", 0.16)
+        case .blocked: ("blocked", 0.7)
+        case .running: ("running", 0.7)
+        case .suspended: ("suspended", 0.4)
+        }
+      let height = max(1, rowHeight * share)
+      line(
+        #"<rect class="\#(name)" x="\#(n(start))" y="\#(n(y + (rowHeight - height) / 2))" "#
+          + #"width="\#(n(length))" height="\#(n(height))"/>"#
+      )
+    }
+
+    private mutating func drawEnd(_ end: TaskLife.End, x: Double, y: Double) {
+      let middle = y + rowHeight / 2
+      let size = min(5, max(1.5, rowHeight * 0.3))
+      switch end {
+      case .finished:
+        line(
+          #"<line class="end" x1="\#(n(x))" y1="\#(n(middle - size))" x2="\#(n(x))" y2="\#(n(middle + size))"/>"#
+        )
+      case .failed:
+        // A full diamond.
+        line(
+          #"<path class="failed" d="M\#(n(x)) \#(n(middle - size))L\#(n(x + size)) \#(n(middle))"#
+            + #"L\#(n(x)) \#(n(middle + size))L\#(n(x - size)) \#(n(middle))Z"/>"#
+        )
+      case .cancelledWhileWaiting, .cancelledWhileRunning, .rejected:
+        line(
+          #"<path class="cancelled" d="M\#(n(x - size)) \#(n(middle - size))L\#(n(x + size)) \#(n(middle + size))"#
+            + #"M\#(n(x - size)) \#(n(middle + size))L\#(n(x + size)) \#(n(middle - size))"/>"#
+        )
+      }
+    }
+
+    mutating func drawCounts() {
+      var y = rowsBottom + 18
+      for (name, function) in [("running", timeline.running), ("waiting", timeline.waiting)] {
+        let peak = max(1, function.peak)
+        let scale = (countsHeight - 8) / Double(peak)
+        let base = y + countsHeight - 8
+        var path = "M\(n(left)) \(n(base))"
+        var value = 0
+        for step in function.steps {
+          path += "H\(n(x(step.time)))"
+          if step.value != value { path += "V\(n(base - Double(step.value) * scale))" }
+          value = step.value
+        }
+        path += "H\(n(x(timeline.end)))V\(n(base))Z"
+        label(name, left - 8, base - 4, anchor: "end")
+        label("at most \(function.peak)", left + 4, y - 2, "s")
+        line(#"<path class="count" d="\#(path)"/>"#)
+        y += countsHeight + 6
+      }
+    }
+
+    mutating func drawLegend() {
+      let y = rowsBottom + countsHeight * 2 + 58
+      let items = [
+        ("waiting", "waiting"), ("blocked", "waiting, thread blocked"), ("running", "running"),
+        ("suspended", "suspended"),
+      ]
+      var x = left
+      for (kind, text) in items {
+        let height = kind == "waiting" ? 3.0 : kind == "suspended" ? 7 : 11
+        line(
+          #"<rect class="\#(kind)" x="\#(n(x))" y="\#(n(y - 4 - height / 2))" width="22" height="\#(n(height))"/>"#
+        )
+        label(text, x + 28, y, "s")
+        x += 40 + Double(text.count) * 7 + 14
+      }
+      let marks: [(TaskLife.End, String)] = [
+        (.finished, "finished"), (.failed, "failed"), (.cancelledWhileRunning, "cancelled"),
+      ]
+      for (end, text) in marks {
+        drawEnd(end, x: x, y: y - 4 - rowHeight / 2)
+        label(text, x + 10, y, "s")
+        x += 24 + Double(text.count) * 7
+      }
+    }
+
+    var finished: String {
+      let height = rowsBottom + countsHeight * 2 + 76
+      let limit = run.limit.map { "limit \($0)" } ?? "no limit"
+      let clock = run.clock == .virtual ? "virtual time" : "wall clock"
+      let tasks = NumberText.count(timeline.tasks.count, "task")
+      var title = "\(tasks) through \(run.mechanism), \(limit), \(clock), seed \(run.seed)"
+      if rows.count < timeline.tasks.count {
+        title += ": \(NumberText.grouped(rows.count)) of them drawn"
+      }
+      let line = SummaryText.line(run, summary, TextFormat(width: 400))
+        .split(separator: "\n").joined(separator: " ")
+      return """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(n(width)) \(n(height))" \
+        width="\(n(width))" height="\(n(height))" role="img" aria-labelledby="title desc">
+        <title id="title">\(Markup.escaped(title))</title>
+        <desc id="desc">\(Markup.escaped(Describe.run(run, summary)))</desc>
+        <style>
+        \(Markup.colours)
+        \(Self.style)
+        </style>
+        <defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" \
+        patternTransform="rotate(45)"><rect class="hatch-ground" width="5" height="5"/>\
+        <rect class="hatch-line" width="2" height="5"/></pattern></defs>
+        <rect class="paper" width="100%" height="100%"/>
+        <text class="h" x="16" y="28">\(Markup.escaped(title))</text>
+        <text class="s" x="16" y="48">\(Markup.escaped(line))</text>
+        \(body)</svg>
+
+        """
+    }
+
+    private static let style = """
+      .paper { fill: var(--paper) }
+      text { font-family: system-ui, sans-serif; fill: var(--ink) }
+      .t { font-size: 11px; font-family: ui-monospace, monospace; fill: var(--faint-ink) }
+      .s { font-size: 12px; fill: var(--faint-ink) }
+      .h { font-size: 16px; font-weight: 600 }
+      .grid { stroke: var(--grid); stroke-width: 1 }
+      .waiting { fill: var(--waiting) }
+      .running { fill: var(--running) }
+      .blocked { fill: url(#hatch) }
+      .hatch-ground { fill: var(--blocked-ground) }
+      .hatch-line { fill: var(--blocked) }
+      .suspended { fill: var(--paper); stroke: var(--suspended); stroke-dasharray: 4 2 }
+      .end { stroke: var(--ink); stroke-width: 1.5 }
+      .failed { fill: var(--failed) }
+      .cancelled { stroke: var(--cancelled); stroke-width: 2; fill: none }
+      .count { fill: var(--running); fill-opacity: .35; stroke: var(--running) }
+      """
+  }
+}

@@ -1,0 +1,41 @@
+import Tracing
+
+/// How many ran or waited, over the cells of an axis.
+enum Sparkline {
+  /// The largest value in each cell, as a line.
+  ///
+  /// With `instants`, a value held for no time at all counts: a limit overstepped must show. With
+  /// `digits`, the numbers themselves are written while all are below 10.
+  static func line(
+    _ function: StepFunction,
+    axis: TimeAxis,
+    room: Int,
+    instants: Bool,
+    digits: Bool,
+    glyphs: GlyphSet
+  ) -> String {
+    let values = function.maxima(count: axis.cells, length: axis.cell, instants: instants)
+    let top = values.max() ?? 0
+    let usesDigits = digits && top < 10
+    var line = ""
+    for value in values {
+      if value == 0 {
+        line += " "
+      } else if usesDigits {
+        line += String(value)
+      } else {
+        line.append(level(value, of: top, glyphs))
+      }
+    }
+    while line.last == " " { line.removeLast() }
+    let note = "  at most \(NumberText.grouped(top))"
+    let roomForNote = line.count + note.count <= room
+    return !usesDigits && top > 0 && roomForNote ? line + note : line
+  }
+
+  /// The level that stands for `value`; anything above 0 is to be seen.
+  static func level(_ value: Int, of top: Int, _ glyphs: GlyphSet) -> Character {
+    let index = (value * glyphs.levels.count + top - 1) / max(1, top) - 1
+    return glyphs.levels[min(max(0, index), glyphs.levels.count - 1)]
+  }
+}
