@@ -36,11 +36,12 @@ package final class ActorQueueMechanism: Mechanism {
 
   package func carry(_ visit: Visit) async {
     visit.arrive()
-    let outcome: Void? = try? await queue.enqueueAndWait { _ in
-      // The outcome is in the trace; only a cancelled wait comes out as an error.
-      try? await visit.serve()
+    do {
+      // The body's errors are in the trace and stay inside: what comes out is the cancelled wait's.
+      try await queue.enqueueAndWait { _ in _ = try? await visit.serve() }
+    } catch {
+      visit.leave()
     }
-    if outcome == nil { visit.leave() }
   }
 
   package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
