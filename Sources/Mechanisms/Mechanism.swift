@@ -46,10 +46,10 @@ extension Mechanism {
   package func completed() async {}
   package var permitsInUse: Int? { nil }
   package func changeLimit(to limit: Int) {
-    preconditionFailure("\(Self.id) cannot change its limit; its profile says so")
+    fatalError("\(Self.id) cannot change its limit; its profile says so")
   }
   package func setSuspended(_ suspended: Bool) {
-    preconditionFailure("\(Self.id) cannot be suspended; its profile says so")
+    fatalError("\(Self.id) cannot be suspended; its profile says so")
   }
 }
 
@@ -63,7 +63,8 @@ package struct MechanismSetup: Sendable {
   package var executor: (any TaskExecutor)?
 
   package init(limit: Int, executor: (any TaskExecutor)? = nil) {
-    precondition(limit >= 1, "a limit must be at least 1, not \(limit)")
+    // Not a precondition: built for release, that stops without its message.
+    guard limit >= 1 else { fatalError("a limit must be at least 1, not \(limit)") }
     self.limit = limit
     self.executor = executor
   }
