@@ -1,0 +1,126 @@
+// What a learner's runs must show.
+//
+// A check is an expectation and a sentence that is true when it is met. Written before it, `for`
+// says which of the learner's runs it is about:
+//
+//     - `peak_running = 3`: never more than three ran at once
+//     - `for mechanism = gcd-gate and limit = 4: threads_peak <= limit + 1`: the gate needs …
+//
+// Checks with the same conditions are about one and the same run: the newest that meets them all,
+// or, if none does, the newest of those the conditions ask for.
+
+/// Something that must be true of one of the learner's runs.
+package struct Check: Hashable, Sendable {
+  /// Which runs it is about.
+  package let conditions: [Expectation]
+  package let expectation: Expectation
+  /// True when it is met, in words.
+  package let sentence: String
+  package let line: Int
+
+  package init(
+    conditions: [Expectation],
+    expectation: Expectation,
+    sentence: String,
+    line: Int
+  ) {
+    self.conditions = conditions
+    self.expectation = expectation
+    self.sentence = sentence
+    self.line = line
+  }
+
+  /// Reads `peak_running = 3` or `for mechanism = pool and limit = 4: peak_running = 4`.
+  ///
+  /// - Throws: `ExpectationError`.
+  package init(_ text: String, sentence: String, line: Int) throws(ExpectationError) {
+    let (conditions, rest) = try Self.conditions(in: text)
+    self.init(
+      conditions: conditions,
+      expectation: try Expectation(rest),
+      sentence: sentence,
+      line: line
+    )
+  }
+
+  /// Takes `for A and B:` from the front of a text.
+  static func conditions(
+    in text: String
+  ) throws(ExpectationError) -> (conditions: [Expectation], rest: String) {
+    let text = text.trimmed
+    guard text.hasPrefix("for ") else { return ([], text) }
+    guard let colon = text.firstIndex(of: ":") else {
+      throw ExpectationError(
+        "after 'for' come conditions joined by 'and', a colon and what is expected, "
+          + "as in for mechanism = pool: peak_running = limit",
+        at: text
+      )
+    }
+    var conditions: [Expectation] = []
+    for part in text[..<colon].dropFirst(4).split(separator: " and ") {
+      conditions.append(try Expectation(String(part)))
+    }
+    return (conditions, String(text[text.index(after: colon)...]).trimmed)
+  }
+
+  static func meets(_ conditions: [Expectation], _ source: some MetricSource) -> Bool {
+    conditions.allSatisfy { (try? $0.judge(source).isMet) == true }
+  }
+
+  /// Whether the check can be asked of this source at all: an exploration has no makespan.
+  func concerns(_ source: some MetricSource) -> Bool {
+    (try? expectation.judge(source)) != nil && Self.meets(conditions, source)
+  }
+}
+
+/// What came of one check.
+package struct CheckResult: Hashable, Sendable {
+  package enum Verdict: Hashable, Sendable {
+    case met(ExpectationResult)
+    case missed(ExpectationResult)
+    /// The learner has run nothing yet that it is about.
+    case nothingToJudge
+  }
+
+  package let check: Check
+  package let verdict: Verdict
+
+  package var isMet: Bool { if case .met = verdict { true } else { false } }
+
+  /// What to tell the learner beside the check's sentence: nil when it is met.
+  package var complaint: String? {
+    switch verdict {
+    case .met: nil
+    case .missed(let result): result.sentence
+    case .nothingToJudge:
+      check.conditions.isEmpty
+        ? "you have not run anything yet that shows it"
+        : "you have not run anything yet with "
+          + check.conditions.map(\.text).joined(separator: " and ")
+    }
+  }
+}
+
+extension [Check] {
+  /// Judges what the learner has run, oldest first.
+  package func judge(_ evidence: [any MetricSource]) -> [CheckResult] {
+    map { check in
+      let candidates = evidence.filter { check.concerns($0) }
+      let chosen = candidates.last { source in
+        allSatisfy { other in
+          other.conditions != check.conditions || !other.concerns(source) || other.isMet(by: source)
+        }
+      }
+      guard let source = chosen ?? candidates.last,
+        let result = try? check.expectation.judge(source)
+      else { return CheckResult(check: check, verdict: .nothingToJudge) }
+      return CheckResult(check: check, verdict: result.isMet ? .met(result) : .missed(result))
+    }
+  }
+}
+
+extension Check {
+  fileprivate func isMet(by source: some MetricSource) -> Bool {
+    (try? expectation.judge(source).isMet) == true
+  }
+}

@@ -1,0 +1,178 @@
+/// Lays a lesson's passages out for a screen.
+package struct LessonText: Sendable {
+  package var width: Int
+  package var ascii: Bool
+  package var colour: Bool
+
+  package init(width: Int, ascii: Bool = false, colour: Bool = false) {
+    self.width = width
+    self.ascii = ascii
+    self.colour = colour
+  }
+
+  /// - Returns: Whole lines, or nothing.
+  package func text(_ passages: [Passage]) -> String {
+    passages.map(text).filter { !$0.isEmpty }.joined(separator: "")
+  }
+
+  private func text(_ passage: Passage) -> String {
+    switch passage {
+    case .title(let title):
+      return "\n" + painted(wrapped(title), .bold) + "\n"
+    case .text(let blocks):
+      return blocks.map { text($0).map { "\n\($0)\n" } ?? "" }.joined()
+    case .question(let question, let form):
+      return "\n" + painted(wrapped(question), .bold)
+        + "\n" + wrapped("Your guess: \(form), or Enter to skip.") + "\n"
+    case .met(let sentence):
+      return painted(wrapped(sentence, first: ascii ? "ok  " : "✓ "), .green) + "\n"
+    case .missed(let sentence, let reason):
+      return painted(wrapped(sentence, first: ascii ? "no  " : "✗ "), .red) + "\n"
+        + wrapped(reason, first: "    ") + "\n"
+    case .comparison(let sentence, let isRight):
+      let mark = ascii ? (isRight ? "ok  " : "--  ") : (isRight ? "✓ " : "≠ ")
+      return wrapped(sentence, first: mark) + "\n"
+    case .advice(let sentence):
+      return "\n" + wrapped(sentence) + "\n"
+    }
+  }
+
+  private func text(_ block: LessonBlock) -> String? {
+    switch block.content {
+    case .text(let content):
+      return text(content)
+    case .transcript(let transcript):
+      // What it printed is on the page; the learner is to see their own.
+      return code(transcript.exchanges.map(\.command))
+    case .commands(let commands):
+      return code(commands.commands)
+    case .quotation(let file, let lines):
+      return wrapped("From \(file):") + "\n\n" + code(lines)
+    case .code(_, let lines):
+      return code(lines)
+    case .figure:
+      return nil
+    }
+  }
+
+  private func text(_ content: MarkdownBlock.Content) -> String? {
+    switch content {
+    case .heading(_, let title):
+      return painted(wrapped(plain(title)), .bold)
+    case .paragraph(let text):
+      return wrapped(plain(text))
+    case .list(let items, let numbered):
+      return items.enumerated().map { place, item in
+        wrapped(plain(item.text), first: numbered ? "\(place + 1). " : (ascii ? "- " : "• "))
+      }
+      .joined(separator: "\n")
+    case .table(let rows):
+      return table(rows)
+    case .fence(_, let lines):
+      return code(lines)
+    case .fold(let summary, let blocks):
+      let inner = blocks.compactMap { text($0.content) }
+      return ([painted(wrapped(plain(summary)), .bold)] + inner).joined(separator: "\n\n")
+    case .directive:
+      return nil
+    }
+  }
+
+  private func code(_ lines: [String]) -> String {
+    lines.map { $0.isEmpty ? "" : "    " + $0 }.joined(separator: "\n")
+  }
+
+  /// Columns as wide as their widest cell, where that fits; otherwise a line for each cell.
+  private func table(_ rows: [String]) -> String {
+    let cells = rows.filter { !$0.allSatisfy { "|-: ".contains($0) } }.map { row in
+      row.split(separator: "|").map { plain(String($0).trimmed) }
+    }
+    let columns = cells.map(\.count).max() ?? 0
+    let widths = (0..<columns).map { column in
+      cells.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
+    }
+    guard widths.reduce(0, +) + 2 * columns <= width else {
+      return cells.map { $0.map { wrapped($0) }.joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+    return cells.map { row in
+      row.enumerated().map { column, cell in
+        cell + String(repeating: " ", count: widths[column] - cell.count)
+      }
+      .joined(separator: "  ").trimmedEnd
+    }
+    .joined(separator: "\n")
+  }
+
+  /// Without the signs that only a renderer of Markdown would need.
+  func plain(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let character = rest.first {
+      if rest.hasPrefix("**") {
+        rest = rest.dropFirst(2)
+      } else if character == "[", let (label, after) = Self.link(rest) {
+        result += label
+        rest = after
+      } else {
+        result.append(character)
+        rest = rest.dropFirst()
+      }
+    }
+    return ascii ? Self.transliterated(result) : result
+  }
+
+  /// The label of a link at the start of `text`, and what follows the link.
+  private static func link(_ text: Substring) -> (label: Substring, rest: Substring)? {
+    guard let middle = text.firstRange(of: "]("),
+      let end = text[middle.upperBound...].firstIndex(of: ")")
+    else { return nil }
+    let label = text[..<middle.lowerBound].dropFirst()
+    return label.contains("[") ? nil : (label, text[text.index(after: end)...])
+  }
+
+  private static func transliterated(_ text: String) -> String {
+    let signs: [Character: String] = [
+      "…": "...", "–": "-", "—": "-", "×": "x", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->",
+      "’": "'", "“": "\"", "”": "\"", "·": ".", "µ": "u", "λ": "lambda", "ρ": "rho",
+    ]
+    return text.map { signs[$0] ?? ($0.isASCII ? String($0) : "?") }.joined()
+  }
+
+  /// Breaks text at spaces so that lines fit; later lines are indented as far as `first` is long.
+  func wrapped(_ text: String, first: String = "") -> String {
+    let room = max(12, width - first.count)
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if line.isEmpty {
+        line = String(word)
+      } else if line.count + 1 + word.count <= room {
+        line += " " + word
+      } else {
+        lines.append(line)
+        line = String(word)
+      }
+    }
+    lines.append(line)
+    let indent = String(repeating: " ", count: first.count)
+    return lines.enumerated().map { ($0 == 0 ? first : indent) + $1 }.joined(separator: "\n")
+  }
+
+  private enum Paint: String {
+    case bold = "1"
+    case green = "32"
+    case red = "31"
+  }
+
+  private func painted(_ text: String, _ paint: Paint) -> String {
+    colour ? "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+extension String {
+  fileprivate var trimmedEnd: String {
+    var rest = self[...]
+    while rest.last == " " { rest = rest.dropLast() }
+    return String(rest)
+  }
+}

@@ -1,0 +1,228 @@
+// A learner in a lesson.
+//
+// Decisions only: each method takes what the learner did and returns what to say. The shell shows
+// it, and keeps the record. Nothing here blocks the way: a guess may be wrong or left out, and a
+// step that will not come right can be given up.
+
+/// Something to say to a learner.
+package enum Passage: Hashable, Sendable {
+  case title(String)
+  case text([LessonBlock])
+  /// A question to answer before going on, and the form of the answer.
+  case question(String, form: String)
+  /// A check that is met.
+  case met(String)
+  /// A check that is not, and why.
+  case missed(String, because: String)
+  /// A guess beside what there was.
+  case comparison(String, isRight: Bool)
+  /// What to do next.
+  case advice(String)
+}
+
+/// One learner's way through one lesson.
+package struct LessonVisit: Sendable {
+  package let lesson: Lesson
+  /// What is to be kept of it.
+  package private(set) var record: LessonRecord
+  /// The section the learner is at, by its place.
+  package private(set) var place: Int
+  /// A prediction is asked for and not yet answered.
+  package private(set) var isAsking = false
+  /// What the learner has run since the section began, oldest first.
+  private var evidence: [any MetricSource] = []
+  private var wasWarned = false
+
+  /// Begins the lesson, or goes on where `record` left it.
+  ///
+  /// If the section it left is not there any more, at the first step that is still to do.
+  package init(_ lesson: Lesson, record: LessonRecord = LessonRecord()) {
+    self.lesson = lesson
+    self.record = record
+    let left = record.current.flatMap { id in lesson.sections.firstIndex { $0.id == id } }
+    let unfinished = lesson.sections.firstIndex { section in
+      section.isStep && record[section].passed == nil && !record[section].gaveUp
+    }
+    place = record.sections.isEmpty ? 0 : left ?? unfinished ?? max(0, lesson.sections.count - 1)
+    isBeginning = record.sections.isEmpty
+    enter()
+  }
+
+  /// Whether nothing of the lesson was seen before this visit.
+  private let isBeginning: Bool
+
+  package var section: LessonSection { lesson.sections[place] }
+
+  private var isLast: Bool { place == lesson.sections.count - 1 }
+
+  private var isOpen: Bool {
+    section.isStep && record[section].passed == nil && !record[section].gaveUp
+  }
+
+  private mutating func enter() {
+    evidence = []
+    wasWarned = false
+    record.current = section.id
+    record[section] = record[section]
+    isAsking = section.prediction != nil && record[section].prediction == nil && isOpen
+  }
+
+  // MARK: What the learner can do
+
+  /// The section as it is shown on arrival.
+  package func opening() -> [Passage] {
+    var passages: [Passage] = []
+    if place == 0 {
+      passages.append(.title("Lesson \(lesson.number): \(lesson.title)"))
+      passages.append(.text([.paragraph(lesson.question, line: 1)]))
+      passages.append(.advice(lesson.time))
+      passages.append(.text(lesson.introduction))
+    } else if !isBeginning {
+      passages.append(.title("Lesson \(lesson.number): \(lesson.title)"))
+    }
+    passages.append(.title("\(section.title) (\(place + 1) of \(lesson.sections.count))"))
+    passages.append(.text(section.task))
+    if let prediction = section.prediction {
+      if isAsking {
+        passages.append(.question(prediction.question, form: prediction.form.description))
+      } else if let guess = record[section].prediction, !guess.isEmpty {
+        passages.append(.advice("\(prediction.question) Your guess: \(guess)."))
+      }
+    }
+    if record[section].passed != nil {
+      passages.append(.advice("You have passed this step. 'next' goes on."))
+    } else if !isAsking {
+      passages.append(.advice(whatNow))
+    }
+    return passages
+  }
+
+  private var whatNow: String {
+    if isOpen {
+      return section.exercise == nil
+        ? "Run it, then 'check'. Stuck: 'hint'." : "'exercise' starts it. Stuck: 'hint'."
+    }
+    return isLast ? "That was the last page. 'lessons' lists the course." : "'next' goes on."
+  }
+
+  /// Takes a guess; an empty one skips the question.
+  ///
+  /// - Returns: nil if the text is not of the form asked for: it may be a command.
+  package mutating func predict(_ text: String) -> [Passage]? {
+    guard let prediction = section.prediction else { return nil }
+    let text = text.trimmed
+    if text.isEmpty {
+      isAsking = false
+      record[section].prediction = ""
+      return [.advice("No guess, then. \(whatNow)")]
+    }
+    guard let guess = prediction.guess(text) else { return nil }
+    isAsking = false
+    record[section].prediction = text
+    return [.advice("Your guess: \(guess). \(whatNow)")]
+  }
+
+  /// What to say when a guess was asked for and something else came.
+  package var reminder: String? {
+    guard isAsking, let prediction = section.prediction else { return nil }
+    return "\(prediction.question) Write \(prediction.form.description), or press Enter to skip."
+  }
+
+  /// Keeps what the learner has run as evidence for the section's check.
+  package mutating func note(_ source: any MetricSource) { evidence.append(source) }
+
+  /// Judges what the learner has run; `now` dates the passing.
+  package mutating func check(now: String) -> (passages: [Passage], passed: Bool) {
+    guard section.isStep else { return ([.advice("Nothing to check here. \(whatNow)")], true) }
+    let results = section.checks.judge(evidence)
+    var passages = comparison().map { [$0] } ?? []
+    for result in results {
+      if let complaint = result.complaint {
+        passages.append(.missed(result.check.sentence, because: complaint))
+      } else {
+        passages.append(.met(result.check.sentence))
+      }
+    }
+    guard results.allSatisfy(\.isMet) else {
+      let left = section.hints.count - record[section].hints
+      passages.append(
+        .advice(left > 0 ? "Try again; 'hint' helps." : "Try again; 'solution' shows how.")
+      )
+      return (passages, false)
+    }
+    isAsking = false
+    if record[section].passed == nil { record[section].passed = now }
+    passages.append(.text(section.explanation))
+    passages.append(.advice(passedAdvice))
+    return (passages, true)
+  }
+
+  private var passedAdvice: String {
+    if record.passed(of: lesson) == lesson.steps.count {
+      return isLast
+        ? "Passed, and with it lesson \(lesson.number). 'lessons' lists the course."
+        : "Passed: that was the last step of lesson \(lesson.number). 'next' reads on."
+    }
+    return isLast ? "Passed. 'lessons' shows what is still to do." : "Passed. 'next' goes on."
+  }
+
+  private func comparison() -> Passage? {
+    guard let prediction = section.prediction, let written = record[section].prediction,
+      let guess = prediction.guess(written),
+      let (got, isRight) = prediction.comparison(of: guess, with: evidence)
+    else { return nil }
+    return .comparison(
+      isRight ? "you guessed \(guess): right" : "you guessed \(guess); it is \(got)",
+      isRight: isRight
+    )
+  }
+
+  /// The next hint, or all of them once all were given.
+  package mutating func hint() -> [Passage] {
+    guard !section.hints.isEmpty else { return [.advice("No hints here. \(whatNow)")] }
+    let given = record[section].hints
+    guard given < section.hints.count else {
+      return section.hints.flatMap { [Passage.text($0)] }
+        + [.advice("These are all the hints. 'solution' shows how.")]
+    }
+    record[section].hints = given + 1
+    return [.title("Hint \(given + 1) of \(section.hints.count)"), .text(section.hints[given])]
+  }
+
+  /// The solution; before the check has passed only at the second asking, which gives the step up.
+  package mutating func solution() -> [Passage] {
+    guard section.isStep else { return [.advice("Nothing to solve here. \(whatNow)")] }
+    if isOpen, !wasWarned {
+      wasWarned = true
+      let left = section.hints.count - record[section].hints
+      let hints = left > 0 ? "\(left == 1 ? "A hint is" : "\(left) hints are") left: 'hint'. " : ""
+      return [.advice("\(hints)To give this step up and see the solution, 'solution' again.")]
+    }
+    if isOpen { record[section].gaveUp = true }
+    isAsking = false
+    return [.title("Solution"), .text(section.solution), .text(section.explanation)]
+      + [.advice(isLast ? whatNow : "'next' goes on; 'check' still counts.")]
+  }
+
+  /// Goes on to the next section.
+  package mutating func next() -> [Passage] {
+    if isOpen {
+      return [
+        .advice(
+          "This step is not passed yet: 'check' when your run shows it, 'hint' for help, "
+            + "'solution' to give it up."
+        )
+      ]
+    }
+    if isLast { return [.advice(whatNow)] }
+    place += 1
+    enter()
+    return opening()
+  }
+}
+
+extension LessonBlock {
+  static func paragraph(_ text: String, line: Int) -> LessonBlock {
+    LessonBlock(.text(.paragraph(text)), line: line)
+  }
+}

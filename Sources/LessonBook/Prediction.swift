@@ -1,0 +1,83 @@
+/// A question the learner answers before running anything.
+package struct Prediction: Hashable, Sendable {
+  /// What kind of answer is asked for.
+  package enum Form: Hashable, Sendable {
+    case duration
+    case count
+    case rate
+    case share
+    case number
+    /// One of these words.
+    case choice([String])
+
+    /// As in "a duration, such as 400ms".
+    package var description: String {
+      switch self {
+      case .duration: MetricValue.duration(0).form
+      case .count: "a whole number, such as 3"
+      case .rate: MetricValue.rate(0).form
+      case .share: MetricValue.percent(0).form
+      case .number: "a number, such as 1.5"
+      case .choice(let words): words.joined(separator: " or ")
+      }
+    }
+  }
+
+  /// What the answer is compared with once it is known.
+  package enum Answer: Hashable, Sendable {
+    /// A figure of the learner's own run; the conditions say of which one.
+    case figure(Metric, conditions: [Expectation])
+    case word(String)
+  }
+
+  package let question: String
+  package let form: Form
+  package let answer: Answer
+  /// How far off still counts as right, in percent.
+  package let tolerance: Double
+  package let line: Int
+
+  /// Reads a guess; nil where it is not of the form asked for.
+  package func guess(_ text: String) -> MetricValue? {
+    let text = text.trimmed.lowercased()
+    if case .choice(let words) = form {
+      let matches = words.filter { $0.lowercased().hasPrefix(text) }
+      let exact = words.first { $0.lowercased() == text }
+      guard !text.isEmpty, let word = exact ?? (matches.count == 1 ? matches[0] : nil) else {
+        return nil
+      }
+      return .word(word)
+    }
+    guard let value = MetricValue(text) else { return nil }
+    switch (form, value) {
+    case (.duration, .duration), (.count, .count), (.rate, .rate), (.share, .percent),
+      (.number, .number), (.number, .count):
+      return value
+    case (.duration, .count(0)): return .duration(0)
+    case (.share, .count(let count)): return .percent(Double(count))
+    case (.share, .number(let number)): return .percent(number)
+    case (.rate, .count(let count)): return .rate(Double(count))
+    case (.rate, .number(let number)): return .rate(number)
+    default: return nil
+    }
+  }
+
+  /// What there was, and whether the guess was right; nil while the learner's runs cannot tell.
+  package func comparison(
+    of guess: MetricValue,
+    with evidence: [any MetricSource]
+  ) -> (got: MetricValue, isRight: Bool)? {
+    let got: MetricValue
+    switch answer {
+    case .word(let word): got = .word(word)
+    case .figure(let metric, let conditions):
+      let newest = evidence.last { source in
+        source.value(of: metric) != nil && Check.meets(conditions, source)
+      }
+      guard let value = newest?.value(of: metric) else { return nil }
+      got = value
+    }
+    guard let there = got.magnitude, let said = guess.magnitude else { return (got, got == guess) }
+    return (got, (there - said).magnitude <= there.magnitude * tolerance / 100)
+  }
+}

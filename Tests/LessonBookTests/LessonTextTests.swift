@@ -1,0 +1,67 @@
+import Testing
+
+@testable import LessonBook
+
+@Suite struct LessonTextTests {
+  @Test func `a section as a learner sees it`() throws {
+    let lesson = try #require(SampleLesson.parse().lesson)
+    let text = LessonText(width: 60).text(LessonVisit(lesson).opening())
+    #expect(
+      text == """
+
+        Lesson 1: A gate
+
+        How long do four tasks take through a gate of two?
+
+        1 minute, virtual time
+
+        A *permit* lets one task in. See the glossary.
+
+        Experiment: four through two (1 of 4)
+
+        Four tasks of 10 ms, two permits.
+
+            run 4 limiter limit=2
+            why t4
+
+        When does the last one end?
+        Your guess: a duration, such as 400ms, or Enter to skip.
+
+        """
+    )
+  }
+
+  @Test func `nothing is wider than the screen but code`() throws {
+    let lesson = try #require(SampleLesson.parse().lesson)
+    for width in [12, 20, 40, 80] {
+      let text = LessonText(width: width).text(LessonVisit(lesson).opening())
+      for line in text.split(separator: "\n") where !line.hasPrefix("    ") {
+        let longestWord = line.split(separator: " ").map(\.count).max() ?? 0
+        #expect(line.count <= max(width, longestWord), "\(line)")
+      }
+    }
+  }
+
+  @Test func `checks are marked by signs, not by colour alone`() {
+    let passages = [Passage.met("it holds"), .missed("it does not", because: "3, not 4")]
+    #expect(LessonText(width: 60).text(passages) == "✓ it holds\n✗ it does not\n    3, not 4\n")
+    #expect(
+      LessonText(width: 60, ascii: true).text(passages)
+        == "ok  it holds\nno  it does not\n    3, not 4\n"
+    )
+    #expect(LessonText(width: 60, colour: true).text(passages).contains("\u{1B}[32m✓ it holds"))
+  }
+
+  @Test func `plain text is ASCII where only ASCII can be shown`() {
+    let text = LessonText(width: 60, ascii: true).plain("**L = λW** – “so” ≥ 3… [a](b.md) é")
+    #expect(text == "L = lambdaW - \"so\" >= 3... a ?")
+  }
+
+  @Test func `a table has columns where they fit and lines where not`() {
+    let table = [
+      LessonBlock(.text(.table(["| a | bb |", "| --- | --- |", "| ccc | d |"])), line: 1)
+    ]
+    #expect(LessonText(width: 40).text([.text(table)]) == "\na    bb\nccc  d\n")
+    #expect(LessonText(width: 6).text([.text(table)]) == "\na\nbb\n\nccc\nd\n")
+  }
+}

@@ -1,0 +1,173 @@
+import Testing
+
+@testable import LessonBook
+
+@Suite struct LessonVisitTests {
+  private let lesson: Lesson
+  private let right = MetricTable([
+    "mechanism": .word("limiter"), "makespan": .duration(20_000_000), "peak_running": .count(2),
+  ])
+  private let wrong = MetricTable([
+    "mechanism": .word("limiter"), "makespan": .duration(30_000_000), "peak_running": .count(2),
+  ])
+
+  init() throws { lesson = try #require(SampleLesson.parse().lesson) }
+
+  private func advice(_ passages: [Passage]) -> String {
+    passages.compactMap { if case .advice(let text) = $0 { text } else { nil } }
+      .joined(separator: " ")
+  }
+
+  @Test func `a lesson from its first page to its last`() throws {
+    var visit = LessonVisit(lesson)
+    #expect(visit.isAsking)
+    #expect(visit.opening().contains { if case .question = $0 { true } else { false } })
+    #expect(visit.predict("18ms") != nil)
+    #expect(!visit.isAsking)
+    visit.note(right)
+    let (passages, passed) = visit.check(now: "2026-01-01T00:00:00Z")
+    #expect(passed)
+    #expect(passages.first == .comparison("you guessed 18 ms; it is 20 ms", isRight: false))
+    #expect(passages.contains(.met("never more than two at once")))
+    #expect(passages.contains(.text(lesson.sections[0].explanation)))
+    #expect(visit.record[visit.section].passed == "2026-01-01T00:00:00Z")
+    _ = visit.next()
+    #expect(visit.section.id == "the-code")
+    _ = visit.next()
+    #expect(visit.section.id == "own-gate")
+    visit.note(MetricTable(["passed": .word("yes")]))
+    #expect(visit.check(now: "later").passed)
+    #expect(visit.record.isThrough(lesson))
+    _ = visit.next()
+    #expect(visit.section.id == "where-to-read-more")
+    #expect(advice(visit.next()).contains("last page"))
+  }
+
+  @Test func `a wrong guess, or none, does not block`() {
+    var visit = LessonVisit(lesson)
+    #expect(visit.predict("a parsec") == nil)
+    #expect(visit.isAsking)
+    #expect(visit.reminder?.contains("a duration, such as 400ms") == true)
+    #expect(visit.predict("") != nil)
+    #expect(!visit.isAsking)
+    #expect(visit.reminder == nil)
+    visit.note(right)
+    #expect(visit.check(now: "now").passed)
+  }
+
+  @Test func `a check may be asked for before the guess`() {
+    var visit = LessonVisit(lesson)
+    visit.note(right)
+    #expect(visit.check(now: "now").passed)
+    #expect(!visit.isAsking)
+  }
+
+  @Test func `a missed check says why and keeps the step open`() {
+    var visit = LessonVisit(lesson)
+    #expect(!visit.check(now: "now").passed)
+    visit.note(wrong)
+    let (passages, passed) = visit.check(now: "now")
+    #expect(!passed)
+    #expect(
+      passages.first
+        == .missed(
+          "four tasks through two permits are two rounds",
+          because: "makespan is 30 ms, expected 20 ms"
+        )
+    )
+    #expect(advice(visit.next()).contains("not passed yet"))
+    #expect(visit.place == 0)
+  }
+
+  @Test func `hints come one by one, then all again`() {
+    var visit = LessonVisit(lesson)
+    #expect(visit.hint().first == .title("Hint 1 of 3"))
+    #expect(visit.hint().first == .title("Hint 2 of 3"))
+    #expect(visit.hint().first == .title("Hint 3 of 3"))
+    #expect(visit.hint().count == 4)
+    #expect(visit.record[visit.section].hints == 3)
+  }
+
+  @Test func `giving up takes two askings, is recorded, and lets the learner go on`() {
+    var visit = LessonVisit(lesson)
+    #expect(advice(visit.solution()).contains("3 hints are left"))
+    #expect(!visit.record[visit.section].gaveUp)
+    #expect(visit.solution().first == .title("Solution"))
+    #expect(visit.record[visit.section].gaveUp)
+    #expect(visit.record.givenUp(of: lesson) == 1)
+    visit.note(right)
+    #expect(visit.check(now: "now").passed)
+    #expect(visit.record.givenUp(of: lesson) == 0)
+  }
+
+  @Test func `after giving up next goes on`() {
+    var visit = LessonVisit(lesson)
+    _ = visit.solution()
+    _ = visit.solution()
+    _ = visit.next()
+    #expect(visit.place == 1)
+  }
+
+  @Test func `after passing, the solution is shown at once and is no giving up`() {
+    var visit = LessonVisit(lesson)
+    visit.note(right)
+    _ = visit.check(now: "now")
+    #expect(visit.solution().first == .title("Solution"))
+    #expect(!visit.record[visit.section].gaveUp)
+  }
+
+  @Test func `a page without a check has nothing to check, hint or solve`() {
+    var visit = LessonVisit(lesson)
+    _ = visit.solution()
+    _ = visit.solution()
+    _ = visit.next()
+    #expect(advice(visit.check(now: "now").passages).hasPrefix("Nothing to check"))
+    #expect(advice(visit.hint()).hasPrefix("No hints"))
+    #expect(advice(visit.solution()).hasPrefix("Nothing to solve"))
+    #expect(visit.predict("3") == nil)
+  }
+
+  // MARK: Coming back
+
+  private func recordAtOwnGate() -> LessonRecord {
+    var visit = LessonVisit(lesson)
+    _ = visit.predict("20ms")
+    visit.note(right)
+    _ = visit.check(now: "now")
+    _ = visit.next()
+    _ = visit.next()
+    return visit.record
+  }
+
+  @Test func `coming back goes on at the same section`() {
+    let visit = LessonVisit(lesson, record: recordAtOwnGate())
+    #expect(visit.section.id == "own-gate")
+    #expect(visit.record == recordAtOwnGate())
+  }
+
+  @Test func `a section that moved, or has another title, is found by its id`() {
+    var changed = lesson
+    changed.sections.swapAt(0, 2)
+    changed.sections[0].title = "Something else"
+    let visit = LessonVisit(changed, record: recordAtOwnGate())
+    #expect(visit.section.id == "own-gate")
+    #expect(visit.place == 0)
+  }
+
+  @Test func `a section that is gone leaves the learner at the first step still to do`() {
+    var changed = lesson
+    changed.sections[2].id = "another-gate"
+    let visit = LessonVisit(changed, record: recordAtOwnGate())
+    #expect(visit.section.id == "another-gate")
+    changed.sections.remove(at: 2)
+    #expect(LessonVisit(changed, record: recordAtOwnGate()).section.id == "where-to-read-more")
+  }
+
+  @Test func `a guess made earlier is kept and not asked for again`() {
+    var visit = LessonVisit(lesson)
+    _ = visit.predict("20ms")
+    let again = LessonVisit(lesson, record: visit.record)
+    #expect(!again.isAsking)
+    #expect(advice(again.opening()).contains("Your guess: 20ms"))
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import LessonBook
+
+@Suite struct RehearsalTests {
+  /// A lab that knows a few commands: limit and number of tasks make the makespan.
+  private struct Lab: LessonLab {
+    var makespanPerRound: Int64 = 10_000_000
+
+    func begin() async -> any LabConversation { Conversation(lab: self) }
+  }
+
+  private struct Conversation: LabConversation {
+    let lab: Lab
+
+    func run(_ command: String) async -> LabAnswer {
+      if command == "why t4" { return LabAnswer(output: ["t4 waited 10 ms"], evidence: []) }
+      let words = command.split(separator: " ")
+      let limit = Int(command.last.map(String.init) ?? "") ?? 1
+      let tasks = words.count > 1 ? Int(words[1]) ?? 0 : 0
+      let rounds = (tasks + limit - 1) / limit
+      let makespan = Int64(rounds) * lab.makespanPerRound
+      let run = MetricTable([
+        "mechanism": .word("limiter"), "makespan": .duration(makespan),
+        "peak_running": .count(min(limit, tasks)),
+      ])
+      return LabAnswer(output: ["makespan \(MetricValue.duration(makespan))"], evidence: [run])
+    }
+
+    func grade(_ exercise: Exercise, code: [String]) async -> any MetricSource {
+      MetricTable(["passed": .word(code.joined().contains("lock") ? "yes" : "no")])
+    }
+  }
+
+  private func problems(
+    replacing part: String = "",
+    with replacement: String = "",
+    lab: Lab = Lab()
+  ) async throws -> [String] {
+    let text =
+      part.isEmpty ? SampleLesson.text : SampleLesson.text.replacing(part, with: replacement)
+    // The third near miss of the sample needs a lab that knows work=.
+    let lesson = try #require(
+      SampleLesson.parse(text.replacing("; run 2 limiter limit=1 work=1ms", with: "3")).lesson
+    )
+    return await Rehearsal(in: lab).problems(of: lesson).map(\.description)
+  }
+
+  @Test func `a lesson that holds has no problem`() async throws {
+    #expect(try await problems() == [])
+  }
+
+  @Test func `a transcript that differs is found at its line`() async throws {
+    let found = try await problems(
+      replacing: "lab> why t4\nt4 waited 10 ms",
+      with: "lab> why t4\nx"
+    )
+    #expect(found.count == 1)
+    #expect(
+      found.first?.contains("'why t4' now prints 't4 waited 10 ms' where the lesson has 'x'")
+        == true
+    )
+    let short = try await problems(replacing: "\nt4 waited 10 ms", with: "")
+    #expect(short.first?.contains("where the lesson has nothing more") == true)
+  }
+
+  @Test func `a real transcript may differ as long as it shows what it says`() async throws {
+    let real = "<!-- real: makespan = 15ms..25ms -->\n```console"
+    #expect(
+      try await problems(replacing: "makespan 20 ms", with: "makespan 21 ms").count == 1
+    )
+    let text = SampleLesson.text.replacing("makespan 20 ms", with: "makespan 21 ms")
+      .replacing("```console", with: real)
+    let lesson = try #require(SampleLesson.parse(text).lesson)
+    let rehearsal = Rehearsal(in: Lab())
+    #expect(await rehearsal.problems(of: lesson, parts: .transcripts) == [])
+    let slow = Rehearsal(in: Lab(makespanPerRound: 13_000_000))
+    let found = await slow.problems(of: lesson, parts: .transcripts)
+    #expect(found.count == 1)
+    #expect(found.first?.message.contains("makespan is 26 ms, expected from 15 ms") == true)
+  }
+
+  @Test func `a solution that does not pass is found`() async throws {
+    let found = try await problems(
+      replacing: "```lab\nrun 4 limiter limit=2",
+      with: "```lab\nrun 4 limiter limit=1"
+    )
+    #expect(found.count == 2)
+    #expect(found.first?.contains("the solution does not pass makespan = 20ms") == true)
+  }
+
+  @Test func `a near miss that passes is found`() async throws {
+    let found = try await problems(
+      replacing: "<!-- fails: run 4 limiter limit=3 -->",
+      with: "<!-- fails: run 3 limiter limit=2 -->"
+    )
+    #expect(found.count == 1)
+    #expect(found.first?.contains("'run 3 limiter limit=2' passes the check, but must not") == true)
+  }
+
+  @Test func `an exercise whose start or near miss passes, or whose solution fails, is found`()
+    async throws
+  {
+    let start = try await problems(replacing: "struct Gate {}", with: "struct Gate { lock }")
+    #expect(start.first?.contains("'the starting file' passes the check") == true)
+    let near = try await problems(replacing: "{ var n = 1 }", with: "{ var lock = 1 }")
+    #expect(near.first?.contains("'Near miss: no lock' passes the check") == true)
+    let solution = try await problems(replacing: "{ let lock = 1 }", with: "{ }")
+    #expect(solution.first?.contains("the solution does not pass passed = yes") == true)
+  }
+
+  @Test func `recording renews what was printed and nothing else`() async throws {
+    let stale = SampleLesson.text.replacing("makespan 20 ms", with: "makespan 99 ms\nand more")
+    let lesson = try #require(SampleLesson.parse(stale).lesson)
+    let rehearsal = Rehearsal(in: Lab())
+    #expect(
+      await rehearsal.record(lesson, text: stale, includingReal: false) == SampleLesson.text
+    )
+  }
+
+  @Test func `recording leaves real transcripts alone unless asked, and fills empty ones`()
+    async throws
+  {
+    let real = "<!-- real: makespan > 1ms -->\n```console"
+    let stale = SampleLesson.text.replacing("makespan 20 ms", with: "makespan 99 ms")
+      .replacing("```console", with: real)
+    let lesson = try #require(SampleLesson.parse(stale).lesson)
+    let rehearsal = Rehearsal(in: Lab())
+    #expect(await rehearsal.record(lesson, text: stale, includingReal: false) == stale)
+    let renewed = await rehearsal.record(lesson, text: stale, includingReal: true)
+    #expect(renewed == SampleLesson.text.replacing("```console", with: real))
+    let empty = renewed.replacing("makespan 20 ms\n", with: "").replacing(
+      "t4 waited 10 ms\n",
+      with: ""
+    )
+    let bare = try #require(SampleLesson.parse(empty).lesson)
+    #expect(await rehearsal.record(bare, text: empty, includingReal: false) == renewed)
+  }
+}
