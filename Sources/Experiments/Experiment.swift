@@ -1,0 +1,139 @@
+package import Mechanisms
+package import Tracing
+package import Workloads
+
+/// One mechanism, one workload, one clock: everything a run needs to be asked for.
+package struct Experiment: Sendable {
+  /// Which clock to use; `auto` is virtual wherever the mechanism allows it.
+  package enum ClockChoice: String, CaseIterable, Hashable, Sendable {
+    case auto
+    case virtual
+    case real
+  }
+
+  /// Something done to the mechanism at an instant of the run.
+  package enum Control: Hashable, Sendable {
+    case changeLimit(Int)
+    case suspend
+    case resume
+
+    /// What the mechanism must be able to do.
+    package var needed: MechanismProfile.Control {
+      switch self {
+      case .changeLimit: .limit
+      case .suspend, .resume: .suspension
+      }
+    }
+  }
+
+  package var mechanism: CatalogueEntry
+  package var limit: Int
+  package var workload: Workload
+  package var clock: ClockChoice
+  /// How many workers the virtual pool has.
+  package var workers: Int
+  /// What is done when, in nanoseconds from the start of the run.
+  package var controls: [(at: Int64, control: Control)]
+
+  /// How wide the virtual pool is unless told.
+  ///
+  /// Fixed, so that a virtual run is the same on every machine; a common number of cores.
+  package static let defaultWorkers = 4
+
+  package init(
+    mechanism: CatalogueEntry,
+    limit: Int,
+    workload: Workload,
+    clock: ClockChoice = .auto,
+    workers: Int = Self.defaultWorkers,
+    controls: [(at: Int64, control: Control)] = []
+  ) {
+    self.mechanism = mechanism
+    self.limit = limit
+    self.workload = workload
+    self.clock = clock
+    self.workers = workers
+    self.controls = controls
+  }
+
+  /// The clock the run will use.
+  package var resolvedClock: RunClock {
+    clock == .real || mechanism.profile.clock == .real ? .real : .virtual
+  }
+
+  /// Says why the experiment cannot be run as asked for, and what to do.
+  package func check() throws(ExperimentError) {
+    let profile = mechanism.profile
+    if clock == .virtual, profile.clock == .real { throw .realOnly(mechanism) }
+    for (_, control) in controls where !profile.controls.contains(control.needed) {
+      throw .cannot(mechanism, control.needed)
+    }
+    if workload.dependencies != .none, !profile.controls.contains(.dependencies) {
+      throw .cannot(mechanism, .dependencies)
+    }
+  }
+
+  /// The limit the run's log is held to, and shown with.
+  package var effectiveLimit: Int? {
+    switch mechanism.profile.limit {
+    case .any: limit
+    case .one: 1
+    case .none: nil
+    }
+  }
+
+  /// What the mechanism promises in this very run.
+  ///
+  /// A promise of order is held against a run only where its log can tell: on the wall clock two
+  /// tasks admitted in order may note their admissions the other way round, being on two threads,
+  /// unless one must end before the other begins.
+  package func facts(tasks: Int) -> RunFacts {
+    let profile = mechanism.profile
+    let kind = workload.kind
+    let oneAtATime = effectiveLimit == 1
+    let orderShows = resolvedClock == .virtual || oneAtATime
+    let overlaps = profile.order == .fifoToFirstSuspension && !kind.holdsWorker
+    let ordered =
+      switch profile.order {
+      case .fifo: true
+      case .priority: workload.priorities != .mixed
+      case .fifoToFirstSuspension: !overlaps
+      case .none: false
+      }
+    // A limit that changes is held to its highest value: lowering it stops nobody who runs.
+    let limits = controls.compactMap { (_, control) in
+      if case .changeLimit(let limit) = control { limit } else { nil }
+    }
+    return RunFacts(
+      tasks: tasks,
+      limit: overlaps ? nil : effectiveLimit.map { limits.reduce($0, max) },
+      promisesOrder: ordered && orderShows && workload.dependencies == .none,
+      serviceHoldsWorker: kind.holdsWorker || (profile.clock == .real && kind == .download)
+    )
+  }
+}
+
+/// Why an experiment cannot be run as asked for.
+package enum ExperimentError: Error, CustomStringConvertible {
+  case realOnly(CatalogueEntry)
+  case cannot(CatalogueEntry, MechanismProfile.Control)
+
+  package var description: String {
+    switch self {
+    case .realOnly(let entry):
+      let able = Catalogue.mechanisms.filter { $0.profile.clock == .any }.map(\.id)
+      let reason = entry.profile.realOnlyReason ?? "\(entry.id) runs on the wall clock only."
+      return "\(reason) Leave clock= out, or use \(able.joined(separator: ", "))."
+    case .cannot(let entry, let control):
+      let able = Catalogue.mechanisms.filter { $0.profile.controls.contains(control) }.map(\.id)
+      let what =
+        switch control {
+        case .limit: "cannot change its limit while it runs"
+        case .suspension: "cannot be suspended"
+        case .dependencies: "knows no dependencies between tasks"
+        case .priorities: "knows no priorities"
+        }
+      return "\(entry.id) \(what). Use \(able.joined(separator: " or "))."
+    }
+  }
+}

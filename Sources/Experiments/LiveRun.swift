@@ -1,0 +1,36 @@
+package import Tracing
+package import Workloads
+
+/// A run under way, whichever its clock: can be given tasks, watched, steered, stopped, waited for.
+package protocol LiveRun: AnyObject, Sendable {
+  /// What was asked for when the run was opened.
+  var experiment: Experiment { get }
+
+  /// The tasks given so far, by number from 1.
+  var plan: [SimulatedTask] { get }
+
+  /// Nanoseconds since the run began.
+  var now: Int64 { get }
+
+  /// The events recorded since the last reading with this cursor.
+  func events(since cursor: inout TraceRecorder.Cursor) -> [TraceEvent]
+
+  /// Gives the run the tasks of a workload, the first of which may arrive now.
+  ///
+  /// - Returns: the tasks, numbered on from those given before.
+  @discardableResult func submit(_ workload: Workload) -> [SimulatedTask]
+
+  /// Cancels the task of that number; one that has ended already takes no notice.
+  func cancel(_ number: Int)
+
+  /// Does something to the mechanism; it must be able to.
+  func perform(_ control: Experiment.Control)
+
+  /// Starts no more tasks and cancels those that have not ended.
+  func stop(because reason: String)
+
+  /// Takes no more tasks and returns once every task has ended.
+  ///
+  /// To be called once.
+  func finish() async -> Run
+}

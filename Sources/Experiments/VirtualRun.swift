@@ -1,0 +1,203 @@
+internal import Mechanisms
+internal import Synchronization
+package import Tracing
+package import VirtualTime
+package import Workloads
+
+/// A run in virtual time, under way: it stands still until it is told to go on.
+///
+/// Between two drives it may be given tasks, watched and steered, from one thread at a time.
+package final class VirtualRun: LiveRun {
+  private struct State {
+    var plan: [SimulatedTask] = []
+    /// The visits under way, by task number.
+    var visits: [Int: Task<Void, Never>] = [:]
+    var cancelledEarly: Set<Int> = []
+    var stoppedBecause: String?
+  }
+
+  package let experiment: Experiment
+  private let scheduler: VirtualScheduler
+  private let mechanism: any Mechanism
+  private let recorder: TraceRecorder
+  private let world: VirtualWorld
+  private let state = Mutex(State())
+
+  /// Opens a run at instant 0 of its own time.
+  package init(_ experiment: Experiment) {
+    self.experiment = experiment
+    scheduler = VirtualScheduler(workers: experiment.workers)
+    mechanism = experiment.mechanism.make(
+      MechanismSetup(limit: experiment.limit, executor: scheduler)
+    )
+    recorder = TraceRecorder(source: VirtualTraceSource(scheduler: scheduler))
+    world = VirtualWorld(scheduler: scheduler)
+    let controls = experiment.controls.sorted { $0.at < $1.at }
+    if !controls.isEmpty {
+      scheduler.spawn { [self] in
+        for (time, control) in controls {
+          guard await reach(time) else { return }
+          perform(control)
+        }
+      }
+    }
+  }
+
+  package var plan: [SimulatedTask] { state.withLock { $0.plan } }
+
+  package var now: Int64 { scheduler.now }
+
+  package func events(since cursor: inout TraceRecorder.Cursor) -> [TraceEvent] {
+    recorder.events(since: &cursor)
+  }
+
+  @discardableResult
+  package func submit(_ workload: Workload) -> [SimulatedTask] {
+    let tasks = state.withLock { state in
+      let tasks = workload.tasks(numberedFrom: state.plan.count + 1, startingAt: scheduler.now)
+      state.plan += tasks
+      return tasks
+    }
+    var agenda = Agenda()
+    agenda.add(tasks)
+    scheduler.spawn { [self, agenda] in await keep(agenda) }
+    return tasks
+  }
+
+  package func cancel(_ number: Int) {
+    let visit = state.withLock { state in
+      if state.visits[number] == nil { state.cancelledEarly.insert(number) }
+      return state.visits[number]
+    }
+    visit?.cancel()
+  }
+
+  package func perform(_ control: Experiment.Control) {
+    switch control {
+    case .changeLimit(let limit): mechanism.changeLimit(to: limit)
+    case .suspend: mechanism.setSuspended(true)
+    case .resume: mechanism.setSuspended(false)
+    }
+  }
+
+  package func stop(because reason: String) {
+    state.withLock { state in
+      if state.stoppedBecause == nil { state.stoppedBecause = reason }
+    }
+    scheduler.stop()
+  }
+
+  /// Lets `nanoseconds` pass; with 0, runs what can run now.
+  package func advance(by nanoseconds: Int64) async -> VirtualScheduler.Outcome {
+    await scheduler.onOwnThread { $0.advance(by: nanoseconds) }
+  }
+
+  /// Runs until nothing can run and nothing sleeps.
+  package func idle() async -> VirtualScheduler.Outcome {
+    await scheduler.onOwnThread { $0.runUntilIdle() }
+  }
+
+  package func finish() async -> Run {
+    let outcome = await idle()
+    // Before the stragglers are cleared away, which leaves traces of its own.
+    let events = recorder.finish()
+    let permitsLeft = mechanism.permitsInUse
+    if case .stuck = outcome {
+      state.withLock { state in
+        if state.stoppedBecause == nil { state.stoppedBecause = Self.stuckReason }
+      }
+      scheduler.stop()
+      _ = await idle()
+    }
+    let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
+    return Run(
+      mechanism: experiment.mechanism.id,
+      limit: experiment.effectiveLimit,
+      seed: experiment.workload.seed,
+      clock: .virtual,
+      workers: experiment.workers,
+      facts: experiment.facts(tasks: plan.count),
+      plan: plan,
+      events: events,
+      permitsLeft: permitsLeft,
+      stoppedBecause: stoppedBecause
+    )
+  }
+
+  /// What a run says of itself when nothing could run and nothing slept, but tasks remained.
+  package static let stuckReason =
+    "nothing can run and nothing sleeps: a deadlock or a lost wake-up"
+
+  // MARK: The agenda
+
+  private func keep(_ agenda: Agenda) async {
+    var agenda = agenda
+    while let time = agenda.nextTime, let item = agenda.removeNext() {
+      guard await reach(time) else { return }
+      switch item {
+      case .arrive(let task): start(task)
+      case .cancel(let number): cancel(number)
+      case .control(let control): perform(control)
+      }
+    }
+  }
+
+  /// Sleeps until that time of the run.
+  ///
+  /// - Returns: false if the run was stopped meanwhile.
+  private func reach(_ time: Int64) async -> Bool {
+    if time > scheduler.now {
+      do { try await scheduler.clock.sleep(nanoseconds: time - scheduler.now) } catch {
+        return false
+      }
+    }
+    return !Task.isCancelled
+  }
+
+  private func start(_ task: SimulatedTask) {
+    let number = task.number
+    let visit = Visit(task, tracer: recorder, world: world)
+    let running = scheduler.spawn(tag: Int32(number)) { [self] in
+      await mechanism.carry(visit)
+      state.withLock { $0.visits[number] = nil }
+    }
+    // The visit's first step comes after this one, so it cannot have ended yet.
+    let isCancelled = state.withLock { state in
+      state.visits[number] = running
+      return state.cancelledEarly.remove(number) != nil
+    }
+    if isCancelled { running.cancel() }
+  }
+}
+
+/// Virtual time as simulated work takes it.
+struct VirtualWorld: World {
+  let scheduler: VirtualScheduler
+
+  var now: Int64 { scheduler.now }
+
+  func suspend(for nanoseconds: Int64) async throws {
+    try await scheduler.clock.sleep(nanoseconds: nanoseconds)
+  }
+
+  /// Nothing to leave: a visit's first step is a job of its own.
+  func leaveStartingThread() async {}
+
+  func block(for nanoseconds: Int64) { scheduler.hold(for: nanoseconds) }
+
+  func spin(for nanoseconds: Int64) { scheduler.hold(for: nanoseconds) }
+}
+
+/// Stamps events with virtual time, the modelled worker and the task that caused the step.
+struct VirtualTraceSource: TraceSource {
+  let scheduler: VirtualScheduler
+
+  var isSerial: Bool { true }
+
+  func stamp() -> TraceStamp {
+    let current = scheduler.current
+    // A task that its own timer woke has no other to thank.
+    let cause = current.cause == current.tag ? nil : TaskID(Int(current.cause))
+    return TraceStamp(time: current.now, worker: UInt64(current.worker), cause: cause)
+  }
+}

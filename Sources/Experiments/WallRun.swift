@@ -1,0 +1,242 @@
+internal import Foundation
+internal import Mechanisms
+internal import Synchronization
+package import Tracing
+package import Workloads
+
+/// A run on the wall clock, under way.
+///
+/// A thread of its own keeps the agenda: it sleeps to the next arrival and starts that visit
+/// immediately, so that visits enter the mechanism in the order of their arrival, however busy the
+/// pool is. Each visit is a task that may be cancelled by number.
+package final class WallRun: LiveRun {
+  /// A visit that has been started and has not ended.
+  private enum VisitState {
+    /// Its task is being made and may be running already.
+    case starting
+    case cancelledWhileStarting
+    case running(Task<Void, Never>)
+  }
+
+  private struct State {
+    var plan: [SimulatedTask] = []
+    var agenda = Agenda()
+    /// The visits under way, by task number.
+    var visits: [Int: VisitState] = [:]
+    /// Cancelled before they arrived.
+    var cancelledEarly: Set<Int> = []
+    /// No more tasks will be given.
+    var closed = false
+    /// The agenda's thread has done all it will do.
+    var allStarted = false
+    var stoppedBecause: String?
+    var whenStarted: CheckedContinuation<Void, Never>?
+    var whenEnded: CheckedContinuation<Void, Never>?
+
+    var allEnded: Bool { allStarted && visits.isEmpty }
+  }
+
+  package let experiment: Experiment
+  private let mechanism: any Mechanism
+  private let recorder: TraceRecorder
+  private let world: WallWorld
+  private let state = Mutex(State())
+  /// Wakes the agenda's thread before its time.
+  private let bell = DispatchSemaphore(value: 0)
+
+  /// Opens a run; its clock starts now.
+  package init(_ experiment: Experiment) {
+    self.experiment = experiment
+    mechanism = experiment.mechanism.make(MechanismSetup(limit: experiment.limit))
+    let start = WallWorld.monotonicNow()
+    recorder = TraceRecorder(source: WallTraceSource(start: start))
+    world = WallWorld(start: start)
+    state.withLock { state in
+      for (time, control) in experiment.controls { state.agenda.add(.control(control), at: time) }
+    }
+    let thread = Thread { [self] in keepAgenda() }
+    thread.name = "agenda"
+    thread.start()
+  }
+
+  package var plan: [SimulatedTask] { state.withLock { $0.plan } }
+
+  package var now: Int64 { world.now }
+
+  package func events(since cursor: inout TraceRecorder.Cursor) -> [TraceEvent] {
+    recorder.events(since: &cursor)
+  }
+
+  @discardableResult
+  package func submit(_ workload: Workload) -> [SimulatedTask] {
+    // The plan's length is read and written under one lock, so that numbers are never given twice;
+    // drawing the tasks meanwhile is the price.
+    let tasks = state.withLock { state in
+      let tasks = workload.tasks(
+        numberedFrom: state.plan.count + 1,
+        startingAt: state.plan.isEmpty ? 0 : world.now
+      )
+      state.plan += tasks
+      state.agenda.add(tasks)
+      return tasks
+    }
+    bell.signal()
+    return tasks
+  }
+
+  package func cancel(_ number: Int) {
+    let running = state.withLock { state -> Task<Void, Never>? in
+      switch state.visits[number] {
+      case .running(let task): return task
+      case .starting, .cancelledWhileStarting: state.visits[number] = .cancelledWhileStarting
+      case nil: state.cancelledEarly.insert(number)
+      }
+      return nil
+    }
+    running?.cancel()
+  }
+
+  package func perform(_ control: Experiment.Control) {
+    switch control {
+    case .changeLimit(let limit): mechanism.changeLimit(to: limit)
+    case .suspend: mechanism.setSuspended(true)
+    case .resume: mechanism.setSuspended(false)
+    }
+  }
+
+  package func stop(because reason: String) {
+    let numbers = state.withLock { state in
+      if state.stoppedBecause == nil { state.stoppedBecause = reason }
+      state.agenda.removeAll()
+      return Array(state.visits.keys)
+    }
+    bell.signal()
+    // What waits in a suspended queue could not even leave it.
+    if experiment.mechanism.profile.controls.contains(.suspension) {
+      mechanism.setSuspended(false)
+    }
+    for number in numbers { cancel(number) }
+  }
+
+  package func finish() async -> Run {
+    state.withLock { $0.closed = true }
+    bell.signal()
+    await reached(\.whenStarted) { $0.allStarted }
+    // Asked for while tasks still run, so that it is the mechanism that says when they are done.
+    let completion = Task { [mechanism, world] in
+      await mechanism.completed()
+      return world.now
+    }
+    await reached(\.whenEnded) { $0.allEnded }
+    let completionTime = await completion.value
+    let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
+    return Run(
+      mechanism: experiment.mechanism.id,
+      limit: experiment.effectiveLimit,
+      seed: experiment.workload.seed,
+      clock: .real,
+      workers: nil,
+      facts: experiment.facts(tasks: plan.count),
+      plan: plan,
+      events: recorder.finish(),
+      completion: experiment.mechanism.profile.completionSignal == nil ? nil : completionTime,
+      permitsLeft: mechanism.permitsInUse,
+      stoppedBecause: stoppedBecause
+    )
+  }
+
+  // MARK: The agenda's thread
+
+  /// What the agenda's thread does next.
+  private enum Step {
+    case perform(Agenda.Item)
+    case wait(nanoseconds: Int64)
+    case waitForMore
+    case end
+  }
+
+  private func keepAgenda() {
+    while true {
+      let step = state.withLock { state -> Step in
+        if let time = state.agenda.nextTime {
+          let left = time - world.now
+          if left > 0 { return .wait(nanoseconds: left) }
+          if let item = state.agenda.removeNext() { return .perform(item) }
+        }
+        return state.closed ? .end : .waitForMore
+      }
+      switch step {
+      case .perform(.arrive(let task)): start(task)
+      case .perform(.cancel(let number)): cancel(number)
+      case .perform(.control(let control)): perform(control)
+      case .wait(let nanoseconds):
+        _ = bell.wait(timeout: .now() + .nanoseconds(Int(nanoseconds)))
+      case .waitForMore: bell.wait()
+      case .end:
+        note { $0.allStarted = true }
+        return
+      }
+    }
+  }
+
+  private func start(_ task: SimulatedTask) {
+    let number = task.number
+    let visit = Visit(task, tracer: recorder, world: world)
+    state.withLock { state in
+      let cancelled = state.cancelledEarly.remove(number) != nil || state.stoppedBecause != nil
+      state.visits[number] = cancelled ? .cancelledWhileStarting : .starting
+    }
+    let priority: TaskPriority =
+      switch task.priority {
+      case .low: .low
+      case .medium: .medium
+      case .high: .high
+      }
+    let running = Task.immediate(priority: priority) { [self] in
+      await mechanism.carry(visit)
+      note { $0.visits[number] = nil }
+    }
+    let isCancelled = state.withLock { state in
+      switch state.visits[number] {
+      // Ended before it could be put on the list.
+      case nil: return false
+      case .cancelledWhileStarting:
+        state.visits[number] = .running(running)
+        return true
+      case .starting, .running:
+        state.visits[number] = .running(running)
+        return false
+      }
+    }
+    if isCancelled { running.cancel() }
+  }
+
+  // MARK: Waiting for the run
+
+  /// Changes the state and wakes whoever waits for what has come true.
+  private func note(_ change: (inout State) -> Void) {
+    let (started, ended) = state.withLock { state in
+      change(&state)
+      return (
+        state.allStarted ? state.whenStarted.take() : nil,
+        state.allEnded ? state.whenEnded.take() : nil
+      )
+    }
+    started?.resume()
+    ended?.resume()
+  }
+
+  private func reached(
+    _ waiter: WritableKeyPath<State, CheckedContinuation<Void, Never>?>,
+    _ isReached: (State) -> Bool
+  ) async {
+    await withCheckedContinuation { continuation in
+      let already = state.withLock { state in
+        if isReached(state) { return true }
+        state[keyPath: waiter] = continuation
+        return false
+      }
+      if already { continuation.resume() }
+    }
+  }
+}
