@@ -42,19 +42,19 @@ package enum NumberText {
 }
 
 /// Fitting texts into columns.
-enum Columns {
+package enum Columns {
   /// `text` with blanks after it, up to `width` columns.
-  static func left(_ text: String, _ width: Int) -> String {
+  package static func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
   /// `text` with blanks before it, up to `width` columns.
-  static func right(_ text: String, _ width: Int) -> String {
+  package static func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
   /// `pieces` joined by `separator`, in lines of at most `width` columns where the pieces allow.
-  static func flow(_ pieces: [String], separator: String, width: Int) -> [String] {
+  package static func flow(_ pieces: [String], separator: String, width: Int) -> [String] {
     var lines: [String] = []
     for piece in pieces {
       if piece.count > width {
@@ -69,7 +69,7 @@ enum Columns {
   }
 
   /// A sentence in lines of at most `width` columns, continued after `indent` blanks.
-  static func wrap(_ text: String, width: Int, indent: Int = 0) -> [String] {
+  package static func wrap(_ text: String, width: Int, indent: Int = 0) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
     for word in text.split(separator: " ", omittingEmptySubsequences: true) {

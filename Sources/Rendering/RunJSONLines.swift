@@ -38,6 +38,25 @@ package enum RunJSONLines {
     try sink(json.text)
   }
 
+  /// The events alone, of all tasks or of one, in pieces as `write` does.
+  package static func writeEvents<Failure: Error>(
+    of run: Run,
+    only task: TaskID?,
+    to sink: (String) throws(Failure) -> Void
+  ) throws(Failure) {
+    let pieceLength = 64 * 1_024
+    var json = JSONText(capacity: pieceLength + 1_024)
+    let labels = TaskLabels(count: max(run.plan.count, run.facts.tasks))
+    for event in run.events where task == nil || event.task == task {
+      line(for: event, in: run, labels, &json)
+      if json.bytes.count >= pieceLength {
+        try sink(json.text)
+        json.removeAll()
+      }
+    }
+    try sink(json.text)
+  }
+
   /// The summary alone, with the mechanism's name in it: a line of `compare`.
   package static func summaryLine(_ run: Run, _ summary: RunSummary) -> String {
     var json = JSONText(capacity: 1_024)

@@ -1,0 +1,33 @@
+/// A small JSON object on one line.
+package enum JSONObject {
+  package enum Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    case string(String)
+    case number(Int)
+    case object([(StaticString, Value)])
+
+    package init(stringLiteral value: String) { self = .string(value) }
+
+    package init(integerLiteral value: Int) { self = .number(value) }
+  }
+
+  /// The object with these members, in this order, and a line end.
+  package static func line(_ members: [(StaticString, Value)]) -> String {
+    var json = JSONText()
+    write(members, to: &json)
+    json.newline()
+    return json.text
+  }
+
+  private static func write(_ members: [(StaticString, Value)], to json: inout JSONText) {
+    json.object { json in
+      for (key, value) in members {
+        json.key(key)
+        switch value {
+        case .string(let text): json.value(text)
+        case .number(let number): json.value(Int64(number))
+        case .object(let members): write(members, to: &json)
+        }
+      }
+    }
+  }
+}
