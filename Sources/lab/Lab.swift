@@ -1,3 +1,111 @@
 import ArgumentParser
+import Foundation
+import Shell
+import Terminal
 
-@main struct Lab: AsyncParsableCommand { mutating func run() async throws { print("hi") } }
+/// The program: reads the arguments, wires the shell to the terminal, turns outcomes into a status.
+@main
+struct Lab: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lab",
+    abstract: "How many at once? See, measure and explore what limits concurrency.",
+    discussion: """
+      Without arguments, at a terminal, an interactive shell: type 'help' there. With command files \
+      or -c, runs the commands and exits; '-' reads them from standard input.
+
+      Exit status: 0 all well; 1 a check, an expectation or an exploration failed; 2 wrong usage of \
+      lab itself; 3 a command in a script failed.
+      """,
+    version: "lab 1.0.0"
+  )
+
+  @Option(
+    name: .short,
+    help: ArgumentHelp(
+      "Run commands, then exit; repeatable. ';' and newline separate, # starts a comment.",
+      valueName: "COMMANDS"
+    )
+  )
+  var c: [String] = []
+
+  @Flag(name: [.short, .long], help: "Go on to the prompt afterwards.")
+  var interactive = false
+
+  @Flag(help: "Output as JSON Lines, nothing else on standard output.")
+  var json = false
+
+  @Option(help: ArgumentHelp("Everything random derives from it.", valueName: "N"))
+  var seed: UInt64 = 1
+
+  @Flag(help: "Draw with ASCII characters only.")
+  var ascii = false
+
+  @Flag(help: "No colour. NO_COLOR and TERM=dumb say the same.")
+  var noColor = false
+
+  @Option(help: ArgumentHelp("Draw so many columns wide, from 20.", valueName: "N"))
+  var width: Int?
+
+  @Flag(help: "Tell pictures in sentences.")
+  var describe = false
+
+  @Flag(help: "Do not stop at the first failing command.")
+  var keepGoing = false
+
+  @Argument(help: ArgumentHelp("Command files; '-' is standard input.", valueName: "FILE"))
+  var files: [String] = []
+
+  func validate() throws {
+    if let width, !(20...10_000).contains(width) {
+      throw ValidationError("--width is \(width), but must be from 20 to 10000.")
+    }
+    if interactive, files.contains("-") {
+      throw ValidationError(
+        "'-' reads the commands from standard input, so -i has nothing to read."
+      )
+    }
+  }
+
+  static func main() async {
+    let lab: Lab
+    do {
+      lab = try parse()
+    } catch {
+      // The parser's own status for wrong usage is 64; ours is 2.
+      let isHelp = exitCode(for: error) == .success
+      let message = fullMessage(for: error)
+      let writer = isHelp ? OutputWriter.standardOutput : OutputWriter.standardError
+      try? writer.write(message.hasSuffix("\n") ? message : message + "\n")
+      Foundation.exit(isHelp ? 0 : 2)
+    }
+    Foundation.exit(await lab.start())
+  }
+
+  /// Does what the arguments say.
+  ///
+  /// - Returns: the exit status.
+  private func start() async -> Int32 {
+    Signals.shared.start()
+    let console = Console(
+      TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width)
+    )
+    var settings = Settings(seed: seed)
+    settings.describe = describe
+    let session = Session(settings: settings, output: console, json: json)
+
+    var sources = c.map { Script.Source.text($0) }
+    sources += files.map { $0 == "-" ? .standardInput : .file($0) }
+    let isTerminal = console.capabilities.isInteractive
+    if sources.isEmpty, !isTerminal { sources = [.standardInput] }
+
+    let script = Script(session, console, keepGoing: keepGoing)
+    let ending = await script.run(sources)
+    guard sources.isEmpty || (interactive && ending.goesOn) else { return ending.status }
+    guard isTerminal else {
+      console.complain("lab: -i needs a terminal for standard input and output.")
+      return 2
+    }
+    await Prompt(session, console).run(withBanner: sources.isEmpty && !json)
+    return console.status(0)
+  }
+}

@@ -1,0 +1,31 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+
+/// What a newcomer sees first.
+package enum Banner {
+  package static func text(_ display: Display) -> String {
+    let separator = display.ascii ? " - " : " · "
+    let title = [
+      "concurrency lab", "how many at once?", "\(Catalogue.mechanisms.count) mechanisms",
+    ].joined(separator: separator)
+    let commands = [
+      ["  run 12 limiter limit=3 work=100ms", "twelve tasks through a gate of three"],
+      ["  explain limiter", "what it is and what it promises"],
+      ["  help", "everything else"],
+    ]
+    return title + "\n" + Columns.rows(commands)
+  }
+}
+
+extension Session {
+  /// What stands before the line a person types: the mechanism, the limit and the clock.
+  package var prompt: String {
+    let limit =
+      switch settings.mechanism.profile.limit {
+      case .any: "\(output.format.glyphs.isASCII ? "-" : "·")\(settings.limit)"
+      case .one, .none: ""
+      }
+    return "\(settings.mechanism.id)\(limit) \(settings.resolvedClock.rawValue)> "
+  }
+}

@@ -1,0 +1,97 @@
+/// A command of the lab: what it takes, what it does, how it is explained.
+///
+/// The table of commands is the only place where commands are known; parsing, help, completion and
+/// the tests read it.
+package struct Command: Sendable {
+  package let name: String
+  /// The words it takes, in order.
+  package let parameters: [Parameter]
+  /// The `key=value` pairs it takes.
+  package let keys: [Key]
+  /// One line.
+  package let summary: String
+  /// What one should know beyond the summary.
+  package let details: String
+  /// Lines that can be typed as they stand.
+  package let examples: [String]
+  /// Takes its words as they stand: `a=b` is a word like any other.
+  package let takesAnyWords: Bool
+  let run: @Sendable (isolated Session, Arguments) async throws -> Void
+
+  init(
+    _ name: String,
+    _ parameters: [Parameter] = [],
+    keys: [Key] = [],
+    summary: String,
+    details: String = "",
+    examples: [String],
+    takesAnyWords: Bool = false,
+    run: @escaping @Sendable (isolated Session, Arguments) async throws -> Void
+  ) {
+    self.name = name
+    self.parameters = parameters
+    self.keys = keys
+    self.summary = summary
+    self.details = details
+    self.examples = examples
+    self.takesAnyWords = takesAnyWords
+    self.run = run
+  }
+
+  /// The command and what it takes, as in `run N [MECH] [limit=K]`.
+  package var synopsis: String {
+    ([name] + parameters.map(\.synopsis) + keys.map { "[\($0.name)=]" }).joined(separator: " ")
+  }
+}
+
+/// A word a command takes by its place.
+package struct Parameter: Sendable {
+  /// What kind of word it is; decides what completes it.
+  package enum Kind: Hashable, Sendable {
+    case count
+    case mechanism
+    case specimenOrMechanism
+    case task
+    case file
+    case command
+    case setting
+    case lesson
+    case choice([String])
+    case text
+  }
+
+  package let name: String
+  package let kind: Kind
+  package let isOptional: Bool
+  package let repeats: Bool
+
+  init(_ name: String, _ kind: Kind, optional: Bool = false, repeats: Bool = false) {
+    self.name = name
+    self.kind = kind
+    self.isOptional = optional
+    self.repeats = repeats
+  }
+
+  var synopsis: String {
+    let shown =
+      if case .choice(let words) = kind { words.joined(separator: "|") } else { name }
+    return (isOptional ? "[\(shown)]" : shown) + (repeats ? "…" : "")
+  }
+}
+
+/// A `key=value` pair a command takes.
+package struct Key: Sendable {
+  package let name: String
+  /// How the value is written, as in `40ms, exp:40ms`.
+  package let form: String
+  package let help: String
+  /// Values worth offering.
+  package let candidates: [String]
+
+  init(_ name: String, form: String, help: String, candidates: [String] = []) {
+    self.name = name
+    self.form = form
+    self.help = help
+    self.candidates = candidates
+  }
+}

@@ -1,0 +1,25 @@
+/// Every command there is, in the order in which help lists them.
+package enum CommandTable {
+  package static let commands: [Command] = [
+    .mechanisms, .explain, .run, .timeline, .stats, .events, .why,
+    .use, .set, .show, .help, .quit,
+  ]
+
+  /// The command of that name, or the only one that begins with it.
+  ///
+  /// `orTopic` says that the name of a help topic would have done too.
+  static func resolve(_ word: Word, orTopic: Bool = false) throws(ShellError) -> Command {
+    let text = word.text
+    if let exact = commands.first(where: { $0.name == text }) { return exact }
+    let matches = commands.filter { $0.name.hasPrefix(text) }
+    if matches.count == 1 { return matches[0] }
+    if matches.count > 1 {
+      let names = Arguments.list(matches.map(\.name), "or")
+      throw ShellError("'\(text)' could be \(names). Write more of it", at: word)
+    }
+    let topics = orTopic ? HelpTopic.all.map(\.name) : []
+    let question = NearMatch.question(for: text, in: commands.map(\.name) + topics)
+    let what = orTopic ? "command or topic" : "command"
+    throw ShellError("no \(what) '\(text)'.\(question) 'help' lists all.", at: word)
+  }
+}

@@ -1,0 +1,53 @@
+internal import Mechanisms
+internal import Rendering
+
+extension Command {
+  static let mechanisms = Command(
+    "mechanisms",
+    [Parameter("--specimens", .choice(["--specimens"]), optional: true)],
+    summary: "the list, with each profile; 'explain MECH' says more",
+    details: "With --specimens, the limiters that are wrong on purpose too.",
+    examples: ["mechanisms", "mechanisms --specimens"]
+  ) { session, arguments in
+    let withSpecimens =
+      try arguments.place(0, as: "the option", form: "--specimens, or nothing") {
+        $0 == "--specimens" ? true : nil
+      } ?? false
+    let entries = Catalogue.mechanisms + (withSpecimens ? Catalogue.specimens : [])
+    if session.json {
+      for entry in entries { session.output.write(ProfileText.json(entry)) }
+    } else {
+      session.output.write(ProfileText.table(entries, session.output.format))
+    }
+  }
+
+  static let explain = Command(
+    "explain",
+    [Parameter("MECH", .specimenOrMechanism)],
+    summary: "what a mechanism is, what it promises, what it costs",
+    examples: ["explain limiter", "explain gcd-semaphore"]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    let entry = try Names.mechanism(word)
+    if session.json {
+      session.output.write(ProfileText.json(entry))
+    } else {
+      session.output.write(ProfileText.explanation(entry, session.output.format))
+    }
+  }
+
+  static let use = Command(
+    "use",
+    [Parameter("MECH", .specimenOrMechanism)],
+    keys: [Keys.limit],
+    summary: "choose the mechanism that 'run' uses unless told",
+    examples: ["use pool limit=8"]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    let entry = try Names.mechanism(word)
+    let limit = try arguments.value(Keys.limit, Keys.parseLimit)
+    session.settings.mechanism = entry
+    if let limit { session.settings.limit = limit }
+    session.showSettings()
+  }
+}

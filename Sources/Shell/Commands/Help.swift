@@ -1,0 +1,27 @@
+internal import Rendering
+
+extension Command {
+  static let help = Command(
+    "help",
+    [Parameter("TOPIC", .command, optional: true)],
+    summary: "all commands, or one command or topic in full",
+    examples: ["help", "help run", "help distributions"]
+  ) { session, arguments in
+    let format = session.output.format
+    guard let word = arguments.places.first else {
+      return session.output.write(HelpText.overview(format))
+    }
+    if let topic = HelpTopic.all.first(where: { $0.name == word.text }) {
+      return session.output.write(HelpText.topic(topic, format))
+    }
+    session.output.write(HelpText.command(try CommandTable.resolve(word, orTopic: true), format))
+  }
+
+  static let quit = Command(
+    "quit",
+    summary: "leave; so does Ctrl-D on an empty line",
+    examples: ["quit"]
+  ) { session, _ in
+    session.wantsToQuit = true
+  }
+}

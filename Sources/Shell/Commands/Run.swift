@@ -1,0 +1,173 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Tracing
+internal import Workloads
+
+extension Command {
+  static let run = Command(
+    "run",
+    [Parameter("N", .count), Parameter("MECH", .specimenOrMechanism, optional: true)],
+    keys: Keys.workload,
+    summary: "send N simulated tasks through a mechanism and show what happened",
+    details: """
+      What is not said comes from the settings ('show'). The same seed gives the same tasks, \
+      whatever the mechanism.
+      """,
+    examples: [
+      "run 12 limiter limit=3 work=100ms",
+      "run 20 gcd-semaphore kind=download limit=4 work=50ms",
+      "run 40 pool limit=4 work=exp:20ms arrivals=poisson:100/s cancel=10%",
+    ]
+  ) { session, arguments in
+    let experiment = try session.experiment(arguments)
+    let run = try await session.perform(experiment)
+    session.lastRun = run
+    session.showResult(of: run, experiment)
+    if let reason = run.stoppedBecause, reason != Session.interrupted { session.unmet = true }
+  }
+}
+
+extension Session {
+  /// Why a run that Ctrl-C ended was stopped.
+  static let interrupted = "interrupted: what had not ended was cancelled"
+
+  /// The experiment that the words of a command and the settings describe.
+  func experiment(_ arguments: Arguments) throws -> Experiment {
+    var chosen = settings
+    try chosen.apply(arguments)
+    let (countWord, mechanismWord) = try arguments.countAndMechanism()
+    guard let countWord else { throw arguments.missing("how many tasks") }
+    guard let count = ValueSyntax.count(countWord.text, in: 1...5_000_000) else {
+      throw ShellError(
+        "the number of tasks cannot be '\(countWord.text)'. Write a whole number from 1 to 5000000",
+        at: countWord
+      )
+    }
+    if let mechanismWord { chosen.mechanism = try Names.mechanism(mechanismWord) }
+    var workload = Workload(
+      count: count,
+      service: chosen.work,
+      kind: chosen.kind ?? chosen.mechanism.profile.defaultKind,
+      seed: chosen.seed
+    )
+    try workload.apply(arguments)
+    var controls = try arguments.value(Keys.relimit, Keys.parseRelimit) ?? []
+    controls += try arguments.value(Keys.pause, Keys.parsePause) ?? []
+    let experiment = Experiment(
+      mechanism: chosen.mechanism,
+      limit: chosen.limit,
+      workload: workload,
+      clock: chosen.clock,
+      workers: chosen.workers,
+      controls: controls
+    )
+    do {
+      try experiment.check()
+    } catch {
+      throw ShellError(error.description, at: arguments.culprit(of: error) ?? arguments.name)
+    }
+    return experiment
+  }
+
+  /// Runs to the end, telling what happens meanwhile where that takes real time.
+  func perform(_ experiment: Experiment) async throws -> Run {
+    if !json { output.write(RunTitle.text(experiment, output.format)) }
+    let run: any LiveRun =
+      switch experiment.resolvedClock {
+      case .virtual: VirtualRun(experiment)
+      case .real: WallRun(experiment)
+      }
+    run.submit(experiment.workload)
+    let reporter = json ? nil : ProgressReporter(run, experiment, output)
+    let result = await interruption.whileRunning {
+      await run.finish()
+    } onInterrupt: {
+      run.stop(because: Self.interrupted)
+    }
+    reporter?.end()
+    return result
+  }
+
+  func showResult(of run: Run, _ experiment: Experiment) {
+    if json {
+      RunJSONLines.write(run) { output.write($0) }
+      return
+    }
+    let format = output.format
+    let summary = run.summary
+    var text = ""
+    if let completion = run.completion, let signal = experiment.mechanism.profile.completionSignal {
+      text += ProgressReporter.line(at: completion, signal, "after the last task had ended")
+    }
+    if settings.describe {
+      text += Describe.run(run, summary)
+    } else {
+      text += "\n" + Gantt.tasks(run, format) + "\n" + SummaryText.line(run, summary, format)
+    }
+    text += Note.text(Note.all(for: run, summary), format)
+    output.write(text)
+  }
+}
+
+extension Workload {
+  /// Takes over what the keys of a command say about arrivals, ends, urgency and dependencies.
+  fileprivate mutating func apply(_ arguments: Arguments) throws(ShellError) {
+    if let arrivals = try arguments.value(Keys.arrivals, ValueSyntax.arrivals) {
+      self.arrivals = arrivals
+    }
+    if let cancellations = try arguments.value(Keys.cancel, ValueSyntax.cancellations) {
+      if case .chosen(let times) = cancellations,
+        let beyond = times.keys.first(where: { $0 > count })
+      {
+        throw ShellError(
+          "there is no task \(beyond): this run has \(count)",
+          at: arguments.values[Keys.cancel.name]?.range
+        )
+      }
+      self.cancellations = cancellations
+    }
+    if let percent = try arguments.value(Keys.fail, ValueSyntax.percent) { failPercent = percent }
+    if let priorities = try arguments.value(Keys.priority, Keys.parsePriorities) {
+      self.priorities = priorities
+    }
+    if let dependencies = try arguments.value(Keys.depends, Dependencies.init(rawValue:)) {
+      self.dependencies = dependencies
+    }
+  }
+}
+
+extension Arguments {
+  /// The two words of `N MECH`, in either order.
+  func countAndMechanism() throws(ShellError) -> (count: Word?, mechanism: Word?) {
+    var count: Word?
+    var mechanism: Word?
+    for word in places {
+      let looksLikeNumber = word.text.first.map { $0.isNumber || $0 == "-" || $0 == "+" } ?? false
+      if looksLikeNumber, count == nil {
+        count = word
+      } else if !looksLikeNumber, mechanism == nil {
+        mechanism = word
+      } else {
+        throw ShellError(
+          "'\(word.text)' is one word too many. Write: \(command.synopsis)",
+          at: word
+        )
+      }
+    }
+    return (count, mechanism)
+  }
+
+  /// The word that asked for what cannot be.
+  func culprit(of error: ExperimentError) -> Word? {
+    let key =
+      switch error {
+      case .realOnly: Keys.clock
+      case .cannot(_, .limit): Keys.relimit
+      case .cannot(_, .suspension): Keys.pause
+      case .cannot(_, .dependencies): Keys.depends
+      case .cannot(_, .priorities): Keys.priority
+      }
+    return values[key.name]
+  }
+}

@@ -1,0 +1,61 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Workloads
+
+extension Command {
+  /// What can be set; each is read as the key of the same name is.
+  static let settingKeys = [
+    Keys.limit, Keys.work, Keys.kind, Keys.clock, Keys.workers, Keys.seed, Keys.describe,
+  ]
+
+  static let set = Command(
+    "set",
+    [Parameter("K", .setting), Parameter("V", .text)],
+    keys: settingKeys,
+    summary: "what commands fall back on: \(settingKeys.map(\.name).joined(separator: ", "))",
+    details: "kind=auto is what the mechanism's users do. 'show' tells what is set.",
+    examples: ["set limit 4", "set work exp:20ms", "set seed 7"]
+  ) { session, arguments in
+    var given = arguments
+    if !arguments.places.isEmpty {
+      guard arguments.places.count == 2 else { throw arguments.missing("the value") }
+      try given.take(value: arguments.places[1], for: arguments.places[0])
+    }
+    guard !given.values.isEmpty else { throw arguments.missing("the setting") }
+    var changed = session.settings
+    try changed.apply(given)
+    session.settings = changed
+    session.showSettings()
+  }
+
+  static let show = Command(
+    "show",
+    summary: "the settings that commands fall back on",
+    examples: ["show"]
+  ) { session, _ in
+    session.showSettings()
+  }
+}
+
+extension Session {
+  func showSettings() {
+    let kind =
+      settings.kind?.rawValue ?? "auto (\(settings.mechanism.profile.defaultKind.rawValue))"
+    let rows: [(StaticString, String)] = [
+      ("mechanism", settings.mechanism.id),
+      ("limit", String(settings.limit)),
+      ("work", ValueSyntax.text(settings.work)),
+      ("kind", kind),
+      ("clock", "\(settings.clock.rawValue) (\(settings.resolvedClock.rawValue))"),
+      ("workers", String(settings.workers)),
+      ("seed", String(settings.seed)),
+      ("describe", settings.describe ? "on" : "off"),
+    ]
+    if json {
+      output.write(JSONObject.line([("settings", .object(rows.map { ($0, .string($1)) }))]))
+    } else {
+      output.write(Columns.rows(rows.map { ["\($0)", $1] }))
+    }
+  }
+}

@@ -1,0 +1,104 @@
+internal import Experiments
+internal import Rendering
+internal import Tracing
+
+extension Command {
+  static let timeline = Command(
+    "timeline",
+    [Parameter("VIEW", .choice(["tasks", "workers"]), optional: true)],
+    summary: "draw the last run over time, a row for each task or each worker",
+    examples: [
+      "run 12 limiter limit=3; timeline", "run 8 gcd-gate limit=2 work=20ms; timeline workers",
+    ]
+  ) { session, arguments in
+    let run = try session.lastRun(arguments)
+    let view = try arguments.place(0, as: "the view", form: "tasks or workers") { text in
+      ["tasks", "workers"].first { !text.isEmpty && $0.hasPrefix(text) }
+    }
+    let format = session.output.format
+    session.output.write(
+      view == "workers"
+        ? Gantt.workers(run, format, legend: true) : Gantt.tasks(run, format, legend: true)
+    )
+  }
+
+  static let stats = Command(
+    "stats",
+    summary: "the figures of the last run: waiting, service and response times, order, threads",
+    examples: ["run 40 limiter limit=4 work=exp:20ms; stats"]
+  ) { session, arguments in
+    let run = try session.lastRun(arguments)
+    if session.json {
+      session.output.write(RunJSONLines.summaryLine(run, run.summary))
+    } else {
+      session.output.write(SummaryText.stats(run, run.summary, session.output.format))
+    }
+  }
+
+  static let events = Command(
+    "events",
+    [Parameter("tNN", .task, optional: true)],
+    summary: "what happened in the last run, one line an event, of all tasks or of one",
+    examples: ["run 3 limiter limit=1; events", "run 3 limiter limit=1; events t02"]
+  ) { session, arguments in
+    let run = try session.lastRun(arguments)
+    let task = try session.task(arguments, of: run)
+    if session.json {
+      RunJSONLines.writeEvents(of: run, only: task) { session.output.write($0) }
+    } else {
+      session.output.write(EventsText.list(run, of: task, session.output.format))
+    }
+  }
+
+  static let why = Command(
+    "why",
+    [Parameter("tNN", .task)],
+    summary: "why a task of the last run waited as long as it did",
+    examples: ["run 12 limiter limit=3; why t12"]
+  ) { session, arguments in
+    let run = try session.lastRun(arguments)
+    guard let task = try session.task(arguments, of: run) else {
+      throw arguments.missing("the task")
+    }
+    guard let why = Why(task, events: run.events, facts: run.facts) else {
+      throw ShellError("\(run.label(of: task)) never arrived in that run", at: arguments.places[0])
+    }
+    if session.json {
+      session.output.write(JSONObject.line([("why", .string(why.text))]))
+    } else {
+      let lines = Columns.wrap(why.text, width: session.output.format.width)
+      session.output.write(lines.map { $0 + "\n" }.joined())
+    }
+  }
+}
+
+extension Session {
+  /// The last run, which the views show.
+  func lastRun(_ arguments: Arguments) throws(ShellError) -> Run {
+    guard let lastRun else {
+      throw ShellError(
+        "there is no run to show yet. Try: run 12 limiter limit=3",
+        at: arguments.name
+      )
+    }
+    return lastRun
+  }
+
+  /// The task of the run that the first word names; nil where there is no word.
+  func task(_ arguments: Arguments, of run: Run) throws(ShellError) -> TaskID? {
+    let number = try arguments.place(
+      0,
+      as: "the task",
+      form: "its name, such as t03",
+      ValueSyntax.task
+    )
+    guard let number else { return nil }
+    guard number <= run.plan.count else {
+      throw ShellError(
+        "there is no task \(number): the last run had \(run.plan.count)",
+        at: arguments.places[0]
+      )
+    }
+    return TaskID(number)
+  }
+}

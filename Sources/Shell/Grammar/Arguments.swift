@@ -1,0 +1,110 @@
+/// The words of one command, sorted into places and keys, with typed ways to read them.
+///
+/// Every reading that fails throws a `ShellError` that names the word, where it stands and what
+/// would be right.
+package struct Arguments: Sendable {
+  package let command: Command
+  /// The command's own word.
+  let name: Word
+  /// The words without a key, in order.
+  private(set) var places: [Word]
+  /// The values by the full name of their key.
+  private(set) var values: [String: Word]
+
+  /// Sorts the words that follow the command's name.
+  ///
+  /// - Throws: `ShellError` for an unknown, ambiguous or repeated key, or a word too many.
+  init(_ command: Command, name: Word, words: some Sequence<Word>) throws(ShellError) {
+    self.command = command
+    self.name = name
+    var places: [Word] = []
+    var values: [String: Word] = [:]
+    for word in words {
+      guard !command.takesAnyWords, let (key, value) = word.keyAndValue else {
+        places.append(word)
+        continue
+      }
+      let full = try Self.resolve(key, of: command)
+      guard values.updateValue(value, forKey: full) == nil else {
+        throw ShellError("'\(full)=' is given twice. Keep one", at: key)
+      }
+    }
+    let takesMore = command.takesAnyWords || command.parameters.contains { $0.repeats }
+    if !takesMore, places.count > command.parameters.count {
+      let extra = places[command.parameters.count]
+      throw ShellError(
+        "'\(extra.text)' is one word too many. Write: \(command.synopsis)",
+        at: extra
+      )
+    }
+    self.places = places
+    self.values = values
+  }
+
+  /// Takes two words of a place each as a key and its value: `limit 4` for `limit=4`.
+  mutating func take(value: Word, for key: Word) throws(ShellError) {
+    values[try Self.resolve(key, of: command)] = value
+    places.removeAll()
+  }
+
+  private static func resolve(_ key: Word, of command: Command) throws(ShellError) -> String {
+    let names = command.keys.map(\.name)
+    if names.contains(key.text) { return key.text }
+    let matches = names.filter { $0.hasPrefix(key.text) }
+    if matches.count == 1 { return matches[0] }
+    if matches.count > 1 {
+      throw ShellError(
+        "'\(key.text)' could be \(Self.list(matches, "or")). Write more of it",
+        at: key
+      )
+    }
+    if names.isEmpty { throw ShellError("'\(command.name)' takes no keys", at: key) }
+    let question = NearMatch.question(for: key.text, in: names)
+    throw ShellError(
+      "'\(command.name)' has no key '\(key.text)'.\(question) It takes \(Self.list(names, "and"))",
+      at: key
+    )
+  }
+
+  /// "a, b and c".
+  static func list(_ words: [String], _ conjunction: String) -> String {
+    guard words.count > 1, let last = words.last else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " \(conjunction) " + last
+  }
+
+  /// The value of a key, read by `parse`; nil where the key is not given.
+  func value<Value>(
+    _ key: Key,
+    _ parse: (String) -> Value?
+  ) throws(ShellError) -> Value? {
+    guard let word = values[key.name] else { return nil }
+    return try read(word, as: "\(key.name)=", form: key.form, parse)
+  }
+
+  /// The word at a place, read by `parse`; nil where there is none.
+  func place<Value>(
+    _ index: Int,
+    as what: String,
+    form: String,
+    _ parse: (String) -> Value?
+  ) throws(ShellError) -> Value? {
+    guard places.indices.contains(index) else { return nil }
+    return try read(places[index], as: what, form: form, parse)
+  }
+
+  private func read<Value>(
+    _ word: Word,
+    as what: String,
+    form: String,
+    _ parse: (String) -> Value?
+  ) throws(ShellError) -> Value {
+    if let value = parse(word.text) { return value }
+    let shown = word.text.isEmpty ? "nothing" : "'\(word.text)'"
+    throw ShellError("\(what) cannot be \(shown). Write \(form)", at: word)
+  }
+
+  /// The error for a word that should have been there.
+  func missing(_ what: String) -> ShellError {
+    ShellError("\(what) is missing. Write: \(command.synopsis)", at: name)
+  }
+}

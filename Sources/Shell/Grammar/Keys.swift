@@ -1,0 +1,138 @@
+internal import Experiments
+internal import Foundation
+internal import Mechanisms
+internal import Workloads
+
+/// The keys that `run`, `spawn`, `compare` and `set` share, and how each value is read.
+enum Keys {
+  static let limit = Key(
+    "limit",
+    form: "a whole number from 1 to 1000000",
+    help: "how many may run at once",
+    candidates: ["1", "2", "3", "4", "8", "16"]
+  )
+  static let work = Key(
+    "work",
+    form: "40ms, exp:40ms, uniform:10ms..70ms or lognormal:40ms,0.5",
+    help: "how long each task serves",
+    candidates: ["10ms", "100ms", "exp:20ms", "uniform:10ms..70ms", "lognormal:40ms,0.5"]
+  )
+  static let kind = Key(
+    "kind",
+    form: ServiceKind.allCases.map(\.rawValue).joined(separator: ", "),
+    help: "how a task spends its time: suspended, blocking its thread, computing, downloading",
+    candidates: ServiceKind.allCases.map(\.rawValue)
+  )
+  static let arrivals = Key(
+    "arrivals",
+    form: "together, every:10ms or poisson:200/s",
+    help: "when the tasks arrive",
+    candidates: ["together", "every:10ms", "poisson:200/s"]
+  )
+  static let cancel = Key(
+    "cancel",
+    form: "a share such as 10%, or tasks and times such as t03@50ms,t07@1s",
+    help: "which tasks are cancelled, and when",
+    candidates: ["10%", "50%", "t03@50ms"]
+  )
+  static let fail = Key(
+    "fail",
+    form: "a share from 0% to 100%",
+    help: "how many tasks throw once they have served",
+    candidates: ["10%", "50%"]
+  )
+  static let priority = Key(
+    "priority",
+    form: "low, medium, high or mixed",
+    help: "how urgent the tasks are",
+    candidates: ["low", "medium", "high", "mixed"]
+  )
+  static let depends = Key(
+    "depends",
+    form: Workload.Dependencies.allCases.map(\.rawValue).joined(separator: ", "),
+    help: "which tasks wait for which others' end (operation-queue)",
+    candidates: Workload.Dependencies.allCases.map(\.rawValue)
+  )
+  static let clock = Key(
+    "clock",
+    form: "auto, virtual or real",
+    help: "virtual time or the wall clock",
+    candidates: Experiment.ClockChoice.allCases.map(\.rawValue)
+  )
+  static let workers = Key(
+    "workers",
+    form: "a whole number from 1 to 10000",
+    help: "how many workers the virtual pool has",
+    candidates: ["1", "2", "4", "8"]
+  )
+  static let seed = Key(
+    "seed",
+    form: "a whole number from 0",
+    help: "everything random derives from it",
+    candidates: ["1", "2", "7"]
+  )
+  static let relimit = Key(
+    "relimit",
+    form: "limits and times such as 6@100ms,1@1s",
+    help: "limits to change to, and when",
+    candidates: ["6@100ms"]
+  )
+  static let pause = Key(
+    "pause",
+    form: "a span such as 100ms..300ms",
+    help: "when the queue is suspended",
+    candidates: ["100ms..300ms"]
+  )
+
+  static let describe = Key(
+    "describe",
+    form: "on or off",
+    help: "pictures are told in sentences",
+    candidates: ["on", "off"]
+  )
+
+  /// What a workload and its mechanism are described with.
+  static let workload = [
+    limit, work, kind, arrivals, cancel, fail, priority, depends, clock, workers, seed, relimit,
+    pause,
+  ]
+
+  static func parseLimit(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...1_000_000) }
+
+  /// The kind; inside, nil for `auto`, what the mechanism's users do.
+  static func parseKind(_ text: String) -> ServiceKind?? {
+    text == "auto" ? .some(nil) : ServiceKind(rawValue: text).map { .some($0) }
+  }
+
+  static func parseSwitch(_ text: String) -> Bool? { ["on": true, "off": false][text] }
+
+  static func parseWorkers(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...10_000) }
+
+  static func parsePriorities(_ text: String) -> Workload.Priorities? {
+    text == "mixed" ? .mixed : ServicePriority(rawValue: text).map(Workload.Priorities.all)
+  }
+
+  static func parseSeed(_ text: String) -> UInt64? {
+    text.allSatisfy { $0.isASCII && $0.isNumber } ? UInt64(text) : nil
+  }
+
+  static func parseRelimit(_ text: String) -> [(at: Int64, control: Experiment.Control)]? {
+    var changes: [(at: Int64, control: Experiment.Control)] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let sides = part.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+      guard sides.count == 2, let limit = parseLimit(sides[0]),
+        let time = ValueSyntax.duration(sides[1])
+      else { return nil }
+      changes.append((time, .changeLimit(limit)))
+    }
+    return changes
+  }
+
+  static func parsePause(_ text: String) -> [(at: Int64, control: Experiment.Control)]? {
+    guard let dots = text.range(of: ".."),
+      let from = ValueSyntax.duration(String(text[..<dots.lowerBound])),
+      let to = ValueSyntax.duration(String(text[dots.upperBound...])), from < to
+    else { return nil }
+    return [(from, .suspend), (to, .resume)]
+  }
+}

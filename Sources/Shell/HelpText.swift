@@ -1,0 +1,111 @@
+internal import Rendering
+
+/// Something to know that is not a command.
+struct HelpTopic: Sendable {
+  let name: String
+  let summary: String
+  let text: String
+
+  static let all: [HelpTopic] = [
+    HelpTopic(
+      name: "clocks",
+      summary: "virtual time and the wall clock",
+      text: """
+        In virtual time (clock=virtual) the real limiter code runs on a deterministic executor: a \
+        second takes no time, and the same seed gives the same run, to the byte. workers=W is how \
+        many workers the modelled pool has.
+
+        On the wall clock (clock=real) it runs on the machine's own threads and takes the time it \
+        takes. OperationQueue, GCD and the main actor own their threads, so they know no other \
+        clock. clock=auto is virtual where the mechanism allows it.
+        """
+    ),
+    HelpTopic(
+      name: "distributions",
+      summary: "how long tasks serve, and when they arrive",
+      text: """
+        work=40ms is fixed. work=exp:40ms is exponential with that mean. work=uniform:10ms..70ms \
+        is any length of the range. work=lognormal:40ms,0.5 has that mean, and 0.5 is the standard \
+        deviation of the logarithm.
+
+        arrivals=together is all at the start; every:10ms is one every 10 ms; poisson:200/s is at \
+        random, 200 a second on average.
+
+        Durations: 250us 40ms 1.5s 2m. All draws come from seed=.
+        """
+    ),
+    HelpTopic(
+      name: "glyphs",
+      summary: "what the timeline is drawn with",
+      text: """
+        waiting ·   waiting with a blocked thread ▒   running █   suspended ~ \
+        finished |   failed !   cancelled x
+
+        With --ascii: waiting .   blocked =   running #. A cell that stands for several things \
+        shows the most telling one: an end before anything else.
+        """
+    ),
+    HelpTopic(
+      name: "words",
+      summary: "permit, waiting, service, makespan and the rest",
+      text: """
+        A limiter has a limit: its number of permits. A task arrives, waits, is admitted when it \
+        gets a permit, and departs. Waiting time is from arrival to admission, service time from \
+        admission to departure, response time both together. The makespan is the time from the \
+        first arrival to the last end. A hand-off gives a departing task's permit straight to the \
+        first waiter; barging lets a newcomer overtake.
+        """
+    ),
+  ]
+}
+
+/// Help as text.
+enum HelpText {
+  static func overview(_ format: TextFormat) -> String {
+    let commands = CommandTable.commands.map { [$0.name, $0.summary] }
+    let topics = HelpTopic.all.map { [$0.name, $0.summary] }
+    return list(commands, format) + "\n"
+      + paragraph(
+        "'help COMMAND' says more. Any beginning that fits one command or key only will do. Also:",
+        format
+      )
+      + list(topics, format)
+  }
+
+  static func command(_ command: Command, _ format: TextFormat) -> String {
+    var text = paragraph(command.synopsis, format, indent: 4) + "\n"
+    text += paragraph(sentence(command.summary), format)
+    if !command.details.isEmpty { text += paragraph(command.details, format) }
+    if !command.keys.isEmpty {
+      text += "\n" + list(command.keys.map { ["\($0.name)=", "\($0.help): \($0.form)"] }, format)
+    }
+    text += "\nfor example\n"
+    for example in command.examples { text += "  \(example)\n" }
+    return text
+  }
+
+  static func topic(_ topic: HelpTopic, _ format: TextFormat) -> String {
+    topic.text.split(separator: "\n\n").map { paragraph(String($0), format) }
+      .joined(separator: "\n")
+  }
+
+  private static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+
+  private static func paragraph(_ text: String, _ format: TextFormat, indent: Int = 0) -> String {
+    Columns.wrap(text, width: format.width, indent: indent).map { $0 + "\n" }.joined()
+  }
+
+  /// Names and what they are, in two columns, the second wrapped beside the first.
+  private static func list(_ rows: [[String]], _ format: TextFormat) -> String {
+    let names = rows.map { $0[0].count }.max() ?? 0
+    let room = format.width - names - 4
+    return rows.map { row in
+      let lines = room >= 20 ? Columns.wrap(row[1], width: room) : [row[1]]
+      return lines.enumerated().map { index, line in
+        "  " + Columns.left(index == 0 ? row[0] : "", names) + "  " + line + "\n"
+      }.joined()
+    }.joined()
+  }
+}

@@ -1,0 +1,55 @@
+internal import Dispatch
+internal import Experiments
+internal import Foundation
+internal import Rendering
+internal import Tracing
+internal import Workloads
+
+/// Tells of a run on the wall clock while it goes on, a line for each report of a download.
+///
+/// Runs on a thread of its own: the run may have blocked every thread of the pool, which is often
+/// what one wants to see.
+final class ProgressReporter: Sendable {
+  private let ended = DispatchSemaphore(value: 0)
+  private let gone = DispatchSemaphore(value: 0)
+
+  /// Reports until `end()`; nil where there is nothing worth reporting.
+  init?(_ run: any LiveRun, _ experiment: Experiment, _ output: any ShellOutput) {
+    guard experiment.resolvedClock == .real, experiment.workload.kind == .download else {
+      return nil
+    }
+    let count = run.plan.count
+    let thread = Thread { [ended, gone] in
+      var cursor = TraceRecorder.Cursor()
+      var isOver = false
+      while !isOver {
+        isOver = ended.wait(timeout: .now() + .milliseconds(50)) == .success
+        let lines = run.events(since: &cursor).compactMap { Self.line(for: $0, amongst: count) }
+        if !lines.isEmpty { output.write(lines.joined()) }
+      }
+      gone.signal()
+    }
+    thread.name = "progress"
+    thread.start()
+  }
+
+  /// Reports what is left and returns when all is written.
+  func end() {
+    ended.signal()
+    gone.wait()
+  }
+
+  private static func line(for event: TraceEvent, amongst count: Int) -> String? {
+    switch event.kind {
+    case .progress(let share): line(at: event.time, event.task.label(amongst: count), "\(share) %")
+    case .finished, .failed, .cancelled, .rejected:
+      line(at: event.time, event.task.label(amongst: count), EventText.name(of: event.kind))
+    case .arrived, .blocked, .admitted, .suspended, .resumed: nil
+    }
+  }
+
+  /// A line of the report: the time, who, what.
+  static func line(at time: Int64, _ who: String, _ what: String) -> String {
+    Columns.right(DurationText.text(time), 8) + "  \(who)  \(what)\n"
+  }
+}

@@ -1,0 +1,48 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Tracing
+internal import Workloads
+
+/// What a run was asked for, in one line: "12 tasks of 100 ms · limiter, limit 3 · virtual time, seed 1".
+enum RunTitle {
+  static func text(_ experiment: Experiment, _ format: TextFormat) -> String {
+    let clock =
+      switch experiment.resolvedClock {
+      case .virtual: "virtual time"
+      case .real: "wall clock"
+      }
+    let pieces = [
+      tasks(experiment.workload), mechanism(experiment),
+      "\(clock), seed \(experiment.workload.seed)",
+    ]
+    let lines = Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func tasks(_ workload: Workload) -> String {
+    let noun = workload.kind == .download ? "download" : "task"
+    let count = NumberText.count(workload.count, noun)
+    let kind =
+      switch workload.kind {
+      case .suspend, .download: ""
+      case .block: ", blocking"
+      case .spin: ", computing"
+      }
+    switch workload.service {
+    case .fixed(let length): return "\(count) of \(DurationText.text(length))\(kind)"
+    case .exponential(let mean):
+      return "\(count) of \(DurationText.text(mean)) on average, exponential\(kind)"
+    case .uniform(let range):
+      let low = DurationText.text(range.lowerBound)
+      return "\(count) of \(low) to \(DurationText.text(range.upperBound))\(kind)"
+    case .lognormal(let mean, let sigma):
+      return "\(count) of \(DurationText.text(mean)) on average, lognormal \(sigma)\(kind)"
+    }
+  }
+
+  private static func mechanism(_ experiment: Experiment) -> String {
+    let id = experiment.mechanism.id
+    return experiment.effectiveLimit.map { "\(id), limit \($0)" } ?? "\(id), no limit"
+  }
+}

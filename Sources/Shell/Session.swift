@@ -1,0 +1,97 @@
+internal import Experiments
+internal import Mechanisms
+
+/// One person's or script's time with the lab: takes lines, gives answers, remembers the last run.
+///
+/// Knows nothing of terminals: what it says goes to a `ShellOutput`. One command at a time; only
+/// `interrupt()` may come from elsewhere meanwhile.
+package actor Session {
+  /// What became of a line.
+  package enum Outcome: Hashable, Sendable {
+    case done
+    /// A check, an expectation or an exploration failed; it has been told.
+    case unmet
+    /// A command failed; it has been told and changed nothing.
+    case failed
+    /// The person wants to leave.
+    case quit
+
+    /// The status a script's end would have, the worst of its commands deciding.
+    package var severity: Int {
+      switch self {
+      case .done, .quit: 0
+      case .unmet: 1
+      case .failed: 3
+      }
+    }
+  }
+
+  /// Where a line comes from; decides how an error names its place.
+  package enum Place: Hashable, Sendable {
+    /// Typed at a prompt that takes so many columns: a caret points at the word.
+    case prompt(columns: Int)
+    /// A line of a file or of a command given as an option.
+    case script(name: String, line: Int)
+  }
+
+  var settings: Settings
+  let output: any ShellOutput
+  /// Output is JSON Lines and nothing else.
+  let json: Bool
+  var lastRun: Run?
+  var wantsToQuit = false
+  var unmet = false
+  nonisolated let interruption = Interruption()
+
+  package init(settings: Settings, output: any ShellOutput, json: Bool = false) {
+    self.settings = settings
+    self.output = output
+    self.json = json
+  }
+
+  /// Carries out a line, which may hold several commands.
+  ///
+  /// Stops at the first command that fails.
+  package func execute(_ line: String, at place: Place) async -> Outcome {
+    interruption.begin()
+    do {
+      for words in try Lexer.commands(in: line) {
+        unmet = false
+        try await execute(words)
+        if unmet { return .unmet }
+        if wantsToQuit { return .quit }
+        if interruption.hasCome { return .done }
+        if output.isClosed { return .quit }
+      }
+      return .done
+    } catch {
+      complain(error, at: place)
+      return .failed
+    }
+  }
+
+  /// Ends what the session is doing, if anything; the session goes on.
+  package nonisolated func interrupt() { interruption.interrupt() }
+
+  private func execute(_ words: [Word]) async throws {
+    guard let name = words.first else { return }
+    let command = try CommandTable.resolve(name)
+    let arguments = try Arguments(command, name: name, words: words.dropFirst())
+    try await command.run(self, arguments)
+  }
+
+  private func complain(_ error: any Error, at place: Place) {
+    let shell = error as? ShellError ?? ShellError("\(error)")
+    let sentence = shell.message.hasSuffix(".") || shell.message.hasSuffix("?")
+    let message = sentence ? shell.message : shell.message + "."
+    switch place {
+    case .prompt(let columns):
+      guard let range = shell.range else { return output.complain(message) }
+      let carets = String(repeating: "^", count: max(1, range.count))
+      let indent = String(repeating: " ", count: columns + range.lowerBound)
+      output.complain("\(indent)\(carets) \(message)")
+    case .script(let name, let line):
+      output.complain("\(name):\(line): \(message)")
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package import Experiments
+package import Mechanisms
+package import Workloads
+
+/// What a command falls back on where it is told nothing: changed by `set` and `use`.
+package struct Settings: Sendable {
+  package var mechanism: CatalogueEntry
+  package var limit = 3
+  package var work = ServiceTime.fixed(100_000_000)
+  /// The kind of work; nil for what the mechanism's users do.
+  package var kind: ServiceKind?
+  package var clock = Experiment.ClockChoice.auto
+  package var workers = Experiment.defaultWorkers
+  package var seed: UInt64 = 1
+  /// Pictures are told in sentences.
+  package var describe = false
+
+  package init(seed: UInt64 = 1) {
+    guard let entry = Catalogue.entry("limiter") ?? Catalogue.mechanisms.first else {
+      preconditionFailure("the catalogue of mechanisms is empty")
+    }
+    mechanism = entry
+    self.seed = seed
+  }
+
+  /// Takes over what the keys of a command say.
+  mutating func apply(_ arguments: Arguments) throws(ShellError) {
+    if let limit = try arguments.value(Keys.limit, Keys.parseLimit) { self.limit = limit }
+    if let work = try arguments.value(Keys.work, ValueSyntax.serviceTime) { self.work = work }
+    if let kind = try arguments.value(Keys.kind, Keys.parseKind) { self.kind = kind }
+    if let clock = try arguments.value(Keys.clock, Experiment.ClockChoice.init(rawValue:)) {
+      self.clock = clock
+    }
+    if let workers = try arguments.value(Keys.workers, Keys.parseWorkers) { self.workers = workers }
+    if let seed = try arguments.value(Keys.seed, Keys.parseSeed) { self.seed = seed }
+    if let describe = try arguments.value(Keys.describe, Keys.parseSwitch) {
+      self.describe = describe
+    }
+  }
+
+  /// The clock a run with these settings would use.
+  var resolvedClock: RunClock {
+    clock == .real || mechanism.profile.clock == .real ? .real : .virtual
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Shell
+import Synchronization
+import Terminal
+
+/// Standard output and standard error as the session sees them.
+final class Console: ShellOutput {
+  private let options: TerminalCapabilities.Options
+  private let failure = Mutex<OutputWriter.Failure?>(nil)
+
+  init(_ options: TerminalCapabilities.Options) { self.options = options }
+
+  var capabilities: TerminalCapabilities {
+    .current(environment: ProcessInfo.processInfo.environment, options: options)
+  }
+
+  var display: Display {
+    let able = capabilities
+    return Display(
+      width: able.size.columns,
+      height: able.outputIsTerminal ? able.size.rows : nil,
+      ascii: !able.unicode,
+      colour: able.color
+    )
+  }
+
+  func write(_ text: String) {
+    guard failure.withLock({ $0 }) == nil else { return }
+    do {
+      try OutputWriter.standardOutput.write(text)
+    } catch {
+      let isFirst = failure.withLock { failure in
+        defer { failure = failure ?? error }
+        return failure == nil
+      }
+      // A reader that has left is no reason to say anything: it has what it wanted.
+      if isFirst, error != .closed { complain("lab: \(error).") }
+    }
+  }
+
+  func complain(_ line: String) {
+    // With standard error gone there is nobody left to tell.
+    try? OutputWriter.standardError.write(line + "\n")
+  }
+
+  var isClosed: Bool { failure.withLock { $0 } != nil }
+
+  /// The exit status, which a failure to write outweighs where it cut the output short.
+  func status(_ status: Int32) -> Int32 {
+    switch failure.withLock({ $0 }) {
+    case nil, .closed: status
+    case .full, .failed: max(status, 3)
+    }
+  }
+}

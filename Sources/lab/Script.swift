@@ -1,0 +1,110 @@
+import Foundation
+import Shell
+import Synchronization
+import Terminal
+
+/// Runs commands that nobody types: from options, files and standard input.
+struct Script {
+  enum Source {
+    case text(String)
+    case file(String)
+    case standardInput
+  }
+
+  /// How a script ended.
+  struct Ending {
+    var status: Int32
+    /// Whether a prompt may follow.
+    var goesOn = true
+  }
+
+  private let session: Session
+  private let console: Console
+  private let keepGoing: Bool
+
+  init(_ session: Session, _ console: Console, keepGoing: Bool) {
+    self.session = session
+    self.console = console
+    self.keepGoing = keepGoing
+  }
+
+  func run(_ sources: [Source]) async -> Ending {
+    let interrupted = Mutex(false)
+    let claim = Signals.shared.claim { [session] event in
+      guard event == .interrupt else { return }
+      interrupted.withLock { $0 = true }
+      session.interrupt()
+    }
+    defer { claim.release() }
+    var severity = 0
+    for source in sources {
+      let name: String
+      let lines: any AsyncSequence<String, Never>
+      switch source {
+      case .text(let text):
+        name = "-c"
+        lines = Lines.of(text)
+      case .file(let path):
+        name = path
+        do {
+          lines = Lines.of(try String(contentsOfFile: path, encoding: .utf8))
+        } catch {
+          console.complain("lab: cannot read \(path): \(Self.reason(error))")
+          return Ending(status: 2)
+        }
+      case .standardInput:
+        name = "-"
+        lines = Lines.ofStandardInput()
+      }
+      var number = 0
+      for await line in lines {
+        number += 1
+        let outcome = await session.execute(line, at: .script(name: name, line: number))
+        severity = max(severity, outcome.severity)
+        // The shells' convention for a program that Ctrl-C ended.
+        if interrupted.withLock({ $0 }) { return Ending(status: 130, goesOn: false) }
+        if outcome == .quit {
+          return Ending(status: console.status(Int32(severity)), goesOn: false)
+        }
+        if severity > 0, !keepGoing { return Ending(status: console.status(Int32(severity))) }
+      }
+    }
+    return Ending(status: console.status(Int32(severity)))
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+    if let underlying, underlying.domain == NSPOSIXErrorDomain {
+      return String(cString: strerror(Int32(underlying.code)))
+    }
+    return (error as NSError).domain == NSCocoaErrorDomain
+      && (error as NSError).code == CocoaError.fileReadInapplicableStringEncoding.rawValue
+      ? "it is not UTF-8 text" : error.localizedDescription
+  }
+}
+
+/// Lines, one by one.
+enum Lines {
+  static func of(_ text: String) -> AsyncStream<String> {
+    var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .map(String.init)
+    if lines.last == "" { lines.removeLast() }
+    return AsyncStream { continuation in
+      for line in lines { continuation.yield(line) }
+      continuation.finish()
+    }
+  }
+
+  /// The lines of standard input as they come, read on a thread of their own: a main thread that
+  /// waited for them would keep the main actor from its work.
+  static func ofStandardInput() -> AsyncStream<String> {
+    let (stream, continuation) = AsyncStream<String>.makeStream()
+    let thread = Thread {
+      while let line = readLine() { continuation.yield(line) }
+      continuation.finish()
+    }
+    thread.name = "standard input"
+    thread.start()
+    return stream
+  }
+}
