@@ -1,3 +1,5 @@
+internal import Synchronization
+
 // In order onto an actor.
 //
 // An actor runs one piece of code at a time, but in no promised order: two tasks that call it may
@@ -38,13 +40,13 @@
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on.
 public final class ActorQueue<ActorType: Actor>: Sendable {
-  private struct Context: Sendable {
+  private struct Context {
     weak var actor: ActorType?
     var wasAdopted = false
   }
 
   private let executor: (any TaskExecutor)?
-  private let context = Lock(Context())
+  private let context = Mutex(Context())
   private let turn = Turn()
 
   /// Makes an empty queue; call ``adoptExecutionContext(of:)`` before anything is enqueued.

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 // Waiting for something to happen, and saying that it has.
 //
 // A condition and its signal are two ends of one event that happens at most once. Any number of
@@ -39,7 +41,7 @@ public final class Condition: Sendable {
     case dropped
   }
 
-  private let state = Lock(ConditionState<HandOff<Outcome>>())
+  private let state = Mutex(ConditionState<HandOff<Outcome>>())
 
   fileprivate init() {}
 

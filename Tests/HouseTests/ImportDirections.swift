@@ -43,7 +43,7 @@ struct ImportDirections {
         "Experiments", "Rendering", "Mechanisms", "Tracing", "Workloads", "Limiters",
         "CAllocations",
       ],
-      packages: ["Histogram"]
+      packages: ["HeapModule", "Histogram"]
     ),
     "lab": Room(rooms: ["Shell", "Terminal"], packages: ["ArgumentParser"]),
     "bench": Room(rooms: ["Measurement"], packages: ["ArgumentParser"]),
