@@ -49,18 +49,21 @@ package final class VirtualScheduler: TaskExecutor, @unchecked Sendable {
   private let time = Atomic<Int64>(0)
 
   // ---- with the baton only ----
+  //
+  // Unchecked: no access lasts while a job, a handler or anything else foreign runs, and the checks
+  // would cost as much as a step.
 
-  var ready = Deque<ReadyJob>()
-  var timers = Timers()
-  var workers: Workers
-  var tags = TaskTags()
+  @exclusivity(unchecked) var ready = Deque<ReadyJob>()
+  @exclusivity(unchecked) var timers = Timers()
+  @exclusivity(unchecked) var workers: Workers
+  @exclusivity(unchecked) var tags = TaskTags()
   /// The step under way; all zero between steps.
-  var running = RunningJob()
+  @exclusivity(unchecked) var running = RunningJob()
   /// Whether a deadline that passed is what makes jobs ready now.
-  var isFiring = false
-  var steps: UInt64 = 0
-  var baton = Baton()
-  var drain = Drain.no
+  @exclusivity(unchecked) var isFiring = false
+  @exclusivity(unchecked) var steps: UInt64 = 0
+  @exclusivity(unchecked) var baton = Baton()
+  @exclusivity(unchecked) var drain = Drain.no
 
   /// Makes a scheduler at time 0 with a modelled pool of `workers`.
   package init(workers: Int) { self.workers = Workers(count: workers) }

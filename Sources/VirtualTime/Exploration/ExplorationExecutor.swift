@@ -1,0 +1,140 @@
+/// A task executor that lets somebody else decide what runs next.
+///
+/// Everything that could go on is an option: each ready job, each sleeper. Who sleeps is ready in all
+/// but name, time being chosen rather than measured; choosing a sleeper wakes it and runs its step.
+///
+/// Jobs are known by the strand they belong to. A task is a strand for life: its serial number tells.
+/// A job of no task (the turn of an actor, the second half of a yield) is named after the strand that
+/// made it ready.
+final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
+  // Safe: everything is touched only by the exploring thread, which `enqueue` checks; a job from
+  // elsewhere means that the scenario left the executor, and is only noted. Exclusivity is unchecked
+  // because no access lasts while a job runs, and the checks would cost a fifth of a step.
+
+  struct ReadyStep {
+    var job: UnownedJob
+    var strand: Int32
+    var isTurn: Bool
+    /// The number of the step that made it ready.
+    var wokenAt: Int
+  }
+
+  struct Sleeper {
+    var strand: Int32
+    var ticket: UInt64
+    var continuation: UnsafeContinuation<Void, any Error>
+  }
+
+  @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
+  @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
+  /// The serial number of each strand's task; index 0 is nobody.
+  @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
+  /// The strand whose step runs; 0 between steps.
+  @exclusivity(unchecked) private(set) var running: Int32 = 0
+  /// The number of the step that runs, as its driver counts.
+  @exclusivity(unchecked) var stepNumber = 0
+  /// How many ready steps are not a simulated task's own.
+  @exclusivity(unchecked) private(set) var readyHelpers = 0
+  @exclusivity(unchecked) private var tasks: Int32 = 0
+  @exclusivity(unchecked) private var tickets: UInt64 = 0
+  private let thread: UInt
+  /// Where jobs go that did not come from the exploring thread.
+  private let strays = Strays()
+
+  init() {
+    thread = OSThread.current
+    ready.reserveCapacity(16)
+    sleepers.reserveCapacity(16)
+    serials.reserveCapacity(16)
+  }
+
+  /// Forgets everything and expects `tasks` simulated tasks to be started, in order.
+  func reset(tasks: Int) {
+    ready.removeAll(keepingCapacity: true)
+    sleepers.removeAll(keepingCapacity: true)
+    serials.removeAll(keepingCapacity: true)
+    serials.append(0)
+    running = 0
+    stepNumber = 0
+    readyHelpers = 0
+    self.tasks = Int32(tasks)
+  }
+
+  /// Whether something of the scenario ran on another thread.
+  var escaped: Bool { strays.any }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    guard OSThread.current == thread else { return strays.note() }
+    let serial = job.taskSerial
+    let isTurn = serial == 0
+    let strand = isTurn ? running : strand(ofSerial: serial)
+    if isTurn || strand > tasks { readyHelpers += 1 }
+    ready.append(ReadyStep(job: job, strand: strand, isTurn: isTurn, wokenAt: stepNumber))
+  }
+
+  /// Runs a ready step.
+  func run(readyAt index: Int) {
+    let step = ready.remove(at: index)
+    if step.isTurn || step.strand > tasks { readyHelpers -= 1 }
+    running = step.strand
+    step.job.runSynchronously(on: asUnownedTaskExecutor())
+    running = 0
+  }
+
+  /// Wakes a sleeper and runs the step it wakes to.
+  func run(sleeperAt index: Int) {
+    let sleeper = sleepers.remove(at: index)
+    let before = ready.count
+    running = sleeper.strand
+    sleeper.continuation.resume()
+    running = 0
+    // An actor in the middle of its turn takes the sleeper in without a job of its own.
+    if ready.count > before { run(readyAt: before) }
+  }
+
+  /// Does something in the name of the driver.
+  func asDriver(_ body: () -> Void) {
+    running = 0
+    body()
+  }
+
+  func pause() async throws {
+    try Task.checkCancellation()
+    tickets += 1
+    let ticket = tickets
+    let strand = strandOfCurrentTask()
+    try await withTaskCancellationHandler {
+      // Resumed once: by whoever takes it out of `sleepers`. All of it happens on one thread, and a
+      // cancellation before this point was found by the check above.
+      try await withUnsafeThrowingContinuation { continuation in
+        sleepers.append(Sleeper(strand: strand, ticket: ticket, continuation: continuation))
+      }
+    } onCancel: {
+      if let index = sleepers.firstIndex(where: { $0.ticket == ticket }) {
+        sleepers.remove(at: index).continuation.resume(throwing: CancellationError())
+      }
+    }
+  }
+
+  /// Whether `strand` itself is ready to go on.
+  func isReady(_ strand: Int32) -> Bool {
+    for step in ready where step.strand == strand && !step.isTurn { return true }
+    return false
+  }
+
+  private func strandOfCurrentTask() -> Int32 {
+    guard let job = UnownedJob.ofCurrentTask else { return running }
+    return strand(ofSerial: job.taskSerial)
+  }
+
+  private func strand(ofSerial serial: UInt64) -> Int32 {
+    var index = serials.count - 1
+    while index > 0 {
+      if serials[index] == serial { return Int32(index) }
+      index -= 1
+    }
+    serials.append(serial)
+    return Int32(serials.count - 1)
+  }
+}

@@ -1,0 +1,192 @@
+/// Looks at the schedules of a scenario and says which promises hold in them.
+///
+/// Limits, to be said wherever a verdict is: choices are made between jobs, never inside them; jobs run
+/// one at a time, so data races and the order of memory accesses are not seen (that is the thread
+/// sanitizer's field); time is chosen, not measured; what runs on threads of its own is not explored.
+package struct Exploration: Sendable {
+  package enum Strategy: Hashable, Sendable {
+    /// Every schedule, depth first.
+    case exhaustive
+    /// Each choice by lot.
+    case random
+    /// Random priorities that change at `depth` − 1 places.
+    case pct(depth: Int)
+  }
+
+  package var strategy: Strategy
+  /// How many schedules to look at, at most.
+  package var schedules: Int
+  /// What random strategies draw from.
+  package var seed: UInt64
+  /// Which schedules the exhaustive strategy lets others stand for; the random ones use none.
+  package var reduction: Reduction
+  /// A schedule that gets this long is given up, and the coverage is not exhaustive.
+  package var longest: Int
+  /// Whether the first violation ends the exploration.
+  package var stopsAtViolation: Bool
+
+  package init(
+    strategy: Strategy = .exhaustive,
+    schedules: Int = .max,
+    seed: UInt64 = 1,
+    reduction: Reduction = .full,
+    longest: Int = 10_000,
+    stopsAtViolation: Bool = false
+  ) {
+    self.strategy = strategy
+    self.schedules = schedules
+    self.seed = seed
+    self.reduction = reduction
+    self.longest = longest
+    self.stopsAtViolation = stopsAtViolation
+  }
+
+  /// Explores on the calling thread.
+  ///
+  /// - Parameters:
+  ///   - scenario: what to explore.
+  ///   - shouldStop: asked every few milliseconds, with how many schedules were looked at so far;
+  ///     true ends the exploration with what was found.
+  /// - Throws: `ExplorationError` when the scenario cannot be explored at all.
+  @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
+  package func callAsFunction(
+    _ scenario: Scenario,
+    shouldStop: (_ schedules: Int) -> Bool = { _ in false }
+  ) throws(ExplorationError) -> Verdict {
+    var verdict = Verdict(strategy: strategy, seed: seed)
+    switch strategy {
+    case .exhaustive:
+      var search = DepthFirst()
+      try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
+      if search.hasDiverged { throw .diverges(scenario: scenario.name) }
+    case .random:
+      var walk = RandomWalk(seed: seed)
+      try explore(scenario, by: &walk, .none, into: &verdict, shouldStop)
+      verdict.coverage = .bounded
+    case .pct(let depth):
+      var priorities = PriorityBased(depth: depth, seed: seed)
+      try explore(scenario, by: &priorities, .none, into: &verdict, shouldStop)
+      verdict.coverage = .bounded
+    }
+    return verdict
+  }
+
+  private func explore(
+    _ scenario: Scenario,
+    by search: inout some VirtualTime.Strategy,
+    _ reduction: Reduction,
+    into verdict: inout Verdict,
+    _ shouldStop: (Int) -> Bool
+  ) throws(ExplorationError) {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let run = ScheduleRun(scenario, reduction: reduction)
+    defer { run.close() }
+    var choices: [Choice] = []
+    while true {
+      if verdict.schedules >= schedules {
+        verdict.coverage = .bounded
+        break
+      }
+      search.begin()
+      run.begin()
+      choices.removeAll(keepingCapacity: true)
+      while !run.isOver, run.steps < longest, let index = search.choose(in: run) {
+        choices.append(run.options[index].choice)
+        run.take(index)
+      }
+      verdict.schedules += 1
+      verdict.steps += run.steps
+      if let violation = run.violation {
+        verdict.note(violation, Schedule(fingerprint: scenario.name, choices: choices))
+      } else if !run.isOver {
+        verdict.givenUp += 1
+        verdict.coverage = .bounded
+      }
+      run.end()
+      if run.executor.escaped { throw .escapes(scenario: scenario.name) }
+      let hasMore = search.finish(steps: run.steps)
+      if !hasMore { break }
+      if stopsAtViolation, verdict.found != nil {
+        verdict.coverage = .bounded
+        break
+      }
+      if verdict.schedules & 0xFF == 0, shouldStop(verdict.schedules) {
+        verdict.coverage = .bounded
+        verdict.wasInterrupted = true
+        break
+      }
+    }
+    verdict.elapsed = clock.now - start
+    verdict.tasksLost = run.tasksLost
+  }
+}
+
+/// What an exploration found.
+package struct Verdict: Sendable {
+  package enum Coverage: String, Hashable, Sendable {
+    /// Every schedule of the scenario was looked at, or is stood for by one that was.
+    case exhaustive
+    /// Some were not.
+    case bounded
+  }
+
+  /// A violation and a schedule that leads to it.
+  package struct Found: Hashable, Sendable {
+    package var violation: Violation
+    package var schedule: Schedule
+  }
+
+  package var strategy: Exploration.Strategy
+  package var seed: UInt64
+  package internal(set) var coverage = Coverage.exhaustive
+  package internal(set) var schedules = 0
+  package internal(set) var steps = 0
+  package internal(set) var elapsed = Duration.zero
+  /// How many schedules broke a promise.
+  package internal(set) var failed = 0
+  /// How many broke which.
+  package internal(set) var failures: [Violation.Kind: Int] = [:]
+  /// The first violation found.
+  package internal(set) var found: Found?
+  /// Schedules given up because they got too long.
+  package internal(set) var givenUp = 0
+  /// Tasks that nothing could resume any more, and whose memory is lost; only limiters that lose
+  /// continuations have such.
+  package internal(set) var tasksLost = 0
+  package internal(set) var wasInterrupted = false
+
+  mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
+    failed += 1
+    failures[violation.kind, default: 0] += 1
+    if found == nil { found = Found(violation: violation, schedule: schedule()) }
+  }
+}
+
+/// Why a scenario cannot be explored.
+package enum ExplorationError: Error, Hashable, CustomStringConvertible {
+  /// The same choices led to different runs.
+  case diverges(scenario: String)
+  /// Something ran on another thread.
+  case escapes(scenario: String)
+
+  package var description: String {
+    switch self {
+    case .diverges(let scenario):
+      "the same choices led '\(scenario)' to different runs, so it cannot be explored; it reads a clock, "
+        + "random numbers or state that outlives a schedule"
+    case .escapes(let scenario):
+      "part of '\(scenario)' ran on a thread of its own, so it cannot be explored; every task it starts "
+        + "must be started on the executor it is given"
+    }
+  }
+}
+
+/// Runs `body` on a thread made for it and awaits what it returns.
+package func onOwnThread<Result: Sendable>(
+  _ body: @escaping @Sendable () -> Result
+) async -> Result {
+  await withCheckedContinuation { continuation in
+    OSThread { continuation.resume(returning: body()) }.detach()
+  }
+}

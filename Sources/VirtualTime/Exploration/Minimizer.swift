@@ -1,0 +1,181 @@
+/// The smallest schedule that breaks a promise: fewest pre-emptions, then tasks, then steps.
+///
+/// A violation found by search is full of accidents. What a person can follow has few switches between
+/// tasks, few tasks and few steps. Shrinking the found schedule would end at a local minimum, so this
+/// searches anew: all schedules without a pre-emption, of 1 task, of 2, up to the scenario's number;
+/// then all with one; and so on. Where something fails, the search for that number of pre-emptions and
+/// tasks is finished with ever shorter schedules. The first hit is therefore the minimum, with nothing
+/// left to take away: every schedule with a pre-emption less has been looked at.
+///
+/// The number of schedules grows with the pre-emptions like a power, which is why few come first. If
+/// the allowance runs out, the found schedule itself is returned, and said not to be minimal.
+package struct Minimum: Sendable {
+  /// The scenario with as many tasks as the minimum needs.
+  package var scenario: Scenario
+  package var schedule: Schedule
+  package var violation: Violation
+  package var preemptions: Int
+  /// The steps, with what happens after the violation behind them.
+  package var replay: Replay
+  /// Two steps, by their numbers, whose order matters: with the first moved behind the second, the
+  /// promise is kept. Nil when no single move does that.
+  package var race: (first: Int, second: Int)?
+  /// Whether the search was finished; else this is what was found, as it was found.
+  package var isMinimal: Bool
+  /// How many schedules were looked at.
+  package var schedules: Int
+
+  /// Searches on the calling thread.
+  ///
+  /// - Parameters:
+  ///   - found: a violation and its schedule.
+  ///   - scenario: the one it was found in.
+  ///   - allowance: how many schedules to look at, at most.
+  /// - Throws: `ScheduleError` when `found` is not a schedule of the scenario.
+  @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
+  package init(
+    of found: Verdict.Found,
+    in scenario: Scenario,
+    allowance: Int = 2_000_000
+  ) throws(ScheduleError) {
+    let original = try Replay(of: found.schedule, in: scenario)
+    var left = allowance
+    let most = original.preemptions
+    for bound in 0...most {
+      for tasks in 1...scenario.tasks {
+        var smaller = scenario
+        smaller.tasks = tasks
+        var best: [Choice]?
+        var search = BoundedSearch(kind: found.violation.kind, preemptions: bound)
+        let isFinished = search.run(smaller, allowance: &left, best: &best)
+        if let best {
+          try self.init(best, of: found.violation.kind, in: smaller, isMinimal: isFinished)
+          schedules = allowance - left
+          return
+        }
+        if !isFinished {
+          try self.init(
+            found.schedule.choices,
+            of: found.violation.kind,
+            in: scenario,
+            isMinimal: false
+          )
+          schedules = allowance - left
+          return
+        }
+      }
+    }
+    // Not reached while runs repeat: the last search covers the schedule that was found.
+    try self.init(found.schedule.choices, of: found.violation.kind, in: scenario, isMinimal: false)
+    schedules = allowance - left
+  }
+
+  private init(
+    _ choices: [Choice],
+    of kind: Violation.Kind,
+    in scenario: Scenario,
+    isMinimal: Bool
+  ) throws(ScheduleError) {
+    self.scenario = scenario
+    self.isMinimal = isMinimal
+    schedules = 0
+    schedule = Schedule(fingerprint: scenario.name, choices: choices)
+    replay = try Replay(of: schedule, in: scenario, withAftermath: true)
+    preemptions = replay.preemptions
+    guard let violation = replay.violation else {
+      throw .notPossible(step: replay.length, choice: choices[choices.count - 1], options: [])
+    }
+    self.violation = violation
+    race = Self.race(in: replay, of: kind, scenario)
+  }
+
+  /// The closest pair of steps of different strands whose order matters.
+  private static func race(
+    in replay: Replay,
+    of kind: Violation.Kind,
+    _ scenario: Scenario
+  ) -> (first: Int, second: Int)? {
+    let choices = replay.steps.map(\.choice)
+    guard choices.count > 1 else { return nil }
+    let run = ScheduleRun(scenario, reduction: .none)
+    defer { run.close() }
+    for distance in 1..<choices.count {
+      for first in 0..<min(replay.length, choices.count - distance) {
+        let second = first + distance
+        if choices[first].strand == choices[second].strand { continue }
+        var moved = choices
+        moved.remove(at: first)
+        moved.insert(choices[first], at: second)
+        if run.keepsPromises(following: moved, moving: first, behind: second) {
+          return (first + 1, second + 1)
+        }
+      }
+    }
+    return nil
+  }
+}
+
+/// All schedules with at most so many pre-emptions, for the shortest that breaks one promise.
+private struct BoundedSearch {
+  let kind: Violation.Kind
+  let preemptions: Int
+
+  /// Whether the search was finished within the allowance.
+  mutating func run(
+    _ scenario: Scenario,
+    allowance: inout Int,
+    best: inout [Choice]?
+  ) -> Bool {
+    let run = ScheduleRun(scenario, reduction: .full)
+    defer { run.close() }
+    var search = DepthFirst(preemptions: preemptions, length: 10_000)
+    var choices: [Choice] = []
+    while allowance > 0 {
+      allowance -= 1
+      search.begin()
+      run.begin()
+      choices.removeAll(keepingCapacity: true)
+      while !run.isOver, let index = search.choose(in: run) {
+        choices.append(run.options[index].choice)
+        run.take(index)
+      }
+      if run.violation?.kind == kind {
+        best = choices
+        // From here on only shorter ones are of interest.
+        search.length = choices.count - 1
+      }
+      run.end()
+      if !search.finish(steps: run.steps) { return true }
+    }
+    return false
+  }
+}
+
+extension Replay {
+  /// How many steps of the schedule took the turn from a strand that could have gone on.
+  package var preemptions: Int { steps.prefix(length).count { $0.isPreemption } }
+}
+
+extension ScheduleRun {
+  /// Follows `choices`, leaving out what is not possible, then goes on by habit; whether the steps
+  /// `first` and `second` did change places and no promise was broken.
+  fileprivate func keepsPromises(
+    following choices: [Choice],
+    moving first: Int,
+    behind second: Int
+  ) -> Bool {
+    begin()
+    defer { end() }
+    for (index, choice) in choices.enumerated() {
+      if isAtRest { break }
+      guard let option = self.index(of: choice) else {
+        // A move that makes one of the two impossible shows nothing about their order.
+        if index == second || index == second - 1 { return false }
+        continue
+      }
+      take(option)
+    }
+    goOnByHabit(upTo: 1_000)
+    return violation == nil && isAtRest
+  }
+}

@@ -1,0 +1,61 @@
+/// What came of a schedule that was run again.
+package struct Replay: Sendable {
+  /// The steps, in order.
+  package var steps: [StepRecord]
+  /// The promise the schedule broke, and none if it broke none.
+  package var violation: Violation?
+  /// Whether the schedule went as far as there was anything to run.
+  package var isComplete: Bool
+  /// The number of the last step that belongs to the schedule; what follows is the aftermath.
+  package var length: Int
+
+  /// Runs a schedule of `scenario` again, on the calling thread.
+  ///
+  /// - Parameters:
+  ///   - schedule: what `explore` printed.
+  ///   - scenario: the one it was found in.
+  ///   - withAftermath: whether to go on behind the schedule's end, by habit and without further
+  ///     cancellations, until nothing can run.
+  /// - Throws: `ScheduleError` when the schedule belongs to another scenario or cannot be followed.
+  @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
+  package init(
+    of schedule: Schedule,
+    in scenario: Scenario,
+    withAftermath: Bool = false
+  ) throws(ScheduleError) {
+    guard schedule.fingerprint == scenario.name else {
+      throw .otherScenario(schedule: schedule.fingerprint, scenario: scenario.name)
+    }
+    let run = ScheduleRun(scenario, reduction: .none)
+    run.record = StepRecorder()
+    defer { run.close() }
+    run.begin()
+    defer { run.end() }
+    for choice in schedule.choices {
+      guard let index = run.index(of: choice) else {
+        throw .notPossible(
+          step: run.steps + 1,
+          choice: choice,
+          options: run.options.map(\.choice)
+        )
+      }
+      run.take(index)
+    }
+    length = run.steps
+    violation = run.violation
+    isComplete = run.isAtRest
+    if withAftermath { run.goOnByHabit(upTo: 1_000) }
+    steps = run.record?.steps ?? []
+  }
+}
+
+extension ScheduleRun {
+  /// Goes on without cancelling anybody until nothing can run, or for `limit` steps.
+  func goOnByHabit(upTo limit: Int) {
+    var left = limit
+    while !isAtRest, left > 0 {
+      take(habitualOption)
+      left -= 1
+    }
+  }
+}

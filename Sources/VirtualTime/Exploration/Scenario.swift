@@ -1,0 +1,99 @@
+/// What is explored: some tasks on fresh state, and what they are promised.
+///
+/// A schedule begins by calling `make`, which builds everything anew, and then lets the tasks 1 to
+/// `tasks` each run the play's body. The same choices must lead to the same run: no clock, no random
+/// numbers, no state that outlives the play.
+package struct Scenario: Sendable {
+  /// How many simulated tasks there are.
+  package var tasks: Int
+  /// How many of them may be in service at once; nil for no limit.
+  package var limit: Int?
+  /// Whether cancelling any task at any step is among the choices.
+  package var cancellable: Bool
+  /// What else is promised.
+  package var promises: Promises
+  /// Whether the tasks are identical but for their number, so that which of several fresh ones comes
+  /// first makes no difference.
+  package var symmetric: Bool
+  /// Names the scenario in schedules: whatever must be equal for a schedule to mean the same. No colon.
+  package var fingerprint: @Sendable (Scenario) -> String
+  /// Builds the state of one schedule.
+  package var make: @Sendable (Stage) -> Play
+
+  package struct Promises: Hashable, Sendable {
+    /// Tasks are admitted in the order of their arrivals.
+    package var order: Bool
+    /// A task cancelled while it waits, nobody having handed it a permit, is not admitted.
+    package var cancelledWaitersNeverRun: Bool
+    /// At most this many later arrivals are admitted before one that waits; nil for no promise.
+    package var overtakingBound: Int?
+    /// What it is called when tasks wait for ever for what bodies outside any service hold.
+    ///
+    /// Nil has it judged: a permit leak when permits are in use though no body is in service, else a
+    /// lost wake-up.
+    package var whenAllWait: Violation.Kind?
+
+    package init(
+      order: Bool = false,
+      cancelledWaitersNeverRun: Bool = true,
+      overtakingBound: Int? = nil,
+      whenAllWait: Violation.Kind? = nil
+    ) {
+      self.order = order
+      self.cancelledWaitersNeverRun = cancelledWaitersNeverRun
+      self.overtakingBound = overtakingBound
+      self.whenAllWait = whenAllWait
+    }
+  }
+
+  package init(
+    tasks: Int,
+    limit: Int?,
+    cancellable: Bool,
+    promises: Promises = Promises(),
+    symmetric: Bool = true,
+    fingerprint: @escaping @Sendable (Scenario) -> String,
+    make: @escaping @Sendable (Stage) -> Play
+  ) {
+    precondition(tasks >= 1, "a scenario needs at least 1 task, not \(tasks)")
+    self.tasks = tasks
+    self.limit = limit
+    self.cancellable = cancellable
+    self.promises = promises
+    self.symmetric = symmetric
+    self.fingerprint = fingerprint
+    self.make = make
+  }
+
+  /// The scenario's name in schedules.
+  package var name: String { fingerprint(self) }
+}
+
+/// The state of one schedule, and what its tasks do with it.
+package struct Play: Sendable {
+  /// What task 1 to N does: arrives, is admitted, departs, reporting each to the stage.
+  package var body: @Sendable (_ task: Int) async -> Void
+  /// How many permits are in use; exact when every task has ended, and then it must be 0.
+  package var permitsInUse: (@Sendable () -> Int?)?
+
+  package init(
+    body: @escaping @Sendable (_ task: Int) async -> Void,
+    permitsInUse: (@Sendable () -> Int?)? = nil
+  ) {
+    self.body = body
+    self.permitsInUse = permitsInUse
+  }
+}
+
+/// What a simulated task can report of itself.
+package enum Observation: UInt8, Hashable, Sendable {
+  case arrived
+  case admitted
+  case finished
+  case failed
+  /// Cancelled in service: its departure.
+  case cancelledRunning
+  /// Cancelled before it was admitted: it leaves.
+  case cancelledWaiting
+  case rejected
+}

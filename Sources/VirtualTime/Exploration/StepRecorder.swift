@@ -1,0 +1,90 @@
+/// What one step of a schedule did.
+package struct StepRecord: Hashable, Sendable {
+  /// From 1.
+  package var number: Int
+  package var choice: Choice
+  /// The simulated task the step belongs to: its own, or the one that a helper served; 0 for none.
+  package var task: Int
+  /// What tasks reported during the step.
+  package var reports: [Report]
+  /// The other tasks that the step made ready, by themselves or by what serves them.
+  package var woke: [Int]
+  /// Whether the step's task waits now, and nobody is about to resume it.
+  package var isParked: Bool
+  /// Whether the step took the turn from a strand that could have gone on.
+  package var isPreemption: Bool
+  /// Bodies in service after the step.
+  package var running: Int
+  /// Tasks that wait after the step.
+  package var waiting: Int
+  /// The promise the step broke.
+  package var violation: Violation?
+
+  package struct Report: Hashable, Sendable {
+    package var observation: Observation
+    package var task: Int
+  }
+}
+
+/// Keeps the record of each step of one schedule.
+struct StepRecorder {
+  private(set) var steps: [StepRecord] = []
+  /// Which task each strand last reported for.
+  private var served: [Int32: Int] = [:]
+  private var reports: [StepRecord.Report] = []
+  private var choice: Choice?
+  private var isPreemption = false
+  private var wasBroken = false
+
+  mutating func reset() { self = StepRecorder() }
+
+  mutating func begin(_ choice: Choice, isPreemption: Bool) {
+    self.choice = choice
+    self.isPreemption = isPreemption
+    reports.removeAll(keepingCapacity: true)
+  }
+
+  mutating func note(_ observation: Observation, _ task: Int, by strand: Int32) {
+    reports.append(StepRecord.Report(observation: observation, task: task))
+    served[strand] = task
+  }
+
+  mutating func end(in run: ScheduleRun) {
+    guard let choice else { return }
+    let task = task(of: choice, in: run)
+    steps.append(
+      StepRecord(
+        number: run.steps,
+        choice: choice,
+        task: task,
+        reports: reports,
+        woke: tasksWoken(by: choice, in: run),
+        isParked: task != 0 && run.monitor.tasks[task].phase == .waiting && run.isParked(task),
+        isPreemption: isPreemption,
+        running: run.monitor.running,
+        waiting: run.monitor.waiting,
+        violation: wasBroken ? nil : run.violation
+      )
+    )
+    if run.violation != nil { wasBroken = true }
+  }
+
+  private func task(of choice: Choice, in run: ScheduleRun) -> Int {
+    // A turn of an actor serves whoever reports during it.
+    if choice.kind == .turn, let report = reports.first { return report.task }
+    return task(of: choice.strand, in: run)
+  }
+
+  private func task(of strand: Int32, in run: ScheduleRun) -> Int {
+    Int(strand) <= run.scenario.tasks ? Int(strand) : served[strand] ?? 0
+  }
+
+  private func tasksWoken(by choice: Choice, in run: ScheduleRun) -> [Int] {
+    var woken: [Int] = []
+    for step in run.executor.ready where step.wokenAt == run.steps && step.strand != choice.strand {
+      let task = task(of: step.strand, in: run)
+      if task != 0, !woken.contains(task) { woken.append(task) }
+    }
+    return woken
+  }
+}

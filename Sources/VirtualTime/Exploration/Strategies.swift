@@ -1,0 +1,229 @@
+/// How an exploration chooses.
+protocol Strategy {
+  /// Gets ready for the next schedule.
+  mutating func begin()
+
+  /// The index of the option to take; nil to give the schedule up.
+  mutating func choose(in run: ScheduleRun) -> Int?
+
+  /// Learns that the schedule is over; returns whether there is another to look at.
+  mutating func finish(steps: Int) -> Bool
+}
+
+/// Every schedule, one after the other, each from the beginning.
+///
+/// The path keeps for each step which options are still to be taken. Nothing of the scenario is kept:
+/// a schedule is repeated by making the same choices, which is what the executor guarantees.
+///
+/// With a bound on pre-emptions, only the schedules within it (Musuvathi and Qadeer, "Iterative
+/// context bounding", PLDI 2007): most defects show with very few. With a bound on length, only those
+/// shorter.
+struct DepthFirst: Strategy {
+  private struct Fork {
+    /// The options not yet looked at, one bit each; the lowest is under way.
+    var left: UInt64
+    var count: Int
+  }
+
+  /// At most this many pre-emptions; nil for any number.
+  var preemptions: Int?
+  /// At most this many steps; nil for any number.
+  var length: Int?
+  /// Whether the scenario did something else though it was given the same choices.
+  private(set) var hasDiverged = false
+
+  private var path: [Fork] = []
+  private var depth = 0
+  private var spent = 0
+
+  init(preemptions: Int? = nil, length: Int? = nil) {
+    self.preemptions = preemptions
+    self.length = length
+  }
+
+  mutating func begin() {
+    depth = 0
+    spent = 0
+  }
+
+  mutating func choose(in run: ScheduleRun) -> Int? {
+    if let length, depth >= length { return nil }
+    if depth == path.count {
+      path.append(Fork(left: allowed(in: run), count: run.options.count))
+    } else if path[depth].count != run.options.count {
+      hasDiverged = true
+      return nil
+    }
+    let index = path[depth].left.trailingZeroBitCount
+    depth += 1
+    if run.isPreemption(run.options[index].choice) { spent += 1 }
+    return index
+  }
+
+  mutating func finish(steps: Int) -> Bool {
+    if hasDiverged { return false }
+    // A schedule given up early was cut at `depth`; nothing below was ever entered.
+    while let last = path.last {
+      let left = last.left & (last.left - 1)
+      if left != 0 {
+        path[path.count - 1].left = left
+        return true
+      }
+      path.removeLast()
+    }
+    return false
+  }
+
+  private func allowed(in run: ScheduleRun) -> UInt64 {
+    precondition(
+      run.options.count <= 64,
+      "\(run.options.count) things can happen next, and depth-first search keeps account of at most 64; "
+        + "explore with fewer tasks"
+    )
+    guard let preemptions, spent >= preemptions else {
+      return run.options.count == 64 ? .max : (1 << UInt64(run.options.count)) - 1
+    }
+    var mask: UInt64 = 0
+    for (index, option) in run.options.enumerated() where !run.isPreemption(option.choice) {
+      mask |= 1 << UInt64(index)
+    }
+    return mask
+  }
+}
+
+/// Each choice by lot.
+///
+/// Were every cancellation there is among the lots of every step, almost every task of almost every
+/// schedule would be cancelled before it did anything. So a schedule first draws which tasks may be
+/// cancelled at all.
+struct RandomWalk: Strategy {
+  private var random: SplitMix64
+  private var mayCancel: UInt64 = 0
+
+  init(seed: UInt64) { random = SplitMix64(seed: seed) }
+
+  mutating func begin() { mayCancel = random.next() }
+
+  mutating func choose(in run: ScheduleRun) -> Int? {
+    var lots = run.runnable
+    for option in run.options[run.runnable...] where isAllowed(option) { lots += 1 }
+    let lot = random.next(below: lots)
+    if lot < run.runnable { return lot }
+    var seen = run.runnable
+    for index in run.runnable..<run.options.count where isAllowed(run.options[index]) {
+      if seen == lot { return index }
+      seen += 1
+    }
+    return 0
+  }
+
+  mutating func finish(steps: Int) -> Bool { true }
+
+  private func isAllowed(_ option: ScheduleRun.Option) -> Bool {
+    mayCancel >> UInt64(option.choice.strand & 63) & 1 == 1
+  }
+}
+
+/// Strands with priorities that change at few places.
+///
+/// Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
+/// guarantees of finding bugs" (PCT, ASPLOS 2010). Every strand gets a random priority and the highest
+/// that can run does; at `depth` − 1 random steps the strand about to run falls to the bottom instead.
+/// For a defect that needs `depth` orderings among n strands in k steps, a schedule finds it with
+/// probability at least 1 / (n · k^(depth − 1)), however unlikely a fair walk is to.
+///
+/// Two things are not strands. A sleep ends when its time comes, whatever the sleeper's priority: each
+/// sleep draws one of its own. A cancellation has one step, and as the highest of all it would come
+/// first, as the lowest never: half of the tasks, drawn anew for each schedule, are cancelled at a
+/// random step.
+struct PriorityBased: Strategy {
+  private let depth: Int
+  private var random: SplitMix64
+  /// The longest schedule so far: where changes are drawn from.
+  private var length = 8
+  private var step = 0
+  /// The priority of each strand; strands get theirs when they first appear.
+  private var priorities: [Int] = []
+  /// The priority of each strand's present sleep; 0 until it is drawn.
+  private var sleeps: [Int] = []
+  private var changes: [Int] = []
+  /// The step at which each task is to be cancelled; 0 for never.
+  private var cancellations: [Int] = []
+
+  init(depth: Int, seed: UInt64) {
+    precondition(
+      depth >= 1,
+      "the depth of a priority-based exploration must be at least 1, not \(depth)"
+    )
+    self.depth = depth
+    random = SplitMix64(seed: seed)
+  }
+
+  mutating func begin() {
+    step = 0
+    priorities.removeAll(keepingCapacity: true)
+    sleeps.removeAll(keepingCapacity: true)
+    cancellations.removeAll(keepingCapacity: true)
+    changes.removeAll(keepingCapacity: true)
+    for _ in 1..<depth { changes.append(random.next(below: length) + 1) }
+  }
+
+  mutating func choose(in run: ScheduleRun) -> Int? {
+    step += 1
+    while cancellations.count < run.scenario.tasks {
+      let isCancelled = random.next(below: 2) == 1
+      cancellations.append(isCancelled ? random.next(below: length) + 1 : 0)
+    }
+    for index in run.runnable..<run.options.count
+    where (1...step).contains(cancellations[Int(run.options[index].choice.strand) - 1]) {
+      return index
+    }
+    var best = highest(in: run)
+    for (rank, change) in changes.enumerated() where change == step {
+      lower(run.options[best], in: run, to: -1 - rank)
+      best = highest(in: run)
+    }
+    // The next sleep is another one.
+    if run.isSleeper(run.options[best]) { sleeps[Int(run.options[best].choice.strand)] = 0 }
+    return best
+  }
+
+  mutating func finish(steps: Int) -> Bool {
+    length = max(length, steps)
+    return true
+  }
+
+  private mutating func highest(in run: ScheduleRun) -> Int {
+    var best = 0
+    var highest = Int.min
+    for index in 0..<run.runnable {
+      let priority = priority(of: run.options[index], in: run)
+      if priority > highest {
+        highest = priority
+        best = index
+      }
+    }
+    return best
+  }
+
+  private mutating func priority(of option: ScheduleRun.Option, in run: ScheduleRun) -> Int {
+    let strand = Int(option.choice.strand)
+    while priorities.count <= strand {
+      priorities.append(draw())
+      sleeps.append(0)
+    }
+    guard run.isSleeper(option) else { return priorities[strand] }
+    if sleeps[strand] == 0 { sleeps[strand] = draw() }
+    return sleeps[strand]
+  }
+
+  private mutating func lower(_ option: ScheduleRun.Option, in run: ScheduleRun, to priority: Int) {
+    if run.isSleeper(option) {
+      sleeps[Int(option.choice.strand)] = priority
+    } else {
+      priorities[Int(option.choice.strand)] = priority
+    }
+  }
+
+  private mutating func draw() -> Int { random.next(below: 1 << 30) + 1 }
+}

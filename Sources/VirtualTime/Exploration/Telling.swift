@@ -1,0 +1,49 @@
+/// Steps in words.
+extension StepRecord {
+  /// Who acts: `t02`, or `·` for the driver that cancels, or what helps.
+  ///
+  /// - Parameter tasks: how many simulated tasks the scenario has.
+  package func actor(amongst tasks: Int) -> String {
+    if choice.kind == .cancel { return "·" }
+    if task != 0 { return PropertyMonitor.name(task) }
+    return "helper"
+  }
+
+  /// What happened, in one line: "arrives; waits".
+  package var told: String {
+    var parts: [String] = []
+    if choice.kind == .cancel {
+      parts.append("\(PropertyMonitor.name(Int(choice.strand))) is cancelled")
+    }
+    for report in reports {
+      let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
+      parts.append(subject + report.observation.told)
+    }
+    if choice.kind != .cancel, isParked {
+      parts.append(reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting")
+    }
+    if let woken = wokenNames { parts.append("\(woken) can go on") }
+    if parts.isEmpty { parts.append(choice.kind == .turn ? "an actor takes its turn" : "goes on") }
+    return parts.joined(separator: "; ")
+  }
+
+  private var wokenNames: String? {
+    guard !woke.isEmpty, choice.kind != .cancel else { return nil }
+    return woke.map { PropertyMonitor.name($0) }.joined(separator: " and ")
+  }
+}
+
+extension Observation {
+  /// What the task does.
+  package var told: String {
+    switch self {
+    case .arrived: "arrives"
+    case .admitted: "is admitted; its body runs"
+    case .finished: "departs"
+    case .failed: "fails and departs"
+    case .cancelledRunning: "departs, cancelled in service"
+    case .cancelledWaiting: "leaves the line, cancelled"
+    case .rejected: "is turned away"
+    }
+  }
+}

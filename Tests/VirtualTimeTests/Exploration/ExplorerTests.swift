@@ -1,0 +1,242 @@
+import Limiters
+import Synchronization
+import Testing
+
+@testable import VirtualTime
+
+@Suite(.serialized) struct ExplorerTests {
+  /// Tasks that share nothing and take `steps` steps each.
+  private func strangers(_ tasks: Int, steps: Int) -> Scenario {
+    Scenario(tasks: tasks, limit: nil, cancellable: false, fingerprint: { _ in "strangers" }) {
+      stage in
+      Play(body: { _ in for _ in 1..<steps { try? await stage.pause() } })
+    }
+  }
+
+  @Test(
+    arguments: [
+      // (a + b)! / (a! b!), and so on: all ways to merge sequences.
+      (tasks: 1, steps: 4, merges: 1), (2, 1, 2), (2, 3, 20), (2, 5, 252), (3, 2, 90), (3, 3, 1680),
+      (4, 2, 2520),
+    ]
+  )
+  func `without reduction every merge of the tasks' steps is a schedule`(
+    tasks: Int,
+    steps: Int,
+    merges: Int
+  ) throws {
+    let verdict = try Exploration(reduction: .none)(strangers(tasks, steps: steps))
+    #expect(verdict.schedules == merges)
+    #expect(verdict.steps == merges * tasks * steps)
+    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.found == nil)
+  }
+
+  @Test func `with identical tasks only one order of their beginnings is looked at`() throws {
+    let verdict = try Exploration()(strangers(3, steps: 3))
+    #expect(verdict.schedules == 1680 / 6)
+    var different = strangers(3, steps: 3)
+    different.symmetric = false
+    #expect(try Exploration()(different).schedules == 1680)
+  }
+
+  @Test(arguments: [(1, false), (2, false), (1, true)])
+  func `the limiter keeps its promises in every schedule of small cases`(
+    limit: Int,
+    cancellable: Bool
+  ) throws {
+    let scenario = Scenario.limiter(
+      tasks: cancellable ? 2 : 3,
+      limit: limit,
+      cancellable: cancellable
+    )
+    let verdict = try Exploration()(scenario)
+    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.found == nil)
+    #expect(verdict.failed == 0)
+    #expect(verdict.tasksLost == 0)
+  }
+
+  @Test(
+    arguments: [
+      (Flaw.none, nil, 3, true), (.checksThenActs, .overAdmission, 2, false),
+      (.checksThenParks, .lostWakeUp, 2, false), (.keepsPermitOnError, .permitLeak, 1, false),
+      (.barges, .order, 3, false), (.resumesTwice, .doubleResume, 2, true),
+      (.admitsCancelled, .overAdmission, 2, true), (.losesPermitToCancelled, .permitLeak, 2, true),
+    ] as [(Flaw, Violation.Kind?, Int, Bool)]
+  )
+  func `each flaw is found by every strategy, and none where there is none`(
+    flaw: Flaw,
+    kind: Violation.Kind?,
+    tasks: Int,
+    cancellable: Bool
+  ) throws {
+    let scenario = Scenario.semaphore(flaw, tasks: tasks, limit: 1, cancellable: cancellable)
+    let exhaustive = try Exploration()(scenario)
+    #expect(exhaustive.coverage == .exhaustive)
+    guard let kind else {
+      #expect(exhaustive.found == nil)
+      return
+    }
+    #expect(exhaustive.failures[kind] != nil, "\(exhaustive.failures)")
+    for seed in 1...20 as ClosedRange<UInt64> {
+      for strategy in [Exploration.Strategy.random, .pct(depth: 3)] {
+        var exploration = Exploration(strategy: strategy, schedules: 10_000, seed: seed)
+        exploration.stopsAtViolation = true
+        let verdict = try exploration(scenario)
+        #expect(verdict.found != nil, "\(strategy), seed \(seed)")
+        #expect(verdict.coverage == .bounded)
+      }
+    }
+  }
+
+  @Test(arguments: Flaw.allCases)
+  func `the reduced search finds what the unreduced one finds`(flaw: Flaw) {
+    for (tasks, limit, cancellable) in [(2, 1, false), (2, 1, true), (3, 1, false), (3, 2, false)] {
+      let scenario = Scenario.semaphore(flaw, tasks: tasks, limit: limit, cancellable: cancellable)
+      let reduced = Summary(of: scenario, reduction: .full)
+      let unreduced = Summary(of: scenario, reduction: .none)
+      #expect(reduced.violations == unreduced.violations)
+      #expect(reduced.clean == unreduced.clean)
+      #expect(reduced.schedules < unreduced.schedules || tasks == 1)
+    }
+  }
+
+  @Test(arguments: [(2, 1, true), (3, 1, false), (3, 2, false)])
+  func `the reduced search agrees with the unreduced one on the limiter`(
+    tasks: Int,
+    limit: Int,
+    cancellable: Bool
+  ) {
+    let scenario = Scenario.limiter(tasks: tasks, limit: limit, cancellable: cancellable)
+    let reduced = Summary(of: scenario, reduction: .full)
+    let unreduced = Summary(of: scenario, reduction: .none)
+    #expect(reduced.violations == [])
+    #expect(unreduced.violations == [])
+    #expect(reduced.clean == unreduced.clean)
+  }
+
+  @Test func `bodies that wait for each other are a deadlock, with those behind named`() throws {
+    // Each body asks for a second permit of a limiter of one.
+    let scenario = Scenario(tasks: 2, limit: 1, cancellable: false, fingerprint: { _ in "nested" })
+    { stage in
+      let limiter = Semaphore(limit: 1, flaw: .none, stage: stage)
+      return Play(body: { task in
+        stage.report(.arrived, of: task)
+        try? await limiter.run(task) {
+          stage.report(.admitted, of: task)
+          try await limiter.run(task) {}
+          stage.report(.finished, of: task)
+        }
+      })
+    }
+    let verdict = try Exploration()(scenario)
+    #expect(verdict.failed == verdict.schedules)
+    #expect(verdict.found?.violation.kind == .deadlock)
+    #expect(verdict.found?.violation.message == "t01 in service can never go on, and t02 behind")
+  }
+
+  @Test func `a task overtaken more often than promised starves`() throws {
+    var scenario = Scenario.semaphore(.barges, tasks: 4, limit: 1, cancellable: false)
+    scenario.promises = Scenario.Promises(overtakingBound: 1)
+    #expect(try Exploration()(scenario).failures[.starvation] != nil)
+    scenario.promises.overtakingBound = 2
+    #expect(try Exploration()(scenario).failures[.starvation] == nil)
+  }
+
+  @Test func `the same seed finds the same, another seed another schedule`() throws {
+    let scenario = Scenario.semaphore(.checksThenParks, tasks: 3, limit: 1, cancellable: false)
+    func first(_ strategy: Exploration.Strategy, _ seed: UInt64) throws -> Verdict {
+      try Exploration(strategy: strategy, schedules: 2000, seed: seed)(scenario)
+    }
+    for strategy in [Exploration.Strategy.random, .pct(depth: 2)] {
+      let one = try first(strategy, 7)
+      let again = try first(strategy, 7)
+      #expect(one.found == again.found)
+      #expect((one.steps, one.failed) == (again.steps, again.failed))
+      #expect(try first(strategy, 8).steps != one.steps)
+    }
+  }
+
+  @Test func `a bound on schedules makes the coverage bounded`() throws {
+    let verdict = try Exploration(schedules: 10)(strangers(3, steps: 3))
+    #expect(verdict.schedules == 10)
+    #expect(verdict.coverage == .bounded)
+  }
+
+  @Test func `schedules that never end are given up and counted`() throws {
+    let scenario = Scenario(tasks: 1, limit: nil, cancellable: false, fingerprint: { _ in "spin" })
+    { _ in
+      Play(body: { _ in while !Task.isCancelled { await Task.yield() } })
+    }
+    let verdict = try Exploration(longest: 50)(scenario)
+    #expect(verdict.coverage == .bounded)
+    #expect(verdict.givenUp == verdict.schedules)
+    #expect(verdict.tasksLost == 0)
+  }
+
+  @Test func `an exploration can be stopped from outside`() throws {
+    var asked: [Int] = []
+    let verdict = try Exploration()(strangers(4, steps: 4)) { schedules in
+      asked.append(schedules)
+      return asked.count == 3
+    }
+    #expect(verdict.wasInterrupted)
+    #expect(verdict.coverage == .bounded)
+    #expect(verdict.schedules == asked.last)
+  }
+
+  @Test func `a scenario that leaves the executor is refused`() {
+    let left = AsyncStream<Void>.makeStream()
+    let scenario = Scenario(
+      tasks: 1,
+      limit: nil,
+      cancellable: false,
+      fingerprint: { _ in "escapes" }
+    ) { _ in
+      Play(body: { _ in await Task.detached { left.continuation.finish() }.value })
+    }
+    #expect(throws: ExplorationError.escapes(scenario: "escapes")) {
+      // The detached task resumes the body from its own thread, at some time.
+      for _ in 0..<1_000_000 { _ = try Exploration()(scenario) }
+    }
+  }
+
+  @Test func `a scenario that remembers earlier schedules is refused`() {
+    let count = Mutex(0)
+    let scenario = Scenario(tasks: 2, limit: nil, cancellable: false, fingerprint: { _ in "moody" })
+    { stage in
+      let mood = count.withLock { count in
+        count += 1
+        return count
+      }
+      return Play(body: { _ in for _ in 0..<(mood % 3) { try? await stage.pause() } })
+    }
+    #expect(throws: ExplorationError.diverges(scenario: "moody")) {
+      _ = try Exploration()(scenario)
+    }
+  }
+
+  @Test func `nothing of a schedule is kept when it has ended, however it ended`() throws {
+    let before = Semaphore.alive.load(ordering: .relaxed)
+    for flaw in Flaw.allCases {
+      let scenario = Scenario.semaphore(flaw, tasks: 2, limit: 1, cancellable: true)
+      #expect(try Exploration()(scenario).tasksLost == 0, "\(flaw)")
+    }
+    #expect(Semaphore.alive.load(ordering: .relaxed) == before)
+  }
+}
+
+extension Scenario {
+  static func limiter(tasks: Int, limit: Int, cancellable: Bool) -> Scenario {
+    visits(
+      "limiter",
+      tasks: tasks,
+      limit: limit,
+      cancellable: cancellable,
+      make: { limit, _ in ConcurrencyLimiter(concurrency: limit) },
+      permitsInUse: { $0.running },
+      enter: { limiter, _, body in try await limiter.run(body) }
+    )
+  }
+}
