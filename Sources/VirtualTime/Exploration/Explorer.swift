@@ -47,6 +47,7 @@ package struct Exploration: Sendable {
   ///   - scenario: what to explore.
   ///   - shouldStop: asked every few milliseconds, with how many schedules were looked at so far;
   ///     true ends the exploration with what was found.
+  /// - Returns: what was looked at and what was found.
   /// - Throws: `ExplorationError` when the scenario cannot be explored at all.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
   package func callAsFunction(
@@ -107,7 +108,7 @@ package struct Exploration: Sendable {
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
       let hasMore = search.finish(steps: run.steps)
       if !hasMore { break }
-      if stopsAtViolation, verdict.found != nil {
+      if stopsAtViolation, verdict.failed > 0 {
         verdict.coverage = .bounded
         break
       }
@@ -147,8 +148,8 @@ package struct Verdict: Sendable {
   package internal(set) var failed = 0
   /// How many broke which.
   package internal(set) var failures: [Violation.Kind: Int] = [:]
-  /// The first violation found.
-  package internal(set) var found: Found?
+  /// The first violation of each kind.
+  package internal(set) var firsts: [Violation.Kind: Found] = [:]
   /// Schedules given up because they got too long.
   package internal(set) var givenUp = 0
   /// Tasks that nothing could resume any more, and whose memory is lost; only limiters that lose
@@ -159,7 +160,14 @@ package struct Verdict: Sendable {
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
     failed += 1
     failures[violation.kind, default: 0] += 1
-    if found == nil { found = Found(violation: violation, schedule: schedule()) }
+    if firsts[violation.kind] == nil {
+      firsts[violation.kind] = Found(violation: violation, schedule: schedule())
+    }
+  }
+
+  /// The violation to speak of: the gravest kind that was found, and the first of that.
+  package var found: Found? {
+    Violation.Kind.allCases.lazy.compactMap { firsts[$0] }.first
   }
 }
 

@@ -17,8 +17,9 @@ package struct Minimum: Sendable {
   package var preemptions: Int
   /// The steps, with what happens after the violation behind them.
   package var replay: Replay
-  /// Two steps, by their numbers, whose order matters: with the first moved behind the second, the
-  /// promise is kept. Nil when no single move does that.
+  /// Two steps, by their numbers, whose order matters.
+  ///
+  /// With the first moved behind the second, every promise is kept. Nil when no single move does that.
   package var race: (first: Int, second: Int)?
   /// Whether the search was finished; else this is what was found, as it was found.
   package var isMinimal: Bool
@@ -89,7 +90,10 @@ package struct Minimum: Sendable {
     race = Self.race(in: replay, of: kind, scenario)
   }
 
-  /// The closest pair of steps of different strands whose order matters.
+  /// A pair of steps of different strands whose order matters.
+  ///
+  /// There are often several. Told is the one that says most: a cancellation before another step, if
+  /// there is one; else the closest pair; of those the last.
   private static func race(
     in replay: Replay,
     of kind: Violation.Kind,
@@ -99,16 +103,21 @@ package struct Minimum: Sendable {
     guard choices.count > 1 else { return nil }
     let run = ScheduleRun(scenario, reduction: .none)
     defer { run.close() }
+    var pairs: [(first: Int, second: Int)] = []
     for distance in 1..<choices.count {
-      for first in 0..<min(replay.length, choices.count - distance) {
-        let second = first + distance
-        if choices[first].strand == choices[second].strand { continue }
-        var moved = choices
-        moved.remove(at: first)
-        moved.insert(choices[first], at: second)
-        if run.keepsPromises(following: moved, moving: first, behind: second) {
-          return (first + 1, second + 1)
-        }
+      for first in (0..<min(replay.length, choices.count - distance)).reversed()
+      where choices[first].strand != choices[first + distance].strand {
+        pairs.append((first, first + distance))
+      }
+    }
+    let cancelling = pairs.filter { choices[$0.first].kind == .cancel }
+    let others = pairs.filter { choices[$0.first].kind != .cancel }
+    for (first, second) in cancelling + others {
+      var moved = choices
+      moved.remove(at: first)
+      moved.insert(choices[first], at: second)
+      if run.keepsPromises(following: moved, moving: first, behind: second) {
+        return (first + 1, second + 1)
       }
     }
     return nil

@@ -71,7 +71,9 @@ struct PropertyMonitor {
 
   /// Notes the cancellation, just before it takes effect.
   ///
-  /// - Parameter isHandOffPossible: whether somebody may already be on the way with a permit.
+  /// - Parameters:
+  ///   - task: who is cancelled.
+  ///   - isHandOffPossible: whether somebody may already be on the way with a permit.
   mutating func noteCancellation(of task: Int, isHandOffPossible: Bool) {
     tasks[task].isCancelled = true
     if tasks[task].phase == .waiting, !isHandOffPossible { tasks[task].mustNotRun = true }
@@ -143,7 +145,9 @@ struct PropertyMonitor {
     if promises.order || promises.overtakingBound != nil { noteOvertaken(by: task) }
   }
 
-  /// Overtaking is judged by counting: a task that arrived earlier and waits may have been handed a
+  /// Judges overtaking by counting.
+  ///
+  /// A task that arrived earlier and waits may have been handed a
   /// permit and only not have run yet. But all bodies in service and all such tasks together cannot
   /// have more permits than there are.
   private mutating func noteOvertaken(by task: Int) {

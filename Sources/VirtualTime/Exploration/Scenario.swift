@@ -15,7 +15,9 @@ package struct Scenario: Sendable {
   /// Whether the tasks are identical but for their number, so that which of several fresh ones comes
   /// first makes no difference.
   package var symmetric: Bool
-  /// Names the scenario in schedules: whatever must be equal for a schedule to mean the same. No colon.
+  /// Names the scenario in schedules.
+  ///
+  /// Whatever must be equal for a schedule to mean the same is in the name. A colon is not.
   package var fingerprint: @Sendable (Scenario) -> String
   /// Builds the state of one schedule.
   package var make: @Sendable (Stage) -> Play

@@ -1,9 +1,7 @@
 /// Steps in words.
 extension StepRecord {
-  /// Who acts: `t02`, or `·` for the driver that cancels, or what helps.
-  ///
-  /// - Parameter tasks: how many simulated tasks the scenario has.
-  package func actor(amongst tasks: Int) -> String {
+  /// Who acts: `t02`, `·` for the driver that cancels, `helper` for what serves nobody in particular.
+  package var actor: String {
     if choice.kind == .cancel { return "·" }
     if task != 0 { return PropertyMonitor.name(task) }
     return "helper"

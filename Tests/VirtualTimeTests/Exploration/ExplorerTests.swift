@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct ExplorerTests {
   /// Tasks that share nothing and take `steps` steps each.
   private func strangers(_ tasks: Int, steps: Int) -> Scenario {
-    Scenario(tasks: tasks, limit: nil, cancellable: false, fingerprint: { _ in "strangers" }) {
+    Scenario("strangers", tasks: tasks) {
       stage in
       Play(body: { _ in for _ in 1..<steps { try? await stage.pause() } })
     }
@@ -118,8 +118,7 @@ import Testing
 
   @Test func `bodies that wait for each other are a deadlock, with those behind named`() throws {
     // Each body asks for a second permit of a limiter of one.
-    let scenario = Scenario(tasks: 2, limit: 1, cancellable: false, fingerprint: { _ in "nested" })
-    { stage in
+    let scenario = Scenario("nested", tasks: 2, limit: 1) { stage in
       let limiter = Semaphore(limit: 1, flaw: .none, stage: stage)
       return Play(body: { task in
         stage.report(.arrived, of: task)
@@ -165,8 +164,7 @@ import Testing
   }
 
   @Test func `schedules that never end are given up and counted`() throws {
-    let scenario = Scenario(tasks: 1, limit: nil, cancellable: false, fingerprint: { _ in "spin" })
-    { _ in
+    let scenario = Scenario("spin", tasks: 1) { _ in
       Play(body: { _ in while !Task.isCancelled { await Task.yield() } })
     }
     let verdict = try Exploration(longest: 50)(scenario)
@@ -188,12 +186,7 @@ import Testing
 
   @Test func `a scenario that leaves the executor is refused`() {
     let left = AsyncStream<Void>.makeStream()
-    let scenario = Scenario(
-      tasks: 1,
-      limit: nil,
-      cancellable: false,
-      fingerprint: { _ in "escapes" }
-    ) { _ in
+    let scenario = Scenario("escapes", tasks: 1) { _ in
       Play(body: { _ in await Task.detached { left.continuation.finish() }.value })
     }
     #expect(throws: ExplorationError.escapes(scenario: "escapes")) {
@@ -204,8 +197,7 @@ import Testing
 
   @Test func `a scenario that remembers earlier schedules is refused`() {
     let count = Mutex(0)
-    let scenario = Scenario(tasks: 2, limit: nil, cancellable: false, fingerprint: { _ in "moody" })
-    { stage in
+    let scenario = Scenario("moody", tasks: 2) { stage in
       let mood = count.withLock { count in
         count += 1
         return count

@@ -57,6 +57,12 @@ final class Semaphore: Sendable {
     var free: Int
     var waiters: [Waiter] = []
     var leftEarly: Set<Int> = []
+
+    mutating func takeIfFree() -> Bool {
+      guard free > 0 else { return false }
+      free -= 1
+      return true
+    }
   }
 
   /// How many there are: what is freed when a schedule ends.
@@ -97,7 +103,7 @@ final class Semaphore: Sendable {
         return
       }
     case .checksThenParks:
-      if state.withLock({ $0.free > 0 ? $0.free -= 1 : nil }) != nil { return }
+      if state.withLock({ $0.takeIfFree() }) { return }
       await Task.yield()
       if await !park(task, looksAgain: false) { throw CancellationError() }
       return
@@ -159,11 +165,18 @@ final class Semaphore: Sendable {
 }
 
 extension Scenario {
-  /// Tasks that arrive, are let in, serve for a while, and depart.
-  ///
-  /// - Parameters:
-  ///   - enter: what lets at most so many bodies run; made anew for each schedule.
-  ///   - permitsInUse: asked at the end.
+  /// A scenario whose tasks run `play` and that promises nothing.
+  init(_ name: String, tasks: Int, limit: Int? = nil, play: @escaping @Sendable (Stage) -> Play) {
+    self.init(
+      tasks: tasks,
+      limit: limit,
+      cancellable: false,
+      fingerprint: { _ in name },
+      make: play
+    )
+  }
+
+  /// Tasks that arrive, are let in by a limiter made anew for each schedule, serve, and depart.
   static func visits<Limiter: Sendable>(
     _ name: String,
     tasks: Int,
@@ -175,13 +188,7 @@ extension Scenario {
     permitsInUse: @escaping @Sendable (Limiter) -> Int?,
     enter: @escaping @Sendable (Limiter, Int, () async throws -> Void) async throws -> Void
   ) -> Scenario {
-    Scenario(
-      tasks: tasks,
-      limit: limit,
-      cancellable: cancellable,
-      promises: promises,
-      fingerprint: { "\(name)-\($0.tasks)-\($0.limit ?? 0)-\($0.cancellable ? "any" : "none")" }
-    ) { stage in
+    var scenario = Scenario(name, tasks: tasks, limit: limit) { stage in
       let limiter = make(limit, stage)
       return Play(
         body: { task in
@@ -204,6 +211,12 @@ extension Scenario {
         permitsInUse: { permitsInUse(limiter) }
       )
     }
+    scenario.cancellable = cancellable
+    scenario.promises = promises
+    scenario.fingerprint = {
+      "\(name)-\($0.tasks)-\($0.limit ?? 0)-\($0.cancellable ? "any" : "none")"
+    }
+    return scenario
   }
 
   static func semaphore(_ flaw: Flaw, tasks: Int, limit: Int, cancellable: Bool) -> Scenario {

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import VirtualTime
+
+@Suite struct StepperTests {
+  let flawed = Scenario.semaphore(.checksThenParks, tasks: 2, limit: 1, cancellable: false)
+
+  @Test func `each option tells what it will do, and does it`() {
+    var stepper = Stepper(flawed)
+    var seen = 0
+    while !stepper.isOver {
+      let option = stepper.options[seen % stepper.options.count]
+      stepper.choose(seen % stepper.options.count)
+      #expect(stepper.steps.last == option.outcome)
+      seen += 1
+    }
+    #expect(stepper.options == [])
+    #expect(stepper.steps.count == seen)
+  }
+
+  @Test func `the learner can lose a wake-up by hand`() throws {
+    var stepper = Stepper(flawed)
+    func choose(_ text: String) throws {
+      let index = try #require(stepper.options.firstIndex { $0.choice.text == text })
+      stepper.choose(index)
+    }
+    try choose("1")
+    #expect(stepper.steps[0].told == "arrives; is admitted; its body runs")
+    try choose("2")
+    #expect(stepper.waiters.isEmpty, "it yields between looking and parking")
+    try choose("1")
+    while !stepper.isOver { stepper.choose(0) }
+    #expect(stepper.violation?.kind == .lostWakeUp)
+    #expect(stepper.violation?.message == "t02 waits for ever though no body is in service")
+    #expect(stepper.waiters.map(\.task) == [2])
+    #expect(try Replay(of: stepper.schedule, in: flawed).violation == stepper.violation)
+  }
+
+  @Test func `going back leads to the same options as before`() {
+    var stepper = Stepper(flawed)
+    var positions = [stepper.options]
+    for _ in 0..<4 {
+      stepper.choose(stepper.options.count - 1)
+      positions.append(stepper.options)
+    }
+    for number in (0..<4).reversed() {
+      stepper.back()
+      #expect(stepper.options == positions[number])
+      #expect(stepper.steps.count == number)
+    }
+    stepper.back(10)
+    #expect(stepper.options == positions[0])
+  }
+
+  @Test func `a copy is a fork, and goto cuts`() {
+    var stepper = Stepper(flawed)
+    stepper.choose(0)
+    let fork = stepper
+    stepper.goOn()
+    #expect(stepper.isOver)
+    #expect(stepper.violation == nil)
+    stepper.go(to: 1)
+    #expect(stepper.options == fork.options)
+    #expect(stepper.schedule == fork.schedule)
+  }
+
+  @Test func `cancelling is among the options, once for each task that has not ended`() throws {
+    var stepper = Stepper(.semaphore(.none, tasks: 2, limit: 1, cancellable: true))
+    #expect(stepper.options.map(\.choice.text) == ["1", "2", "c1", "c2"])
+    stepper.choose(0)
+    stepper.choose(try #require(stepper.options.firstIndex { $0.choice.text == "2" }))
+    #expect(stepper.waiters.map(\.task) == [2])
+    stepper.choose(try #require(stepper.options.firstIndex { $0.choice.text == "c2" }))
+    #expect(!stepper.options.contains { $0.choice.text == "c2" })
+    #expect(stepper.waiters.isEmpty)
+    stepper.goOn()
+    #expect(stepper.violation == nil)
+    #expect(stepper.steps.map(\.told).contains("leaves the line, cancelled"))
+  }
+}
