@@ -23,7 +23,7 @@ final class TemporaryFolder: Sendable {
   }
 
   func read(_ name: String) throws -> String {
-    try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
+    String(decoding: try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")), as: UTF8.self)
   }
 
   func namedPipe(_ name: String) throws -> NamedPipe {
