@@ -52,9 +52,9 @@ static inline int cledit_bind(EditLine *e, const wchar_t *key, const wchar_t *co
   return el_wset(e, EL_BIND, key, command, NULL);
 }
 
-/// Changes what the terminal is told while no line is being read, as `setty -x` does.
-static inline int cledit_set_idle_mode(EditLine *e, const wchar_t *mode) {
-  return el_wset(e, EL_SETTY, L"-x", mode, NULL);
+/// Changes what the terminal is told while no line is being read (`-x`) or while one is (`-d`).
+static inline int cledit_set_terminal(EditLine *e, const wchar_t *when, const wchar_t *mode) {
+  return el_wset(e, EL_SETTY, when, mode, NULL);
 }
 
 /// Puts the terminal into (1) or out of (0) the mode for editing.

@@ -97,8 +97,11 @@ final class EditorSession {
     cledit_set_reader(editor) { editor, character in session(of: editor).nextCharacter(character) }
     cledit_set_editor(editor, wide("emacs"))
     // Between lines too nothing is echoed: see `TerminalMode`.
-    cledit_set_idle_mode(editor, wide("-icanon"))
-    cledit_set_idle_mode(editor, wide("-echo"))
+    cledit_set_terminal(editor, wide("-x"), wide("-icanon"))
+    cledit_set_terminal(editor, wide("-x"), wide("-echo"))
+    // Within a line Ctrl-C is a key. As a signal it would come by another thread, and what is typed
+    // after it could overtake it: an Enter would then run the line that was to be dropped.
+    cledit_set_terminal(editor, wide("-d"), wide("-isig"))
     cledit_add_command(editor, wide("lab-complete"), wide("Complete the word")) { editor, _ in
       session(of: editor).complete()
     }
@@ -166,6 +169,8 @@ final class EditorSession {
     carryOutBetweenLines()
     if marksPastes { write(Paste.ask) }
     defer { if marksPastes { write(Paste.askNoMore) } }
+    // Before the prompt shows, so that whoever waits for the prompt finds the keys working.
+    cledit_prepare(editor, 1)
 
     var count: Int32 = 0
     let text = el_wgets(editor, &count)
@@ -195,29 +200,57 @@ final class EditorSession {
     while ending == nil {
       carryOutOrders()
       if ending != nil { break }
-      if let next = pasted.popFirst() {
+      // What is typed during a paste comes after it, but a Ctrl-C among it must be seen at once.
+      let typed = nextTyped(waiting: pasted.isEmpty)
+      if let typed { pasted.append(typed) }
+      if ending == nil, let next = pasted.popFirst() {
         character?.pointee = wchar_t(next.value)
         return 1
       }
-      var waiting = [
-        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: mailbox.wakeDescriptor, events: Int16(POLLIN), revents: 0),
-      ]
-      guard poll(&waiting, nfds_t(waiting.count), -1) > 0, waiting[0].revents != 0 else { continue }
-      // One at a time: what is typed ahead stays in the terminal, where whoever reads next finds it.
-      var byte: UInt8 = 0
-      switch read(STDIN_FILENO, &byte, 1) {
-      case 1:
-        guard let scalar = assembler.feed(byte) else { continue }
-        character?.pointee = wchar_t(scalar.value)
-        return 1
-      case -1 where errno == EINTR || errno == EAGAIN:
-        continue
-      default:
-        ending = .endOfInput
-      }
     }
     return -1
+  }
+
+  /// The next character from the terminal.
+  ///
+  /// None, when only part of one is there, when it was a key with another meaning, when there is
+  /// something in the mailbox, or when not to wait for one.
+  private func nextTyped(waiting: Bool) -> Unicode.Scalar? {
+    var descriptors = [
+      pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: mailbox.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&descriptors, nfds_t(descriptors.count), waiting ? -1 : 0) > 0,
+      descriptors[0].revents != 0
+    else { return nil }
+    // One at a time: what is typed ahead stays in the terminal, where whoever reads next finds it.
+    var byte: UInt8 = 0
+    switch read(STDIN_FILENO, &byte, 1) {
+    case 1: break
+    case -1 where errno == EINTR || errno == EAGAIN: return nil
+    default:
+      ending = .endOfInput
+      return nil
+    }
+    let keys = TerminalMode.shared.signalKeys
+    guard byte != 0, byte == keys.interrupt || byte == keys.suspend else {
+      return assembler.feed(byte)
+    }
+    if byte == keys.interrupt {
+      abandon(.interrupted)
+    } else {
+      // To all of our process group, as the terminal itself would.
+      kill(0, SIGTSTP)
+    }
+    return nil
+  }
+
+  /// Gives up the line being edited, and goes on below it.
+  private func abandon(_ ending: LineEditor.Outcome) {
+    moveToEnd()
+    write(ending == .interrupted ? "^C\n" : "\n")
+    pasted = []
+    self.ending = ending
   }
 
   // MARK: Orders
@@ -251,10 +284,7 @@ final class EditorSession {
       cledit_refresh(editor)
     }
     if orders.interrupted || orders.closed {
-      moveToEnd()
-      write(orders.interrupted ? "^C\n" : "\n")
-      pasted = []
-      ending = orders.interrupted ? .interrupted : .endOfInput
+      abandon(orders.interrupted ? .interrupted : .endOfInput)
     }
   }
 

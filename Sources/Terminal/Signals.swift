@@ -11,7 +11,7 @@ import Synchronization
 /// or leaves a live view. Whoever is in the foreground holds a claim and is told alone; claims nest.
 /// With nobody claiming, Ctrl-C ends the process as if it were not handled.
 ///
-/// Ctrl-Z, SIGTERM and SIGHUP are handled here once for all: they put the terminal back as it was
+/// Ctrl-Z, Ctrl-\, SIGTERM and SIGHUP are handled here once for all: they put the terminal back as it was
 /// found, and then do to the process what they do by default, so that the shell which started it
 /// sees the truth.
 package final class Signals: Sendable {
@@ -76,7 +76,8 @@ package final class Signals: Sendable {
     }
     thread.name = "signals"
     thread.start()
-    for number in [SIGINT, SIGTSTP, SIGTERM, SIGHUP, SIGWINCH, SIGCONT] where !isIgnored(number) {
+    for number in [SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGWINCH, SIGCONT]
+    where !isIgnored(number) {
       install(number)
     }
   }

@@ -49,6 +49,14 @@ final class TerminalMode: Sendable {
     if last { restore() }
   }
 
+  /// The keys that ask for a signal, as the person's terminal is set: Ctrl-C and Ctrl-Z as a rule.
+  ///
+  /// Zero for one that is switched off.
+  var signalKeys: (interrupt: UInt8, suspend: UInt8) {
+    guard let found = state.withLock({ $0.found }) else { return (3, 26) }
+    return withUnsafeBytes(of: found.c_cc) { ($0[Int(VINTR)], $0[Int(VSUSP)]) }
+  }
+
   /// Puts back what was found, for the time the process is stopped or for good.
   func restore() {
     let (fileDescriptor, found) = state.withLock { ($0.fileDescriptor, $0.found) }

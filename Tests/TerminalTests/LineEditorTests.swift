@@ -68,6 +68,35 @@ private enum Key {
     try await leave(terminal)
   }
 
+  @Test func `what is typed right after Ctrl-C belongs to the next line`() async throws {
+    let terminal = try await start()
+    for round in 1...20 {
+      try await terminal.send("dropped\u{3}kept \(round)\r")
+      try await terminal.waitForText("interrupted\necho> kept \(round)\nline: kept \(round)\necho>")
+    }
+    #expect(!terminal.screen.text.contains("line: dropped"))
+    try await leave(terminal)
+  }
+
+  @Test func `Ctrl-C during a paste drops the rest of it`() async throws {
+    let terminal = try await start()
+    let block = (1...200).map { "line \($0)\r" }.joined()
+    try await terminal.send("\u{1B}[200~\(block)\u{1B}[201~\u{3}last\r")
+    try await terminal.waitForText("line: last\necho>")
+    #expect(terminal.screen.text.contains("interrupted"))
+    #expect(!terminal.screen.text.contains("line: line 200"))
+    try await leave(terminal)
+  }
+
+  @Test func `SIGINT from another program drops the line as Ctrl-C does`() async throws {
+    let terminal = try await start()
+    try await terminal.send("half")
+    try await terminal.waitForCurrentLine("echo> half")
+    terminal.signal(SIGINT)
+    try await terminal.waitForText("echo> half^C\ninterrupted\necho>")
+    try await leave(terminal)
+  }
+
   @Test func `Ctrl-C in a line of several rows goes on below the last of them`() async throws {
     let terminal = try await start(columns: 20)
     try await terminal.send(String(repeating: "x", count: 50))
