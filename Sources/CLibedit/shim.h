@@ -43,9 +43,16 @@ static inline const wchar_t *cledit_editor(EditLine *e) {
   return name;
 }
 
-static inline int cledit_add_command(
-    EditLine *e, const wchar_t *name, const wchar_t *help, cledit_command command) {
-  return el_wset(e, EL_ADDFN, name, help, command);
+// libedit keeps the names it is given here, and not copies of them: they must be literals.
+
+/// Makes the command `lab-complete`, to be bound to a key.
+static inline int cledit_add_complete(EditLine *e, cledit_command command) {
+  return el_wset(e, EL_ADDFN, L"lab-complete", L"Complete the word at the cursor", command);
+}
+
+/// Makes the command `lab-paste`, to be bound to the mark before a paste.
+static inline int cledit_add_paste(EditLine *e, cledit_command command) {
+  return el_wset(e, EL_ADDFN, L"lab-paste", L"Take pasted text as typed", command);
 }
 
 static inline int cledit_bind(EditLine *e, const wchar_t *key, const wchar_t *command) {

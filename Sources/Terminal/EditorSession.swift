@@ -102,9 +102,7 @@ final class EditorSession {
     // Within a line Ctrl-C is a key. As a signal it would come by another thread, and what is typed
     // after it could overtake it: an Enter would then run the line that was to be dropped.
     cledit_set_terminal(editor, wide("-d"), wide("-isig"))
-    cledit_add_command(editor, wide("lab-complete"), wide("Complete the word")) { editor, _ in
-      session(of: editor).complete()
-    }
+    cledit_add_complete(editor) { editor, _ in session(of: editor).complete() }
     for (key, command) in [
       ("^W", "ed-delete-prev-word"),
       ("\\e[3~", "ed-delete-next-char"),
@@ -127,9 +125,7 @@ final class EditorSession {
       return
     }
     marksPastes = true
-    cledit_add_command(editor, wide("lab-paste"), wide("Insert pasted text")) { editor, _ in
-      session(of: editor).paste()
-    }
+    cledit_add_paste(editor) { editor, _ in session(of: editor).paste() }
     cledit_bind(editor, wide("\\e[200~"), wide("lab-paste"))
   }
 
