@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // In order onto an actor.
 //
 // An actor runs one piece of code at a time, but in no promised order: two tasks that call it may
@@ -40,13 +38,13 @@ internal import Synchronization
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on.
 public final class ActorQueue<ActorType: Actor>: Sendable {
-  private struct Context {
+  private struct Context: Sendable {
     weak var actor: ActorType?
     var wasAdopted = false
   }
 
   private let executor: (any TaskExecutor)?
-  private let context = Mutex(Context())
+  private let context = Lock(Context())
   private let turn = Turn()
 
   /// Makes an empty queue; call ``adoptExecutionContext(of:)`` before anything is enqueued.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // At most N at once, because there are only N of what it takes.
 //
 // Connections, buffers, actors to share work among: often the limit is not a number but the things
@@ -31,7 +29,7 @@ internal import Synchronization
 /// Tasks are served in order of arrival. A body that asks the same pool for a second element waits while it
 /// holds one: with enough such bodies, nobody can go on. Take one element at a time.
 public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
-  private let state: Mutex<PoolState<HandOff<PoolDelivery>>>
+  private let state: Lock<PoolState<HandOff<PoolDelivery>>>
   private let elementBuilder: @Sendable () async throws -> Element
 
   /// Makes a pool of at most `maxElements` elements.
@@ -50,7 +48,7 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
           + "a pool without elements could never lend one"
       )
     }
-    self.state = Mutex(PoolState(maxElements: maxElements))
+    self.state = Lock(PoolState(maxElements: maxElements))
     self.elementBuilder = elementBuilder
   }
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // At most N at once.
 //
 // A limiter has N permits. `run` takes one, runs the body on the calling task, and gives it back. When
@@ -36,14 +34,14 @@ internal import Synchronization
 /// Tasks are admitted in order of arrival. A body that calls `run` of the same limiter waits for a permit
 /// while it holds one: with enough such bodies, nobody can go on. Take one permit at a time.
 public final class ConcurrencyLimiter: Sendable {
-  private let state: Mutex<LimiterState<Signal>>
+  private let state: Lock<LimiterState<Signal>>
 
   /// Makes a limiter with `concurrency` permits.
   ///
   /// - Precondition: `concurrency` is at least 1.
   public init(concurrency: Int) {
     Self.check(concurrency)
-    state = Mutex(LimiterState(limit: concurrency))
+    state = Lock(LimiterState(limit: concurrency))
   }
 
   /// The number of permits.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // Waiting for something to happen, and saying that it has.
 //
 // A condition and its signal are two ends of one event that happens at most once. Any number of
@@ -41,7 +39,7 @@ public final class Condition: Sendable {
     case dropped
   }
 
-  private let state = Mutex(ConditionState<HandOff<Outcome>>())
+  private let state = Lock(ConditionState<HandOff<Outcome>>())
 
   fileprivate init() {}
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // One value, from one task to another: the only place in this package that touches a continuation.
 //
 // A continuation exists only once its task has suspended, but a waiter must be in the queue before
@@ -22,7 +20,7 @@ internal import Synchronization
 ///
 /// `deliver(_:)` must be called exactly once and `receive()` at most once, in either order.
 final class HandOff<Value: Sendable>: Sendable {
-  private let state = Mutex(HandOffState<Value, UnsafeContinuation<Value, Never>>.empty)
+  private let state = Lock(HandOffState<Value, UnsafeContinuation<Value, Never>>.empty)
 
   /// Gives the value to the receiver, now or whenever it comes for it.
   func deliver(_ value: Value) {

@@ -144,3 +144,5 @@ struct PoolState<Waiter> {
 }
 
 extension PoolState: Sendable where Waiter: Sendable {}
+extension PoolState.Return: Sendable where Waiter: Sendable {}
+extension PoolState.Discard: Sendable where Waiter: Sendable {}

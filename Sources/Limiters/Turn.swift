@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // Whose turn it is.
 //
 // The ordered queues are one machine. There is one turn; a line of those who want it; and whoever
@@ -19,7 +17,7 @@ internal import Synchronization
 final class Turn: Sendable {
   typealias Work = @Sendable () async -> Void
 
-  private let state = Mutex(TurnState<Signal, Work>())
+  private let state = Lock(TurnState<Signal, Work>())
 
   /// Whether somebody has the turn; a snapshot.
   var isTaken: Bool { state.withLock { $0.isTaken } }
