@@ -12,14 +12,16 @@ internal import Synchronization
 ///
 /// Keep what happens inside short, and decide only: no continuation is resumed, no closure of the user's
 /// called and no object of the user's released while a lock is held.
-struct Lock<Value: Sendable>: ~Copyable, Sendable {
+///
+/// `package`, for the rooms that look into this one and want to be clean under the sanitizer too.
+package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   private let mutex: Mutex<Value>
   private let holders = Atomic<Int>(0)
 
-  init(_ value: Value) { mutex = Mutex(value) }
+  package init(_ value: Value) { mutex = Mutex(value) }
 
   @inline(__always)
-  borrowing func withLock<Result: Sendable, Failure: Error>(
+  package borrowing func withLock<Result: Sendable, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try mutex.withLock { value throws(Failure) in
