@@ -53,9 +53,7 @@ extension VirtualScheduler {
     _ drive: @escaping @Sendable (VirtualScheduler) -> Result
   ) async -> Result {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        OSThread { continuation.resume(returning: drive(self)) }.detach()
-      }
+      await VirtualTime.onOwnThread { drive(self) }
     } onCancel: {
       stop()
     }

@@ -27,7 +27,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
   @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
-  /// The serial number of each strand's task; index 0 is nobody.
+  /// The serial number of each strand's task; index 0 is nobody, then come the simulated tasks.
   @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
   /// The strand whose step runs; 0 between steps.
   @exclusivity(unchecked) private(set) var running: Int32 = 0
@@ -36,6 +36,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// How many ready steps are not a simulated task's own.
   @exclusivity(unchecked) private(set) var readyHelpers = 0
   @exclusivity(unchecked) private var tasks: Int32 = 0
+  /// The simulated task that is being started; 0 for none.
+  @exclusivity(unchecked) private var starting: Int32 = 0
   @exclusivity(unchecked) private var tickets: UInt64 = 0
   private let thread: UInt
   /// Where jobs go that did not come from the exploring thread.
@@ -53,7 +55,9 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     ready.removeAll(keepingCapacity: true)
     sleepers.removeAll(keepingCapacity: true)
     serials.removeAll(keepingCapacity: true)
-    serials.append(0)
+    // What the scenario starts while it is made comes behind the simulated tasks, though it is seen
+    // before them.
+    for _ in 0...tasks { serials.append(0) }
     running = 0
     stepNumber = 0
     readyHelpers = 0
@@ -67,6 +71,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let job = UnownedJob(job)
     guard OSThread.current == thread else { return strays.note() }
     let serial = job.taskSerial
+    if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
     let strand = isTurn ? running : strand(ofSerial: serial)
     if isTurn || strand > tasks { readyHelpers += 1 }
@@ -91,6 +96,13 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     running = 0
     // An actor in the middle of its turn takes the sleeper in without a job of its own.
     if ready.count > before { run(readyAt: before) }
+  }
+
+  /// Starts simulated task `task`, which `body` creates.
+  func start(_ task: Int, _ body: () -> Void) {
+    starting = Int32(task)
+    body()
+    starting = 0
   }
 
   /// Does something in the name of the driver.

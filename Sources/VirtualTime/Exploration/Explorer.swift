@@ -60,6 +60,7 @@ package struct Exploration: Sendable {
       var search = DepthFirst()
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
       if search.hasDiverged { throw .diverges(scenario: scenario.name) }
+      if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }
     case .random:
       var walk = RandomWalk(seed: seed)
       try explore(scenario, by: &walk, .none, into: &verdict, shouldStop)
@@ -157,6 +158,9 @@ package struct Verdict: Sendable {
   package internal(set) var tasksLost = 0
   package internal(set) var wasInterrupted = false
 
+  /// The share of schedules that broke a promise, from 0 to 1.
+  package var failedShare: Double { schedules == 0 ? 0 : Double(failed) / Double(schedules) }
+
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
     failed += 1
     failures[violation.kind, default: 0] += 1
@@ -177,6 +181,8 @@ package enum ExplorationError: Error, Hashable, CustomStringConvertible {
   case diverges(scenario: String)
   /// Something ran on another thread.
   case escapes(scenario: String)
+  /// More can happen at once than an exhaustive search keeps account of.
+  case tooWide(scenario: String, options: Int)
 
   package var description: String {
     switch self {
@@ -186,15 +192,9 @@ package enum ExplorationError: Error, Hashable, CustomStringConvertible {
     case .escapes(let scenario):
       "part of '\(scenario)' ran on a thread of its own, so it cannot be explored; every task it starts "
         + "must be started on the executor it is given"
+    case .tooWide(let scenario, let options):
+      "\(options) things can happen next in '\(scenario)', and the exhaustive strategy keeps account of "
+        + "at most 64; explore with fewer tasks, or with strategy=random or strategy=pct"
     }
-  }
-}
-
-/// Runs `body` on a thread made for it and awaits what it returns.
-package func onOwnThread<Result: Sendable>(
-  _ body: @escaping @Sendable () -> Result
-) async -> Result {
-  await withCheckedContinuation { continuation in
-    OSThread { continuation.resume(returning: body()) }.detach()
   }
 }

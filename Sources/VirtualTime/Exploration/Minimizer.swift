@@ -32,12 +32,14 @@ package struct Minimum: Sendable {
   ///   - found: a violation and its schedule.
   ///   - scenario: the one it was found in.
   ///   - allowance: how many schedules to look at, at most.
+  ///   - shouldStop: asked every few milliseconds; true ends the search.
   /// - Throws: `ScheduleError` when `found` is not a schedule of the scenario.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
   package init(
     of found: Verdict.Found,
     in scenario: Scenario,
-    allowance: Int = 2_000_000
+    allowance: Int = 500_000,
+    shouldStop: () -> Bool = { false }
   ) throws(ScheduleError) {
     let original = try Replay(of: found.schedule, in: scenario)
     var left = allowance
@@ -48,7 +50,7 @@ package struct Minimum: Sendable {
         smaller.tasks = tasks
         var best: [Choice]?
         var search = BoundedSearch(kind: found.violation.kind, preemptions: bound)
-        let isFinished = search.run(smaller, allowance: &left, best: &best)
+        let isFinished = search.run(smaller, allowance: &left, best: &best, shouldStop)
         if let best {
           try self.init(best, of: found.violation.kind, in: smaller, isMinimal: isFinished)
           schedules = allowance - left
@@ -133,13 +135,15 @@ private struct BoundedSearch {
   mutating func run(
     _ scenario: Scenario,
     allowance: inout Int,
-    best: inout [Choice]?
+    best: inout [Choice]?,
+    _ shouldStop: () -> Bool
   ) -> Bool {
     let run = ScheduleRun(scenario, reduction: .full)
     defer { run.close() }
     var search = DepthFirst(preemptions: preemptions, length: 10_000)
     var choices: [Choice] = []
     while allowance > 0 {
+      if allowance & 0xFF == 0, shouldStop() { return false }
       allowance -= 1
       search.begin()
       run.begin()
@@ -154,7 +158,7 @@ private struct BoundedSearch {
         search.length = choices.count - 1
       }
       run.end()
-      if !search.finish(steps: run.steps) { return true }
+      if !search.finish(steps: run.steps) { return search.overflow == nil }
     }
     return false
   }

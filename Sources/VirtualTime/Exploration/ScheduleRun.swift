@@ -66,17 +66,15 @@ final class ScheduleRun: @unchecked Sendable {
     let play = scenario.make(stage)
     self.play = play
     for task in 1...scenario.tasks {
-      handles.append(
-        Task(executorPreference: executor) { [self] in
-          await play.body(task)
-          noteEnd(of: task)
-        }
-      )
+      executor.start(task) {
+        handles.append(
+          Task(executorPreference: executor) { [self] in
+            await play.body(task)
+            noteEnd(of: task)
+          }
+        )
+      }
     }
-    precondition(
-      executor.ready.count == scenario.tasks,
-      "making scenario '\(scenario.name)' started tasks of its own before any task had begun"
-    )
     findOptions()
   }
 

@@ -31,6 +31,8 @@ struct DepthFirst: Strategy {
   var length: Int?
   /// Whether the scenario did something else though it was given the same choices.
   private(set) var hasDiverged = false
+  /// How many options there were, once there were more than can be kept account of.
+  private(set) var overflow: Int?
 
   private var path: [Fork] = []
   private var depth = 0
@@ -48,12 +50,19 @@ struct DepthFirst: Strategy {
 
   mutating func choose(in run: ScheduleRun) -> Int? {
     if let length, depth >= length { return nil }
+    guard run.options.count <= 64 else {
+      overflow = run.options.count
+      return nil
+    }
     if depth == path.count {
       path.append(Fork(left: allowed(in: run), count: run.options.count))
     } else if path[depth].count != run.options.count {
       hasDiverged = true
       return nil
     }
+    // Within a bound there may be nothing to choose: a task that was cancelled to begin at once cannot
+    // take the turn.
+    if path[depth].left == 0 { return nil }
     let index = path[depth].left.trailingZeroBitCount
     depth += 1
     if run.isPreemption(run.options[index].choice) { spent += 1 }
@@ -61,10 +70,10 @@ struct DepthFirst: Strategy {
   }
 
   mutating func finish(steps: Int) -> Bool {
-    if hasDiverged { return false }
+    if hasDiverged || overflow != nil { return false }
     // A schedule given up early was cut at `depth`; nothing below was ever entered.
     while let last = path.last {
-      let left = last.left & (last.left - 1)
+      let left = last.left & (last.left &- 1)
       if left != 0 {
         path[path.count - 1].left = left
         return true
@@ -75,11 +84,6 @@ struct DepthFirst: Strategy {
   }
 
   private func allowed(in run: ScheduleRun) -> UInt64 {
-    precondition(
-      run.options.count <= 64,
-      "\(run.options.count) things can happen next, and depth-first search keeps account of at most 64; "
-        + "explore with fewer tasks"
-    )
     guard let preemptions, spent >= preemptions else {
       return run.options.count == 64 ? .max : (1 << UInt64(run.options.count)) - 1
     }

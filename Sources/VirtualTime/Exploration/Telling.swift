@@ -21,7 +21,7 @@ extension StepRecord {
       parts.append(reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting")
     }
     if let woken = wokenNames { parts.append("\(woken) can go on") }
-    if parts.isEmpty { parts.append(choice.kind == .turn ? "an actor takes its turn" : "goes on") }
+    if parts.isEmpty { parts.append("goes on") }
     return parts.joined(separator: "; ")
   }
 

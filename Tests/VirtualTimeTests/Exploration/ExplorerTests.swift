@@ -195,6 +195,37 @@ import Testing
     }
   }
 
+  @Test func `a scenario may start tasks while it is made, and they are not simulated tasks`()
+    throws
+  {
+    let scenario = Scenario("eager", tasks: 2, limit: 1) { stage in
+      let (jobs, inlet) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
+      let drain = Task(executorPreference: stage.executor) {
+        for await job in jobs { job.resume() }
+      }
+      return Play(body: { task in
+        stage.report(.arrived, of: task)
+        await withCheckedContinuation { _ = inlet.yield($0) }
+        stage.report(.admitted, of: task)
+        stage.report(.finished, of: task)
+        if drain.isCancelled { stage.report(.rejected, of: task) }
+      })
+    }
+    let verdict = try Exploration()(scenario)
+    #expect(verdict.found == nil)
+    #expect(verdict.coverage == .exhaustive)
+    let helper = Stepper(scenario).options.map(\.choice.text)
+    #expect(helper == ["3", "1", "2"])
+  }
+
+  @Test func `more options than can be kept account of are refused, and fine by lot`() throws {
+    var many = strangers(65, steps: 2)
+    many.symmetric = false
+    let error = ExplorationError.tooWide(scenario: "strangers", options: 65)
+    #expect(throws: error) { _ = try Exploration()(many) }
+    #expect(try Exploration(strategy: .random, schedules: 5)(many).steps == 5 * 130)
+  }
+
   @Test func `a scenario that remembers earlier schedules is refused`() {
     let count = Mutex(0)
     let scenario = Scenario("moody", tasks: 2) { stage in
