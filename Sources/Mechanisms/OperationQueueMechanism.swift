@@ -70,7 +70,8 @@ package final class OperationQueueMechanism: Mechanism {
     } onCancel: {
       operation.cancel()
     }
-    if !operation.wasServed { visit.leave() }
+    // Only if it was cancelled between the looks that the operation and its superclass take at it.
+    operation.turnAway()
     inside.subtract(1, ordering: .relaxed)
   }
 
@@ -101,24 +102,37 @@ package final class OperationQueueMechanism: Mechanism {
 
 /// A visit that holds its thread.
 ///
-/// Safe to share: `visit` is immutable and Sendable, `served` is atomic, and `Operation` guards the
+/// Safe to share: `visit` is immutable and Sendable, `isDecided` is atomic, and `Operation` guards the
 /// rest itself.
 private class VisitOperation: Operation, @unchecked Sendable {
   let visit: Visit
-  private let served = Atomic(false)
+  /// Whether the visit was begun or turned away: one of them happens, once.
+  private let isDecided = Atomic(false)
 
   init(_ visit: Visit) { self.visit = visit }
 
-  /// Whether the body was begun; false for ever once the operation has finished without it.
-  var wasServed: Bool { served.load(ordering: .acquiring) }
-
-  func begin() { served.store(true, ordering: .releasing) }
+  /// The queue starts cancelled operations too, to have them finish.
+  ///
+  /// Their visits end here, so that the queue's barrier comes after every end.
+  override func start() {
+    if isCancelled { turnAway() }
+    super.start()
+  }
 
   override func main() {
-    begin()
+    decide()
     // The outcome is in the trace, and an operation has nobody to throw to.
     try? visit.serveOnThread(isCancelled: { self.isCancelled })
   }
+
+  /// Ends the visit without its body, unless it was begun.
+  func turnAway() {
+    if decide() { visit.leave() }
+  }
+
+  /// Returns true to the first who asks.
+  @discardableResult
+  func decide() -> Bool { !isDecided.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
 /// A visit that suspends: the operation stays executing, on no thread, until its task has ended.
@@ -135,8 +149,11 @@ private final class SuspendingOperation: VisitOperation, @unchecked Sendable {
   override var isFinished: Bool { phase.withLock { $0 } == .finished }
 
   override func start() {
-    guard !isCancelled else { return enter(.finished, changing: ["isFinished"]) }
-    begin()
+    guard !isCancelled else {
+      turnAway()
+      return enter(.finished, changing: ["isFinished"])
+    }
+    decide()
     enter(.executing, changing: ["isExecuting"])
     let task = Task {
       try? await visit.serve()

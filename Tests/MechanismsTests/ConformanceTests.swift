@@ -342,18 +342,21 @@ struct `Every mechanism` {
   func `that signals completion does so after the last end`(
     conformance: Conformance
   ) async throws {
-    let stage = try Stage(conformance, limit: 1)
-    let tasks = (1...4).map { stage.send($0, fails: $0 == 2) }
-    try await stage.until("one is in") { $0.running.count == 1 }
-    tasks[3].cancel()
-    let endsAtCompletion = Task.immediate { [log = stage.log, mechanism = stage.mechanism] in
-      await mechanism.completed()
-      return log.history.ended.count
+    // Often, because whoever is late is late by little.
+    for _ in 1...20 {
+      let stage = try Stage(conformance, limit: 1)
+      let tasks = (1...4).map { stage.send($0, fails: $0 == 2) }
+      try await stage.until("one is in") { $0.running.count == 1 }
+      tasks[3].cancel()
+      let endsAtCompletion = Task.immediate { [log = stage.log, mechanism = stage.mechanism] in
+        await mechanism.completed()
+        return log.history.ended.count
+      }
+      stage.world.openAll()
+      #expect(await endsAtCompletion.value == 4)
+      try await stage.finish(tasks)
+      try await stage.expectSoundness()
     }
-    stage.world.openAll()
-    #expect(await endsAtCompletion.value == 4)
-    try await stage.finish(tasks)
-    try await stage.expectSoundness()
   }
 
   @Test(
