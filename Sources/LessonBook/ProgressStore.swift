@@ -15,21 +15,12 @@ internal import Darwin
 
 /// Keeps a learner's progress in a file.
 package struct ProgressStore: Sendable {
-  /// The folder the file is in; made when first written.
-  package let folder: String
+  /// The file; its folder is made when it is first written.
+  package let file: String
 
-  package init(folder: String) { self.folder = folder }
+  package init(file: String) { self.file = file }
 
-  /// The store in the user's state folder, as the XDG base directory specification places it.
-  package static func standard(
-    environment: [String: String] = ProcessInfo.processInfo.environment
-  ) -> ProgressStore {
-    let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    let home = environment["HOME"] ?? NSHomeDirectory()
-    return ProgressStore(folder: (state ?? home + "/.local/state") + "/concurrency-lab")
-  }
-
-  package var file: String { folder + "/progress.json" }
+  private var folder: String { (file as NSString).deletingLastPathComponent }
 
   /// The progress there is, and what the learner should be told about the file, if anything.
   package func load() -> (progress: LearnerProgress, notice: String?) {
@@ -81,11 +72,16 @@ package struct ProgressStore: Sendable {
 
   /// Keeps other labs out while `body` runs.
   private func withLock<Value>(_ body: () throws -> Value) throws -> Value {
-    let descriptor = open(folder + "/progress.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+    let descriptor = open(file + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
     defer { close(descriptor) }
-    // Where the file system has no locks, one lab at a time is all that is promised.
-    _ = flock(descriptor, LOCK_EX)
+    // Held for the time of one small write. Whoever holds it longer was stopped, and must not stop
+    // this lab too; and a file system may have no locks at all. Then one lab at a time is promised.
+    for _ in 0..<500 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { break }
+      guard errno == EWOULDBLOCK || errno == EINTR else { break }
+      usleep(1_000)
+    }
     return try body()
   }
 }

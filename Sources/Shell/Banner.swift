@@ -1,4 +1,5 @@
 internal import Experiments
+internal import LessonBook
 internal import Mechanisms
 internal import Rendering
 
@@ -12,6 +13,7 @@ package enum Banner {
     let commands = [
       ["  run 12 limiter limit=3 work=100ms", "twelve tasks through a gate of three"],
       ["  explain limiter", "what it is and what it promises"],
+      ["  lesson 1", "the course"],
       ["  help", "everything else"],
     ]
     return title + "\n" + Columns.rows(commands)
@@ -20,7 +22,10 @@ package enum Banner {
 
 extension Session {
   /// What stands before the line a person types: the mechanism, the limit and the clock.
+  ///
+  /// In a lesson, which one.
   package var prompt: String {
+    if let visit = classroom.visit { return "lesson \(visit.lesson.number)> " }
     let limit =
       switch settings.mechanism.profile.limit {
       case .any: "\(output.format.glyphs.isASCII ? "-" : "·")\(settings.limit)"

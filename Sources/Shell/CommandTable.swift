@@ -2,8 +2,23 @@
 package enum CommandTable {
   package static let commands: [Command] = [
     .mechanisms, .explain, .run, .timeline, .stats, .events, .why,
+    .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
     .use, .set, .show, .help, .quit,
   ]
+
+  /// What is wrong with the words of a line, as far as can be said without carrying it out; nil if
+  /// nothing is.
+  static func complaint(about line: String) -> String? {
+    do {
+      for words in try Lexer.commands(in: line) {
+        guard let name = words.first else { continue }
+        _ = try Arguments(resolve(name), name: name, words: words.dropFirst())
+      }
+      return nil
+    } catch {
+      return error.message
+    }
+  }
 
   /// The command of that name, or the only one that begins with it.
   ///

@@ -1,4 +1,5 @@
 internal import Experiments
+internal import LessonBook
 internal import Mechanisms
 
 /// One person's or script's time with the lab: takes lines, gives answers, remembers the last run.
@@ -41,12 +42,19 @@ package actor Session {
   var lastRun: Run?
   var wantsToQuit = false
   var unmet = false
+  var classroom: Classroom
   nonisolated let interruption = Interruption()
 
-  package init(settings: Settings, output: any ShellOutput, json: Bool = false) {
+  package init(
+    settings: Settings,
+    output: any ShellOutput,
+    json: Bool = false,
+    classroom: Classroom = Classroom()
+  ) {
     self.settings = settings
     self.output = output
     self.json = json
+    self.classroom = classroom
   }
 
   /// Carries out a line, which may hold several commands.
@@ -54,6 +62,7 @@ package actor Session {
   /// Stops at the first command that fails.
   package func execute(_ line: String, at place: Place) async -> Outcome {
     interruption.begin()
+    if case .prompt = place, takesAsGuess(line) { return .done }
     do {
       for words in try Lexer.commands(in: line) {
         unmet = false
@@ -66,6 +75,7 @@ package actor Session {
       return .done
     } catch {
       complain(error, at: place)
+      if case .prompt = place { tell(classroom.visit?.reminder) }
       return .failed
     }
   }

@@ -49,6 +49,20 @@ struct Lab: ParsableCommand {
   @Flag(help: "Tell pictures in sentences.")
   var describe = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Take the lessons from this folder, not the package's own.",
+      valueName: "DIR"
+    )
+  )
+  var lessons: String?
+
+  @Flag(help: "Check the lessons, for those who write them, and exit 1 if something is wrong.")
+  var checkLessons = false
+
+  @Flag(help: "Put what the lab prints now into the lessons' transcripts.")
+  var recordLessons = false
+
   @Flag(help: "Do not stop at the first failing command.")
   var keepGoing = false
 
@@ -81,6 +95,39 @@ struct Lab: ParsableCommand {
     Foundation.exit(await lab.start())
   }
 
+  /// What those who write lessons ask for.
+  private func auditLessons(in folder: String?, _ console: Console) async -> Int32 {
+    guard let folder else {
+      console.complain(
+        "lab: no folder 'Lessons' found from here upwards; name one with --lessons DIR."
+      )
+      return 2
+    }
+    do {
+      if recordLessons {
+        let changed = try await LessonAudit(folder: folder).record()
+        console.write(changed.map { "recorded \($0)\n" }.joined())
+      }
+      guard checkLessons else { return console.status(0) }
+      let problems = try await LessonAudit(folder: folder).problems { console.complain($0) }
+      console.write(problems.map { "\(folder)/\($0)\n" }.joined())
+      return console.status(problems.isEmpty ? 0 : 1)
+    } catch {
+      console.complain("lab: \(error)")
+      return 2
+    }
+  }
+
+  /// The package's own lessons: from the folder one is in, or else from where the program was built.
+  private static var lessonsFolder: String? {
+    Classroom.folder(
+      from: [
+        FileManager.default.currentDirectoryPath,
+        Bundle.main.executableURL?.resolvingSymlinksInPath().path,
+      ].compactMap(\.self)
+    )
+  }
+
   /// Does what the arguments say.
   ///
   /// - Returns: the exit status.
@@ -89,9 +136,22 @@ struct Lab: ParsableCommand {
     let console = Console(
       TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width)
     )
+    let folder = lessons ?? Self.lessonsFolder
+    if checkLessons || recordLessons { return await auditLessons(in: folder, console) }
     var settings = Settings(seed: seed)
     settings.describe = describe
-    let session = Session(settings: settings, output: console, json: json)
+    let session = Session(
+      settings: settings,
+      output: console,
+      json: json,
+      classroom: Classroom(
+        folder: folder,
+        progressFile: StateDirectory.path(
+          for: "progress.json",
+          environment: ProcessInfo.processInfo.environment
+        )
+      )
+    )
 
     var sources = c.map { Script.Source.text($0) }
     sources += files.map { $0 == "-" ? .standardInput : .file($0) }

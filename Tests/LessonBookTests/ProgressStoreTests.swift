@@ -7,7 +7,7 @@ import Testing
   /// A folder of the test's own, gone afterwards.
   private final class Folder {
     let path = NSTemporaryDirectory() + "progress-" + UUID().uuidString
-    var store: ProgressStore { ProgressStore(folder: path + "/state") }
+    var store: ProgressStore { ProgressStore(file: path + "/state/progress.json") }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
   }
@@ -54,7 +54,7 @@ import Testing
     let folder = Folder()
     let store = folder.store
     try FileManager.default.createDirectory(
-      atPath: store.folder,
+      atPath: folder.path + "/state",
       withIntermediateDirectories: true
     )
     try contents.write(toFile: store.file, atomically: true, encoding: .utf8)
@@ -99,19 +99,5 @@ import Testing
     let notice = try #require(folder.store.update { pass("one", in: &$0) })
     #expect(notice.contains("cannot be kept in"))
     #expect(notice.contains("XDG_STATE_HOME"))
-  }
-
-  @Test(arguments: [
-    (["XDG_STATE_HOME": "/state", "HOME": "/home/me"], "/state/concurrency-lab"),
-    (["HOME": "/home/me"], "/home/me/.local/state/concurrency-lab"),
-    (["XDG_STATE_HOME": "", "HOME": "/home/me"], "/home/me/.local/state/concurrency-lab"),
-    // The specification has relative paths ignored.
-    (["XDG_STATE_HOME": "state", "HOME": "/home/me"], "/home/me/.local/state/concurrency-lab"),
-  ])
-  func `the file is where the XDG specification has it`(
-    _ environment: [String: String],
-    folder: String
-  ) {
-    #expect(ProgressStore.standard(environment: environment).folder == folder)
   }
 }

@@ -22,7 +22,7 @@ extension Command {
   ) { session, arguments in
     let experiment = try session.experiment(arguments)
     let run = try await session.perform(experiment)
-    session.lastRun = run
+    session.keep(run)
     session.showResult(of: run, experiment)
     if let reason = run.stoppedBecause, reason != Session.interrupted { session.unmet = true }
   }
@@ -31,6 +31,12 @@ extension Command {
 extension Session {
   /// Why a run that Ctrl-C ended was stopped.
   static let interrupted = "interrupted: what had not ended was cancelled"
+
+  /// Makes a run the last one, and evidence in the lesson under way.
+  func keep(_ run: Run) {
+    lastRun = run
+    classroom.note(RunMetrics(run))
+  }
 
   /// The experiment that the words of a command and the settings describe.
   func experiment(_ arguments: Arguments) throws -> Experiment {

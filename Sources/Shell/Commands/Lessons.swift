@@ -1,0 +1,207 @@
+internal import Foundation
+internal import LessonBook
+internal import Rendering
+
+extension Command {
+  static let lessons = Command(
+    "lessons",
+    summary: "the course, and how far you have come",
+    examples: ["lessons"]
+  ) { session, _ in
+    let course = try session.classroom.course()
+    let (progress, notice) = session.classroom.progress()
+    session.tell(notice)
+    session.output.write(
+      session.json
+        ? CourseText.json(course, progress)
+        : CourseText.list(course, progress, session.output.format)
+    )
+    for problem in course.problems { session.output.complain(problem.description) }
+  }
+
+  static let lesson = Command(
+    "lesson",
+    [Parameter("N", .lesson)],
+    summary: "take a lesson, from where you left it",
+    details: """
+      Everything the lab can do stays at hand. In a lesson: 'check' looks at what you have run, \
+      'hint' and 'solution' help, 'next' goes on, 'leave' comes back here. Your progress is kept.
+      """,
+    examples: ["lesson 1"]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the lesson") }
+    let course = try session.classroom.course()
+    guard let lesson = course.lesson(word.text) else {
+      throw ShellError(
+        "no lesson '\(word.text)'. There are 1 to \(course.lessons.count): 'lessons' lists them",
+        at: word
+      )
+    }
+    let (progress, notice) = session.classroom.progress()
+    session.tell(notice)
+    session.classroom.begin(LessonVisit(lesson, record: progress.lessons[lesson.slug] ?? .init()))
+    session.say(session.classroom.visit?.opening() ?? [])
+    // That the section was seen is progress too.
+    session.keepPlace()
+  }
+
+  static let predict = Command(
+    "predict",
+    [Parameter("GUESS", .text, optional: true)],
+    summary: "answer the question of a lesson's step; without a guess, skip it",
+    details: "At the prompt the guess alone will do while the question is open.",
+    examples: ["lesson 1; predict 300ms"],
+    takesAnyWords: true
+  ) { session, arguments in
+    let guess = arguments.places.map(\.text).joined(separator: " ")
+    try session.inLesson(arguments) { visit throws(ShellError) in
+      if let passages = visit.predict(guess) { return passages }
+      guard let prediction = visit.section.prediction else {
+        throw ShellError("this step asks for no guess. 'check', 'hint' or 'next'")
+      }
+      throw ShellError(
+        "'\(guess)' is not a guess. Write \(prediction.form.description)",
+        at: arguments.places.first?.range
+      )
+    }
+  }
+
+  static let check = Command(
+    "check",
+    summary: "see whether what you have run passes the lesson's step",
+    examples: ["lesson 1; run 12 limiter limit=3 work=100ms; check"]
+  ) { session, arguments in
+    let now = Date.now.formatted(.iso8601)
+    var passed = false
+    try session.inLesson(arguments) { visit in
+      let result = visit.check(now: now)
+      passed = result.passed
+      return result.passages
+    }
+    if !passed { session.unmet = true }
+  }
+
+  static let hint = Command(
+    "hint",
+    summary: "a hint for the lesson's step; three of them, each saying more",
+    examples: ["lesson 1; hint"]
+  ) { session, arguments in
+    try session.inLesson(arguments) { $0.hint() }
+  }
+
+  static let solution = Command(
+    "solution",
+    summary: "how the lesson's step is done; before it is passed, asked for twice",
+    examples: ["lesson 1; solution; solution"]
+  ) { session, arguments in
+    try session.inLesson(arguments) { $0.solution() }
+  }
+
+  static let next = Command(
+    "next",
+    summary: "go on to the next page of the lesson",
+    examples: ["lesson 1; run 12 limiter limit=3 work=100ms; check; next"]
+  ) { session, arguments in
+    try session.inLesson(arguments) { $0.next() }
+  }
+
+  static let leave = Command(
+    "leave",
+    summary: "leave the lesson; 'lesson N' comes back to the same page",
+    examples: ["lesson 1; leave"]
+  ) { session, arguments in
+    guard let visit = session.classroom.visit else { throw Session.noLesson(arguments) }
+    session.classroom.leave()
+    session.say([.advice("Left. 'lesson \(visit.lesson.number)' comes back to this page.")])
+  }
+
+  static let reset = Command(
+    "reset",
+    [Parameter("N", .lesson, optional: true)],
+    summary: "forget your progress in a lesson, or with 'all' in every lesson",
+    details: "Without a number, in the lesson you are in.",
+    examples: ["reset 1", "reset all"]
+  ) { session, arguments in
+    let course = try session.classroom.course()
+    let word = arguments.places.first
+    if word?.text == "all" {
+      session.tell(session.classroom.update { $0.lessons = [:] })
+      session.classroom.leave()
+      return session.say([.advice("Forgotten: your progress in all lessons.")])
+    }
+    guard let lesson = word.map({ course.lesson($0.text) }) ?? session.classroom.visit?.lesson
+    else {
+      throw ShellError(
+        word.map { "no lesson '\($0.text)'. 'lessons' lists them" }
+          ?? "no lesson is under way. Write: reset N, or reset all",
+        at: (word ?? arguments.name).range
+      )
+    }
+    session.tell(session.classroom.update { $0.lessons[lesson.slug] = nil })
+    if session.classroom.visit?.lesson.slug == lesson.slug { session.classroom.leave() }
+    session.say([
+      .advice(
+        "Forgotten: your progress in lesson \(lesson.number). 'lesson \(lesson.number)' begins it."
+      )
+    ])
+  }
+}
+
+extension Session {
+  static func noLesson(_ arguments: Arguments) -> ShellError {
+    ShellError(
+      "no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all",
+      at: arguments.name
+    )
+  }
+
+  /// Does something in the lesson under way, says what comes of it, and keeps the progress.
+  func inLesson(
+    _ arguments: Arguments,
+    _ body: (inout LessonVisit) throws(ShellError) -> [Passage]
+  ) throws(ShellError) {
+    let done = classroom.inLesson { visit in
+      Result { () throws(ShellError) in try body(&visit) }
+    }
+    guard let (result, notice) = done else { throw Self.noLesson(arguments) }
+    tell(notice)
+    say(try result.get())
+  }
+
+  func keepPlace() {
+    guard let visit = classroom.visit else { return }
+    tell(classroom.update { $0.lessons[visit.lesson.slug] = visit.record })
+  }
+
+  func say(_ passages: [Passage]) {
+    let format = output.format
+    if json {
+      guard let visit = classroom.visit else { return }
+      return output.write(CourseText.json(passages, visit))
+    }
+    let text = LessonText(
+      width: format.width,
+      ascii: format.glyphs.isASCII,
+      colour: format.style == .colour
+    )
+    output.write(text.text(passages))
+  }
+
+  func tell(_ notice: String?) {
+    if let notice { output.complain(notice) }
+  }
+
+  /// Takes a line typed while a lesson's question is open for the answer, if it can be one.
+  ///
+  /// - Returns: false if the line is to be carried out as any other.
+  func takesAsGuess(_ line: String) -> Bool {
+    guard classroom.visit?.isAsking == true else { return false }
+    let text = line.trimmingCharacters(in: .whitespaces)
+    guard !CommandTable.commands.contains(where: { $0.name == text }),
+      let done = classroom.inLesson({ $0.predict(text) }), let passages = done.value
+    else { return false }
+    tell(done.notice)
+    say(passages)
+    return true
+  }
+}

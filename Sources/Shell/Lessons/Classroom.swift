@@ -1,0 +1,112 @@
+internal import Foundation
+internal import LessonBook
+
+/// Where a session takes its lessons from and keeps the learner's progress.
+package struct Classroom: Sendable {
+  /// The folder of the lessons; nil where none was found.
+  let folder: String?
+  private let store: ProgressStore?
+  /// The progress, where it cannot be kept in a file.
+  private var memory = LearnerProgress()
+  /// What the learner was told of the file already.
+  private var told: Set<String> = []
+  /// Hears of everything that could be evidence, lesson or not.
+  private let listener: (@Sendable (any MetricSource) -> Void)?
+  /// The lesson the learner is in.
+  private(set) var visit: LessonVisit?
+
+  /// - Parameters:
+  ///   - folder: of the lessons; nil if there is none.
+  ///   - progressFile: where progress is kept; nil keeps it for the session only.
+  package init(folder: String? = nil, progressFile: String? = nil) {
+    self.folder = folder
+    store = progressFile.map { ProgressStore(file: $0) }
+    listener = nil
+  }
+
+  /// A classroom without lessons, for whoever wants to see what a session runs.
+  init(listener: @escaping @Sendable (any MetricSource) -> Void) {
+    folder = nil
+    store = nil
+    self.listener = listener
+  }
+
+  /// The nearest folder `Lessons` with lessons in it, from these places upwards.
+  package static func folder(from places: [String]) -> String? {
+    for place in places {
+      var url = URL(fileURLWithPath: place).standardizedFileURL
+      while true {
+        let candidate = url.appendingPathComponent("Lessons")
+        let map = candidate.appendingPathComponent("README.md").path
+        if FileManager.default.fileExists(atPath: map) { return candidate.path }
+        if url.path == "/" { break }
+        url.deleteLastPathComponent()
+      }
+    }
+    return nil
+  }
+
+  /// The lessons as they are on disk now: a teacher edits them while the lab runs.
+  func course() throws(ShellError) -> Course {
+    guard let folder else {
+      throw ShellError(
+        "no folder 'Lessons' found from here upwards. Start the lab in the package's folder, or "
+          + "with --lessons DIR"
+      )
+    }
+    do {
+      return try Course(folder: folder)
+    } catch {
+      throw ShellError(error.description)
+    }
+  }
+
+  /// The progress there is, and what the learner should be told, once.
+  mutating func progress() -> (LearnerProgress, notice: String?) {
+    guard let store else { return (memory, nil) }
+    let (progress, notice) = store.load()
+    return (progress, first(notice))
+  }
+
+  /// Changes the progress.
+  ///
+  /// - Returns: what the learner should be told, once.
+  mutating func update(_ change: (inout LearnerProgress) -> Void) -> String? {
+    change(&memory)
+    return first(store?.update(change))
+  }
+
+  private mutating func first(_ notice: String?) -> String? {
+    notice.flatMap { told.insert($0).inserted ? $0 : nil }
+  }
+
+  // MARK: The lesson under way
+
+  mutating func begin(_ visit: LessonVisit) { self.visit = visit }
+
+  mutating func leave() { visit = nil }
+
+  /// Takes something as evidence, which is worked out only if anybody wants it.
+  mutating func note(_ source: @autoclosure () -> any MetricSource) {
+    guard visit != nil || listener != nil else { return }
+    let source = source()
+    visit?.note(source)
+    listener?(source)
+  }
+
+  /// Does something in the lesson and keeps what became of it.
+  ///
+  /// - Returns: what `body` returns, and what the learner should be told.
+  mutating func inLesson<Value>(
+    _ body: (inout LessonVisit) -> Value
+  ) -> (value: Value, notice: String?)? {
+    guard var current = visit else { return nil }
+    let before = current.record
+    let value = body(&current)
+    visit = current
+    let record = current.record
+    let slug = current.lesson.slug
+    let notice = record == before ? nil : update { $0.lessons[slug] = record }
+    return (value, notice)
+  }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+package import LessonBook
+internal import Synchronization
+
+/// Takes every lesson of a folder as a learner would, to see whether it still holds, or to renew its
+/// transcripts.
+package struct LessonAudit: Sendable {
+  private let course: Course
+  /// The folder from which quotes and figures name their files.
+  private let root: String
+
+  /// - Parameter folder: of the lessons; the package's own folder is the one around it.
+  /// - Throws: `CourseError` if there are no lessons.
+  package init(folder: String) throws(CourseError) {
+    course = try Course(folder: folder)
+    root = URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path
+  }
+
+  /// Everything that is wrong with the lessons.
+  ///
+  /// - Parameters:
+  ///   - parts: what to rehearse; nothing but reading takes a moment.
+  ///   - progress: is told of each lesson before it is rehearsed.
+  /// - Returns: the problems, in the order of files and lines.
+  package func problems(
+    rehearsing parts: Rehearsal.Parts = .all,
+    progress: (String) -> Void = { _ in }
+  ) async -> [LessonProblem] {
+    var problems = LessonLint(course, root: root, complaint: CommandTable.complaint).problems()
+    let rehearsal = Rehearsal(in: RehearsalLab())
+    for lesson in course.lessons where !parts.isEmpty {
+      progress("lesson \(lesson.number): \(lesson.title)")
+      problems += await rehearsal.problems(of: lesson, parts: parts)
+    }
+    return problems
+  }
+
+  /// Writes the lessons anew with what the lab prints now.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the only lesson to renew; nil for all.
+  ///   - includingReal: also renews what was recorded of the wall clock, which differs every time.
+  /// - Returns: the files that changed.
+  /// - Throws: what keeps a file from being read or written.
+  package func record(lesson number: Int? = nil, includingReal: Bool = false) async throws
+    -> [String]
+  {
+    var changed: [String] = []
+    let rehearsal = Rehearsal(in: RehearsalLab())
+    for lesson in course.lessons where number == nil || lesson.number == number {
+      let file = URL(fileURLWithPath: course.folder).appendingPathComponent(lesson.file)
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let renewed = await rehearsal.record(lesson, text: text, includingReal: includingReal)
+      guard renewed != text else { continue }
+      try Data(renewed.utf8).write(to: file, options: .atomic)
+      changed.append(lesson.file)
+    }
+    return changed
+  }
+}
+
+/// The lab that transcripts are recorded in: eighty columns by 24 lines, no colour, nothing remembered.
+private struct RehearsalLab: LessonLab {
+  func begin() async -> any LabConversation { Conversation() }
+
+  private final class Conversation: LabConversation {
+    private let page = Page()
+    private let evidence = Evidence()
+    private let session: Session
+
+    init() {
+      let evidence = evidence
+      session = Session(
+        settings: Settings(),
+        output: page,
+        classroom: Classroom { evidence.add($0) }
+      )
+    }
+
+    func run(_ command: String) async -> LabAnswer {
+      _ = await session.execute(command, at: .prompt(columns: Transcript.prompt.count))
+      return LabAnswer(output: page.takeLines(), evidence: evidence.take())
+    }
+
+    func grade(_ exercise: Exercise, code: [String]) async -> any MetricSource {
+      MetricTable([:])
+    }
+  }
+
+  private final class Evidence: Sendable {
+    private let sources = Mutex<[any MetricSource]>([])
+
+    func add(_ source: any MetricSource) { sources.withLock { $0.append(source) } }
+
+    func take() -> [any MetricSource] {
+      sources.withLock { sources in
+        defer { sources = [] }
+        return sources
+      }
+    }
+  }
+
+  /// What a session says, complaints in their place.
+  private final class Page: ShellOutput {
+    private let text = Mutex("")
+
+    let isClosed = false
+    let display = Display(width: 80, height: 24)
+
+    func write(_ text: String) { self.text.withLock { $0 += text } }
+
+    func complain(_ line: String) { write(line + "\n") }
+
+    /// Without white space at the ends of lines, which nobody sees.
+    func takeLines() -> [String] {
+      let text = text.withLock { text in
+        defer { text = "" }
+        return text
+      }
+      var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        var line = line
+        while line.last == " " { line = line.dropLast() }
+        return String(line)
+      }
+      while lines.last == "" { lines.removeLast() }
+      return lines
+    }
+  }
+}

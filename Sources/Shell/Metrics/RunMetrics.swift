@@ -1,0 +1,240 @@
+package import Experiments
+package import LessonBook
+internal import Rendering
+internal import Tracing
+internal import Workloads
+
+/// The figures of a run by the names that checks and expectations use.
+package struct RunMetrics: MetricSource {
+  private let run: Run
+  private let summary: RunSummary
+  private let lives: [TaskLife]
+  private let load: Load
+
+  /// - Complexity: O(n log n) for n events.
+  package init(_ run: Run) {
+    self.run = run
+    summary = run.summary
+    lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
+    load = Load(run.events, makespan: summary.makespan)
+  }
+
+  /// A figure that does not depend on a task.
+  private struct Figure: Sendable {
+    let name: String
+    let value: @Sendable (RunMetrics) -> MetricValue
+  }
+
+  private static let figures: [Figure] = [
+    Figure(name: "mechanism") { .word($0.run.mechanism) },
+    Figure(name: "clock") { .word($0.run.clock.rawValue) },
+    Figure(name: "kind") { .word($0.run.plan.first?.kind.rawValue ?? "none") },
+    Figure(name: "limit") { $0.run.limit.map(MetricValue.count) ?? .absent(because: "no limit") },
+    Figure(name: "workers") {
+      $0.run.workers.map(MetricValue.count) ?? .absent(because: "the wall clock has threads")
+    },
+    Figure(name: "tasks") { .count($0.run.plan.count) },
+    Figure(name: "seed") { .count(Int(clamping: $0.run.seed)) },
+    Figure(name: "makespan") { .duration($0.summary.makespan) },
+    Figure(name: "throughput") { .rate($0.summary.throughput) },
+    Figure(name: "peak_running") { .count($0.summary.peakRunning) },
+    Figure(name: "peak_waiting") { .count($0.summary.peakWaiting) },
+    Figure(name: "threads_peak") { .count($0.summary.threadsPeak) },
+    Figure(name: "utilisation") { $0.utilisation },
+    Figure(name: "arrival_rate") { .rate($0.load.arrivalRate) },
+    Figure(name: "occupancy_mean") { .number($0.load.meanOccupancy) },
+    Figure(name: "little_ratio") { $0.littleRatio },
+    Figure(name: "fifo_inversions") { .count($0.summary.fifoInversions) },
+    Figure(name: "order_breaks") { .count($0.summary.orderBreaks) },
+    Figure(name: "finished") { .count($0.summary.finished) },
+    Figure(name: "failed") { .count($0.summary.failed) },
+    Figure(name: "cancelled") { .count($0.summary.cancelled) },
+    Figure(name: "cancelled_waiting") { .count($0.summary.cancelledWhileWaiting) },
+    Figure(name: "cancelled_running") { .count($0.summary.cancelledWhileRunning) },
+    Figure(name: "rejected") { .count($0.summary.rejected) },
+    Figure(name: "unended") { .count($0.summary.unended.count) },
+    Figure(name: "over_admissions") { .count($0.summary.overAdmissions) },
+    Figure(name: "violations") { .count($0.summary.violations.count) },
+    Figure(name: "permits_left") {
+      $0.run.permitsLeft.map(MetricValue.count)
+        ?? .absent(because: "the mechanism cannot tell its permits")
+    },
+    Figure(name: "completion") {
+      $0.run.completion.map(MetricValue.duration)
+        ?? .absent(because: "the mechanism does not say when all is done")
+    },
+    Figure(name: "last_end") { metrics in
+      metrics.lives.compactMap(\.ended).max().map(MetricValue.duration)
+        ?? .absent(because: "nothing ended")
+    },
+  ]
+
+  /// The figures with a percentile or a task: `waiting_p99`, `waiting(t07)`.
+  private static let spans: [(name: String, of: @Sendable (TaskLife) -> Int64?)] = [
+    ("waiting", { $0.waiting }), ("service", { $0.service }), ("response", { $0.response }),
+  ]
+  private static let statistics = ["mean", "min", "p50", "p90", "p95", "p99", "max"]
+  private static let moments: [(name: String, of: @Sendable (TaskLife) -> Int64?)] = [
+    ("arrived", { $0.arrived }), ("admitted", { $0.admitted }), ("ended", { $0.ended }),
+  ]
+
+  package static let forms: [String] =
+    figures.map(\.name)
+    + spans.flatMap { span in statistics.map { "\(span.name)_\($0)" } }
+    + (spans.map(\.name) + moments.map(\.name)).map { "\($0)(tNN)" }
+
+  package var metricForms: [String] { Self.forms }
+
+  package func value(of metric: Metric) -> MetricValue? {
+    if let argument = metric.argument { return value(of: metric.name, task: argument) }
+    if let figure = Self.figures.first(where: { $0.name == metric.name }) {
+      return figure.value(self)
+    }
+    for span in Self.spans where metric.name.hasPrefix(span.name + "_") {
+      let statistic = String(metric.name.dropFirst(span.name.count + 1))
+      guard Self.statistics.contains(statistic) else { return nil }
+      let values = lives.compactMap(span.of).sorted()
+      if values.isEmpty { return .absent(because: "no task has a \(span.name) time") }
+      return .duration(Self.value(of: statistic, values))
+    }
+    return nil
+  }
+
+  private static func value(of statistic: String, _ sorted: [Int64]) -> Int64 {
+    switch statistic {
+    case "mean": Percentiles(sorted).mean
+    case "min": sorted[0]
+    case "max": sorted[sorted.count - 1]
+    default: Percentiles.nearestRank(Int(statistic.dropFirst()) ?? 50, of: sorted)
+    }
+  }
+
+  private func value(of name: String, task: String) -> MetricValue? {
+    guard let span = (Self.spans + Self.moments).first(where: { $0.name == name }),
+      let number = ValueSyntax.task(task), lives.indices.contains(number - 1)
+    else { return nil }
+    return span.of(lives[number - 1]).map(MetricValue.duration)
+      ?? .absent(because: "\(label(number)) never got so far")
+  }
+
+  private var utilisation: MetricValue {
+    guard let limit = run.limit, summary.makespan > 0 else {
+      return .absent(because: run.limit == nil ? "no limit" : "the run took no time")
+    }
+    return .percent(load.timeRunning / Double(summary.makespan) / Double(limit) * 100)
+  }
+
+  /// L over λW: 1 by Little's law.
+  private var littleRatio: MetricValue {
+    let times = lives.compactMap { life in
+      life.ended.flatMap { end in life.arrived.map { end - $0 } }
+    }
+    let mean = Double(times.reduce(0, +)) / Double(max(times.count, 1)) / 1e9
+    guard mean > 0, load.arrivalRate > 0 else { return .absent(because: "nothing took any time") }
+    return .number(load.meanOccupancy / (load.arrivalRate * mean))
+  }
+
+  // MARK: Witnesses
+
+  package func witness(of metric: Metric) -> String? {
+    switch metric.name {
+    case "makespan", "last_end":
+      return last(\.ended).map { "\($0.name) ended last, at \($0.at)" }
+    case "waiting_max", "waiting_p99", "waiting_p95":
+      return longest(\.waiting).map { "\($0.name) waited longest, from \($0.from) to \($0.to)" }
+    case "response_max", "response_p99", "response_p95":
+      return longest(\.response).map { "\($0.name) took longest, from \($0.from) to \($0.to)" }
+    case "service_max", "service_p99":
+      return longest(\.service).map { "\($0.name) served longest, until \($0.to)" }
+    case "peak_running":
+      return peak
+    case "violations", "over_admissions", "order_breaks":
+      return summary.violations.first
+    case "unended":
+      return summary.unended.first.map { "\(run.label(of: $0)) never ended" }
+    case "cancelled", "cancelled_waiting", "cancelled_running":
+      let one = lives.first { $0.end == .cancelledWhileWaiting || $0.end == .cancelledWhileRunning }
+      return one.map { life in
+        "\(run.label(of: life.task)) at \(DurationText.text(life.ended ?? 0)), "
+          + (life.end == .cancelledWhileWaiting ? "while waiting" : "while running")
+      }
+    default:
+      return nil
+    }
+  }
+
+  private func label(_ number: Int) -> String { run.label(of: TaskID(number)) }
+
+  private func last(_ moment: KeyPath<TaskLife, Int64?>) -> (name: String, at: String)? {
+    lives.compactMap { life in life[keyPath: moment].map { (life.task, $0) } }
+      .max { $0.1 < $1.1 }
+      .map { (run.label(of: $0.0), DurationText.text($0.1)) }
+  }
+
+  private func longest(
+    _ span: KeyPath<TaskLife, Int64?>
+  ) -> (name: String, from: String, to: String)? {
+    let longest = lives.compactMap { life in life[keyPath: span].map { (life, $0) } }
+      .max { $0.1 < $1.1 }
+    guard let (life, length) = longest, let arrived = life.arrived else { return nil }
+    let start = span == \TaskLife.service ? life.admitted ?? arrived : arrived
+    return (
+      run.label(of: life.task), DurationText.text(start), DurationText.text(start + length)
+    )
+  }
+
+  /// When the most ran at once, and who.
+  private var peak: String? {
+    var running: [TaskID] = []
+    for event in run.events {
+      if event.kind == .admitted { running.append(event.task) }
+      if event.kind.isEnd { running.removeAll { $0 == event.task } }
+      if running.count == summary.peakRunning, !running.isEmpty {
+        let names = running.prefix(4).map { run.label(of: $0) }.joined(separator: ", ")
+        let more = running.count > 4 ? " and \(running.count - 4) more" : ""
+        return "\(names)\(more) at \(DurationText.text(event.time))"
+      }
+    }
+    return nil
+  }
+}
+
+/// Time averages, each counted by itself from the events.
+private struct Load {
+  /// Nanoseconds of service, of all tasks together.
+  private(set) var timeRunning = 0.0
+  /// How many tasks were inside, waiting or running, averaged over the makespan.
+  private(set) var meanOccupancy = 0.0
+  /// Arrivals a second of makespan.
+  private(set) var arrivalRate = 0.0
+
+  init(_ events: [TraceEvent], makespan: Int64) {
+    guard makespan > 0 else { return }
+    var running = 0
+    var inside = 0
+    var arrivals = 0
+    var admitted: Set<TaskID> = []
+    var before = events.first?.time ?? 0
+    var timeInside = 0.0
+    for event in events where event.task > .run {
+      timeRunning += Double(running) * Double(event.time - before)
+      timeInside += Double(inside) * Double(event.time - before)
+      before = event.time
+      switch event.kind {
+      case .arrived:
+        arrivals += 1
+        inside += 1
+      case .admitted:
+        running += 1
+        admitted.insert(event.task)
+      case let kind where kind.isEnd:
+        inside -= 1
+        if admitted.remove(event.task) != nil { running -= 1 }
+      default:
+        break
+      }
+    }
+    meanOccupancy = timeInside / Double(makespan)
+    arrivalRate = Double(arrivals) / Double(makespan) * 1e9
+  }
+}
