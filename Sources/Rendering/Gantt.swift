@@ -95,8 +95,11 @@ package struct Gantt {
         fold.isSample
         ? "\(what); in all \(list)" : "\(NumberText.grouped(ends.count)) more: \(list)"
     }
-    let lines = Columns.wrap("(\(what))", width: format.width - margin)
-    return lines.enumerated().map { index, line in
+    return gapLines(what)
+  }
+
+  private func gapLines(_ what: String) -> [String] {
+    Columns.wrap("(\(what))", width: format.width - margin).enumerated().map { index, line in
       label(index == 0 ? format.glyphs.ellipsis : "") + format.style.paint(line, .faint)
     }
   }
@@ -118,8 +121,9 @@ package struct Gantt {
         lines.append(label(lane.worker.label) + row.text(style: format.style))
       case .gap(let range):
         let count = NumberText.grouped(fold.isSample ? timeline.workers.count : range.count)
-        let what = fold.isSample ? "1 worker in \(fold.step) of \(count)" : "\(count) more workers"
-        lines.append(label(format.glyphs.ellipsis) + format.style.paint("(\(what))", .faint))
+        lines += gapLines(
+          fold.isSample ? "1 worker in \(fold.step) of \(count)" : "\(count) more workers"
+        )
       }
     }
     lines.append(contentsOf: sparklines)

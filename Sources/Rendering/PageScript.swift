@@ -88,6 +88,8 @@ enum PageScript {
 
       function drawEnd(pen, task, middle) {
         if (task.t === undefined || task.t < from || task.t > to) return;
+        // In rows as thin as hairs, only the ends that went wrong stand out.
+        if (rowHeight < 3 && task.e === 'finished') return;
         const at = x(task.t), reach = Math.min(5, Math.max(1.5, rowHeight * 0.3));
         pen.lineWidth = 1.5;
         pen.beginPath();
@@ -139,7 +141,7 @@ enum PageScript {
 
       function draw() {
         const { width, height } = size();
-        if (fitsAll) rowHeight = Math.max(1, (height - axisHeight) / Math.max(1, tasks.length));
+        if (fitsAll) rowHeight = Math.min(readable, (height - axisHeight - 4) / Math.max(1, tasks.length));
         spacer.style.height = Math.max(0, axisHeight + tasks.length * rowHeight - height) + 'px';
         const pen = prepare(chart, width, height);
         drawAxis(pen, height);
@@ -162,7 +164,7 @@ enum PageScript {
           if (row % labelEvery === 0 || row === chosen) {
             pen.fillStyle = row === chosen ? colour.ink : colour['faint-ink'];
             pen.textAlign = 'right';
-            pen.fillText(tasks[row].n, left - 6, top + rowHeight / 2);
+            pen.fillText(tasks[row].n, left - 6, Math.max(axisHeight + 7, top + rowHeight / 2));
             pen.textAlign = 'left';
           }
           drawRow(pen, tasks[row], top, blocked);
@@ -296,6 +298,8 @@ enum PageScript {
         redraw();
       });
       readColours();
+      scroller.style.height =
+        Math.min(size().height, axisHeight + tasks.length * readable + 6) + 'px';
       // With many tasks the shape of the whole comes first; the names are a key away.
       if (tasks.length * readable > 3 * size().height) toggleRows();
       draw();

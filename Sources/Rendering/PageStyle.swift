@@ -25,7 +25,7 @@ enum PageStyle {
     #counts { display: block; width: 100%; height: 112px; margin-top: 6px }
     #detail { min-height: 1.5em; margin: .4rem 0; font-weight: 600 }
     .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr));
-      gap: 0 2.5rem } .columns p { margin: .3rem 0 }
+      gap: 0 2.5rem } .columns p { margin: .3rem 0 } .columns section { overflow-x: auto }
     table { border-collapse: collapse; font-variant-numeric: tabular-nums }
     th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid var(--grid) }
     th[scope=row], td:last-child { text-align: left } thead th { color: var(--faint-ink);

@@ -14,7 +14,8 @@ struct TimeAxis {
   ///   - end: the time of the last event.
   ///   - room: the most cells there may be, at least 1.
   init(end: Int64, room: Int) {
-    let span = max(1, end)
+    // Seventy years are enough, and leave room to calculate in.
+    let span = min(max(1, end), .max / 4)
     let room = Int64(max(1, room))
     cell = Self.roundLength(atLeast: (span + room - 1) / room)
     cells = Int((span + cell - 1) / cell)

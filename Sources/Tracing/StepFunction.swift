@@ -22,7 +22,7 @@ package struct StepFunction: Hashable, Sendable {
       steps[steps.count - 1].value = new
       steps[steps.count - 1].peak = max(last.peak, new)
     } else {
-      steps.append(Step(time: time, value: new, peak: max(value, new)))
+      steps.append(Step(time: time, value: new, peak: new))
     }
     value = new
   }
