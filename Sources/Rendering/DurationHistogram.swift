@@ -27,6 +27,7 @@ struct DurationHistogram {
 
   /// A line for each bucket: its interval, a bar, its count.
   func lines(_ format: TextFormat) -> [String] {
+    guard !buckets.isEmpty else { return [] }
     let starts = buckets.map { DurationText.text($0.start) }
     let ends = buckets.map { DurationText.text($0.end) }
     let counts = buckets.map { NumberText.grouped($0.count) }
@@ -34,11 +35,16 @@ struct DurationHistogram {
     let endWidth = ends.map(\.count).max() ?? 0
     let countWidth = counts.map(\.count).max() ?? 0
     let top = Double(buckets.map(\.count).max() ?? 0)
-    let room = format.width - startWidth - endWidth - countWidth - 10
+    // On a short line the beginning of an interval has to do for the interval.
+    let namesEnds = format.width >= startWidth + endWidth + countWidth + 14
+    let intervals = buckets.indices.map { index in
+      let start = Columns.right(starts[index], startWidth)
+      return namesEnds ? "\(start) to \(Columns.left(ends[index], endWidth))" : "from \(start)"
+    }
+    let room = format.width - intervals[0].count - countWidth - 6
     return buckets.indices.map { index in
       let bar = Bar.text(Double(buckets[index].count), of: top, width: min(40, room), format.glyphs)
-      let interval =
-        Columns.right(starts[index], startWidth) + " to " + Columns.left(ends[index], endWidth)
+      let interval = intervals[index]
       let line = "  \(interval)  \(Columns.right(counts[index], countWidth))"
       return bar.isEmpty ? line : line + "  " + format.style.paint(bar, .running)
     }

@@ -6,7 +6,8 @@ package enum RunDiff {
   /// What was asked differently, the figures side by side, and which tasks fared differently.
   package static func text(_ one: Run, _ other: Run, _ format: TextFormat) -> String {
     if one.events == other.events, settings(one) == settings(other) {
-      return "the two runs are the same, event for event\n"
+      let same = "the two runs are the same, event for event"
+      return Columns.wrap(same, width: format.width).map { $0 + "\n" }.joined()
     }
     let summaries = (one.summary, other.summary)
     var lines: [String] = []

@@ -28,10 +28,8 @@ package enum RunSVG {
 
   /// The rows drawn: all tasks, or an even sample of them.
   fileprivate static func rows(of timeline: Timeline) -> [Timeline.TaskLane] {
-    let fold = Fold(count: timeline.tasks.count, room: mostRows)
-    return fold.entries.compactMap { entry in
-      if case .row(let index) = entry { timeline.tasks[index] } else { nil }
-    }
+    let step = max(1, (timeline.tasks.count + mostRows - 1) / mostRows)
+    return stride(from: 0, to: timeline.tasks.count, by: step).map { timeline.tasks[$0] }
   }
 
   private struct Picture {

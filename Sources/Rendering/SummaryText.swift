@@ -29,7 +29,8 @@ package enum SummaryText {
     for (name, values) in spreads where values.count > 1 {
       let histogram = DurationHistogram(values, atMost: 8)
       guard histogram.buckets.count > 1 else { continue }
-      lines += ["", format.style.paint("\(name) time, number of tasks", .heading)]
+      let heading = Columns.wrap("\(name) time, number of tasks", width: format.width)
+      lines += [""] + heading.map { format.style.paint($0, .heading) }
       lines += histogram.lines(format)
     }
     if !summary.violations.isEmpty {

@@ -80,7 +80,7 @@ struct TimeAxis {
     while true {
       for factor: Int64 in [1, 2, 5] {
         let (length, overflow) = power.multipliedReportingOverflow(by: factor)
-        if overflow || length / cell > span { return Int.max / 4 }
+        if overflow || length > span { return Int.max / 4 }
         if length.isMultiple(of: cell), length / cell >= Int64(room) {
           return Int(length / cell)
         }

@@ -56,7 +56,7 @@ package struct RunSummary: Hashable, Sendable {
     violations = check.violations
     if let permitsLeft, permitsLeft != 0 {
       violations.append(
-        "permit-leak: \(permitsLeft) permits still in use after the last task ended"
+        "permit-leak: \(permitsLeft) permit\(permitsLeft == 1 ? "" : "s") still in use after the last task ended"
       )
     }
     fifoInversions = order.inversions

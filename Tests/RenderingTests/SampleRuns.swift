@@ -71,7 +71,8 @@ private struct Model {
 
   let sample: SampleRun
   var events: [TraceEvent] = []
-  var agenda: [(time: Int64, order: Int, task: SimulatedTask, what: Happening)] = []
+  /// The latest first, so that the next is the last.
+  var agenda: [(time: Int64, task: SimulatedTask, what: Happening)] = []
   var queue: [SimulatedTask] = []
   var running: Set<Int> = []
   var workers: [Int: Int] = [:]
@@ -83,8 +84,7 @@ private struct Model {
       schedule(task.arrival, task, .arrival)
       if let time = task.cancelAt { schedule(time, task, .cancellation) }
     }
-    while let next = agenda.indices.min(by: { key($0) < key($1) }) {
-      let (time, _, task, what) = agenda.remove(at: next)
+    while let (time, task, what) = agenda.popLast() {
       switch what {
       case .arrival:
         log(time, .arrived, task)
@@ -110,10 +110,15 @@ private struct Model {
     return events
   }
 
-  private func key(_ index: Int) -> (Int64, Int) { (agenda[index].time, agenda[index].order) }
-
   private mutating func schedule(_ time: Int64, _ task: SimulatedTask, _ what: Happening) {
-    agenda.append((time, agenda.count + events.count, task, what))
+    // Behind what is planned for the same time.
+    var low = 0
+    var high = agenda.count
+    while low < high {
+      let middle = (low + high) / 2
+      if agenda[middle].time > time { low = middle + 1 } else { high = middle }
+    }
+    agenda.insert((time, task, what), at: low)
   }
 
   private mutating func admit(_ task: SimulatedTask, at time: Int64, by cause: Int?) {

@@ -1,0 +1,302 @@
+import Experiments
+import Rendering
+import Testing
+import Tracing
+import Workloads
+
+/// Golden texts of the views that are not drawings.
+@Suite
+struct TextViewsTests {
+  static let twelve = SampleRun.together(12, limit: 3, work: 100 * millisecond).run()
+  static let blocking: Run = {
+    var sample = SampleRun.together(5, limit: 2, work: 30 * millisecond)
+    sample.blocksWhileWaiting = true
+    sample.serviceHoldsWorker = true
+    sample.plan[1].fails = true
+    sample.plan[4].cancelAt = 40 * millisecond
+    return sample.run(mechanism: "gcd-semaphore")
+  }()
+  /// A barging newcomer over the limit, a permit lost, one task left in service and one waiting.
+  static let broken: Run = {
+    var run = SampleRun.together(4, limit: 1, work: 10 * millisecond).run(mechanism: "specimen")
+    run.events = [
+      (0, 1, .arrived), (0, 1, .admitted), (1, 2, .arrived), (5, 3, .arrived), (5, 3, .admitted),
+      (9, 1, .finished), (12, 4, .arrived),
+    ].map { (time: Int64, task: Int, kind: TraceEvent.Kind) in
+      TraceEvent(time: time * millisecond, task: TaskID(task), kind: kind)
+    }
+    run.permitsLeft = 1
+    run.stoppedBecause = "nothing can run, and t02 and t04 wait for ever"
+    return run
+  }()
+
+  @Test
+  func `the summary line`() {
+    let wide = TextFormat(width: 120)
+    #expect(
+      SummaryText.line(Self.twelve, Self.twelve.summary, wide) == """
+        makespan 400 ms · 30.0 tasks/s · waiting mean 150 ms, p99 300 ms · peak 3 of 3 · order kept
+
+        """
+    )
+    #expect(
+      SummaryText.line(Self.blocking, Self.blocking.summary, TextFormat(width: 40, glyphs: .ascii))
+        == """
+        makespan 60 ms, 50.0 tasks/s
+        waiting mean 15 ms, p99 30 ms
+        peak 2 of 2, order kept, 1 failed
+        1 cancelled while waiting
+
+        """
+    )
+  }
+
+  @Test
+  func `the figures, with a histogram`() {
+    #expect(
+      SummaryText.stats(Self.twelve, Self.twelve.summary, TextFormat(width: 64)) == """
+                    mean     p50     p90     p99     max
+        waiting   150 ms  100 ms  300 ms  300 ms  300 ms
+        service   100 ms  100 ms  100 ms  100 ms  100 ms
+        response  250 ms  200 ms  400 ms  400 ms  400 ms
+
+        makespan 400 ms · 30.0 tasks/s · peak 3 of 3
+        permits used 100 % · at most 9 waiting · 1 worker · order kept
+        12 finished
+
+        waiting time, number of tasks
+             0 s to 40 ms   3  ████████████████████████████████████████
+           40 ms to 80 ms   0
+           80 ms to 120 ms  3  ████████████████████████████████████████
+          120 ms to 160 ms  0
+          160 ms to 200 ms  0
+          200 ms to 240 ms  3  ████████████████████████████████████████
+          240 ms to 280 ms  0
+          280 ms to 320 ms  3  ████████████████████████████████████████
+
+        response time, number of tasks
+          100 ms to 150 ms  3  ████████████████████████████████████████
+          150 ms to 200 ms  0
+          200 ms to 250 ms  3  ████████████████████████████████████████
+          250 ms to 300 ms  0
+          300 ms to 350 ms  3  ████████████████████████████████████████
+          350 ms to 400 ms  0
+          400 ms to 450 ms  3  ████████████████████████████████████████
+
+        """
+    )
+  }
+
+  @Test
+  func `notes name what is wrong and the command that shows it`() {
+    let notes = Note.all(for: Self.broken, Self.broken.summary)
+    #expect(
+      Note.text(notes, TextFormat(width: 100)) == """
+        ✗ over-admission: 2 running at 5 ms, limit 1. See: timeline
+        ✗ order: t03 was admitted before t02 at 5 ms, although t02 had arrived earlier. See: why t02
+        ✗ never-ended: t02 (waiting since 1 ms), t03 (in service since 5 ms), t04 (waiting since 12 ms).
+          See: why t02
+        ✗ permit-leak: 1 permit still in use after the last task ended. See: events
+        ✗ nothing can run, and t02 and t04 wait for ever. See: why t02
+
+        """
+    )
+  }
+
+  @Test
+  func `a run in order has no notes, waiting threads and idle permits have one`() {
+    #expect(Note.all(for: Self.twelve, Self.twelve.summary) == [])
+    let blocking = Note.all(for: Self.blocking, Self.blocking.summary)
+    #expect(
+      blocking.map(\.text) == [
+        "5 threads were held for a limit of 2: a waiting task blocked one each"
+      ]
+    )
+    #expect(blocking.map(\.command) == ["timeline workers"])
+
+    var sparse = SampleRun.together(6, limit: 4, work: millisecond)
+    for index in sparse.plan.indices { sparse.plan[index].arrival = Int64(index) * 2 * millisecond }
+    let idle = sparse.run()
+    #expect(
+      Note.all(for: idle, idle.summary).map(\.text) == [
+        "the limit of 4 was never reached: at most 1 ran at once"
+      ]
+    )
+  }
+
+  @Test
+  func `blocking work on a narrow pool is told from a limit that was not needed`() {
+    var sample = SampleRun.together(6, limit: 2, work: millisecond)
+    sample.serviceHoldsWorker = true
+    var run = sample.run()
+    run.workers = 2
+    run.limit = 4
+    run.facts.limit = 4
+    #expect(
+      Note.all(for: run, run.summary).map(\.text) == [
+        "blocking work held all 2 workers, so at most 2 ran although the limit is 4"
+      ]
+    )
+  }
+
+  @Test
+  func `a run in sentences`() {
+    #expect(
+      Describe.run(Self.blocking, Self.blocking.summary) == """
+        5 tasks went to gcd-semaphore with a limit of 2, in virtual time, seed 1.
+        3 finished, 1 failed, 1 left while waiting because of a cancellation.
+        From the first arrival to the last end it took 60 ms, which is 50.0 tasks a second.
+        At most 2 ran at once, and at most 3 waited at once.
+        2 of the 4 that ran had to wait first: the mean over all is 15 ms, the median 0 s, and t03 waited longest, 30 ms.
+        Every service took 30 ms.
+        Tasks were admitted in the order of their arrival.
+        It took 5 workers.
+        Note: 5 threads were held for a limit of 2: a waiting task blocked one each. The command timeline workers shows it.
+
+        """
+    )
+  }
+
+  @Test
+  func `the events of a task and of a run`() {
+    #expect(
+      EventsText.list(Self.blocking, of: TaskID(5), TextFormat()) == """
+         0 ms  t05  arrived
+         0 ms  t05  blocked on w5
+        40 ms  t05  cancelled while waiting on w5
+
+        """
+    )
+    let folded = EventsText.list(Self.twelve, TextFormat(height: 5))
+    #expect(
+      folded == """
+          0 ms  t01  arrived on w1
+          0 ms  t01  admitted on w1
+          0 ms  t02  arrived on w1
+             …  (32 more events)
+        400 ms  t12  finished on w1
+
+        """
+    )
+    #expect(EventsText.list(Self.twelve, of: TaskID(99), TextFormat()) == "no event names t99\n")
+  }
+
+  @Test
+  func `times of a list have as many decimals as it takes to tell them apart`() {
+    var run = SampleRun.together(1, limit: 1, work: 1).run()
+    run.events[2].time = 1_234_500
+    let text = EventsText.list(run, TextFormat())
+    #expect(text.contains("0.0000 ms  t01  arrived"))
+    #expect(text.contains("1.2345 ms  t01  finished"))
+  }
+
+  @Test
+  func `mechanisms side by side`() {
+    let slow = SampleRun.together(12, limit: 2, work: 100 * millisecond).run(mechanism: "pool")
+    var real = Self.blocking
+    real.clock = .real
+    #expect(
+      ComparisonTable.text([Self.twelve, slow, real], TextFormat(width: 80)) == """
+        mechanism            makespan tasks/s wait p50 wait p99 peak threads order
+        limiter       ████     400 ms    30.0   100 ms   300 ms  3/3       1 kept
+        pool          ██████   600 ms    20.0   200 ms   500 ms  2/2       1 kept
+        gcd-semaphore ▋         60 ms    50.0      0 s    30 ms  2/2       5 kept
+
+        gcd-semaphore ran on the wall clock, the others in virtual time, where
+          everything but the work itself takes no time: compare the shapes, not the last
+          digits.
+        Not the same work: the tasks of gcd-semaphore differ from those of limiter.
+        gcd-semaphore ended first, after 60 ms; pool took 10.0 times as long.
+        gcd-semaphore held 5 threads: its waiting tasks block one each.
+        Every one admitted in the order of arrival.
+
+        """
+    )
+    #expect(
+      ComparisonTable.text([Self.twelve, slow], TextFormat(width: 24, glyphs: .ascii)) == """
+        mechanism makespan peak
+        limiter     400 ms  3/3
+        pool        600 ms  2/2
+
+        limiter ended first,
+          after 400 ms; pool
+          took 1.50 times as
+          long.
+        Every one admitted in
+          the order of arrival.
+
+        """
+    )
+    #expect(ComparisonTable.text([], TextFormat()) == "nothing to compare\n")
+  }
+
+  @Test
+  func `a line of a comparison is a summary with the mechanism inside`() {
+    let lines = ComparisonTable.jsonLines([Self.twelve, Self.blocking]).split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(
+      lines[0].hasPrefix(#"{"mechanism":"limiter","makespan_ns":400000000,"peak_running":3,"#)
+    )
+    #expect(lines[1].hasSuffix(#""permits_left":0,"violations":[]}"#))
+  }
+
+  @Test
+  func `two runs held against each other`() {
+    let slow = SampleRun.together(12, limit: 2, work: 100 * millisecond).run()
+    #expect(
+      RunDiff.text(Self.twelve, slow, TextFormat(width: 80)) == """
+        limit: 3, then 2
+
+                       first  second   change
+        makespan      400 ms  600 ms  +50.0 %
+        waiting mean  150 ms  250 ms  +66.7 %
+        waiting p50   100 ms  200 ms   +100 %
+        waiting p99   300 ms  500 ms  +66.7 %
+        service mean  100 ms  100 ms     same
+        response p99  400 ms  600 ms  +50.0 %
+        peak running       3       2       -1
+        threads            1       1     same
+        finished          12      12     same
+
+        The logs agree for 5 events; then the first has t03 admitted at 0 s, the second
+          t04 arrived at 0 s.
+        9 tasks waited longer or shorter; most changed t09, from 200 ms to 400 ms.
+
+        """
+    )
+    #expect(
+      RunDiff.text(Self.twelve, Self.twelve, TextFormat())
+        == "the two runs are the same, event for event\n"
+    )
+  }
+
+  @Test
+  func `tasks as comma-separated values`() {
+    #expect(
+      RunCSV.text(Self.blocking) == """
+        task,kind,planned_service_ns,priority,arrived_ns,admitted_ns,ended_ns,end,waiting_ns,service_ns,response_ns,worker,cause
+        t01,suspend,30000000,medium,0,0,30000000,finished,0,30000000,30000000,w1,
+        t02,suspend,30000000,medium,0,0,30000000,failed,0,30000000,30000000,w2,
+        t03,suspend,30000000,medium,0,30000000,60000000,finished,30000000,30000000,60000000,w3,t01
+        t04,suspend,30000000,medium,0,30000000,60000000,finished,30000000,30000000,60000000,w4,t02
+        t05,suspend,30000000,medium,0,,40000000,cancelled-waiting,,,,,
+
+        """
+    )
+  }
+
+  @Test(arguments: [20, 27, 40, 55, 80])
+  func `no view is wider than the terminal`(width: Int) {
+    let format = TextFormat(width: width)
+    for run in [Self.twelve, Self.blocking, Self.broken] {
+      let texts = [
+        SummaryText.line(run, run.summary, format), SummaryText.stats(run, run.summary, format),
+        Note.text(Note.all(for: run, run.summary), format),
+        ComparisonTable.text([run, Self.twelve], format), RunDiff.text(run, Self.twelve, format),
+      ]
+      for line in texts.flatMap({ $0.split(separator: "\n") }) where !line.contains("specimen") {
+        #expect(line.count <= width, "\(line)")
+      }
+    }
+  }
+}
