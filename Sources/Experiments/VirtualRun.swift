@@ -1,13 +1,33 @@
 internal import Mechanisms
 internal import Synchronization
 package import Tracing
-package import VirtualTime
+internal import VirtualTime
 package import Workloads
 
 /// A run in virtual time, under way: it stands still until it is told to go on.
 ///
 /// Between two drives it may be given tasks, watched and steered, from one thread at a time.
 package final class VirtualRun: LiveRun {
+  /// What letting time pass came to.
+  package enum Outcome: Hashable, Sendable {
+    /// Every task has ended.
+    case finished
+    /// Something sleeps beyond the time that was to pass.
+    case paused
+    /// Nothing can run, nothing sleeps, and tasks remain.
+    case stuck
+    case stopped
+
+    init(_ outcome: VirtualScheduler.Outcome) {
+      switch outcome {
+      case .finished: self = .finished
+      case .paused: self = .paused
+      case .stuck: self = .stuck
+      case .stopped: self = .stopped
+      }
+    }
+  }
+
   private struct State {
     var plan: [SimulatedTask] = []
     /// The visits under way, by task number.
@@ -88,13 +108,13 @@ package final class VirtualRun: LiveRun {
   }
 
   /// Lets `nanoseconds` pass; with 0, runs what can run now.
-  package func advance(by nanoseconds: Int64) async -> VirtualScheduler.Outcome {
-    await scheduler.onOwnThread { $0.advance(by: nanoseconds) }
+  package func advance(by nanoseconds: Int64) async -> Outcome {
+    Outcome(await scheduler.onOwnThread { $0.advance(by: nanoseconds) })
   }
 
   /// Runs until nothing can run and nothing sleeps.
-  package func idle() async -> VirtualScheduler.Outcome {
-    await scheduler.onOwnThread { $0.runUntilIdle() }
+  package func idle() async -> Outcome {
+    Outcome(await scheduler.onOwnThread { $0.runUntilIdle() })
   }
 
   package func finish() async -> Run {
@@ -102,7 +122,7 @@ package final class VirtualRun: LiveRun {
     // Before the stragglers are cleared away, which leaves traces of its own.
     let events = recorder.finish()
     let permitsLeft = mechanism.permitsInUse
-    if case .stuck = outcome {
+    if outcome == .stuck {
       state.withLock { state in
         if state.stoppedBecause == nil { state.stoppedBecause = Self.stuckReason }
       }

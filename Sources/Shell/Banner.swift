@@ -19,18 +19,3 @@ package enum Banner {
     return title + "\n" + Columns.rows(commands)
   }
 }
-
-extension Session {
-  /// What stands before the line a person types: the mechanism, the limit and the clock.
-  ///
-  /// In a lesson, which one.
-  package var prompt: String {
-    if let visit = classroom.visit { return "lesson \(visit.lesson.number)> " }
-    let limit =
-      switch settings.mechanism.profile.limit {
-      case .any: "\(output.format.glyphs.isASCII ? "-" : "·")\(settings.limit)"
-      case .one, .none: ""
-      }
-    return "\(settings.mechanism.id)\(limit) \(settings.resolvedClock.rawValue)> "
-  }
-}

@@ -56,6 +56,7 @@ package struct Parameter: Sendable {
     case command
     case setting
     case lesson
+    case metric
     case choice([String])
     case text
   }

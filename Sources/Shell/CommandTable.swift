@@ -2,8 +2,10 @@
 package enum CommandTable {
   package static let commands: [Command] = [
     .mechanisms, .explain, .run, .timeline, .stats, .events, .why,
+    .compare, .diff, .expect, .export,
+    .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
     .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
-    .use, .set, .show, .help, .quit,
+    .use, .set, .show, .source, .history, .help, .quit,
   ]
 
   /// What is wrong with the words of a line, as far as can be said without carrying it out; nil if

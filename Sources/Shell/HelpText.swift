@@ -35,6 +35,11 @@ struct HelpTopic: Sendable {
         """
     ),
     HelpTopic(
+      name: "figures",
+      summary: "what 'expect' can be asked about",
+      text: RunMetrics.forms.joined(separator: ", ")
+    ),
+    HelpTopic(
       name: "glyphs",
       summary: "what the timeline is drawn with",
       text: """

@@ -1,6 +1,7 @@
 internal import Experiments
 internal import LessonBook
 internal import Mechanisms
+internal import Synchronization
 
 /// One person's or script's time with the lab: takes lines, gives answers, remembers the last run.
 ///
@@ -39,11 +40,25 @@ package actor Session {
   let output: any ShellOutput
   /// Output is JSON Lines and nothing else.
   let json: Bool
-  var lastRun: Run?
+  /// The last run that ended.
+  var lastRun: Run? {
+    didSet {
+      runBefore = oldValue
+      knownTasks.store(lastRun?.plan.count ?? 0, ordering: .relaxed)
+    }
+  }
+  /// The run before the last, for `diff`.
+  private(set) var runBefore: Run?
+  /// The run that goes on between commands, if any.
+  var background: Background?
+  /// How many files deep `source` is.
+  var sourceDepth = 0
   var wantsToQuit = false
   var unmet = false
   var classroom: Classroom
   nonisolated let interruption = Interruption()
+  /// How many tasks the last run had, for completion, which does not wait its turn.
+  nonisolated let knownTasks = Atomic(0)
 
   package init(
     settings: Settings,
@@ -63,16 +78,22 @@ package actor Session {
   package func execute(_ line: String, at place: Place) async -> Outcome {
     interruption.begin()
     if case .prompt = place, takesAsGuess(line) { return .done }
+    return await carryOut(line, at: place)
+  }
+
+  /// Carries out a line as part of the one that a person or a script gave.
+  func carryOut(_ line: String, at place: Place) async -> Outcome {
     do {
       for words in try Lexer.commands(in: line) {
         unmet = false
         try await execute(words)
         if unmet { return .unmet }
-        if wantsToQuit { return .quit }
+        if wantsToQuit || output.isClosed { return .quit }
         if interruption.hasCome { return .done }
-        if output.isClosed { return .quit }
       }
       return .done
+    } catch is ToldAlready {
+      return .failed
     } catch {
       complain(error, at: place)
       if case .prompt = place { tell(classroom.visit?.reminder) }
@@ -105,3 +126,6 @@ package actor Session {
     }
   }
 }
+
+/// A command failed and has said so: a line of the file it read did.
+struct ToldAlready: Error {}

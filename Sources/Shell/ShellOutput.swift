@@ -11,8 +11,45 @@ package protocol ShellOutput: AnyObject, Sendable {
   /// Nobody reads standard output any more; there is no point in going on.
   var isClosed: Bool { get }
 
+  /// Whether frames can be shown in place.
+  var canShowFrames: Bool { get }
+
+  /// Shows frames in place, at most 20 a second, until the last or until the person leaves; then
+  /// takes them away.
+  func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding
+
+  /// Shows a line that the next output replaces.
+  ///
+  /// Only called where frames can be shown.
+  func writeTransient(_ line: String)
+
+  /// The lines a person has typed, oldest first, from earlier sessions too.
+  var history: [String] { get }
+
   /// What the place can show now; a window may have been resized since the last asking.
   var display: Display { get }
+}
+
+/// One picture of a live view.
+package struct Frame: Hashable, Sendable {
+  package var lines: [String]
+  /// There is nothing more to wait for.
+  package var isLast: Bool
+
+  package init(lines: [String], isLast: Bool) {
+    self.lines = lines
+    self.isLast = isLast
+  }
+}
+
+/// How a live view ended.
+package enum FrameEnding: Hashable, Sendable {
+  /// The last frame was shown.
+  case finished
+  /// The person pressed q; what was shown goes on.
+  case left
+  /// Ctrl-C.
+  case interrupted
 }
 
 /// How much room there is to draw, and with what.
@@ -33,15 +70,31 @@ package struct Display: Hashable, Sendable {
   }
 }
 
-extension ShellOutput {
+extension Display {
   /// The display as the views take it.
   var format: TextFormat {
-    let display = display
-    return TextFormat(
-      width: display.width,
-      height: display.height,
-      glyphs: display.ascii ? .ascii : .unicode,
-      style: display.colour ? .colour : .plain
+    TextFormat(
+      width: width,
+      height: height,
+      glyphs: ascii ? .ascii : .unicode,
+      style: colour ? .colour : .plain
     )
   }
+}
+
+/// What a place does that is no terminal: nothing moves there, and nobody types.
+extension ShellOutput {
+  package var canShowFrames: Bool { false }
+
+  package func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding {
+    .finished
+  }
+
+  package func writeTransient(_ line: String) {}
+
+  package var history: [String] { [] }
+}
+
+extension ShellOutput {
+  var format: TextFormat { display.format }
 }

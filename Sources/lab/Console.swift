@@ -24,10 +24,55 @@ final class Console: ShellOutput {
     )
   }
 
+  var canShowFrames: Bool {
+    let able = capabilities
+    return able.isInteractive && able.movesCursor
+  }
+
+  func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding {
+    let able = capabilities
+    let ending = await LiveRegion.show { size in
+      let frame = frame(
+        Display(
+          width: size.columns,
+          height: size.rows,
+          ascii: !able.unicode,
+          colour: able.color
+        )
+      )
+      return LiveRegion.Frame(lines: frame.lines, isLast: frame.isLast)
+    }
+    switch ending {
+    case .finished: return .finished
+    case .left: return .left
+    case .interrupted: return .interrupted
+    }
+  }
+
+  private let typed = Mutex<[String]>([])
+  private let hasTransient = Mutex(false)
+
+  var history: [String] { typed.withLock { $0 } }
+
+  /// Notes a line that a person typed.
+  func remember(_ line: String) {
+    if !line.isEmpty { typed.withLock { $0.append(line) } }
+  }
+
+  func writeTransient(_ line: String) {
+    write("\(line)")
+    hasTransient.withLock { $0 = true }
+  }
+
   func write(_ text: String) {
     guard failure.withLock({ $0 }) == nil else { return }
+    // A transient line is taken away by what comes after it.
+    let isOverTransient = hasTransient.withLock { flag in
+      defer { flag = false }
+      return flag
+    }
     do {
-      try OutputWriter.standardOutput.write(text)
+      try OutputWriter.standardOutput.write(isOverTransient ? "\r\u{1B}[K" + text : text)
     } catch {
       let isFirst = failure.withLock { failure in
         defer { failure = failure ?? error }

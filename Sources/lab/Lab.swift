@@ -160,7 +160,10 @@ struct Lab: ParsableCommand {
 
     let script = Script(session, console, keepGoing: keepGoing)
     let ending = await script.run(sources)
-    guard sources.isEmpty || (interactive && ending.goesOn) else { return ending.status }
+    guard sources.isEmpty || (interactive && ending.goesOn) else {
+      await session.leave()
+      return ending.status
+    }
     guard isTerminal else {
       console.complain("lab: -i needs a terminal for standard input and output.")
       return 2

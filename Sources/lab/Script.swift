@@ -28,6 +28,7 @@ struct Script {
     self.keepGoing = keepGoing
   }
 
+  /// Runs the sources one after the other.
   func run(_ sources: [Source]) async -> Ending {
     let interrupted = Mutex(false)
     let claim = Signals.shared.claim { [session] event in

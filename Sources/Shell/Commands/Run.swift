@@ -21,10 +21,7 @@ extension Command {
     ]
   ) { session, arguments in
     let experiment = try session.experiment(arguments)
-    let run = try await session.perform(experiment)
-    session.keep(run)
-    session.showResult(of: run, experiment)
-    if let reason = run.stoppedBecause, reason != Session.interrupted { session.unmet = true }
+    try await session.perform(experiment)
   }
 }
 
@@ -40,17 +37,29 @@ extension Session {
 
   /// The experiment that the words of a command and the settings describe.
   func experiment(_ arguments: Arguments) throws -> Experiment {
+    let (count, mechanism) = try arguments.countAndMechanism()
+    guard let count else { throw arguments.missing("how many tasks") }
+    return try experiment(
+      arguments,
+      count: count,
+      mechanism: try mechanism.map(Names.mechanism) ?? settings.mechanism
+    )
+  }
+
+  func experiment(
+    _ arguments: Arguments,
+    count countWord: Word,
+    mechanism: CatalogueEntry
+  ) throws -> Experiment {
     var chosen = settings
     try chosen.apply(arguments)
-    let (countWord, mechanismWord) = try arguments.countAndMechanism()
-    guard let countWord else { throw arguments.missing("how many tasks") }
+    chosen.mechanism = mechanism
     guard let count = ValueSyntax.count(countWord.text, in: 1...5_000_000) else {
       throw ShellError(
         "the number of tasks cannot be '\(countWord.text)'. Write a whole number from 1 to 5000000",
         at: countWord
       )
     }
-    if let mechanismWord { chosen.mechanism = try Names.mechanism(mechanismWord) }
     var workload = Workload(
       count: count,
       service: chosen.work,
@@ -76,26 +85,41 @@ extension Session {
     return experiment
   }
 
-  /// Runs to the end, telling what happens meanwhile where that takes real time.
-  func perform(_ experiment: Experiment) async throws -> Run {
+  /// Runs to the end and shows the result, telling what happens meanwhile where that takes real time.
+  fileprivate func perform(_ experiment: Experiment) async throws {
     if !json { output.write(RunTitle.text(experiment, output.format)) }
-    let run: any LiveRun =
-      switch experiment.resolvedClock {
-      case .virtual: VirtualRun(experiment)
-      case .real: WallRun(experiment)
+    let background = Background(experiment)
+    background.run.submit(experiment.workload)
+    if background.virtual == nil, !json, output.canShowFrames {
+      switch await show(background, hint: "q puts it in the background, Ctrl-C ends it") {
+      case .finished: break
+      case .interrupted: background.run.stop(because: Self.interrupted)
+      case .left:
+        if self.background == nil {
+          self.background = background
+          return output.write("it goes on in the background. 'wait' waits for it.\n")
+        }
       }
-    run.submit(experiment.workload)
-    let reporter = json ? nil : ProgressReporter(run, experiment, output)
-    let result = await interruption.whileRunning {
-      await run.finish()
+    }
+    let reporter =
+      json || output.canShowFrames ? nil : ProgressReporter(background.run, experiment, output)
+    let run = await interruption.whileRunning {
+      await background.run.finish()
     } onInterrupt: {
-      run.stop(because: Self.interrupted)
+      background.run.stop(because: Self.interrupted)
     }
     reporter?.end()
-    return result
+    finish(run, experiment)
   }
 
-  func showResult(of run: Run, _ experiment: Experiment) {
+  /// Keeps a run that has ended as the last, and shows it.
+  func finish(_ run: Run, _ experiment: Experiment) {
+    keep(run)
+    showResult(of: run, experiment)
+    if let reason = run.stoppedBecause, reason != Self.interrupted { unmet = true }
+  }
+
+  private func showResult(of run: Run, _ experiment: Experiment) {
     if json {
       RunJSONLines.write(run) { output.write($0) }
       return

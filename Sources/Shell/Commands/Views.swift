@@ -73,8 +73,9 @@ extension Command {
 }
 
 extension Session {
-  /// The last run, which the views show.
+  /// The run in the background, as far as it has come, or else the last run: what the views show.
   func lastRun(_ arguments: Arguments) throws(ShellError) -> Run {
+    if let background { return background.snapshot }
     guard let lastRun else {
       throw ShellError(
         "there is no run to show yet. Try: run 12 limiter limit=3",

@@ -1,0 +1,77 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Synchronization
+internal import Tracing
+internal import Workloads
+
+/// A run that goes on while the shell takes other commands.
+///
+/// Its board is read from any thread: by the prompt, by a live view, by `status`.
+final class Background: Sendable {
+  private struct Reading {
+    var cursor = TraceRecorder.Cursor()
+    var board: LiveBoard
+    var wasAnnounced = false
+  }
+
+  let run: any LiveRun
+  let experiment: Experiment
+  private let reading: Mutex<Reading>
+
+  init(_ experiment: Experiment) {
+    self.experiment = experiment
+    run =
+      switch experiment.resolvedClock {
+      case .virtual: VirtualRun(experiment)
+      case .real: WallRun(experiment)
+      }
+    reading = Mutex(Reading(board: LiveBoard(plan: [])))
+  }
+
+  var virtual: VirtualRun? { run as? VirtualRun }
+
+  /// Where every task stands now.
+  var board: LiveBoard {
+    reading.withLock { reading in
+      Self.refresh(&reading, run)
+      return reading.board
+    }
+  }
+
+  /// Whether every task has ended, told once for each time that comes true.
+  var hasJustEnded: Bool {
+    reading.withLock { reading in
+      Self.refresh(&reading, run)
+      defer { reading.wasAnnounced = reading.board.isOver }
+      return reading.board.isOver && !reading.wasAnnounced
+    }
+  }
+
+  private static func refresh(_ reading: inout Reading, _ run: any LiveRun) {
+    let plan = run.plan
+    if plan.count != reading.board.plan.count {
+      // More tasks were given: the board is drawn up anew from the whole log.
+      reading.board = LiveBoard(plan: plan)
+      reading.cursor = TraceRecorder.Cursor()
+    }
+    reading.board.take(run.events(since: &reading.cursor))
+  }
+
+  /// What has happened so far, for the views.
+  var snapshot: Run {
+    var cursor = TraceRecorder.Cursor()
+    let events = run.events(since: &cursor)
+    let plan = run.plan
+    return Run(
+      mechanism: experiment.mechanism.id,
+      limit: experiment.effectiveLimit,
+      seed: experiment.workload.seed,
+      clock: experiment.resolvedClock,
+      workers: experiment.resolvedClock == .virtual ? experiment.workers : nil,
+      facts: experiment.facts(tasks: plan.count),
+      plan: plan,
+      events: events
+    )
+  }
+}

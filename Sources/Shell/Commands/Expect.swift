@@ -1,0 +1,56 @@
+internal import Experiments
+internal import LessonBook
+internal import Rendering
+
+extension Command {
+  static let expect = Command(
+    "expect",
+    [Parameter("FIGURE", .metric), Parameter("= VALUE", .text, repeats: true)],
+    summary: "check a figure of the last run, so that a script is a test",
+    details: """
+      The comparisons are = != < <= > >=. Values: 400ms, 3, 30/s, 5%, a range 380ms..450ms, another \
+      figure such as limit + 1; ~5% after a value allows so much. A script ends with status 1 when \
+      an expectation is not met.
+      """,
+    examples: [
+      "run 12 limiter limit=3 work=100ms; expect makespan = 400ms",
+      "run 12 limiter limit=3; expect peak_running <= 3; expect waiting(t12) = 300ms",
+    ],
+    takesAnyWords: true
+  ) { session, arguments in
+    let run = try session.lastRun(arguments)
+    guard let first = arguments.places.first, let last = arguments.places.last else {
+      throw arguments.missing("what to expect")
+    }
+    let text = arguments.places.map(\.text).joined(separator: " ")
+    let result: ExpectationResult
+    do {
+      result = try Expectation(text).judge(RunMetrics(run))
+    } catch let error as ExpectationError {
+      let question = NearMatch.question(for: error.fragment, in: error.candidates)
+      let culprit = arguments.places.first { $0.text.contains(error.fragment) }
+      // A list of forty figures would hide what is wrong.
+      let isUnknown = !error.candidates.isEmpty
+      let message =
+        isUnknown
+        ? "there is no figure '\(error.fragment)'.\(question) 'help figures' lists all."
+        : error.description + "."
+      throw ShellError(
+        message,
+        at: culprit?.range ?? first.range.lowerBound..<last.range.upperBound
+      )
+    }
+    if !result.isMet { session.unmet = true }
+    if session.json {
+      session.output.write(
+        JSONObject.line([
+          ("expect", .string(text)), ("met", .string(result.isMet ? "yes" : "no")),
+          ("got", .string("\(result.got)")),
+        ])
+      )
+    } else {
+      let glyphs = session.output.format.glyphs
+      session.output.write("\(result.isMet ? glyphs.good : glyphs.bad) \(result.sentence)\n")
+    }
+  }
+}

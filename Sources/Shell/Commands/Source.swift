@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Rendering
+
+extension Command {
+  static let source = Command(
+    "source",
+    [Parameter("FILE", .file)],
+    summary: "carry out the commands of a file",
+    details: "Stops at the first command that fails. A file may source others, 16 deep.",
+    examples: ["source demo.lab"]
+  ) { session, arguments in
+    guard let file = arguments.places.first else { throw arguments.missing("the file") }
+    try await session.source(file)
+  }
+
+  static let history = Command(
+    "history",
+    [Parameter("N", .count, optional: true)],
+    summary: "the lines typed so far, the last N of them",
+    examples: ["history", "history 5"]
+  ) { session, arguments in
+    let count = try arguments.place(0, as: "how many", form: "a whole number from 1") {
+      ValueSyntax.count($0, in: 1...1_000_000)
+    }
+    let lines = session.output.history
+    let shown = lines.suffix(count ?? 100)
+    let first = lines.count - shown.count + 1
+    if session.json {
+      for line in shown { session.output.write(JSONObject.line([("line", .string(line))])) }
+    } else {
+      let rows = shown.enumerated().map { [Columns.right(String(first + $0), 5), $1] }
+      session.output.write(Columns.rows(rows))
+    }
+  }
+}
+
+extension Session {
+  fileprivate func source(_ file: Word) async throws {
+    guard sourceDepth < 16 else {
+      throw ShellError("files source each other 16 deep here; does one source itself?", at: file)
+    }
+    let text: String
+    do {
+      text = try String(contentsOfFile: file.text, encoding: .utf8)
+    } catch {
+      throw ShellError("'\(file.text)' cannot be read: \(WholeFile.reason(error))", at: file)
+    }
+    sourceDepth += 1
+    defer { sourceDepth -= 1 }
+    var number = 0
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      number += 1
+      switch await carryOut(String(line), at: .script(name: file.text, line: number)) {
+      case .done: continue
+      case .unmet: return
+      case .quit: return
+      case .failed: throw ToldAlready()
+      }
+    }
+  }
+}

@@ -1,0 +1,324 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Synchronization
+internal import Tracing
+internal import Workloads
+
+extension Command {
+  static let spawn = Command(
+    "spawn",
+    [Parameter("N", .count), Parameter("MECH", .specimenOrMechanism, optional: true)],
+    keys: Keys.workload,
+    summary: "as 'run', but in the background: the prompt comes back at once",
+    details: """
+      On the wall clock the tasks go on by themselves: 'watch' them, 'wait' for them. In virtual \
+      time nothing happens until 'advance D' or 'idle' lets time pass. More may be spawned into \
+      the same run; 'wait' ends it and shows the result.
+      """,
+    examples: [
+      "spawn 6 limiter limit=2 work=100ms; advance 150ms; status; wait",
+      "spawn 8 gcd-gate limit=4 work=10ms; wait",
+    ]
+  ) { session, arguments in try await session.spawn(arguments) }
+
+  static let status = Command(
+    "status",
+    summary: "where the tasks of the background run stand",
+    examples: ["spawn 6 limiter limit=2; status; wait"]
+  ) { session, arguments in session.showStatus(of: try session.background(arguments)) }
+
+  static let watch = Command(
+    "watch",
+    summary: "a live view of the background run; q or Ctrl-C leaves it, the tasks go on",
+    examples: ["spawn 8 gcd-gate limit=4 work=10ms; watch; wait"]
+  ) { session, arguments in try await session.watch(try session.background(arguments)) }
+
+  static let wait = Command(
+    "wait",
+    summary: "wait until every task of the background run has ended, and show the result",
+    examples: ["spawn 6 limiter limit=2; wait"]
+  ) { session, arguments in try await session.wait(for: try session.background(arguments)) }
+
+  static let cancel = Command(
+    "cancel",
+    [Parameter("tNN", .task, repeats: true)],
+    summary: "cancel tasks of the background run, or 'all' of them",
+    examples: [
+      "spawn 3 limiter limit=1; cancel t02; wait", "spawn 3 limiter limit=1; cancel all; wait",
+    ]
+  ) { session, arguments in try await session.cancelTasks(arguments) }
+
+  static let advance = Command(
+    "advance",
+    [Parameter("D", .text)],
+    summary: "let virtual time pass in the background run, and tell what happened",
+    examples: ["spawn 3 limiter limit=1 work=40ms; advance 50ms; wait"]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("how long") }
+    guard let span = ValueSyntax.duration(word.text) else {
+      throw ShellError("'\(word.text)' is no duration. Write 250us, 40ms, 1.5s or 2m", at: word)
+    }
+    let background = try session.background(arguments)
+    try await session.pass(in: background, arguments) { await $0.advance(by: span) }
+  }
+
+  static let idle = Command(
+    "idle",
+    summary: "let virtual time pass until nothing is left to do in the background run",
+    examples: ["spawn 3 limiter limit=1; idle; status; wait"]
+  ) { session, arguments in
+    let background = try session.background(arguments)
+    try await session.pass(in: background, arguments) { await $0.idle() }
+  }
+
+  static let limit = Command(
+    "limit",
+    [Parameter("K", .count)],
+    summary: "change the limit of the background run, where the mechanism can",
+    examples: ["spawn 6 limiter limit=1; limit 3; wait"]
+  ) { session, arguments in
+    let limit = try arguments.place(0, as: "the limit", form: Keys.limit.form, Keys.parseLimit)
+    guard let limit else { throw arguments.missing("the limit") }
+    try await session.control(.changeLimit(limit), arguments)
+  }
+
+  static let suspend = Command(
+    "suspend",
+    summary: "admit nobody in the background run until 'resume', where the mechanism can",
+    examples: ["spawn 4 operation-queue limit=1 work=5ms; suspend; resume; wait"]
+  ) { session, arguments in try await session.control(.suspend, arguments) }
+
+  static let resume = Command(
+    "resume",
+    summary: "admit again in the background run after 'suspend'",
+    examples: ["spawn 4 operation-queue limit=1 work=5ms; suspend; resume; wait"]
+  ) { session, arguments in try await session.control(.resume, arguments) }
+}
+
+extension Session {
+  /// The background run.
+  func background(_ arguments: Arguments) throws(ShellError) -> Background {
+    guard let background else {
+      throw ShellError(
+        "nothing runs in the background. Try: spawn 12 limiter limit=3",
+        at: arguments.name
+      )
+    }
+    return background
+  }
+
+  /// Ends the background run, if there is one, before the program does.
+  package func leave() async {
+    guard let background else { return }
+    let unended = background.run.plan.count - background.board.ended
+    background.run.stop(because: Self.interrupted)
+    _ = await background.run.finish()
+    self.background = nil
+    if unended > 0, !json {
+      output.write("\(NumberText.count(unended, "task")) had not ended and were cancelled.\n")
+    }
+  }
+
+  fileprivate func spawn(_ arguments: Arguments) async throws {
+    let experiment = try experiment(arguments)
+    let target: Background
+    if let background {
+      try check(experiment, joins: background, arguments)
+      target = background
+    } else {
+      target = Background(experiment)
+      background = target
+    }
+    let tasks = target.run.submit(experiment.workload)
+    _ = await target.virtual?.advance(by: 0)
+    guard let first = tasks.first, let last = tasks.last else { return }
+    if json {
+      let members: [(StaticString, JSONObject.Value)] = [
+        ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(tasks.count)),
+        ("first", .string(label(first.number, target))),
+        ("last", .string(label(last.number, target))),
+      ]
+      return output.write(JSONObject.line([("spawned", .object(members))]))
+    }
+    let next =
+      target.virtual == nil
+      ? "'watch' to see them, 'wait' to wait."
+      : "Time stands still: 'advance 50ms' or 'idle' lets it pass."
+    let lines = Columns.wrap(
+      "\(label(first.number, target)) to \(label(last.number, target)) spawned. \(next)",
+      width: output.format.width
+    )
+    output.write(RunTitle.text(experiment, output.format) + lines.map { $0 + "\n" }.joined())
+  }
+
+  /// More tasks may join a run, but it has one mechanism and one limit.
+  private func check(
+    _ experiment: Experiment,
+    joins background: Background,
+    _ arguments: Arguments
+  ) throws(ShellError) {
+    let running = background.experiment
+    let same =
+      experiment.mechanism.id == running.mechanism.id
+      && experiment.effectiveLimit == running.effectiveLimit
+      && experiment.resolvedClock == running.resolvedClock
+    guard same else {
+      let limit = running.effectiveLimit.map { " limit=\($0)" } ?? ""
+      throw ShellError(
+        "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'",
+        at: arguments.name
+      )
+    }
+    guard experiment.controls.isEmpty else {
+      throw ShellError(
+        "relimit= and pause= belong to the run's beginning. Use 'limit', 'suspend' and 'resume' now",
+        at: arguments.name
+      )
+    }
+  }
+
+  private func label(_ number: Int, _ background: Background) -> String {
+    TaskID(number).label(amongst: background.run.plan.count)
+  }
+
+  fileprivate func showStatus(of background: Background) {
+    let board = background.board
+    let now = background.run.now
+    if json {
+      let members: [(StaticString, JSONObject.Value)] = [
+        ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
+        ("running", .number(board.running)), ("waiting", .number(board.waiting)),
+        ("ended", .number(board.ended)),
+      ]
+      return output.write(JSONObject.line([("status", .object(members))]))
+    }
+    output.write(StatusText.text(board, now: now, output.format))
+  }
+
+  fileprivate func watch(_ background: Background) async throws {
+    if background.virtual != nil {
+      // Nothing moves in virtual time while one looks at it.
+      return showStatus(of: background)
+    }
+    guard output.canShowFrames, !json else { return showStatus(of: background) }
+    let ending = await show(background, hint: "q leaves, tasks go on")
+    if ending == .finished {
+      output.write("every task has ended. 'wait' shows the result.\n")
+    } else {
+      interruption.begin()
+    }
+  }
+
+  /// Shows a run in place until all its tasks have ended or the person leaves.
+  func show(_ background: Background, hint: String) async -> FrameEnding {
+    let facts = background.experiment.facts(tasks: background.run.plan.count)
+    let view = LiveFrames(background, facts: facts, hint: hint)
+    return await output.showFrames { display in view.frame(display.format) }
+  }
+
+  fileprivate func wait(for background: Background) async throws {
+    let run = await interruption.whileRunning {
+      await background.run.finish()
+    } onInterrupt: {
+      background.run.stop(because: Self.interrupted)
+    }
+    self.background = nil
+    finish(run, background.experiment)
+  }
+
+  fileprivate func cancelTasks(_ arguments: Arguments) async throws {
+    let background = try background(arguments)
+    guard !arguments.places.isEmpty else { throw arguments.missing("the task, or 'all',") }
+    let count = background.run.plan.count
+    var numbers: [Int] = []
+    for word in arguments.places {
+      if word.text == "all" {
+        numbers = Array(1...max(1, count))
+        continue
+      }
+      guard let number = ValueSyntax.task(word.text) else {
+        throw ShellError("'\(word.text)' is no task. Write its name, such as t03, or all", at: word)
+      }
+      guard number <= count else {
+        throw ShellError("there is no task \(number): the run has \(count)", at: word)
+      }
+      numbers.append(number)
+    }
+    for number in numbers { background.run.cancel(number) }
+    _ = await background.virtual?.advance(by: 0)
+    showStatus(of: background)
+  }
+
+  /// Lets virtual time pass and tells what happened meanwhile.
+  fileprivate func pass(
+    in background: Background,
+    _ arguments: Arguments,
+    _ pass: (VirtualRun) async -> VirtualRun.Outcome
+  ) async throws {
+    guard let virtual = background.virtual else {
+      throw ShellError(
+        "\(background.experiment.mechanism.id) runs on the wall clock, which advances by itself. 'wait' waits for the tasks",
+        at: arguments.name
+      )
+    }
+    let before = background.snapshot.events.count
+    let outcome = await interruption.whileRunning {
+      await pass(virtual)
+    } onInterrupt: {
+      virtual.stop(because: Self.interrupted)
+    }
+    let snapshot = background.snapshot
+    if !json {
+      var news = snapshot
+      news.events = Array(snapshot.events.dropFirst(before))
+      if !news.events.isEmpty { output.write(EventsText.list(news, output.format)) }
+    }
+    showStatus(of: background)
+    if outcome == .stuck, !json {
+      output.write(
+        VirtualRun.stuckReason + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
+      )
+    }
+  }
+
+  fileprivate func control(_ control: Experiment.Control, _ arguments: Arguments) async throws {
+    let background = try background(arguments)
+    let mechanism = background.experiment.mechanism
+    guard mechanism.profile.controls.contains(control.needed) else {
+      throw ShellError(
+        ExperimentError.cannot(mechanism, control.needed).description,
+        at: arguments.name
+      )
+    }
+    background.run.perform(control)
+    _ = await background.virtual?.advance(by: 0)
+    showStatus(of: background)
+  }
+}
+
+/// The frames of a live view, read on the thread that draws them.
+private final class LiveFrames: Sendable {
+  private let background: Background
+  private let view: Mutex<(LiveView, TraceRecorder.Cursor)>
+
+  init(_ background: Background, facts: RunFacts, hint: String) {
+    self.background = background
+    view = Mutex(
+      (
+        LiveView(LiveBoard(plan: background.run.plan), facts: facts, hint: hint),
+        TraceRecorder.Cursor()
+      )
+    )
+  }
+
+  func frame(_ format: TextFormat) -> Frame {
+    view.withLock { view in
+      view.0.take(background.run.events(since: &view.1))
+      return Frame(
+        lines: view.0.lines(now: background.run.now, format),
+        isLast: view.0.board.isOver
+      )
+    }
+  }
+}

@@ -1,0 +1,154 @@
+internal import Experiments
+internal import Foundation
+internal import Mechanisms
+internal import Synchronization
+
+/// What could stand at the cursor of a line: read from the table of commands.
+package struct Completions: Hashable, Sendable {
+  package struct Candidate: Hashable, Sendable {
+    package var text: String
+    package var description: String?
+    /// Whether the word is finished by it: `limit=` is not, nor is a folder.
+    package var isWhole: Bool
+  }
+
+  /// The characters that a candidate would replace.
+  package var range: Range<Int>
+  package var candidates: [Candidate]
+
+  /// The completions of `line` with the cursor after its first `cursor` characters.
+  ///
+  /// `tasks` is how many tasks the views could be asked about.
+  package init(of line: String, cursor: Int, tasks: Int, lessons: [String] = []) {
+    let before = String(line.prefix(cursor))
+    // The command under the cursor is what follows the last separator.
+    let start = before.lastIndex { $0 == ";" }.map { before.index(after: $0) } ?? before.startIndex
+    var words = before[start...].split(separator: " ", omittingEmptySubsequences: true)
+      .map(String.init)
+    let current = before.last.map { $0 == " " || $0 == ";" } ?? true ? "" : words.removeLast()
+    range = (cursor - current.count)..<cursor
+    candidates = []
+    guard let name = words.first else {
+      candidates = Self.fitting(
+        current,
+        CommandTable.commands.map {
+          Candidate(text: $0.name, description: $0.summary, isWhole: true)
+        }
+      )
+      return
+    }
+    let word = Word(name, at: 0..<name.count)
+    guard let command = try? CommandTable.resolve(word) else { return }
+    if let sign = current.firstIndex(of: "="), !command.takesAnyWords || command.name == "set" {
+      let key = String(current[..<sign])
+      let value = String(current[current.index(after: sign)...])
+      range = (cursor - value.count)..<cursor
+      candidates = Self.values(of: key, in: command, beginning: value)
+      return
+    }
+    let places = words.dropFirst().filter { !$0.contains("=") }.count
+    let given = Set(words.compactMap { $0.split(separator: "=").first.map(String.init) })
+    let keys = command.keys.filter { !given.contains($0.name) }
+      .map { Candidate(text: $0.name + "=", description: $0.help, isWhole: false) }
+    let parameter =
+      places < command.parameters.count
+      ? command.parameters[places] : command.parameters.last.flatMap { $0.repeats ? $0 : nil }
+    var offered = parameter.map { Self.words(for: $0, beginning: current, tasks, lessons) } ?? []
+    if parameter?.kind == .text, command.name == "set", let key = words.dropFirst().first {
+      offered += Self.values(of: key, in: command, beginning: current)
+    }
+    // A key can come wherever a word may be left out.
+    if parameter == nil || parameter?.isOptional == true || parameter?.kind == .count {
+      offered += keys
+    }
+    candidates = Self.fitting(current, offered)
+  }
+
+  private static func fitting(_ beginning: String, _ all: [Candidate]) -> [Candidate] {
+    all.filter { $0.text.hasPrefix(beginning) }
+  }
+
+  private static func values(
+    of key: String,
+    in command: Command,
+    beginning: String
+  ) -> [Candidate] {
+    let keys = command.keys.filter { $0.name.hasPrefix(key) }
+    let exact = keys.first { $0.name == key } ?? (keys.count == 1 ? keys[0] : nil)
+    let all = (exact?.candidates ?? []).map {
+      Candidate(text: $0, description: nil, isWhole: true)
+    }
+    return fitting(beginning, all)
+  }
+
+  private static func words(
+    for parameter: Parameter,
+    beginning: String,
+    _ tasks: Int,
+    _ lessons: [String]
+  ) -> [Candidate] {
+    func plain(_ words: [String]) -> [Candidate] {
+      words.map { Candidate(text: $0, description: nil, isWhole: true) }
+    }
+    switch parameter.kind {
+    case .count, .text: return []
+    case .mechanism: return entries(Catalogue.mechanisms)
+    case .specimenOrMechanism:
+      // The specimens are offered once somebody begins to name one.
+      let specimens = beginning.hasPrefix("s") ? Catalogue.specimens : []
+      return entries(Catalogue.mechanisms + specimens)
+    case .task:
+      let width = max(2, String(tasks).count)
+      return plain(
+        (1...max(1, min(tasks, 200))).prefix(tasks).map { number in
+          let digits = String(number)
+          return "t" + String(repeating: "0", count: width - digits.count) + digits
+        }
+      )
+    case .command:
+      let topics = HelpTopic.all.map {
+        Candidate(text: $0.name, description: $0.summary, isWhole: true)
+      }
+      return CommandTable.commands.map {
+        Candidate(text: $0.name, description: $0.summary, isWhole: true)
+      } + topics
+    case .setting:
+      return Command.settingKeys.map {
+        Candidate(text: $0.name, description: $0.help, isWhole: true)
+      }
+    case .lesson: return plain(lessons)
+    case .metric: return plain(RunMetrics.forms)
+    case .choice(let words): return plain(words)
+    case .file: return files(beginning)
+    }
+  }
+
+  private static func entries(_ entries: [CatalogueEntry]) -> [Candidate] {
+    entries.map { Candidate(text: $0.id, description: $0.profile.summary, isWhole: true) }
+  }
+
+  private static func files(_ beginning: String) -> [Candidate] {
+    let slash = beginning.lastIndex(of: "/")
+    let folder = slash.map { String(beginning[...$0]) } ?? ""
+    let name = slash.map { String(beginning[beginning.index(after: $0)...]) } ?? beginning
+    let names =
+      (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder))
+    return (names ?? []).sorted().filter { name.hasPrefix(".") || !$0.hasPrefix(".") }.map {
+      entry in
+      var isFolder: ObjCBool = false
+      _ = FileManager.default.fileExists(atPath: folder + entry, isDirectory: &isFolder)
+      return Candidate(
+        text: folder + entry + (isFolder.boolValue ? "/" : ""),
+        description: nil,
+        isWhole: !isFolder.boolValue
+      )
+    }
+  }
+}
+
+extension Session {
+  /// What could stand at the cursor; may be asked while a command is being carried out.
+  package nonisolated func completions(of line: String, cursor: Int) -> Completions {
+    Completions(of: line, cursor: cursor, tasks: knownTasks.load(ordering: .relaxed))
+  }
+}
