@@ -10,7 +10,10 @@ import Glibc
 final class EditorSession {
   private let editor: OpaquePointer
   private let entries: OpaquePointer
+  private let streams: [UnsafeMutablePointer<FILE>]
   private let output: UnsafeMutablePointer<FILE>
+  private let locale: locale_t?
+  private let localeBefore: locale_t?
   private let mailbox: EditorMailbox
   private let completer: Completer
   private let historyFile: HistoryFile?
@@ -46,7 +49,8 @@ final class EditorSession {
     movesCursor = terminal != "dumb" && !terminal.isEmpty
     promptForLibedit = .allocate(capacity: 0)
 
-    Self.useUTF8OnThisThread()
+    locale = Self.localeWithUTF8()
+    localeBefore = locale.flatMap { uselocale($0) }
     TerminalMode.shared.enterQuiet(STDIN_FILENO)
     // Streams of our own: the process's stay free of libedit's buffering.
     guard let input = fdopen(dup(STDIN_FILENO), "r"), let output = fdopen(dup(STDOUT_FILENO), "w"),
@@ -55,6 +59,7 @@ final class EditorSession {
     else {
       fatalError("the line editor cannot start: \(String(cString: strerror(errno)))")
     }
+    streams = [input, output, errors]
     self.output = output
     self.editor = editor
     self.entries = entries
@@ -70,9 +75,25 @@ final class EditorSession {
       mailbox.finish(with: readLine())
     }
     for notice in mailbox.takeOrders().notices { show(notice) }
-    // Not `el_end`: it would throw away what is typed ahead for the shell we return to.
     TerminalMode.shared.leaveQuiet()
-    mailbox.leave()
+  }
+
+  deinit {
+    // `el_end` resets the terminal by itself, and by the way throws away what is typed ahead for the
+    // shell we return to. It gets nothing to do that with.
+    let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    if nothing >= 0 {
+      dup2(nothing, fileno(streams[0]))
+      close(nothing)
+    }
+    el_end(editor)
+    history_wend(entries)
+    for stream in streams { fclose(stream) }
+    promptForLibedit.deallocate()
+    if let locale {
+      uselocale(localeBefore)
+      freelocale(locale)
+    }
   }
 
   // MARK: Setting up
@@ -81,15 +102,14 @@ final class EditorSession {
   ///
   /// Where the environment names none with UTF-8 (a bare container), UTF-8 is what terminals send
   /// all the same.
-  private static func useUTF8OnThisThread() {
+  private static func localeWithUTF8() -> locale_t? {
     if let named = newlocale(Int32(LC_CTYPE_MASK), "", nil) {
       if String(cString: nl_langinfo_l(nl_item(CODESET), named)) == "UTF-8" {
-        uselocale(named)
-        return
+        return named
       }
       freelocale(named)
     }
-    if let plain = newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil) { uselocale(plain) }
+    return newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
   }
 
   private func setUpKeys() {

@@ -41,14 +41,15 @@ package final class LineEditor: Sendable {
     let mailbox = EditorMailbox()
     self.mailbox = mailbox
     let thread = Thread {
-      let session = EditorSession(
+      EditorSession(
         program: program,
         history: historyPath.map { HistoryFile(path: $0, limit: historyLimit) },
         historyLimit: historyLimit,
         completer: completer,
         mailbox: mailbox
-      )
-      session.serve()
+      ).serve()
+      // The session is no more, and the terminal as it was.
+      mailbox.leave()
     }
     thread.name = "line editor"
     thread.start()

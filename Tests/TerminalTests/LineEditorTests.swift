@@ -343,6 +343,19 @@ private enum Key {
     }
   }
 
+  @Test func `what is typed after leaving belongs to the shell`() async throws {
+    let shell = try PseudoTerminal(
+      "/bin/bash",
+      ["--norc", "--noprofile", "-i"],
+      environment: plainEnvironment.merging(["PS1": "sh> "]) { $1 }
+    )
+    try await shell.waitForCurrentLine("sh>")
+    try await shell.send(builtExecutable("echo-editor") + "\r")
+    try await shell.waitForCurrentLine("echo>")
+    try await shell.send("quit\recho to the shell\r")
+    try await shell.waitForText("\nto the shell\nsh>")
+  }
+
   @Test func `a window made narrower and wider again shows the same line`() async throws {
     let terminal = try await start()
     try await terminal.send("0123456789012345678901234567890123456789")
