@@ -8,7 +8,8 @@ import Terminal
 ///
 /// `ECHO_EDITOR_HISTORY` names a history file, `ECHO_EDITOR_CONTROL` a named pipe whose lines are
 /// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`. The lines `live` and `live 3` show
-/// a live region, endless or of three frames; `pause` waits for `resume`, and `wait` for Ctrl-C.
+/// a live region, endless or of three frames; `pause` waits for `resume`, and `wait` for Ctrl-C;
+/// `ask` reads an answer until `resume` cancels it.
 @main
 struct EchoEditor {
   static let words = ["run", "running", "replay", "help", "history", "limit=", "quit"]
@@ -42,6 +43,11 @@ struct EchoEditor {
       case .line("pause"):
         say("pausing")
         await resumption.next()
+      case .line("ask"):
+        let question = Task { await editor.readLine(prompt: "answer? ") }
+        await resumption.next()
+        question.cancel()
+        say("answer: \(await question.value)")
       case .line("wait"): say(await waitForInterrupt() ? "waited" : "not interrupted")
       case .line(let line): say("line: \(line)")
       case .interrupted: say("interrupted")

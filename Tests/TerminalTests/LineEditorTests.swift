@@ -252,6 +252,27 @@ private enum Key {
     try await enterAndLeave(terminal)
   }
 
+  @Test func `a cancelled task's read ends at once, and the next reads on`() async throws {
+    let control = try folder.namedPipe("control")
+    let terminal = try await start(["ECHO_EDITOR_CONTROL": control.path])
+    try await terminal.send("ask" + Key.enter)
+    try await terminal.waitForCurrentLine("answer?")
+    try await terminal.send("half an ans")
+    try await terminal.waitForCurrentLine("answer? half an ans")
+    control.write("resume\n")
+    try await terminal.waitForText("answer? half an ans^C\nanswer: interrupted\necho>")
+    try await terminal.send("next" + Key.enter)
+    try await terminal.waitForText("line: next\necho>")
+    // Answered before it is cancelled: the answer counts.
+    try await terminal.send("ask" + Key.enter)
+    try await terminal.waitForCurrentLine("answer?")
+    try await terminal.send("yes" + Key.enter)
+    try await terminal.waitForText("answer? yes")
+    control.write("resume\n")
+    try await terminal.waitForText("answer: line(\"yes\")\necho>")
+    try await leave(terminal)
+  }
+
   @Test func `output appears above the line being typed, which stays whole`() async throws {
     let control = try folder.namedPipe("control")
     let terminal = try await start(["ECHO_EDITOR_CONTROL": control.path])

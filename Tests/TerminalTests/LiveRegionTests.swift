@@ -178,6 +178,30 @@ import Testing
     try await leave(terminal)
   }
 
+  @Test func `Ctrl-Z gives the shell its terminal, and fg goes on showing`() async throws {
+    let shell = try PseudoTerminal(
+      "/bin/bash",
+      ["--norc", "--noprofile", "-i"],
+      environment: plainEnvironment.merging(["PS1": "sh> "]) { $1 }
+    )
+    try await shell.waitForCurrentLine("sh>")
+    try await shell.send(builtExecutable("echo-editor") + "\r")
+    try await shell.waitForCurrentLine("echo>")
+    try await shell.send("live\r")
+    try await shell.waitForText("tick 2")
+    try await shell.send("\u{1A}")
+    try await shell.waitForScreen("the shell, with a cursor") {
+      $0.currentLine == "sh>" && $0.cursorIsVisible
+    }
+    try await shell.send("fg\r")
+    try await shell.waitForScreen("ticks below the shell's lines, and no cursor") {
+      $0.lines.last == "80 columns" && !$0.cursorIsVisible
+    }
+    try await shell.send("q")
+    try await shell.waitForText("live: left\necho>")
+    #expect(shell.screen.cursorIsVisible)
+  }
+
   @Test func `SIGTERM shows the cursor and gives the terminal back`() async throws {
     let terminal = try await start()
     try await terminal.send("live\r")

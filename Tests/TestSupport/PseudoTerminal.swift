@@ -181,11 +181,6 @@ package final class PseudoTerminal: Sendable {
     kill(child, number)
   }
 
-  /// Takes the terminal away, as closing its window does.
-  package func hangUp() {
-    kill(child, SIGHUP)
-  }
-
   /// The modes of the terminal now: what a program that ended left behind, for example.
   package func echoesAndWaitsForEnter() -> Bool {
     var mode = termios()
