@@ -23,6 +23,9 @@ package final class LineEditor: Sendable {
   }
 
   private let mailbox: EditorMailbox
+  /// Held as long as the editor lives: a Ctrl-C between two lines, with nothing to interrupt, must
+  /// not end the shell.
+  private let claim: Signals.Claim
 
   /// - Parameters:
   ///   - program: what sections of `~/.editrc` call this program.
@@ -38,6 +41,7 @@ package final class LineEditor: Sendable {
     }
   ) {
     Signals.shared.start()
+    claim = Signals.shared.claim { _ in }
     let mailbox = EditorMailbox()
     self.mailbox = mailbox
     let thread = Thread {
@@ -56,6 +60,7 @@ package final class LineEditor: Sendable {
   }
 
   deinit {
+    claim.release()
     mailbox.close(nil)
   }
 
@@ -96,5 +101,6 @@ package final class LineEditor: Sendable {
   /// Lines read after this are at end of input.
   package func close() async {
     await withCheckedContinuation { mailbox.close($0) }
+    claim.release()
   }
 }

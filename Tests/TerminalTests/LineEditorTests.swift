@@ -273,6 +273,17 @@ private enum Key {
     try await leave(terminal)
   }
 
+  @Test func `Ctrl-C between two lines, with nothing to interrupt, ends nothing`() async throws {
+    let control = try folder.namedPipe("control")
+    let terminal = try await start(["ECHO_EDITOR_CONTROL": control.path])
+    try await terminal.send("pause" + Key.enter)
+    try await terminal.waitForText("pausing")
+    try await terminal.send(Key.control("C") + "next" + Key.enter)
+    control.write("resume\n")
+    try await terminal.waitForText("echo> next\nline: next\necho>")
+    try await leave(terminal)
+  }
+
   @Test func `output appears above the line being typed, which stays whole`() async throws {
     let control = try folder.namedPipe("control")
     let terminal = try await start(["ECHO_EDITOR_CONTROL": control.path])
