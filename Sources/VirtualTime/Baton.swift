@@ -42,6 +42,9 @@ extension VirtualScheduler {
   /// The job stops here, with everything it has, and goes on in the same step later. Other jobs run
   /// meanwhile if a worker is free for them. Once the scheduler is stopped, time passes at once.
   ///
+  /// A lock that the job has stays locked meanwhile. If another job then blocks on it, everything
+  /// stands still for good, virtual time included: nobody is left to let it pass.
+  ///
   /// - Precondition: called from a job that runs on this scheduler.
   package func hold(for nanoseconds: Int64) {
     guard hasBaton, running.worker != 0, let seat = baton.leader else {

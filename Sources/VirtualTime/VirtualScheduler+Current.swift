@@ -50,14 +50,17 @@ extension VirtualScheduler {
   /// - Precondition: called by a task that runs on this scheduler; `tag` is not 0.
   package func tagCurrentTask(_ tag: Int32) {
     precondition(tag != 0, "0 stands for the driver; a task needs another number")
-    guard hasBaton, let job = UnownedJob.ofCurrentTask else {
-      preconditionFailure("task \(tag) can be tagged only by itself, on the virtual scheduler")
-    }
+    guard hasBaton else { Self.mustTagItself(tag) }
     refreshTag()
     if running.tag == tag { return }
+    guard let job = UnownedJob.ofCurrentTask else { Self.mustTagItself(tag) }
     if running.tag != 0 { running.cause = running.tag }
     running.tag = tag
     tags.set(job.address, serial: job.taskSerial, tag: tag, cause: running.cause)
+  }
+
+  private static func mustTagItself(_ tag: Int32) -> Never {
+    preconditionFailure("task \(tag) can be tagged only by itself, on the virtual scheduler")
   }
 
   func untagCurrentTask() {

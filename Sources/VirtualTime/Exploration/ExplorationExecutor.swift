@@ -31,6 +31,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
   /// The strand whose step runs; 0 between steps.
   @exclusivity(unchecked) private(set) var running: Int32 = 0
+  /// Whether the running step is a turn, so that the running strand only made it ready.
+  @exclusivity(unchecked) private var isTurn = false
   /// The number of the step that runs, as its driver counts.
   @exclusivity(unchecked) var stepNumber = 0
   /// How many ready steps are not a simulated task's own.
@@ -83,6 +85,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let step = ready.remove(at: index)
     if step.isTurn || step.strand > tasks { readyHelpers -= 1 }
     running = step.strand
+    isTurn = step.isTurn
     step.job.runSynchronously(on: asUnownedTaskExecutor())
     running = 0
   }
@@ -136,7 +139,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   private func strandOfCurrentTask() -> Int32 {
-    guard let job = UnownedJob.ofCurrentTask else { return running }
+    guard isTurn, let job = UnownedJob.ofCurrentTask else { return running }
     return strand(ofSerial: job.taskSerial)
   }
 
