@@ -40,17 +40,15 @@ import Testing
     #expect(try Exploration()(different).schedules == 1680)
   }
 
-  @Test(arguments: [(1, false), (2, false), (1, true)])
-  func `the limiter keeps its promises in every schedule of small cases`(
-    limit: Int,
-    cancellable: Bool
+  /// The cases in which a design must be clean: tasks, limit, whether cancelling is a choice.
+  static let smallCases = [(2, 1, true), (3, 1, false), (3, 2, false)]
+
+  @Test(arguments: RealLimiter.allCases, smallCases)
+  func `the limiters keep their promises in every schedule of small cases`(
+    limiter: RealLimiter,
+    small: (tasks: Int, limit: Int, cancellable: Bool)
   ) throws {
-    let scenario = Scenario.limiter(
-      tasks: cancellable ? 2 : 3,
-      limit: limit,
-      cancellable: cancellable
-    )
-    let verdict = try Exploration()(scenario)
+    let verdict = try Exploration()(limiter.scenario(small.tasks, small.limit, small.cancellable))
     #expect(verdict.coverage == .exhaustive)
     #expect(verdict.found == nil)
     #expect(verdict.failed == 0)
@@ -102,18 +100,18 @@ import Testing
     }
   }
 
-  @Test(arguments: [(2, 1, true), (3, 1, false), (3, 2, false)])
-  func `the reduced search agrees with the unreduced one on the limiter`(
-    tasks: Int,
-    limit: Int,
-    cancellable: Bool
+  @Test(arguments: RealLimiter.allCases, smallCases)
+  func `the reduced search agrees with the unreduced one on the limiters`(
+    limiter: RealLimiter,
+    small: (tasks: Int, limit: Int, cancellable: Bool)
   ) {
-    let scenario = Scenario.limiter(tasks: tasks, limit: limit, cancellable: cancellable)
+    let scenario = limiter.scenario(small.tasks, small.limit, small.cancellable)
     let reduced = Summary(of: scenario, reduction: .full)
     let unreduced = Summary(of: scenario, reduction: .none)
     #expect(reduced.violations == [])
     #expect(unreduced.violations == [])
     #expect(reduced.clean == unreduced.clean)
+    #expect(reduced.schedules < unreduced.schedules)
   }
 
   @Test func `bodies that wait for each other are a deadlock, with those behind named`() throws {
@@ -250,16 +248,46 @@ import Testing
   }
 }
 
-extension Scenario {
-  static func limiter(tasks: Int, limit: Int, cancellable: Bool) -> Scenario {
-    visits(
-      "limiter",
-      tasks: tasks,
-      limit: limit,
-      cancellable: cancellable,
-      make: { limit, _ in ConcurrencyLimiter(concurrency: limit) },
-      permitsInUse: { $0.running },
-      enter: { limiter, _, body in try await limiter.run(body) }
-    )
+/// The limiters under study, as scenarios.
+enum RealLimiter: String, CaseIterable {
+  case limiter
+  case pool
+  case fifoQueue
+
+  private final class Element: Sendable {}
+
+  func scenario(_ tasks: Int, _ limit: Int, _ cancellable: Bool) -> Scenario {
+    switch self {
+    case .limiter:
+      .visits(
+        rawValue,
+        tasks: tasks,
+        limit: limit,
+        cancellable: cancellable,
+        make: { limit, _ in ConcurrencyLimiter(concurrency: limit) },
+        permitsInUse: { $0.running },
+        enter: { limiter, _, body in try await limiter.run(body) }
+      )
+    case .pool:
+      .visits(
+        rawValue,
+        tasks: tasks,
+        limit: limit,
+        cancellable: cancellable,
+        make: { limit, _ in AsyncPool(maxElements: limit) { Element() } },
+        permitsInUse: { $0.lent },
+        enter: { pool, _, body in try await pool.withElement { _ in try await body() } }
+      )
+    case .fifoQueue:
+      .visits(
+        rawValue,
+        tasks: tasks,
+        limit: 1,
+        cancellable: cancellable,
+        make: { _, stage in FIFOQueue(executor: stage.executor) },
+        permitsInUse: { $0.isRunning ? 1 : 0 },
+        enter: { queue, _, body in try await queue.enqueueAndWait(body) }
+      )
+    }
   }
 }
