@@ -110,20 +110,21 @@ package enum ChromeTrace {
       for lane in timeline.tasks {
         guard let arrived = lane.life.arrived else { continue }
         let name = run.label(of: lane.life.task)
+        let id = "0x" + String(lane.life.task.number, radix: 16)
         let ended = lane.life.ended ?? timeline.end
-        async("b", name, lane.life.task, at: arrived, &json)
+        async("b", name, id, at: arrived, &json)
         for span in lane.spans {
-          async("b", Self.name(of: span.phase), lane.life.task, at: span.start, &json)
-          async("e", Self.name(of: span.phase), lane.life.task, at: span.end, &json)
+          async("b", Self.name(of: span.phase), id, at: span.start, &json)
+          async("e", Self.name(of: span.phase), id, at: span.end, &json)
         }
-        async("e", name, lane.life.task, at: ended, end: LifeText.words(for: lane.life.end), &json)
+        async("e", name, id, at: ended, end: LifeText.words(for: lane.life.end), &json)
       }
     }
 
     private func async(
       _ phase: String,
       _ name: String,
-      _ task: TaskID,
+      _ id: String,
       at time: Int64,
       end: String? = nil,
       _ json: inout JSONText
@@ -133,7 +134,7 @@ package enum ChromeTrace {
         json.member("name", name)
         json.member("cat", "task")
         json.key("id2")
-        json.object { $0.member("local", "0x" + String(task.number, radix: 16)) }
+        json.object { $0.member("local", id) }
         json.member("pid", Self.taskProcess)
         json.member("tid", 1)
         json.microseconds("ts", time)

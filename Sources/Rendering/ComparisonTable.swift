@@ -75,12 +75,8 @@ package enum ComparisonTable {
 
   /// Whether the order of arrival was kept; if not, how many overtook.
   private static func order(_ entry: Entry) -> String {
-    let summary = entry.summary
-    if entry.run.facts.promisesOrder {
-      return summary.orderBreaks == 0 ? "kept" : "no, \(NumberText.grouped(summary.orderBreaks))"
-    }
-    return summary.fifoInversions == 0
-      ? "kept" : "no, \(NumberText.grouped(summary.fifoInversions))"
+    let breaks = entry.summary.orderBreaks
+    return breaks == 0 ? "kept" : "no, \(NumberText.grouped(breaks))"
   }
 
   // MARK: In words
@@ -126,19 +122,15 @@ package enum ComparisonTable {
   private static func threads(_ entries: [Entry]) -> String? {
     let greedy = entries.filter { entry in
       guard let limit = entry.run.facts.limit else { return false }
-      return entry.summary.threadsPeak > limit
-        && entry.run.events.contains { $0.kind == .blocked }
+      return entry.summary.threadsPeak > limit && entry.summary.blockedPeak > 1
     }
     guard !greedy.isEmpty else { return nil }
     let named = greedy.map { "\($0.name) held \($0.summary.threadsPeak) threads" }
-    return "\(list(named)): its waiting tasks block one each."
+    return "\(list(named)): a waiting task blocks one each."
   }
 
   private static func order(_ entries: [Entry]) -> String? {
-    let overtaking = entries.filter { entry in
-      entry.run.facts.promisesOrder
-        ? entry.summary.orderBreaks > 0 : entry.summary.fifoInversions > 0
-    }
+    let overtaking = entries.filter { $0.summary.orderBreaks > 0 }
     guard !overtaking.isEmpty else { return "Every one admitted in the order of arrival." }
     if overtaking.count == entries.count { return "None admitted in the order of arrival." }
     return "\(list(overtaking.map(\.name))) did not admit in the order of arrival; the others did."

@@ -76,7 +76,7 @@ package enum Describe {
     if summary.fifoInversions == 0 { return "Tasks were admitted in the order of their arrival." }
     let count = NumberText.grouped(summary.fifoInversions)
     let times = summary.fifoInversions == 1 ? "1 task was" : "\(count) tasks were"
-    if run.facts.promisesOrder, summary.orderBreaks == 0 {
+    if summary.orderBreaks == 0 {
       return "\(times) seen to begin before an earlier arrival, which a late start explains: "
         + "nothing shows that permits were handed over out of order."
     }

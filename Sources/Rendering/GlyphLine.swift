@@ -4,8 +4,8 @@ import Tracing
 ///
 /// A cell holds several things when they are shorter than it. It then shows the most telling one: an
 /// end before anything else (a failure before a cancellation before a finish), otherwise the state
-/// that takes most of the cell. What is shown nowhere is counted in `hidden`, so that the drawing can
-/// say so.
+/// that takes most of the cell. What is shown nowhere and would be missed is counted in `hidden`, so
+/// that the drawing can say so.
 struct GlyphLine {
   private let axis: TimeAxis
   private let glyphs: GlyphSet
@@ -54,7 +54,15 @@ struct GlyphLine {
     }
     var isSeen = [Bool](repeating: false, count: spans.count)
     for number in owner where number >= 0 { isSeen[number] = true }
-    for seen in isSeen where !seen { hidden += 1 }
+    for (span, seen) in zip(spans, isSeen) where !seen && isMissed(span) { hidden += 1 }
+  }
+
+  /// Whether a reader would miss a span that is not drawn.
+  ///
+  /// A service, always: that a task ran is news. A wait of less than a quarter of a cell is what the
+  /// wall clock puts before every admission, and saying so after each run would tell nothing.
+  private func isMissed(_ span: (start: Int64, end: Int64, role: Role)) -> Bool {
+    span.role == .running || span.end - span.start >= axis.cell / 4
   }
 
   private func cells(from start: Int64, to end: Int64) -> Range<Int> {

@@ -60,9 +60,7 @@ package struct Note: Hashable, Sendable {
   ) -> [(text: String, command: String)] {
     var found: [(String, String)] = []
     let tasks = run.facts.tasks
-    if run.events.contains(where: { $0.kind == .blocked }), let limit = run.facts.limit,
-      summary.threadsPeak > limit
-    {
+    if let limit = run.facts.limit, summary.threadsPeak > limit, summary.blockedPeak > 1 {
       found.append(
         (
           "\(summary.threadsPeak) threads were held for a limit of \(limit): "

@@ -59,7 +59,7 @@ package enum RunDiff {
     let counts: [(String, (RunSummary) -> Int)] = [
       ("peak running", { $0.peakRunning }),
       ("threads", { $0.threadsPeak }),
-      ("overtook", { $0.fifoInversions }),
+      ("overtook", { $0.orderBreaks }),
       ("finished", { $0.finished }),
       ("failed", { $0.failed }),
       ("cancelled", { $0.cancelled }),

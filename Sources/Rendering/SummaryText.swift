@@ -112,12 +112,14 @@ package enum SummaryText {
   }
 
   /// What became of the order of arrival, in two or three words.
+  ///
+  /// Only what no late start of a body explains counts as overtaking; see `ArrivalOrder`.
   package static func order(_ run: Run, _ summary: RunSummary) -> String {
-    if run.facts.promisesOrder {
-      return summary.orderBreaks == 0
-        ? "order kept" : "order broken \(NumberText.count(summary.orderBreaks, "time"))"
+    if summary.orderBreaks == 0 {
+      return run.facts.promisesOrder ? "order kept" : "in order of arrival"
     }
-    return summary.fifoInversions == 0
-      ? "in order of arrival" : "\(NumberText.grouped(summary.fifoInversions)) overtook"
+    return run.facts.promisesOrder
+      ? "order broken \(NumberText.count(summary.orderBreaks, "time"))"
+      : "\(NumberText.grouped(summary.orderBreaks)) overtook"
   }
 }

@@ -11,18 +11,27 @@ package struct HeldWorkers {
   private var held: [Int: Int] = [:]
   /// How many tasks hold each worker, so that a worker named twice counts once.
   private var holders: [Int: Int] = [:]
+  /// The tasks that hold a worker while they wait.
+  private var blocked: Set<Int> = []
   /// The number of workers held now.
   package private(set) var count = 0
+  /// The number of tasks that hold a worker while they wait, now.
+  package var blockedCount: Int { blocked.count }
 
   package init(facts: RunFacts) { serviceHolds = facts.serviceHoldsWorker }
 
   package mutating func note(_ event: TraceEvent) {
     switch event.kind {
-    case .blocked: hold(event)
+    case .blocked:
+      blocked.insert(Int(event.task.number))
+      hold(event)
     case .admitted, .resumed:
+      blocked.remove(Int(event.task.number))
       release(event)
       if serviceHolds { hold(event) }
-    case .suspended, .finished, .failed, .cancelled, .rejected: release(event)
+    case .suspended, .finished, .failed, .cancelled, .rejected:
+      blocked.remove(Int(event.task.number))
+      release(event)
     case .arrived, .progress: break
     }
   }

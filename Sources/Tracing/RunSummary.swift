@@ -17,6 +17,8 @@ package struct RunSummary: Hashable, Sendable {
   /// The largest number of workers held at once, by blocked tasks and by tasks whose service holds
   /// its worker; where no worker is ever held, the number of different workers seen.
   package var threadsPeak: Int
+  /// The largest number of tasks that held a worker each while they waited.
+  package var blockedPeak: Int
   /// The number of admissions that overtook an earlier arrival still waiting; see `ArrivalOrder`.
   package var fifoInversions: Int
   /// The number of those that no late start of a body explains.
@@ -75,19 +77,24 @@ package struct RunSummary: Hashable, Sendable {
     let end = lives.lazy.compactMap(\.ended).max()
     makespan = if let start, let end { max(0, end - start) } else { 0 }
     throughput = makespan > 0 ? Double(finished) * 1e9 / Double(makespan) : 0
-    threadsPeak = Self.threadsPeak(events, facts)
+    (threadsPeak, blockedPeak) = Self.peaks(events, facts)
   }
 
-  private static func threadsPeak(_ events: [TraceEvent], _ facts: RunFacts) -> Int {
+  private static func peaks(
+    _ events: [TraceEvent],
+    _ facts: RunFacts
+  ) -> (threads: Int, blocked: Int) {
     var held = HeldWorkers(facts: facts)
     var peak = 0
+    var blocked = 0
     var seen = 0
     for event in events {
       held.note(event)
       peak = max(peak, held.count)
+      blocked = max(blocked, held.blockedCount)
       // Workers are numbered from 1 in the order of appearance.
       seen = max(seen, Int(event.worker?.number ?? 0))
     }
-    return peak > 0 ? peak : seen
+    return (peak > 0 ? peak : seen, blocked)
   }
 }

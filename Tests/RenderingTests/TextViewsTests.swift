@@ -207,7 +207,7 @@ struct TextViewsTests {
           digits.
         Not the same work: the tasks of gcd-semaphore differ from those of limiter.
         gcd-semaphore ended first, after 60 ms; pool took 10.0 times as long.
-        gcd-semaphore held 5 threads: its waiting tasks block one each.
+        gcd-semaphore held 5 threads: a waiting task blocks one each.
         Every one admitted in the order of arrival.
 
         """

@@ -166,6 +166,7 @@ struct RunSummaryTests {
     #expect(RunSummary(events: Self.twoBlocked, facts: facts).threadsPeak == 2)
     facts.serviceHoldsWorker = true
     #expect(RunSummary(events: Self.twoBlocked, facts: facts).threadsPeak == 3)
+    #expect(RunSummary(events: Self.twoBlocked, facts: facts).blockedPeak == 2)
   }
 
   @Test
