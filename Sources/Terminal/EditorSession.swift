@@ -63,7 +63,7 @@ final class EditorSession {
     self.output = output
     self.editor = editor
     self.entries = entries
-    // Not retained: the session outlives its use of the editor, and both live on this thread.
+    // Not retained: libedit calls back only from calls that this session makes.
     cledit_set_client(editor, Unmanaged.passUnretained(self).toOpaque())
     setUpKeys()
     setUpHistory(limit: historyLimit)
@@ -154,7 +154,13 @@ final class EditorSession {
     cledit_use_history(editor, entries)
     guard let historyFile else { return }
     do {
-      for entry in try historyFile.load().entries { remember(entry) }
+      let content = try historyFile.load()
+      for entry in content.entries { remember(entry) }
+      if content.damaged > 0 {
+        mailbox.print(
+          "warning: damaged lines in the history \(historyFile.path) left out: \(content.damaged)"
+        )
+      }
     } catch {
       stopKeeping(error)
     }
