@@ -61,11 +61,20 @@ package struct MechanismSetup: Sendable {
   package var limit: Int
   /// Where a mechanism that must start a task of its own starts it; nil for the global pool.
   package var executor: (any TaskExecutor)?
+  /// Told what was resumed twice, as a noun, instead of the process being stopped.
+  ///
+  /// Only a specimen resumes twice, and only an explorer survives it.
+  package var onDoubleResume: (@Sendable (_ what: String) -> Void)?
 
-  package init(limit: Int, executor: (any TaskExecutor)? = nil) {
+  package init(
+    limit: Int,
+    executor: (any TaskExecutor)? = nil,
+    onDoubleResume: (@Sendable (_ what: String) -> Void)? = nil
+  ) {
     // Not a precondition: built for release, that stops without its message.
     guard limit >= 1 else { fatalError("a limit must be at least 1, not \(limit)") }
     self.limit = limit
     self.executor = executor
+    self.onDoubleResume = onDoubleResume
   }
 }

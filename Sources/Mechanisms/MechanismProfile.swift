@@ -64,6 +64,32 @@ package struct MechanismProfile: Hashable, Sendable {
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
   }
 
+  /// The smallest exploration that shows a specimen's defect.
+  package struct Exposure: Hashable, Sendable {
+    /// What must happen beside tasks arriving and departing.
+    package enum Trigger: String, Hashable, Sendable {
+      /// Nothing: an order of steps is enough.
+      case order
+      /// Some task is cancelled.
+      case cancellation
+      /// The bodies throw.
+      case failingBodies = "failing-bodies"
+    }
+
+    package var trigger: Trigger
+    package var tasks: Int
+    package var limit: Int
+    /// What the explorer calls the promise that breaks: `over-admission`.
+    package var violation: String
+
+    package init(_ trigger: Trigger, tasks: Int, limit: Int, violation: String) {
+      self.trigger = trigger
+      self.tasks = tasks
+      self.limit = limit
+      self.violation = violation
+    }
+  }
+
   package var limit: Limit
   package var waiting: Waiting
   package var order: Order
@@ -83,6 +109,8 @@ package struct MechanismProfile: Hashable, Sendable {
   package var explanation: String
   /// What is wrong with it on purpose; only specimens have one.
   package var defect: String?
+  /// How the defect is made to show; only specimens have one.
+  package var exposure: Exposure?
 
   package init(
     limit: Limit,
@@ -96,7 +124,8 @@ package struct MechanismProfile: Hashable, Sendable {
     summary: String,
     realOnlyReason: String? = nil,
     explanation: String,
-    defect: String? = nil
+    defect: String? = nil,
+    exposure: Exposure? = nil
   ) {
     self.limit = limit
     self.waiting = waiting
@@ -110,5 +139,6 @@ package struct MechanismProfile: Hashable, Sendable {
     self.realOnlyReason = realOnlyReason
     self.explanation = explanation
     self.defect = defect
+    self.exposure = exposure
   }
 }

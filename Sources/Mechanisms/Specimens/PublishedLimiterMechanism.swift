@@ -22,7 +22,8 @@ package final class PublishedLimiterMechanism: Mechanism {
       """,
     defect:
       "a cancelled wait returns as if signalled, so the body runs without a permit and then gives "
-      + "one back"
+      + "one back",
+    exposure: .init(.cancellation, tasks: 2, limit: 1, violation: "over-admission")
   )
 
   private let limiter: PublishedLimiter
