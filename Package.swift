@@ -112,7 +112,7 @@ let package = Package(
       swiftSettings: house
     ),
     tests("TerminalTests", "Terminal", "TestSupport", "echo-editor"),
-    tests("SpecimensTests", "Specimens", "TestSupport"),
+    tests("SpecimensTests", "Specimens", "Limiters", "TestSupport"),
     tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "TestSupport"),
     tests(
       "ExperimentsTests",

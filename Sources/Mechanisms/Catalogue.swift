@@ -16,7 +16,15 @@ package enum Catalogue {
 
   /// The limiters that are wrong on purpose.
   package static let specimens: [CatalogueEntry] = [
-    CatalogueEntry(PublishedLimiterMechanism.self)
+    CatalogueEntry(PublishedLimiterMechanism.self),
+    CatalogueEntry(DoubleResumeMechanism.self),
+    CatalogueEntry(LeakedPermitMechanism.self),
+    CatalogueEntry(LostWakeUpMechanism.self),
+    CatalogueEntry(CheckThenActMechanism.self),
+    CatalogueEntry(ThrowingBodyMechanism.self),
+    CatalogueEntry(StrandedWaiterMechanism.self),
+    CatalogueEntry(BargingMechanism.self),
+    CatalogueEntry(NestedDeadlockMechanism.self),
   ]
 
   /// The mechanism or specimen of that name.

@@ -32,6 +32,27 @@ import Testing
     }
   }
 
+  @Test func `lists the specimens by the names people and scripts rely on`() {
+    #expect(
+      Catalogue.specimens.map(\.id) == [
+        "specimen-published-limiter", "specimen-double-resume", "specimen-leaked-permit",
+        "specimen-lost-wake-up", "specimen-check-then-act", "specimen-throwing-body",
+        "specimen-stranded-waiter", "specimen-barging", "specimen-nested-deadlock",
+      ]
+    )
+  }
+
+  @Test func `says of every specimen, and of nothing else, how its defect is made to show`() {
+    let violations: Set = [
+      "over-admission", "lost-wake-up", "deadlock", "permit-leak", "order", "double-resume",
+      "ran-after-cancel",
+    ]
+    for entry in Catalogue.specimens {
+      #expect(violations.contains(entry.profile.exposure?.violation ?? ""), "\(entry.id)")
+    }
+    for entry in Catalogue.mechanisms { #expect(entry.profile.exposure == nil) }
+  }
+
   @Test(arguments: (Catalogue.mechanisms + Catalogue.specimens).map(\.id))
   func `says of each what it is, in a line and at length`(id: String) throws {
     let profile = try #require(Catalogue.entry(id)).profile

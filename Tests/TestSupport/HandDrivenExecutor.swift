@@ -25,6 +25,15 @@ package final class HandDrivenExecutor: TaskExecutor {
     return true
   }
 
+  /// Runs jobs, newest first, until only the one that has been ready longest is left.
+  ///
+  /// Whatever that job would do, everybody else does theirs before.
+  package func runAllButOldest() {
+    while let job = jobs.withLock({ $0.count > 1 ? $0.removeLast() : nil }) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+
   /// Runs jobs, those that become ready meanwhile too, until none is ready; returns how many ran.
   @discardableResult
   package func runAll() -> Int {

@@ -1,0 +1,40 @@
+internal import Specimens
+internal import Workloads
+
+/// A limiter whose waiters look for a permit, and then park.
+package final class LostWakeUpMechanism: Mechanism {
+  package static let id = "specimen-lost-wake-up"
+
+  package static let profile = MechanismProfile(
+    limit: .any,
+    waiting: .suspendsTask,
+    order: .none,
+    cancellation: .leavesAtOnce,
+    clock: .any,
+    defaultKind: .suspend,
+    summary: "an actor that counts permits, and another that announces departures",
+    explanation: """
+      A task that finds no permit asks which departure comes next, waits for it and tries again. \
+      Looking and asking are two steps: a departure between them is missed, and if it was the \
+      last, the task waits for one that never comes.
+
+      The code is Sources/Specimens/LostWakeUpLimiter.swift.
+      """,
+    defect: "a task that has looked but not yet parked misses the departure it should wake up for",
+    exposure: .init(.order, tasks: 2, limit: 1, violation: "lost-wake-up")
+  )
+
+  private let limiter: LostWakeUpLimiter
+
+  package init(_ setup: MechanismSetup) {
+    limiter = LostWakeUpLimiter(limit: setup.limit)
+  }
+
+  package func carry(_ visit: Visit) async {
+    await visit.carry(through: { body in try await limiter.run(body) })
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times { try? await limiter.run { body() } }
+  }
+}

@@ -1,0 +1,54 @@
+internal import Limiters
+
+// Two limits, taken in either order: a deadlock.
+//
+// A copy needs a connection and a file, and there is a limit on each. A download opens the connection first
+// and then the file, an upload the file first and then the connection. Both limiters are sound.
+//
+// DEFECT: each of two tasks can hold what the other waits for. With one limiter the same happens when a
+// body enters the limiter it runs in. Neither limiter can know: what is wrong is the order in
+// which they are taken, and that is spread over two functions which each look right. Every service with
+// two pools has met this one.
+//
+// The interleaving that shows it, with limits of 1: t1, a download, opens its connection; t2,
+// an upload, opens its file; t1 waits for the file; t2 waits for the connection.
+//
+// The fix: take limits in one order everywhere, or take one limit at a time. See the notes on taking one
+// permit at a time in Sources/Limiters/ConcurrencyLimiter.swift.
+
+/// DEFECT: tasks that take two limits in opposite order can wait for each other for ever.
+package final class NestedLimits: Sendable {
+  /// Which limit is taken first.
+  package enum Direction: Sendable {
+    case download
+    case upload
+  }
+
+  private let connections: ConcurrencyLimiter
+  private let files: ConcurrencyLimiter
+
+  package init(limit: Int) {
+    connections = ConcurrencyLimiter(concurrency: limit)
+    files = ConcurrencyLimiter(concurrency: limit)
+  }
+
+  /// Permits of both limits together.
+  package var permitsInUse: Int { connections.running + files.running }
+
+  package func run<Value>(
+    _ direction: Direction,
+    _ body: () async throws -> Value
+  ) async throws -> Value {
+    let (first, second) =
+      switch direction {
+      case .download: (connections, files)
+      // Here is the defect.
+      case .upload: (files, connections)
+      }
+    return try await first.run {
+      // Opening takes a moment; any await will do.
+      await Task.yield()
+      return try await second.run(body)
+    }
+  }
+}
