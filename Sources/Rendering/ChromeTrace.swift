@@ -108,11 +108,13 @@ package enum ChromeTrace {
 
     private func writeTasks(_ json: inout JSONText) {
       for lane in timeline.tasks {
-        guard let arrived = lane.life.arrived else { continue }
+        guard let first = lane.spans.first?.start ?? lane.life.arrived else { continue }
         let name = run.label(of: lane.life.task)
         let id = "0x" + String(lane.life.task.number, radix: 16)
-        let ended = lane.life.ended ?? timeline.end
-        async("b", name, id, at: arrived, &json)
+        // The spans of a faulty log may lie beyond the arrival and the end it names.
+        let started = min(first, lane.life.arrived ?? first)
+        let ended = max(lane.spans.last?.end ?? first, lane.life.ended ?? timeline.end, started)
+        async("b", name, id, at: started, &json)
         for span in lane.spans {
           async("b", Self.name(of: span.phase), id, at: span.start, &json)
           async("e", Self.name(of: span.phase), id, at: span.end, &json)
