@@ -161,10 +161,10 @@ enum PageScript {
             pen.fillStyle = colour.grid;
             pen.fillRect(0, top, width, Math.max(2, rowHeight));
           }
-          if (row % labelEvery === 0 || row === chosen) {
+          if (row % labelEvery === labelEvery >> 1 || row === chosen) {
             pen.fillStyle = row === chosen ? colour.ink : colour['faint-ink'];
             pen.textAlign = 'right';
-            pen.fillText(tasks[row].n, left - 6, Math.max(axisHeight + 7, top + rowHeight / 2));
+            pen.fillText(tasks[row].n, left - 6, top + rowHeight / 2);
             pen.textAlign = 'left';
           }
           drawRow(pen, tasks[row], top, blocked);

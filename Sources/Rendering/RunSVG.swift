@@ -56,7 +56,7 @@ package enum RunSVG {
         case ...60: 18
         case ...200: 8
         case ...600: 4
-        default: 2
+        default: 1_600 / Double(rows.count)
         }
       axis = TimeAxis(end: timeline.end, room: 100)
     }
@@ -151,6 +151,8 @@ package enum RunSVG {
       let size = min(5, max(1.5, rowHeight * 0.3))
       switch end {
       case .finished:
+        // In rows as thin as hairs, only the ends that went wrong stand out.
+        if rowHeight < 3 { return }
         line(
           #"<line class="end" x1="\#(n(x))" y1="\#(n(middle - size))" x2="\#(n(x))" y2="\#(n(middle + size))"/>"#
         )
@@ -171,7 +173,9 @@ package enum RunSVG {
     mutating func drawCounts() {
       var y = rowsBottom + 18
       for (name, function) in [("running", timeline.running), ("waiting", timeline.waiting)] {
-        let peak = max(1, function.peak)
+        // A task that is admitted at once waits for no time, and does not count as waiting.
+        let most = name == "running" ? function.peak : function.largest
+        let peak = max(1, most)
         let scale = (countsHeight - 8) / Double(peak)
         let base = y + countsHeight - 8
         var path = "M\(n(left)) \(n(base))"
@@ -183,7 +187,7 @@ package enum RunSVG {
         }
         path += "H\(n(x(timeline.end)))V\(n(base))Z"
         label(name, left - 8, base - 4, anchor: "end")
-        label("at most \(function.peak)", left + 4, y - 2, "s")
+        label("at most \(most)", left + 4, y - 2, "s")
         line(#"<path class="count" d="\#(path)"/>"#)
         y += countsHeight + 6
       }

@@ -27,6 +27,9 @@ package struct StepFunction: Hashable, Sendable {
     value = new
   }
 
+  /// The largest value ever held for longer than an instant.
+  package var largest: Int { steps.reduce(0) { max($0, $1.value) } }
+
   /// The largest value ever, instants included.
   package var peak: Int { steps.reduce(0) { max($0, $1.peak) } }
 
