@@ -116,14 +116,15 @@ package struct Experiment: Sendable {
 /// Why an experiment cannot be run as asked for.
 package enum ExperimentError: Error, CustomStringConvertible {
   case realOnly(CatalogueEntry)
+  case notExplorable(CatalogueEntry)
   case cannot(CatalogueEntry, MechanismProfile.Control)
 
   package var description: String {
     switch self {
     case .realOnly(let entry):
-      let able = Catalogue.mechanisms.filter { $0.profile.clock == .any }.map(\.id)
-      let reason = entry.profile.realOnlyReason ?? "\(entry.id) runs on the wall clock only."
-      return "\(reason) Leave clock= out, or use \(able.joined(separator: ", "))."
+      return "\(Self.reason(entry)) Leave clock= out, or use \(Self.virtual)."
+    case .notExplorable(let entry):
+      return "\(Self.reason(entry)) Only virtual time can be explored: use \(Self.virtual)."
     case .cannot(let entry, let control):
       let able = Catalogue.mechanisms.filter { $0.profile.controls.contains(control) }.map(\.id)
       let what =
@@ -135,5 +136,14 @@ package enum ExperimentError: Error, CustomStringConvertible {
         }
       return "\(entry.id) \(what). Use \(able.joined(separator: " or "))."
     }
+  }
+
+  private static func reason(_ entry: CatalogueEntry) -> String {
+    entry.profile.realOnlyReason ?? "\(entry.id) runs on the wall clock only."
+  }
+
+  /// The mechanisms that run in virtual time.
+  private static var virtual: String {
+    Catalogue.mechanisms.filter { $0.profile.clock == .any }.map(\.id).joined(separator: ", ")
   }
 }

@@ -3,6 +3,7 @@ package enum JSONObject {
   package enum Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case string(String)
     case number(Int)
+    case null
     case object([(StaticString, Value)])
 
     package init(stringLiteral value: String) { self = .string(value) }
@@ -25,6 +26,7 @@ package enum JSONObject {
         switch value {
         case .string(let text): json.value(text)
         case .number(let number): json.value(Int64(number))
+        case .null: json.null()
         case .object(let members): write(members, to: &json)
         }
       }

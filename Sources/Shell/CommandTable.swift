@@ -2,7 +2,7 @@
 package enum CommandTable {
   package static let commands: [Command] = [
     .mechanisms, .explain, .run, .timeline, .stats, .events, .why,
-    .compare, .diff, .expect, .export,
+    .compare, .diff, .expect, .export, .explore, .replay, .step,
     .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
     .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
     .use, .set, .show, .source, .history, .help, .quit,

@@ -7,6 +7,7 @@ extension Session {
   /// What stands before the line a person types: the mechanism, the limit, the clock, and how many
   /// run and wait in the background; in a lesson, which one.
   package var prompt: String {
+    if let game { return game.position.isOver ? "back or done> " : "choose> " }
     if let visit = classroom.visit { return "lesson \(visit.lesson.number)> " }
     let ascii = output.display.ascii
     guard let background else {

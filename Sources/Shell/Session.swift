@@ -51,6 +51,8 @@ package actor Session {
   private(set) var runBefore: Run?
   /// The run that goes on between commands, if any.
   var background: Background?
+  /// The game of playing the scheduler, if one is under way.
+  var game: SchedulerGame?
   /// How many files deep `source` is.
   var sourceDepth = 0
   var wantsToQuit = false
@@ -106,6 +108,7 @@ package actor Session {
 
   private func execute(_ words: [Word]) async throws {
     guard let name = words.first else { return }
+    if try await takesAsMove(words) { return }
     let command = try CommandTable.resolve(name)
     let arguments = try Arguments(command, name: name, words: words.dropFirst())
     try await command.run(self, arguments)

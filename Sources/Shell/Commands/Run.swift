@@ -1,4 +1,5 @@
 internal import Experiments
+internal import LessonBook
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
@@ -29,10 +30,13 @@ extension Session {
   /// Why a run that Ctrl-C ended was stopped.
   static let interrupted = "interrupted: what had not ended was cancelled"
 
+  /// Gives figures to the lesson under way.
+  func note(_ figures: some MetricSource) { classroom.note(figures) }
+
   /// Makes a run the last one, and evidence in the lesson under way.
   func keep(_ run: Run) {
     lastRun = run
-    classroom.note(RunMetrics(run))
+    note(RunMetrics(run))
   }
 
   /// The experiment that the words of a command and the settings describe.
@@ -192,7 +196,7 @@ extension Arguments {
   func culprit(of error: ExperimentError) -> Word? {
     let key =
       switch error {
-      case .realOnly: Keys.clock
+      case .realOnly, .notExplorable: Keys.clock
       case .cannot(_, .limit): Keys.relimit
       case .cannot(_, .suspension): Keys.pause
       case .cannot(_, .dependencies): Keys.depends

@@ -1,0 +1,278 @@
+internal import Synchronization
+internal import VirtualTime
+
+/// What an exploration found, as plain values for views.
+package struct ExplorationReport: Sendable {
+  /// How to look for schedules.
+  package enum Strategy: String, CaseIterable, Hashable, Sendable {
+    case exhaustive
+    case random
+    case pct
+  }
+
+  /// One step of a schedule, in words.
+  package struct Step: Hashable, Sendable {
+    /// From 1.
+    package var number: Int
+    /// `t02`, or `·` for the driver, or `helper`.
+    package var actor: String
+    package var told: String
+    /// What became of each task by this step, by number from 1.
+    package var states: [TaskState]
+    package var running: Int
+    package var waiting: Int
+    /// What promise the step broke, if it did.
+    package var broke: String?
+  }
+
+  /// Where a task is after a step.
+  package enum TaskState: Hashable, Sendable {
+    case absent
+    case waiting
+    case running
+    case ended(TraceEnd)
+  }
+
+  package enum TraceEnd: Hashable, Sendable {
+    case finished
+    case failed
+    case cancelled
+  }
+
+  /// A schedule told step by step.
+  package struct Story: Sendable {
+    package var steps: [Step]
+    /// The number of the last step that belongs to the schedule; what follows is the aftermath.
+    package var length: Int
+    package var preemptions: Int
+    package var cancellations: Int
+    package var tasks: Int
+    package var limit: Int?
+    /// The kind of promise broken, such as `over-admission`, and what was broken in words.
+    package var violation: (kind: String, message: String)?
+    /// Two steps whose order matters.
+    package var race: (first: Int, second: Int)?
+    /// Whether nothing smaller fails.
+    package var isMinimal: Bool
+    /// The line that replays it.
+    package var schedule: String
+  }
+
+  package var scenario: ExplorationScenario
+  package var strategy: Strategy
+  package var seed: UInt64
+  package var isExhaustive: Bool
+  package var schedules: Int
+  package var steps: Int
+  package var elapsed: Duration
+  package var failed: Int
+  /// How many schedules broke which promise, the gravest first.
+  package var failures: [(kind: String, count: Int)]
+  /// The schedule first found to break a promise, and the smallest that does.
+  package var found: (schedule: String, minimum: Story)?
+  package var wasInterrupted: Bool
+  /// Tasks that nothing can resume any more, and whose memory is lost.
+  package var tasksLost: Int
+}
+
+/// How to explore.
+package struct ExplorationPlan: Sendable {
+  package var strategy = ExplorationReport.Strategy.exhaustive
+  /// How many schedules to look at, at most.
+  package var schedules: Int
+  package var seed: UInt64
+  /// The depth of `pct`: one more than the places at which priorities change.
+  package var depth: Int
+
+  /// How many schedules the random strategies look at unless told.
+  package static let defaultSchedules = 10_000
+
+  package init(
+    strategy: ExplorationReport.Strategy = .exhaustive,
+    schedules: Int? = nil,
+    seed: UInt64 = 1,
+    depth: Int = 3
+  ) {
+    self.strategy = strategy
+    self.schedules = schedules ?? (strategy == .exhaustive ? .max : Self.defaultSchedules)
+    self.seed = seed
+    self.depth = depth
+  }
+}
+
+/// Ends an exploration from another thread, and says how far it has come.
+package final class ExplorationControl: Sendable {
+  private let isStopped = Atomic(false)
+  private let looked = Atomic(0)
+
+  package init() {}
+
+  package func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  /// How many schedules have been looked at.
+  package var schedules: Int { looked.load(ordering: .relaxed) }
+
+  func shouldStop(_ schedules: Int) -> Bool {
+    looked.store(schedules, ordering: .relaxed)
+    return shouldStop()
+  }
+
+  func shouldStop() -> Bool { isStopped.load(ordering: .relaxed) }
+}
+
+extension ExplorationScenario {
+  /// Explores on a thread of its own; a violation is reduced to the smallest schedule that shows it.
+  package func explore(
+    _ plan: ExplorationPlan,
+    _ control: ExplorationControl = ExplorationControl()
+  ) async throws(ExplorationFailure) -> ExplorationReport {
+    let scenario = scenario
+    do {
+      return try await onOwnThread { [self] in
+        let strategy: Exploration.Strategy =
+          switch plan.strategy {
+          case .exhaustive: .exhaustive
+          case .random: .random
+          case .pct: .pct(depth: plan.depth)
+          }
+        let exploration = Exploration(
+          strategy: strategy,
+          schedules: plan.schedules,
+          seed: plan.seed
+        )
+        let verdict = try exploration(scenario, shouldStop: control.shouldStop)
+        let found = try verdict.found.map { found in
+          let minimum = try Minimum(of: found, in: scenario, shouldStop: control.shouldStop)
+          return (schedule: "\(found.schedule)", minimum: story(of: minimum))
+        }
+        return report(verdict, plan, found)
+      }
+    } catch {
+      throw ExplorationFailure(description: "\(error)")
+    }
+  }
+
+  /// Runs one schedule again and tells what happened.
+  package func replay(_ schedule: String) async throws(ExplorationFailure)
+    -> ExplorationReport.Story
+  {
+    let scenario = scenario
+    do {
+      return try await onOwnThread { [self] in
+        let schedule = try Schedule(parsing: schedule)
+        let replay = try Replay(of: schedule, in: scenario, withAftermath: true)
+        return story(of: replay, schedule, tasks: tasks, race: nil, isMinimal: false)
+      }
+    } catch {
+      throw ExplorationFailure(description: "\(error)")
+    }
+  }
+
+  /// The scenario a schedule belongs to.
+  package init(ofSchedule schedule: String) throws(ExplorationFailure) {
+    do {
+      let parsed = try Schedule(parsing: schedule)
+      guard let scenario = ExplorationScenario(name: parsed.fingerprint) else {
+        throw ExplorationFailure(
+          description:
+            "no scenario is named '\(parsed.fingerprint)'; the schedule was made by another version"
+        )
+      }
+      self = scenario
+    } catch let failure as ExplorationFailure {
+      throw failure
+    } catch {
+      throw ExplorationFailure(description: "\(error)")
+    }
+  }
+
+  private func report(
+    _ verdict: Verdict,
+    _ plan: ExplorationPlan,
+    _ found: (schedule: String, minimum: ExplorationReport.Story)?
+  ) -> ExplorationReport {
+    ExplorationReport(
+      scenario: self,
+      strategy: plan.strategy,
+      seed: plan.seed,
+      isExhaustive: verdict.coverage == .exhaustive,
+      schedules: verdict.schedules,
+      steps: verdict.steps,
+      elapsed: verdict.elapsed,
+      failed: verdict.failed,
+      failures: Violation.Kind.allCases.compactMap { kind in
+        verdict.failures[kind].map { (kind.rawValue, $0) }
+      },
+      found: found,
+      wasInterrupted: verdict.wasInterrupted,
+      tasksLost: verdict.tasksLost
+    )
+  }
+
+  private func story(of minimum: Minimum) -> ExplorationReport.Story {
+    story(
+      of: minimum.replay,
+      minimum.schedule,
+      tasks: minimum.scenario.tasks,
+      race: minimum.race,
+      isMinimal: minimum.isMinimal
+    )
+  }
+
+  private func story(
+    of replay: Replay,
+    _ schedule: Schedule,
+    tasks: Int,
+    race: (first: Int, second: Int)?,
+    isMinimal: Bool
+  ) -> ExplorationReport.Story {
+    ExplorationReport.Story(
+      steps: ExplorationReport.Step.all(replay.steps, tasks: tasks),
+      length: replay.length,
+      preemptions: replay.preemptions,
+      cancellations: replay.steps.prefix(replay.length).count { $0.choice.kind == .cancel },
+      tasks: tasks,
+      limit: effectiveLimit,
+      violation: replay.violation.map { ($0.kind.rawValue, $0.message) },
+      race: race,
+      isMinimal: isMinimal,
+      schedule: "\(schedule)"
+    )
+  }
+}
+
+/// Why something cannot be explored or replayed; one line.
+package struct ExplorationFailure: Error, Hashable, CustomStringConvertible {
+  package let description: String
+}
+
+extension ExplorationReport.Step {
+  /// The records in words, with where each task is after each.
+  static func all(_ records: [StepRecord], tasks: Int) -> [Self] {
+    var states = Array(repeating: ExplorationReport.TaskState.absent, count: tasks)
+    return records.map { record in
+      for report in record.reports where states.indices.contains(report.task - 1) {
+        states[report.task - 1] = state(after: report.observation)
+      }
+      return Self(
+        number: record.number,
+        actor: record.actor,
+        told: record.told,
+        states: states,
+        running: record.running,
+        waiting: record.waiting,
+        broke: record.violation?.message
+      )
+    }
+  }
+
+  private static func state(after observation: Observation) -> ExplorationReport.TaskState {
+    switch observation {
+    case .arrived: .waiting
+    case .admitted: .running
+    case .finished: .ended(.finished)
+    case .failed, .rejected: .ended(.failed)
+    case .cancelledRunning, .cancelledWaiting: .ended(.cancelled)
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package import Mechanisms
+internal import Tracing
+package import VirtualTime
+internal import Workloads
+
+/// What is to be explored: one mechanism, some tasks, what may happen to them.
+///
+/// Has a name that says all of it, so that a schedule alone is enough to build it again.
+package struct ExplorationScenario: Sendable {
+  package var mechanism: CatalogueEntry
+  package var tasks: Int
+  package var limit: Int
+  /// Cancelling any task at any step is among the choices.
+  package var cancels: Bool
+  /// Every body throws once it has served.
+  package var fails: Bool
+  /// How often a waiting task may be overtaken, asked instead of the mechanism's order; nil for that.
+  package var overtakingBound: Int?
+
+  /// What is explored unless told: what shows a specimen's defect, or two tasks that may be cancelled.
+  package init(_ mechanism: CatalogueEntry) {
+    let exposure = mechanism.profile.exposure
+    self.mechanism = mechanism
+    tasks = exposure?.tasks ?? 2
+    limit = exposure?.limit ?? 1
+    cancels = exposure.map { $0.trigger == .cancellation } ?? true
+    fails = exposure?.trigger == .failingBodies
+  }
+
+  /// The number of permits that counts: 1 for the ordered queues.
+  package var effectiveLimit: Int? {
+    switch mechanism.profile.limit {
+    case .any: limit
+    case .one: 1
+    case .none: nil
+    }
+  }
+
+  /// Says why the scenario cannot be explored.
+  package func check() throws(ExperimentError) {
+    if mechanism.profile.clock == .real { throw .notExplorable(mechanism) }
+  }
+
+  /// As in schedules: `limiter-2-1-any`, with `-fail` and `-bound3` behind where they apply.
+  package var name: String {
+    var parts = [mechanism.id, String(tasks), String(limit), cancels ? "any" : "none"]
+    if fails { parts.append("fail") }
+    if let overtakingBound { parts.append("bound\(overtakingBound)") }
+    return parts.joined(separator: "-")
+  }
+
+  /// The scenario of that name; nil if it names none.
+  package init?(name: String) {
+    var parts = name.split(separator: "-", omittingEmptySubsequences: false)
+    var bound: Int?
+    if let last = parts.last, last.hasPrefix("bound") {
+      guard let number = Int(last.dropFirst(5)) else { return nil }
+      bound = number
+      parts.removeLast()
+    }
+    let fails = parts.last == "fail"
+    if fails { parts.removeLast() }
+    guard parts.count > 3, let cancels = ["any": true, "none": false][parts.removeLast()],
+      let limit = Int(parts.removeLast()), let tasks = Int(parts.removeLast()),
+      (1...1_000_000).contains(limit), (1...1_000).contains(tasks),
+      let mechanism = Catalogue.entry(parts.joined(separator: "-"))
+    else { return nil }
+    self.mechanism = mechanism
+    self.tasks = tasks
+    self.limit = limit
+    self.cancels = cancels
+    self.fails = fails
+    overtakingBound = bound
+  }
+
+  /// The scenario as the explorer takes it.
+  package var scenario: Scenario {
+    let profile = mechanism.profile
+    let isOrdered = profile.order == .fifo || profile.order == .fifoToFirstSuspension
+    let deadlocks = profile.exposure?.violation == Violation.Kind.deadlock.rawValue
+    return Scenario(
+      tasks: tasks,
+      limit: effectiveLimit,
+      cancellable: cancels,
+      promises: Scenario.Promises(
+        order: isOrdered && overtakingBound == nil,
+        overtakingBound: overtakingBound,
+        whenAllWait: deadlocks ? .deadlock : nil
+      ),
+      // A specimen may treat its tasks differently; ours never learn a task's number.
+      symmetric: profile.defect == nil,
+      fingerprint: { [self] in
+        var smaller = self
+        smaller.tasks = $0.tasks
+        return smaller.name
+      },
+      make: play
+    )
+  }
+
+  private func play(_ stage: Stage) -> Play {
+    let mechanism = mechanism.make(
+      MechanismSetup(
+        limit: limit,
+        executor: stage.executor,
+        onDoubleResume: { stage.noteDoubleResume($0) }
+      )
+    )
+    let kind = self.mechanism.profile.defaultKind
+    let tracer = StageTracer(stage: stage)
+    let world = StageWorld(stage: stage)
+    return Play(
+      body: { [fails] number in
+        let task = SimulatedTask(number: number, service: 1, kind: kind, fails: fails)
+        await mechanism.carry(Visit(task, tracer: tracer, world: world))
+      },
+      permitsInUse: { mechanism.permitsInUse }
+    )
+  }
+}
+
+/// Tells the explorer what happens to the tasks.
+private struct StageTracer: Tracer {
+  let stage: Stage
+
+  func record(_ kind: TraceEvent.Kind, of task: TaskID) {
+    let observation: Observation? =
+      switch kind {
+      case .arrived: .arrived
+      case .admitted: .admitted
+      case .finished: .finished
+      case .failed: .failed
+      case .cancelled(.waiting): .cancelledWaiting
+      case .cancelled(.running): .cancelledRunning
+      case .rejected: .rejected
+      case .blocked, .progress, .suspended, .resumed: nil
+      }
+    if let observation { stage.report(observation, of: Int(task.number)) }
+  }
+}
+
+/// A world in which time is chosen, not measured: suspended work goes on when the schedule says so,
+/// and work that holds its worker is done within its step.
+private struct StageWorld: World {
+  let stage: Stage
+
+  var now: Int64 { 0 }
+
+  func suspend(for nanoseconds: Int64) async throws { try await stage.pause() }
+
+  func leaveStartingThread() async {}
+
+  func block(for nanoseconds: Int64) {}
+
+  func spin(for nanoseconds: Int64) {}
+}

@@ -1,0 +1,72 @@
+internal import VirtualTime
+
+/// Playing the scheduler: a schedule made by hand, step by step.
+///
+/// A value: a copy is a fork.
+package struct ScheduleGame: Sendable {
+  /// Something that can happen next.
+  package struct Option: Hashable, Sendable {
+    package var actor: String
+    /// What it will do, if chosen.
+    package var told: String
+  }
+
+  package let scenario: ExplorationScenario
+  private var stepper: Stepper
+
+  /// Begins before the first step.
+  package init(_ scenario: ExplorationScenario) async {
+    self.scenario = scenario
+    let explored = scenario.scenario
+    stepper = await onOwnThread { Stepper(explored) }
+  }
+
+  /// What can happen next; empty when the schedule is over.
+  package var options: [Option] {
+    stepper.options.map { Option(actor: $0.outcome.actor, told: $0.outcome.told) }
+  }
+
+  /// Who waits for others, and since which step.
+  package var waiters: [(task: Int, since: Int, isCancelled: Bool)] {
+    stepper.waiters.map { ($0.task, $0.since, $0.isCancelled) }
+  }
+
+  /// The steps so far.
+  package var steps: [ExplorationReport.Step] {
+    ExplorationReport.Step.all(stepper.steps, tasks: scenario.tasks)
+  }
+
+  package var isOver: Bool { stepper.isOver }
+
+  /// The kind of promise that is broken, and what was broken in words.
+  package var violation: (kind: String, message: String)? {
+    stepper.violation.map { ($0.kind.rawValue, $0.message) }
+  }
+
+  /// The line that replays the steps so far.
+  package var schedule: String { "\(stepper.schedule)" }
+
+  /// Lets the option of that place happen, counted from 0.
+  package func choosing(_ index: Int) async -> ScheduleGame { await changed { $0.choose(index) } }
+
+  /// Takes the last steps back.
+  package func goingBack(_ count: Int) async -> ScheduleGame { await changed { $0.back(count) } }
+
+  /// Goes back to just behind that step, 0 being the beginning.
+  package func going(to step: Int) async -> ScheduleGame { await changed { $0.go(to: step) } }
+
+  /// Goes on by habit until the schedule is over.
+  package func goingOn() async -> ScheduleGame { await changed { $0.goOn() } }
+
+  private func changed(_ change: @escaping @Sendable (inout Stepper) -> Void) async -> ScheduleGame
+  {
+    var game = self
+    let before = stepper
+    game.stepper = await onOwnThread {
+      var stepper = before
+      change(&stepper)
+      return stepper
+    }
+    return game
+  }
+}

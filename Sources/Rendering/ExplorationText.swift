@@ -1,0 +1,215 @@
+package import Experiments
+internal import Mechanisms
+internal import Tracing
+
+/// What an exploration found, for people.
+package enum ExplorationText {
+  /// The verdict, and if a promise broke the smallest schedule that breaks it, step by step.
+  ///
+  /// `withTime` says whether how long it took is told: it differs from run to run.
+  package static func text(
+    _ report: ExplorationReport,
+    withTime: Bool,
+    _ format: TextFormat
+  ) -> String {
+    var text = line(pieces(of: report, withTime: withTime), format)
+    guard let (_, minimum) = report.found else {
+      return text + clean(report, format)
+    }
+    for failure in report.failures {
+      text +=
+        "\(format.glyphs.bad) \(failure.kind) in \(NumberText.count(failure.count, "schedule"))\n"
+    }
+    text += "\n" + story(minimum, format)
+    text += "\n" + advice(report.scenario.mechanism, format)
+    return text + "replay \(minimum.schedule)\n"
+  }
+
+  /// One schedule, step by step, and what it came to.
+  package static func story(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+    var text = line([heading(story)], format) + steps(story, format)
+    if let race = story.race {
+      text += line(["what matters: step \(race.first) comes before step \(race.second)"], format)
+    }
+    return text + "\n" + strips(story, format)
+  }
+
+  /// What the schedule came to, in a line.
+  package static func outcome(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+    guard let violation = story.violation else {
+      return "\(format.glyphs.good) every promise is kept on this schedule\n"
+    }
+    return line(["\(format.glyphs.bad) \(violation.kind): \(violation.message)"], format)
+  }
+
+  private static func pieces(of report: ExplorationReport, withTime: Bool) -> [String] {
+    let coverage = report.isExhaustive ? "exhaustive" : "bounded"
+    var figures =
+      "\(coverage): \(NumberText.count(report.schedules, "schedule")), "
+      + NumberText.count(report.steps, "step")
+    if withTime { figures += ", " + DurationText.text(nanoseconds(report.elapsed)) }
+    var pieces = [figures]
+    if report.failed > 0 {
+      let share = NumberText.percent(Double(report.failed) / Double(max(1, report.schedules)))
+      pieces.append("\(NumberText.grouped(report.failed)) fail (\(share))")
+    }
+    if report.wasInterrupted { pieces.append("interrupted") }
+    if report.tasksLost > 0 {
+      pieces.append("\(NumberText.count(report.tasksLost, "task")) left waiting for ever")
+    }
+    return pieces
+  }
+
+  private static func clean(_ report: ExplorationReport, _ format: TextFormat) -> String {
+    let scenario = report.scenario
+    let what =
+      "\(NumberText.count(scenario.tasks, "task")), "
+      + (scenario.effectiveLimit.map { "limit \($0)" } ?? "no limit")
+      + (scenario.cancels ? ", any of them cancelled at any step" : ", nobody cancelled")
+    let sentence =
+      report.isExhaustive
+      ? "no schedule of \(what), breaks a promise."
+      : "none of the schedules looked at breaks a promise, with \(what). Others may."
+    return line(["\(format.glyphs.good) \(sentence)"], format)
+  }
+
+  private static func heading(_ story: ExplorationReport.Story) -> String {
+    var extent = NumberText.count(story.length, "step")
+    if story.preemptions > 0 { extent += ", " + NumberText.count(story.preemptions, "pre-emption") }
+    if story.cancellations > 0 {
+      extent += ", " + NumberText.count(story.cancellations, "cancellation")
+    }
+    return story.isMinimal ? "the smallest that fails, \(extent)" : "the schedule, \(extent)"
+  }
+
+  private static func steps(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+    let digits = String(story.steps.count).count
+    let actors = story.steps.map(\.actor.count).max() ?? 3
+    let counts = "running \(story.steps.map(\.running).max() ?? 0)  waiting 0".count
+    let room = max(20, format.width - digits - actors - counts - 8)
+    var text = ""
+    for step in story.steps {
+      if step.number == story.length + 1 { text += "  and then\n" }
+      let lines = Columns.wrap(step.told, width: room)
+      for (index, told) in (lines.isEmpty ? [""] : lines).enumerated() {
+        let isFirst = index == 0
+        var row = "  " + Columns.right(isFirst ? String(step.number) : "", digits) + "  "
+        row += Columns.left(isFirst ? actor(step, format) : "", actors) + "  "
+        row += isFirst ? Columns.left(told, room) + "  running \(step.running)" : told
+        if isFirst, step.waiting > 0 { row += "  waiting \(step.waiting)" }
+        while row.last == " " { row.removeLast() }
+        text += step.broke == nil ? row + "\n" : format.style.paint(row, .bad) + "\n"
+      }
+      if let broke = step.broke {
+        text += format.style.paint("     \(format.glyphs.bad) \(broke)", .bad) + "\n"
+      }
+    }
+    return text
+  }
+
+  private static func actor(_ step: ExplorationReport.Step, _ format: TextFormat) -> String {
+    step.actor == "·" && format.glyphs.isASCII ? "." : step.actor
+  }
+
+  /// A row for each task, a column for each step.
+  private static func strips(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+    let glyphs = format.glyphs
+    let room = format.width - 9
+    // A blank between the numbers while they fit, so that the steps can be told apart.
+    let spaced = String(story.steps.count).count + 1
+    let width = story.steps.count * spaced <= room ? spaced : 1
+    let shown = story.steps.prefix(room / width)
+    let numbers = shown.map { step -> String in
+      let label = String(width > 1 ? step.number : step.number % 10)
+      return Columns.left(label, width)
+    }
+    var text = "  step   " + numbers.joined()
+    while text.last == " " { text.removeLast() }
+    text += "\n"
+    for task in 0..<story.tasks {
+      var row = "  " + Columns.left(TaskID(task + 1).label(amongst: story.tasks), 7)
+      var before = ExplorationReport.TaskState.absent
+      for step in shown {
+        let state = step.states[task]
+        let glyph: Character =
+          switch state {
+          case .absent: " "
+          case .waiting: glyphs.waiting
+          case .running: glyphs.running
+          case .ended(let end):
+            if state == before { " " } else { Self.glyph(of: end, glyphs) }
+          }
+        let isHeld = state == .waiting || state == .running
+        row += String(glyph) + String(repeating: isHeld ? glyph : " ", count: width - 1)
+        before = state
+      }
+      while row.last == " " { row.removeLast() }
+      text += row + "\n"
+    }
+    return text
+  }
+
+  private static func glyph(of end: ExplorationReport.TraceEnd, _ glyphs: GlyphSet) -> Character {
+    switch end {
+    case .finished: glyphs.finished
+    case .failed: glyphs.failed
+    case .cancelled: glyphs.cancelled
+    }
+  }
+
+  private static func advice(_ mechanism: CatalogueEntry, _ format: TextFormat) -> String {
+    guard let defect = mechanism.profile.defect else { return "" }
+    return line(["tip: \(defect). See 'explain \(mechanism.id)'"], format)
+  }
+
+  private static func line(_ pieces: [String], _ format: TextFormat) -> String {
+    Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+      .flatMap { Columns.wrap($0, width: format.width, indent: 2) }
+      .map { $0 + "\n" }.joined()
+  }
+
+  private static func nanoseconds(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+
+  /// The verdict as one JSON object on a line.
+  package static func json(_ report: ExplorationReport) -> String {
+    let scenario = report.scenario
+    func text(_ string: String?) -> JSONObject.Value { string.map { .string($0) } ?? .null }
+    var members: [(StaticString, JSONObject.Value)] = [
+      ("schema", "lab-exploration/1"),
+      ("mechanism", .string(scenario.mechanism.id)),
+      ("tasks", .number(scenario.tasks)),
+      ("limit", scenario.effectiveLimit.map { .number($0) } ?? .null),
+      ("strategy", .string(report.strategy.rawValue)),
+      ("coverage", .string(report.isExhaustive ? "exhaustive" : "bounded")),
+      ("schedules", .number(report.schedules)),
+      ("steps", .number(report.steps)),
+      ("violation", text(report.found?.minimum.violation?.kind)),
+      ("schedule", text(report.found?.schedule)),
+      ("minimal_schedule", text(report.found?.minimum.schedule)),
+      ("seed", .number(Int(clamping: report.seed))),
+      ("cancel", .string(scenario.cancels ? "any" : "none")),
+      ("failed", .number(report.failed)),
+      ("elapsed_ns", .number(Int(nanoseconds(report.elapsed)))),
+    ]
+    if report.wasInterrupted { members.append(("interrupted", "yes")) }
+    return JSONObject.line(members)
+  }
+
+  /// What a replayed schedule came to, as one JSON object on a line.
+  package static func json(_ story: ExplorationReport.Story, of scenario: ExplorationScenario)
+    -> String
+  {
+    JSONObject.line([
+      ("schema", "lab-replay/1"), ("mechanism", .string(scenario.mechanism.id)),
+      ("tasks", .number(scenario.tasks)),
+      ("limit", scenario.effectiveLimit.map { .number($0) } ?? .null),
+      ("steps", .number(story.length)),
+      ("violation", story.violation.map { .string($0.kind) } ?? .null),
+      ("message", story.violation.map { .string($0.message) } ?? .null),
+      ("schedule", .string(story.schedule)),
+    ])
+  }
+}

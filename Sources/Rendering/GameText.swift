@@ -1,0 +1,74 @@
+package import Experiments
+internal import Mechanisms
+internal import Tracing
+
+/// A position in the game of playing the scheduler, as text.
+package enum GameText {
+  /// What happened last, what can happen next, who waits; at the end, what it came to.
+  package static func position(_ game: ScheduleGame, best: Int?, _ format: TextFormat) -> String {
+    let steps = game.steps
+    var text = ""
+    if let last = steps.last {
+      text += paragraph("step \(last.number)   \(last.actor)  \(last.told)", format)
+    }
+    if game.isOver { return text + ending(game, steps.count, best: best, format) }
+    let title = "step \(steps.count + 1)"
+    for (index, option) in game.options.enumerated() {
+      let head = index == 0 ? title + "   can happen: " : ""
+      let margin = title.count + 15
+      let choice = "[\(index + 1)] \(option.actor)  \(option.told)"
+      let lines = Columns.wrap(choice, width: max(20, format.width - margin))
+      for (number, line) in lines.enumerated() {
+        text += Columns.left(number == 0 ? head : "", margin) + line + "\n"
+      }
+    }
+    let names = game.waiters.map { waiter in
+      TaskID(waiter.task).label(amongst: game.scenario.tasks) + " since step \(waiter.since)"
+        + (waiter.isCancelled ? ", cancelled" : "")
+    }
+    let waiting = names.isEmpty ? "nobody" : names.joined(separator: "; ")
+    return text + Columns.left("", title.count + 3) + "waits:      \(waiting)\n"
+  }
+
+  private static func ending(
+    _ game: ScheduleGame,
+    _ count: Int,
+    best: Int?,
+    _ format: TextFormat
+  ) -> String {
+    guard let (kind, message) = game.violation else {
+      return paragraph(
+        "\(format.glyphs.good) everything has ended and every promise is kept. 'back' or 'goto 0' tries another way.",
+        format
+      )
+    }
+    var text = "\(format.glyphs.bad) \(kind) in \(NumberText.count(count, "step")): \(message)."
+    if let best {
+      text += " The explorer's best is \(best)."
+      if count == best { text += " You matched it." }
+      if count < best { text += " You beat it." }
+    }
+    return paragraph(text, format) + "replay \(game.schedule)\n"
+  }
+
+  /// The steps so far.
+  package static func steps(_ game: ScheduleGame, _ format: TextFormat) -> String {
+    let steps = game.steps
+    if steps.isEmpty { return "no step yet\n" }
+    return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.told] })
+  }
+
+  /// The position as one JSON object on a line.
+  package static func json(_ game: ScheduleGame) -> String {
+    JSONObject.line([
+      ("step", .number(game.steps.count)), ("choices", .number(game.options.count)),
+      ("over", .string(game.isOver ? "yes" : "no")),
+      ("violation", game.violation.map { .string($0.kind) } ?? .null),
+      ("schedule", .string(game.schedule)),
+    ])
+  }
+
+  private static func paragraph(_ text: String, _ format: TextFormat) -> String {
+    Columns.wrap(text, width: format.width, indent: 2).map { $0 + "\n" }.joined()
+  }
+}

@@ -1,0 +1,185 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+
+extension Command {
+  static let explore = Command(
+    "explore",
+    [Parameter("MECH", .specimenOrMechanism)],
+    keys: ExploreKeys.all,
+    summary: "run a mechanism under every order of steps, and show the smallest that breaks it",
+    details: """
+      The real code runs once for each schedule: an order in which the tasks take their steps. A \
+      step is one job, from one suspension to the next. What is asked: never over the limit; nobody \
+      waits for ever; no permit lost; the order kept where it is promised; nothing resumed twice; no \
+      cancelled waiter runs.
+
+      Strategies: exhaustive looks at every schedule, and says so when it did; random draws each \
+      step; pct gives the tasks random priorities that change at depth - 1 places. The verdict \
+      'exhaustive' means that no other schedule of these tasks exists, up to their names.
+
+      Its limits: choices are made between jobs, not inside them, and one job runs at a time, so \
+      data races and memory order are the thread sanitizer's field; time is chosen, not measured; \
+      what owns its threads (OperationQueue, GCD, the main actor) is not explored. A specimen is \
+      explored with what shows its defect unless the keys say otherwise.
+      """,
+    examples: [
+      "explore limiter tasks=2 limit=1 cancel=any",
+      "explore pool tasks=2 limit=1 strategy=random schedules=1000 seed=7",
+    ]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
+    let plan = try ExploreKeys.plan(arguments, seed: session.settings.seed)
+    try await session.explore(scenario, plan, arguments)
+  }
+
+  static let replay = Command(
+    "replay",
+    [Parameter("SCHEDULE", .text)],
+    summary: "run one recorded schedule again, step by step",
+    details: """
+      A schedule is what 'explore' prints. It names its scenario; one made for another version of \
+      the code is refused.
+      """,
+    examples: ["replay v1:limiter-2-1-none:1,2,1,2*2"],
+    takesAnyWords: true
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the schedule") }
+    let scenario: ExplorationScenario
+    let story: ExplorationReport.Story
+    do {
+      scenario = try ExplorationScenario(ofSchedule: word.text)
+      story = try await scenario.replay(word.text)
+    } catch {
+      throw ShellError("\(error)", at: word)
+    }
+    if session.json {
+      session.output.write(ExplorationText.json(story, of: scenario))
+    } else {
+      let format = session.output.format
+      session.output.write(
+        ExplorationText.story(story, format) + "\n" + ExplorationText.outcome(story, format)
+      )
+    }
+    if story.violation != nil { session.unmet = true }
+  }
+}
+
+extension Session {
+  fileprivate func explore(
+    _ scenario: ExplorationScenario,
+    _ plan: ExplorationPlan,
+    _ arguments: Arguments
+  ) async throws {
+    let control = ExplorationControl()
+    if !json, output.canShowFrames { output.writeTransient("exploring; Ctrl-C ends it") }
+    let report: ExplorationReport
+    do {
+      report = try await interruption.whileRunning {
+        try await scenario.explore(plan, control)
+      } onInterrupt: {
+        control.stop()
+      }
+    } catch {
+      throw ShellError("\(error)", at: arguments.name)
+    }
+    note(ExplorationMetrics(report))
+    if json {
+      output.write(ExplorationText.json(report))
+    } else {
+      output.write(
+        ExplorationText.text(report, withTime: output.canShowFrames, output.format)
+      )
+    }
+    if report.found != nil { unmet = true }
+  }
+}
+
+/// The keys of `explore` and `step`, and what they make.
+enum ExploreKeys {
+  static let tasks = Key(
+    "tasks",
+    form: "a whole number from 1 to 60",
+    help: "how many tasks",
+    candidates: ["2", "3"]
+  )
+  static let cancel = Key(
+    "cancel",
+    form: "any or none",
+    help: "whether any task may be cancelled at any step",
+    candidates: ["any", "none"]
+  )
+  static let fail = Key(
+    "fail",
+    form: "all or none",
+    help: "whether the bodies throw",
+    candidates: ["all", "none"]
+  )
+  static let bound = Key(
+    "bound",
+    form: "a whole number from 0",
+    help: "how often a waiting task may be overtaken, asked instead of the order",
+    candidates: ["0", "1", "2"]
+  )
+  static let strategy = Key(
+    "strategy",
+    form: "exhaustive, random or pct",
+    help: "which schedules to look at",
+    candidates: ExplorationReport.Strategy.allCases.map(\.rawValue)
+  )
+  static let schedules = Key(
+    "schedules",
+    form: "a whole number from 1",
+    help: "how many to look at, at most",
+    candidates: ["1000", "10000"]
+  )
+  static let depth = Key(
+    "depth",
+    form: "a whole number from 1 to 100",
+    help: "for pct: priorities change at one place fewer",
+    candidates: ["2", "3", "4"]
+  )
+
+  static let ofScenario = [tasks, Keys.limit, cancel, fail, bound]
+  static let all = ofScenario + [strategy, schedules, depth, Keys.seed]
+
+  /// What the keys ask to be explored of a mechanism.
+  static func scenario(
+    of mechanism: CatalogueEntry,
+    at word: Word,
+    _ arguments: Arguments
+  ) throws(ShellError) -> ExplorationScenario {
+    var scenario = ExplorationScenario(mechanism)
+    do {
+      try scenario.check()
+    } catch {
+      throw ShellError(error.description, at: word)
+    }
+    let count = { ValueSyntax.count($0, in: 1...60) }
+    if let tasks = try arguments.value(tasks, count) { scenario.tasks = tasks }
+    if let limit = try arguments.value(Keys.limit, Keys.parseLimit) { scenario.limit = limit }
+    if let cancels = try arguments.value(cancel, { ["any": true, "none": false][$0] }) {
+      scenario.cancels = cancels
+    }
+    if let fails = try arguments.value(fail, { ["all": true, "none": false][$0] }) {
+      scenario.fails = fails
+    }
+    scenario.overtakingBound = try arguments.value(bound) { ValueSyntax.count($0, in: 0...1_000) }
+    return scenario
+  }
+
+  static func plan(
+    _ arguments: Arguments,
+    seed: UInt64
+  ) throws(ShellError) -> ExplorationPlan {
+    let strategy =
+      try arguments.value(strategy, ExplorationReport.Strategy.init(rawValue:)) ?? .exhaustive
+    return ExplorationPlan(
+      strategy: strategy,
+      schedules: try arguments.value(schedules) { ValueSyntax.count($0, in: 1...1_000_000_000) },
+      seed: try arguments.value(Keys.seed, Keys.parseSeed) ?? seed,
+      depth: try arguments.value(depth) { ValueSyntax.count($0, in: 1...100) } ?? 3
+    )
+  }
+}

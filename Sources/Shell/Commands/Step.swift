@@ -1,0 +1,148 @@
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+
+extension Command {
+  static let step = Command(
+    "step",
+    [Parameter("MECH", .specimenOrMechanism)],
+    keys: ExploreKeys.ofScenario,
+    summary: "play the scheduler: choose who takes the next step, go back, let it run",
+    details: """
+      Each position lists what can happen next and what it will do. Type its number; 'back' or \
+      'back 3' takes steps back, 'goto 4' goes to just behind step 4, 'auto' lets it run, 'fork \
+      NAME' keeps the position and 'goto NAME' returns to it, 'steps' tells what has happened, \
+      'done' ends the game; b, a and ? are short for back, auto and this list. All other commands \
+      work as ever. The aim with a specimen: break it, in fewer steps than the explorer.
+      """,
+    examples: ["step limiter tasks=2 limit=1; 1; 1; back; auto; done"]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
+    try await session.beginGame(scenario, arguments)
+  }
+}
+
+/// A game under way.
+struct SchedulerGame {
+  var position: ScheduleGame
+  /// The positions that were kept, by name.
+  var forks: [String: ScheduleGame] = [:]
+  /// How few steps the explorer needs to break it; nil where it cannot.
+  var best: Int?
+
+  /// The words of the game, with the letters that stand for them.
+  static let words = ["back", "goto", "auto", "fork", "steps", "done", "?"]
+}
+
+extension Session {
+  fileprivate func beginGame(_ scenario: ExplorationScenario, _ arguments: Arguments) async throws {
+    var best: Int?
+    if scenario.mechanism.profile.defect != nil {
+      let control = ExplorationControl()
+      let report = try? await interruption.whileRunning {
+        try await scenario.explore(ExplorationPlan(schedules: 200_000), control)
+      } onInterrupt: {
+        control.stop()
+      }
+      best = report?.found?.minimum.length
+    }
+    game = SchedulerGame(position: await ScheduleGame(scenario), best: best)
+    showPosition()
+  }
+
+  /// Takes a line of the game; false if it is none, and a command like any other.
+  func takesAsMove(_ words: [Word]) async throws -> Bool {
+    guard var game, let word = words.first else { return false }
+    if let number = ValueSyntax.count(word.text, in: 0...1_000_000), words.count == 1 {
+      guard game.position.options.indices.contains(number - 1) else {
+        let count = game.position.options.count
+        throw ShellError(
+          count == 0
+            ? "nothing can happen any more. 'back' takes a step back, 'done' ends the game"
+            : "there is no choice \(number). Choose from 1 to \(count)",
+          at: word
+        )
+      }
+      game.position = await game.position.choosing(number - 1)
+    } else {
+      let names = SchedulerGame.words.filter {
+        $0 == word.text || $0.first.map(String.init) == word.text
+      }
+      guard let name = names.first, names.count == 1 || names.contains(word.text) else {
+        return false
+      }
+      let argument = words.dropFirst().first
+      if words.count > 2 {
+        throw ShellError("'\(words[2].text)' is one word too many", at: words[2])
+      }
+      switch name {
+      case "back":
+        let count = try steps(argument, or: 1)
+        game.position = await game.position.goingBack(count)
+      case "goto":
+        guard let argument else {
+          throw ShellError("goto needs a step's number or a fork's name", at: word)
+        }
+        if let fork = game.forks[argument.text] {
+          game.position = fork
+        } else {
+          let number = try steps(argument, or: 0)
+          guard number <= game.position.steps.count else {
+            throw ShellError(
+              "there are only \(game.position.steps.count) steps so far",
+              at: argument
+            )
+          }
+          game.position = await game.position.going(to: number)
+        }
+      case "auto":
+        game.position = await game.position.goingOn()
+      case "fork":
+        guard let argument else { throw ShellError("fork needs a name for the position", at: word) }
+        game.forks[argument.text] = game.position
+        if !json {
+          output.write("kept as '\(argument.text)'. 'goto \(argument.text)' returns here.\n")
+        }
+        self.game = game
+        return true
+      case "steps":
+        output.write(GameText.steps(game.position, output.format))
+        return true
+      case "done":
+        self.game = nil
+        if !json { output.write("replay \(game.position.schedule)\n") }
+        return true
+      default:
+        try await Command.help.run(
+          self,
+          Arguments(.help, name: word, words: [Word("step", at: word.range)])
+        )
+        return true
+      }
+    }
+    self.game = game
+    showPosition()
+    return true
+  }
+
+  private func steps(_ word: Word?, or standard: Int) throws(ShellError) -> Int {
+    guard let word else { return standard }
+    guard let number = ValueSyntax.count(word.text, in: 0...1_000_000) else {
+      let forks = game?.forks.keys.sorted() ?? []
+      let known = forks.isEmpty ? "" : " or a fork: " + Arguments.list(forks, "or")
+      throw ShellError("'\(word.text)' is no number of steps\(known)", at: word)
+    }
+    return number
+  }
+
+  private func showPosition() {
+    guard let game else { return }
+    if json {
+      output.write(GameText.json(game.position))
+    } else {
+      output.write(GameText.position(game.position, best: game.best, output.format))
+    }
+    if game.position.violation != nil { unmet = true }
+  }
+}

@@ -1,0 +1,47 @@
+internal import Experiments
+internal import LessonBook
+internal import Mechanisms
+
+/// The figures of an exploration by the names that checks use.
+struct ExplorationMetrics: MetricSource {
+  private let report: ExplorationReport
+
+  init(_ report: ExplorationReport) { self.report = report }
+
+  private static let figures:
+    [(name: String, value: @Sendable (ExplorationReport) -> MetricValue)] = [
+      ("explored", { .word($0.scenario.mechanism.id) }),
+      ("explored_tasks", { .count($0.scenario.tasks) }),
+      (
+        "explored_limit",
+        { $0.scenario.effectiveLimit.map(MetricValue.count) ?? .absent(because: "no limit") }
+      ),
+      ("explored_cancel", { .word($0.scenario.cancels ? "any" : "none") }),
+      ("explored_fail", { .word($0.scenario.fails ? "all" : "none") }),
+      ("strategy", { .word($0.strategy.rawValue) }),
+      ("coverage", { .word($0.isExhaustive ? "exhaustive" : "bounded") }),
+      ("violation", { .word($0.found?.minimum.violation?.kind ?? "none") }),
+      ("schedules", { .count($0.schedules) }),
+      ("schedules_failed", { .count($0.failed) }),
+      ("steps", { .count($0.steps) }),
+      (
+        "minimal_steps",
+        { $0.found.map { .count($0.minimum.length) } ?? .absent(because: "nothing failed") }
+      ),
+      (
+        "minimal_preemptions",
+        { $0.found.map { .count($0.minimum.preemptions) } ?? .absent(because: "nothing failed") }
+      ),
+    ]
+
+  var metricForms: [String] { Self.figures.map(\.name) }
+
+  func value(of metric: Metric) -> MetricValue? {
+    guard metric.argument == nil else { return nil }
+    return Self.figures.first { $0.name == metric.name }?.value(report)
+  }
+
+  func witness(of metric: Metric) -> String? {
+    metric.name == "violation" ? report.found?.minimum.violation?.message : nil
+  }
+}
