@@ -4,6 +4,7 @@ package enum CommandTable {
     .mechanisms, .explain, .run, .timeline, .stats, .events, .why,
     .compare, .diff, .expect, .export, .explore, .replay, .step,
     .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
+    .starve,
     .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
     .use, .set, .show, .source, .history, .help, .quit,
   ]

@@ -66,7 +66,19 @@ struct Lab: ParsableCommand {
   @Flag(help: "Do not stop at the first failing command.")
   var keepGoing = false
 
-  @Argument(help: ArgumentHelp("Command files; '-' is standard input.", valueName: "FILE"))
+  @Option(help: .hidden)
+  var starve: String?
+
+  @Option(help: .hidden)
+  var waiters = 1
+
+  @Argument(
+    help: ArgumentHelp(
+      "Command files; '-' is standard input. With --check-lessons or --record-lessons: the numbers "
+        + "of the lessons.",
+      valueName: "FILE"
+    )
+  )
   var files: [String] = []
 
   func validate() throws {
@@ -95,6 +107,15 @@ struct Lab: ParsableCommand {
     Foundation.exit(await lab.start())
   }
 
+  private func audit(_ folder: String) throws -> LessonAudit {
+    try LessonAudit(folder: folder, numbers: Set(files.compactMap(Int.init)), program: Self.program)
+  }
+
+  /// This very program's path.
+  private static var program: String? {
+    Bundle.main.executableURL?.resolvingSymlinksInPath().path
+  }
+
   /// What those who write lessons ask for.
   private func auditLessons(in folder: String?, _ console: Console) async -> Int32 {
     guard let folder else {
@@ -105,11 +126,11 @@ struct Lab: ParsableCommand {
     }
     do {
       if recordLessons {
-        let changed = try await LessonAudit(folder: folder).record()
+        let changed = try await audit(folder).record()
         console.write(changed.map { "recorded \($0)\n" }.joined())
       }
       guard checkLessons else { return console.status(0) }
-      let problems = try await LessonAudit(folder: folder).problems { console.complain($0) }
+      let problems = try await audit(folder).problems { console.complain($0) }
       console.write(problems.map { "\(folder)/\($0)\n" }.joined())
       return console.status(problems.isEmpty ? 0 : 1)
     } catch {
@@ -123,7 +144,7 @@ struct Lab: ParsableCommand {
     Classroom.folder(
       from: [
         FileManager.default.currentDirectoryPath,
-        Bundle.main.executableURL?.resolvingSymlinksInPath().path,
+        program,
       ].compactMap(\.self)
     )
   }
@@ -132,6 +153,8 @@ struct Lab: ParsableCommand {
   ///
   /// - Returns: the exit status.
   private func start() async -> Int32 {
+    // The second process of the command 'starve'.
+    if let starve { StarvationProcess.run(wait: starve, waiters: waiters) }
     Signals.shared.start()
     let console = Console(
       TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width)
@@ -149,7 +172,8 @@ struct Lab: ParsableCommand {
         progressFile: StateDirectory.path(
           for: "progress.json",
           environment: ProcessInfo.processInfo.environment
-        )
+        ),
+        program: Self.program
       )
     )
 

@@ -5,6 +5,8 @@ internal import LessonBook
 package struct Classroom: Sendable {
   /// The folder of the lessons; nil where none was found.
   let folder: String?
+  /// The program itself, for what must run in a process of its own.
+  let program: String?
   private let store: ProgressStore?
   /// The progress, where it cannot be kept in a file.
   private var memory = LearnerProgress()
@@ -18,15 +20,18 @@ package struct Classroom: Sendable {
   /// - Parameters:
   ///   - folder: of the lessons; nil if there is none.
   ///   - progressFile: where progress is kept; nil keeps it for the session only.
-  package init(folder: String? = nil, progressFile: String? = nil) {
+  ///   - program: the path of `lab`; nil where the session is not part of it.
+  package init(folder: String? = nil, progressFile: String? = nil, program: String? = nil) {
     self.folder = folder
+    self.program = program
     store = progressFile.map { ProgressStore(file: $0) }
     listener = nil
   }
 
   /// A classroom without lessons, for whoever wants to see what a session runs.
-  init(listener: @escaping @Sendable (any MetricSource) -> Void) {
+  init(program: String?, listener: @escaping @Sendable (any MetricSource) -> Void) {
     folder = nil
+    self.program = program
     store = nil
     self.listener = listener
   }

@@ -8,10 +8,22 @@ package struct LessonAudit: Sendable {
   private let course: Course
   /// The folder from which quotes and figures name their files.
   private let root: String
+  private let lab: RehearsalLab
+  /// The lessons to rehearse, by number; empty for all.
+  private let numbers: Set<Int>
 
-  /// - Parameter folder: of the lessons; the package's own folder is the one around it.
+  /// - Parameters:
+  ///   - folder: of the lessons; the package's own folder is the one around it.
+  ///   - numbers: of the lessons to rehearse or record; all of them if empty.
+  ///   - program: the path of `lab`, for what must run in a process of its own.
   /// - Throws: `CourseError` if there are no lessons.
-  package init(folder: String) throws(CourseError) {
+  package init(
+    folder: String,
+    numbers: Set<Int> = [],
+    program: String? = nil
+  ) throws(CourseError) {
+    self.numbers = numbers
+    lab = RehearsalLab(program: program)
     course = try Course(folder: folder)
     root = URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path
   }
@@ -27,27 +39,31 @@ package struct LessonAudit: Sendable {
     progress: (String) -> Void = { _ in }
   ) async -> [LessonProblem] {
     var problems = LessonLint(course, root: root, complaint: CommandTable.complaint).problems()
-    let rehearsal = Rehearsal(in: RehearsalLab())
-    for lesson in course.lessons where !parts.isEmpty {
+    let rehearsal = Rehearsal(in: lab)
+    for lesson in chosen where !parts.isEmpty {
       progress("lesson \(lesson.number): \(lesson.title)")
       problems += await rehearsal.problems(of: lesson, parts: parts)
     }
     return problems
   }
 
+  private var chosen: [Lesson] {
+    course.lessons.filter { numbers.isEmpty || numbers.contains($0.number) }
+  }
+
   /// Writes the lessons anew with what the lab prints now.
   ///
-  /// - Parameters:
-  ///   - number: the number of the only lesson to renew; nil for all.
-  ///   - includingReal: also renews what was recorded of the wall clock, which differs every time.
+  /// What was recorded of the wall clock differs every time, so it is renewed only if
+  /// `includingReal` says so, or where nothing was recorded yet.
+  ///
   /// - Returns: the files that changed.
   /// - Throws: what keeps a file from being read or written.
   package func record(lesson number: Int? = nil, includingReal: Bool = false) async throws
     -> [String]
   {
     var changed: [String] = []
-    let rehearsal = Rehearsal(in: RehearsalLab())
-    for lesson in course.lessons where number == nil || lesson.number == number {
+    let rehearsal = Rehearsal(in: lab)
+    for lesson in chosen {
       let file = URL(fileURLWithPath: course.folder).appendingPathComponent(lesson.file)
       let text = try String(contentsOf: file, encoding: .utf8)
       let renewed = await rehearsal.record(lesson, text: text, includingReal: includingReal)
@@ -61,19 +77,21 @@ package struct LessonAudit: Sendable {
 
 /// The lab that transcripts are recorded in: eighty columns by 24 lines, no colour, nothing remembered.
 private struct RehearsalLab: LessonLab {
-  func begin() async -> any LabConversation { Conversation() }
+  let program: String?
+
+  func begin() async -> any LabConversation { Conversation(program: program) }
 
   private final class Conversation: LabConversation {
     private let page = Page()
     private let evidence = Evidence()
     private let session: Session
 
-    init() {
+    init(program: String?) {
       let evidence = evidence
       session = Session(
         settings: Settings(),
         output: page,
-        classroom: Classroom { evidence.add($0) }
+        classroom: Classroom(program: program) { evidence.add($0) }
       )
     }
 

@@ -1,4 +1,5 @@
 package import Experiments
+internal import Foundation
 package import LessonBook
 internal import Rendering
 internal import Tracing
@@ -33,6 +34,7 @@ package struct RunMetrics: MetricSource {
     Figure(name: "workers") {
       $0.run.workers.map(MetricValue.count) ?? .absent(because: "the wall clock has threads")
     },
+    Figure(name: "cores") { _ in .count(ProcessInfo.processInfo.activeProcessorCount) },
     Figure(name: "tasks") { .count($0.run.plan.count) },
     Figure(name: "seed") { .count(Int(clamping: $0.run.seed)) },
     Figure(name: "makespan") { .duration($0.summary.makespan) },

@@ -1,0 +1,112 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+// What blocked tasks do to the cooperative pool.
+//
+// The pool has as many threads as the machine has cores and never gets more. If each of them is held
+// by a task that waits for something another task must do, that other task never gets a thread. The
+// process cannot be rescued from inside, so the demonstration has one of its own: it starts the tasks,
+// watches from a thread that is not of the pool, tells what it saw, and ends itself.
+
+/// As many tasks as told wait for one event, and one more task is to make it happen.
+package enum PoolStarvation {
+  /// How the waiting tasks wait.
+  package enum Wait: String, CaseIterable, Sendable {
+    case block
+    case suspend
+  }
+
+  /// What was to be seen when the time was up.
+  package struct Outcome: Hashable, Sendable, Codable {
+    package var wait: String
+    package var waiters: Int
+    package var cores: Int
+    /// Whether the event happened.
+    package var event: Bool
+    /// How many of the waiters went on.
+    package var finished: Int
+  }
+
+  /// How long the demonstration watches after the last task was started, in seconds.
+  package static let window = 1.0
+
+  /// Runs the demonstration in this process, writes the outcome to standard output as JSON, and
+  /// ends the process.
+  package static func demonstrate(_ wait: Wait, waiters: Int) -> Never {
+    let event = Event()
+    for _ in 0..<waiters {
+      Task.detached { await event.wait(wait) }
+    }
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    // The pool is busy with them before the last task comes; more than its width never begin.
+    let deadline = Date.now.addingTimeInterval(window)
+    while event.begun < min(waiters, cores), Date.now < deadline { usleep(1_000) }
+    Task.detached { event.happen() }
+    Thread.sleep(forTimeInterval: window)
+    let outcome = Outcome(
+      wait: wait.rawValue,
+      waiters: waiters,
+      cores: cores,
+      event: event.hasHappened,
+      finished: event.finished
+    )
+    if let line = try? JSONEncoder().encode(outcome) {
+      FileHandle.standardOutput.write(line + Data("\n".utf8))
+    }
+    // Not `exit`: the threads of the pool may be held for ever, and nothing here is to be tidied up.
+    _exit(0)
+  }
+
+  /// Something that happens once, and that tasks wait for in either way.
+  private final class Event: Sendable {
+    private struct State {
+      var begun = 0
+      var finished = 0
+      var hasHappened = false
+      var suspended: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    var begun: Int { state.withLock { $0.begun } }
+    var finished: Int { state.withLock { $0.finished } }
+    var hasHappened: Bool { state.withLock { $0.hasHappened } }
+
+    func wait(_ wait: Wait) async {
+      state.withLock { $0.begun += 1 }
+      switch wait {
+      case .block:
+        // Holds the thread this task runs on until somebody signals.
+        blockThread()
+      case .suspend:
+        // Puts this task aside; the thread goes on with another.
+        await suspendTask()
+      }
+      state.withLock { $0.finished += 1 }
+    }
+
+    private func blockThread() { semaphore.wait() }
+
+    private func suspendTask() async {
+      await withCheckedContinuation { continuation in
+        let isLate = state.withLock { state in
+          if !state.hasHappened { state.suspended.append(continuation) }
+          return state.hasHappened
+        }
+        if isLate { continuation.resume() }
+      }
+    }
+
+    func happen() {
+      let (begun, suspended) = state.withLock { state in
+        defer { state.suspended = [] }
+        state.hasHappened = true
+        return (state.begun, state.suspended)
+      }
+      for _ in 0..<begun { semaphore.signal() }
+      for continuation in suspended { continuation.resume() }
+    }
+  }
+}
