@@ -55,10 +55,12 @@ import Testing
     #expect(blocks != other.blocks())
   }
 
-  @Test func `every mechanism and fork of a cell gets the same seed, every cell its own`() throws {
+  @Test func `all cells of a workload draw the same tasks, other workloads others`() throws {
     let plan = try Plan(Selection(scale: .quick))
-    let seeds = plan.entries.indices.map(plan.seed)
-    #expect(Set(seeds).count == seeds.count)
+    let seeds = Dictionary(grouping: plan.entries.indices) { plan.entries[$0].cell.workload }
+      .mapValues { Set($0.map(plan.seed)) }
+    #expect(seeds.values.allSatisfy { $0.count == 1 })
+    #expect(Set(seeds.values).count == seeds.count)
   }
 
   @Test func `filters choose by the names that the list prints`() throws {

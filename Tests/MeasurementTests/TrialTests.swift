@@ -119,7 +119,9 @@ import Tracing
     id: String
   ) async throws {
     let workload = try #require(BenchWorkloads.named(id))
-    let cell = try #require(workload.cells(.ci, limits: nil).first)
+    let cell = try #require(
+      (workload.cells(.ci, limits: nil) + workload.cells(.standard, limits: nil)).first
+    )
     let ids: [String?] =
       workload.measuresMechanisms
       ? Catalogue.mechanisms.filter { workload.admits($0.profile, to: cell) }.map(\.id) : [nil]

@@ -11,6 +11,7 @@ package struct Baseline: BenchWorkload {
     case spawn
     case yield
     case continuation
+    case recordedEvent = "recorded-event"
   }
 
   private let part: Part
@@ -29,6 +30,7 @@ package struct Baseline: BenchWorkload {
     case .spawn: "What does starting a task and awaiting its value cost?"
     case .yield: "What does one Task.yield() cost with nothing else to run?"
     case .continuation: "What does a checked continuation, resumed at once, cost?"
+    case .recordedEvent: "What does recording one event of the trace cost the thread it happens on?"
     }
   }
 
@@ -45,7 +47,18 @@ package struct Baseline: BenchWorkload {
       case .yield: for _ in 0..<times { await Task.yield() }
       case .continuation:
         for _ in 0..<times { await withCheckedContinuation { $0.resume() } }
+      case .recordedEvent: recordEvents(times)
       }
+    }
+  }
+
+  /// A new recorder now and then, because one keeps every event it was given.
+  private func recordEvents(_ times: Int) {
+    var left = times
+    while left > 0 {
+      let recorder = TraceRecorder(source: WallTraceSource())
+      for _ in 0..<min(left, 100_000) { recorder.record(.resumed, of: TaskID(1)) }
+      left -= min(left, 100_000)
     }
   }
 }

@@ -68,6 +68,14 @@ package enum BenchWorkloads {
       Contended(body: .yield),
       Contended(body: .criticalSection),
       FanOut(),
+      OpenLoop(),
+      Overload(),
+      CancellationStorm(order: .random),
+      CancellationStorm(order: .head),
+      CancellationStorm(order: .tail),
+      Fairness(),
+      MemoryPerWaiter(),
+      Threads(),
     ]
 
   package static func named(_ id: String) -> (any BenchWorkload)? { all.first { $0.id == id } }

@@ -24,7 +24,9 @@ package struct Contended: BenchWorkload {
   }
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
-    let limits = limits ?? scale.pick(short: [4], standard: [1, 4], full: [1, 2, 8, 64])
+    let limits =
+      limits
+      ?? scale.pick(short: [4], standard: body == .yield ? [1, 4] : [4], full: [1, 2, 8, 64])
     let tasks = scale.pick(short: [64], standard: [64], full: [8, 64, 1_000])
     return limits.flatMap { limit in
       tasks.map { Cell(id, limit: limit, tasks: $0, loop: .closed) }

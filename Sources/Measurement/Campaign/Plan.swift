@@ -189,10 +189,11 @@ package struct Plan: Hashable, Codable, Sendable {
     }
   }
 
-  /// The seed of a cell's tasks: the same for every mechanism and every fork, so that what differs
-  /// between them is not the luck of the draw.
+  /// The seed of a cell's tasks: the same for every mechanism, every fork and every cell of one
+  /// workload, so that what differs between them is not the luck of the draw.
   package func seed(of entry: Int) -> UInt64 {
-    var generator = SeededGenerator(seed: seed, purpose: .service, number: -1 - entry)
+    let position = BenchWorkloads.all.firstIndex { $0.id == entries[entry].cell.workload } ?? 0
+    var generator = SeededGenerator(seed: seed, purpose: .service, number: -1 - position)
     return generator.next()
   }
 

@@ -35,6 +35,11 @@ struct ProcessMetrics: Hashable, Sendable {
     )
   }
 
+  /// Threads alive; nil where the kernel does not say.
+  static func threadCount() -> Int? {
+    KernelFile.field("Threads", of: "/proc/self/status").flatMap { Int($0) }
+  }
+
   /// The second figure of `schedstat`, summed over the threads.
   private static func runQueueDelay() -> Int64? {
     let folder = "/proc/self/task"

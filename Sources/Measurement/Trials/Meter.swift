@@ -60,11 +60,16 @@ func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
 }
 
 extension TrialReport {
-  /// Adds what the process used since `before`, for each operation.
+  /// Adds what the process used since `before`, up to `end` or now, for each operation.
   ///
   /// `harness` is the nanoseconds of processor time that were the harness's own.
-  mutating func addUsage(since before: ProcessMetrics, operations: Int, harness: Int64 = 0) {
-    let now = ProcessMetrics.now()
+  mutating func addUsage(
+    since before: ProcessMetrics,
+    until end: ProcessMetrics? = nil,
+    operations: Int,
+    harness: Int64 = 0
+  ) {
+    let now = end ?? ProcessMetrics.now()
     let each = Double(max(operations, 1))
     add(
       .processorTime,

@@ -42,6 +42,12 @@ package struct Series: Hashable, Codable, Sendable {
   /// Nanoseconds from the start.
   package var times: [Int64]
   package var values: [Double]
+
+  package init(metric: String, times: [Int64], values: [Double]) {
+    self.metric = metric
+    self.times = times
+    self.values = values
+  }
 }
 
 /// What one trial found; travels back from the child process as its output.

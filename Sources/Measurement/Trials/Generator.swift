@@ -1,0 +1,65 @@
+internal import Foundation
+internal import Mechanisms
+internal import Tracing
+internal import Workloads
+
+/// Starts tasks at their intended arrivals, whatever becomes of those before: an open loop.
+///
+/// A thread of its own sleeps until shortly before each arrival and then watches the clock, because a
+/// sleep alone overruns by as much as a limiter's whole cost. What it was late by is recorded, and
+/// waits are counted from the intended arrival, so that lateness cannot flatter anybody.
+struct Generator: Sendable {
+  /// In the order of their arrivals.
+  let tasks: [SimulatedTask]
+  /// How long before an arrival the sleeping stops and the watching begins, in nanoseconds.
+  private static let watch: Int64 = 80_000
+
+  struct Outcome: Sendable {
+    /// The reading of the monotonic clock that the intended arrivals count from.
+    var start: Int64
+    /// By task, how long after its intended arrival it was started.
+    var lateness: [Int64]
+    /// Processor time the generator itself used, in nanoseconds.
+    var processorTime: Int64
+  }
+
+  /// Returns when every task has ended.
+  func run(
+    on mechanism: any Mechanism,
+    tracer: any Tracer,
+    world: any World
+  ) async -> Outcome {
+    await onOwnThread("generator") {
+      let ended = Counter()
+      var lateness: [Int64] = []
+      lateness.reserveCapacity(tasks.count)
+      let processorTime = threadProcessorNanoseconds()
+      let zero = monotonicNanoseconds() + 2_000_000
+      for task in tasks {
+        let due = zero + task.arrival
+        Self.wait(until: due)
+        lateness.append(monotonicNanoseconds() - due)
+        startVisit(Visit(task, tracer: tracer, world: world), on: mechanism, ended: ended)
+      }
+      let outcome = Outcome(
+        start: zero,
+        lateness: lateness,
+        processorTime: threadProcessorNanoseconds() - processorTime
+      )
+      blockUntil { ended.value == tasks.count }
+      return outcome
+    }
+  }
+
+  private static func wait(until due: Int64) {
+    let sleepEnd = due - watch
+    if monotonicNanoseconds() < sleepEnd {
+      var end = timespec(
+        tv_sec: Int(sleepEnd / 1_000_000_000),
+        tv_nsec: Int(sleepEnd % 1_000_000_000)
+      )
+      while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nil) == EINTR {}
+    }
+    while monotonicNanoseconds() < due {}
+  }
+}

@@ -1,0 +1,60 @@
+internal import Foundation
+internal import Mechanisms
+internal import Workloads
+
+/// One visit that holds the only permit until told otherwise, and any number that wait behind it.
+///
+/// What cancelling and what waiting costs can only be measured while nobody is served. Used from a
+/// thread of its own, which it blocks.
+struct WaitingRoom: Sendable {
+  let log: StampLog
+  private let mechanism: any Mechanism
+  private let kind: ServiceKind
+  private let gate = GateWorld()
+  private let ended = Counter()
+  private let waiters: Int
+
+  /// Room for this many waiters behind the one that holds the permit.
+  init(_ mechanism: any Mechanism, kind: ServiceKind, waiters: Int) {
+    self.mechanism = mechanism
+    self.kind = kind
+    self.waiters = waiters
+    log = StampLog(capacity: waiters + 1)
+  }
+
+  /// Has the permit taken; returns once it is.
+  func occupy() {
+    start(1, in: gate)
+    blockUntil { log.peakRunning == 1 }
+  }
+
+  /// Starts waiter `index`, from 0, which waits when this returns.
+  @discardableResult func admit(_ index: Int) -> Task<Void, Never> {
+    start(index + 2, in: EmptyWorld())
+  }
+
+  /// Returns once the mechanism does no more work of its own on the waiters.
+  func settle() {
+    for _ in 0..<200 {
+      let before = processorNanoseconds()
+      usleep(1_000)
+      if processorNanoseconds() - before < 300_000 { return }
+    }
+  }
+
+  /// Lets the holder go; returns once everybody has ended.
+  func release() {
+    gate.open()
+    blockUntil { ended.value == waiters + 1 }
+  }
+
+  @discardableResult
+  private func start(_ number: Int, in world: any World) -> Task<Void, Never> {
+    let task = SimulatedTask(number: number, service: 1, kind: kind)
+    return startVisit(
+      Visit(task, tracer: log, world: world),
+      on: mechanism,
+      ended: ended
+    )
+  }
+}
