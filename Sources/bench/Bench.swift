@@ -60,6 +60,14 @@ struct Bench {
       return .measured
     }
 
+    let baseline: EarlierRun?
+    do {
+      baseline = try options.baseline.map { try EarlierRun(folder: $0) }
+    } catch {
+      print("bench: \(error)", to: .standardError)
+      return .wrongUsage
+    }
+
     Interruption.watch()
     do {
       if ReleaseBuild.isNeeded, !options.unoptimised {
@@ -72,7 +80,7 @@ struct Bench {
           isInterrupted: { Interruption.isRequested }
         )
       }
-      return try measure(plan, options)
+      return try measure(plan, options, baseline)
     } catch let error as RunFolderError {
       print("bench: \(error)", to: .standardError)
       if case .cannotCreate = error { return .wrongUsage }
@@ -84,7 +92,11 @@ struct Bench {
     }
   }
 
-  private static func measure(_ plan: Plan, _ options: BenchOptions) throws -> Status {
+  private static func measure(
+    _ plan: Plan,
+    _ options: BenchOptions,
+    _ baseline: EarlierRun?
+  ) throws -> Status {
     let executable = ReleaseBuild.executable
     let parent =
       options.out
@@ -97,6 +109,12 @@ struct Bench {
         executable: EnvironmentRecord.fingerprint(ofFile: executable)
       ),
       date: Date().formatted(.iso8601.year().month().day())
+    )
+    let environment = EnvironmentRecord(
+      runID: folder.runID,
+      command: CommandLine.arguments,
+      seed: plan.seed,
+      forks: plan.forks
     )
     var progress = Progress(plan)
     progress.say(PlanText(plan).headline)
@@ -132,21 +150,33 @@ struct Bench {
     case .complete(let records):
       let summary = Summary(plan: plan, records: records)
       let files = RunFiles(runID: folder.runID, plan: plan, records: records, summary: summary)
-      let environment = EnvironmentRecord(
-        runID: folder.runID,
-        command: CommandLine.arguments,
-        seed: plan.seed,
-        forks: plan.forks
-      )
       let path = try folder.publish(files.all(environment))
       print(
         options.json ? files.jsonLines() : SummaryTable(summary).text,
         terminator: "",
         to: .standardOutput
       )
+      let comparison = try baseline.map { baseline in
+        for difference in baseline.differences(from: environment) {
+          progress.say("the baseline was measured elsewhere: \(difference)")
+        }
+        return BaselineComparison(
+          baseline: baseline.figures,
+          current: try PublishedFigures(csv: files.results()),
+          seed: plan.seed
+        )
+      }
+      if let comparison {
+        print(
+          options.json ? comparison.jsonLines() : comparison.text,
+          terminator: "",
+          to: .standardOutput
+        )
+      }
       progress.say("written: \(path)/ (\(RunFiles.names.joined(separator: ", ")))")
       let isInvalid = options.ci ? !summary.violations.isEmpty : !summary.isValid
-      return isInvalid ? .invalid : .measured
+      if isInvalid { return .invalid }
+      return comparison?.regressions.isEmpty == false ? .regression : .measured
     }
   }
 

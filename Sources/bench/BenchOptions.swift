@@ -59,6 +59,14 @@ struct BenchOptions: ParsableArguments {
   )
   var out: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Compare with this earlier run folder; a regression beyond noise ends with status 1.",
+      valueName: "dir"
+    )
+  )
+  var baseline: String?
+
   @Flag(help: "Say what there is to measure, one line each, and stop.")
   var list = false
 

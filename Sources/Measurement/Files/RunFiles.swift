@@ -1,29 +1,37 @@
-internal import Histogram
-
 /// The tables of a run, from its records.
 package struct RunFiles {
   package let runID: String
   package let plan: Plan
   package let records: [BlockRecord]
   package let summary: Summary
+  package let histograms: MergedHistograms
 
   package init(runID: String, plan: Plan, records: [BlockRecord], summary: Summary) {
     self.runID = runID
     self.plan = plan
     self.records = records
     self.summary = summary
+    histograms = MergedHistograms(records)
   }
 
-  /// The files' names, for people.
-  package static let names = ["results.csv", "summary.csv", "env.json"]
+  /// The files that every run has; the plots come with what was measured.
+  package static let names = [
+    "results.csv", "summary.csv", "histograms.csv", "series.csv", "env.json", "benchmarks.txt",
+    "report.html",
+  ]
 
   /// Everything that goes into the run folder.
   package func all(_ environment: EnvironmentRecord) throws -> [(name: String, text: String)] {
-    [
+    let plots = RunPlots(self).all
+    return [
       ("results.csv", results()),
       ("summary.csv", summaryTable()),
+      ("histograms.csv", histogramTable()),
+      ("series.csv", seriesTable()),
       ("env.json", try environment.json()),
-    ]
+      ("benchmarks.txt", benchstatText(environment)),
+      ("report.html", HTMLReport(self, environment, plots: plots).text),
+    ] + plots.map { ($0.file, $0.svg) }
   }
 
   /// `results.csv`: every measured value, those that do not count included and marked.

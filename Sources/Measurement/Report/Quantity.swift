@@ -15,7 +15,8 @@ package enum Quantity {
   }
 
   private static func scaled(_ value: Double, _ steps: [(String, Double)]) -> String {
-    let step = steps.last { abs(value) >= $0.1 } ?? steps[0]
+    // 999.7 ns rounds to 1.00 µs, not to 1000 ns.
+    let step = steps.last { abs(value) >= $0.1 * 0.9995 } ?? steps[0]
     return "\(digits(value / step.1)) \(step.0)"
   }
 

@@ -14,10 +14,13 @@ package struct SummaryTable {
     }
     for violation in summary.violations { text += "\ninvalid: \(violation)" }
     if !summary.violations.isEmpty { text += "\n" }
-    for index in summary.tooNoisy {
-      text += "\ntoo noisy to say: \(summary.plan.entries[index].cell.name)"
+    let noisy = summary.tooNoisy.map { summary.plan.entries[$0].cell.name }
+    if noisy.count == summary.plan.entries.count {
+      text += "\ntoo noisy to say anything"
+    } else {
+      for name in noisy { text += "\ntoo noisy to say: \(name)" }
     }
-    if !summary.tooNoisy.isEmpty {
+    if !noisy.isEmpty {
       text +=
         "\nother processes disturbed half of the forks or more; measure again when they are done\n"
     }

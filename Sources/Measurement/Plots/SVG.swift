@@ -1,0 +1,94 @@
+internal import Foundation
+
+/// Scalable vector graphics as text, element by element.
+struct SVG {
+  private(set) var body = ""
+
+  /// An element without content.
+  mutating func add(_ name: String, _ attributes: KeyValuePairs<String, String>) {
+    body += "<\(name)\(Self.text(attributes))/>\n"
+  }
+
+  mutating func line(_ from: Point, _ to: Point, class name: String) {
+    add(
+      "line",
+      [
+        "x1": Self.number(from.x), "y1": Self.number(from.y), "x2": Self.number(to.x),
+        "y2": Self.number(to.y), "class": name,
+      ]
+    )
+  }
+
+  mutating func text(
+    _ words: String,
+    at point: Point,
+    anchor: Anchor = .start,
+    class name: String
+  ) {
+    let attributes = Self.text([
+      "x": Self.number(point.x), "y": Self.number(point.y), "text-anchor": anchor.rawValue,
+      "class": name,
+    ])
+    body += "<text\(attributes)>\(Self.escaped(words))</text>\n"
+  }
+
+  /// A group whose drawing says `title` when the pointer rests on it.
+  mutating func group(_ name: String, title: String?, _ draw: (inout SVG) -> Void) {
+    var inner = SVG()
+    draw(&inner)
+    body += "<g class=\"\(name)\">"
+    if let title { body += "<title>\(Self.escaped(title))</title>" }
+    body += "\n\(inner.body)</g>\n"
+  }
+
+  mutating func path(_ points: [Point], class name: String) {
+    guard let first = points.first else { return }
+    let rest = points.dropFirst().map { "L\(Self.number($0.x)) \(Self.number($0.y))" }
+    add(
+      "path",
+      ["d": "M\(Self.number(first.x)) \(Self.number(first.y))\(rest.joined())", "class": name]
+    )
+  }
+
+  mutating func add(_ other: SVG) { body += other.body }
+
+  /// The whole document; its colours follow the reader's light or dark setting.
+  func document(width: Double, height: Double, label: String) -> String {
+    """
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.number(width)) \(Self.number(height))" \
+    width="\(Self.number(width))" height="\(Self.number(height))" role="img" \
+    aria-label="\(Self.escaped(label))">
+    <style>\(Palette.styleSheet)</style>
+    <rect class="paper" width="100%" height="100%"/>
+    \(body)</svg>
+
+    """
+  }
+
+  enum Anchor: String {
+    case start
+    case middle
+    case end
+  }
+
+  struct Point: Hashable {
+    var x: Double
+    var y: Double
+  }
+
+  static func number(_ value: Double) -> String {
+    let rounded = (value * 10).rounded() / 10
+    return Int(exactly: rounded).map(String.init) ?? String(rounded)
+  }
+
+  static func escaped(_ text: String) -> String {
+    text.replacingOccurrences(of: "&", with: "&amp;")
+      .replacingOccurrences(of: "<", with: "&lt;")
+      .replacingOccurrences(of: ">", with: "&gt;")
+      .replacingOccurrences(of: "\"", with: "&quot;")
+  }
+
+  private static func text(_ attributes: KeyValuePairs<String, String>) -> String {
+    attributes.map { " \($0)=\"\(escaped($1))\"" }.joined()
+  }
+}
