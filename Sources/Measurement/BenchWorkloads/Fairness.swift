@@ -1,7 +1,7 @@
 package import Mechanisms
 internal import Workloads
 
-/// Who gets the permits when all want them all the time?
+/// Who gets the permits when all want them all the time.
 package struct Fairness: BenchWorkload {
   package let id = "fairness"
   package let question =

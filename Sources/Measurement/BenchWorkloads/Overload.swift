@@ -1,8 +1,7 @@
 package import Mechanisms
 internal import Workloads
 
-/// More work than the limit can do for a while, then less: how deep does the queue get, and how long
-/// does it take to be gone?
+/// More work than the limit can do for a while, then less, until nobody waits any more.
 package struct Overload: BenchWorkload {
   package let id = "overload"
   package let question =
