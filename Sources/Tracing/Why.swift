@@ -7,12 +7,14 @@ package struct Why: Hashable, Sendable {
   package private(set) var ahead: [TaskID] = []
   /// The tasks that arrived later and were admitted while this one waited.
   package private(set) var overtakers: [TaskID] = []
-  /// The task whose departure made the admission possible, where there was one.
+  /// The task whose step made the admission possible, as a rule its departure.
   package private(set) var admittedBy: TaskID?
   /// Whether the log itself names `admittedBy` as the cause; otherwise it is the departure just
   /// before the admission.
   package private(set) var causeIsKnown = false
 
+  /// Whether `admittedBy` had departed by the admission.
+  private var causeHadDeparted = false
   private let tasks: Int
 
   /// - Returns: nil if the log does not name the task.
@@ -59,6 +61,7 @@ package struct Why: Hashable, Sendable {
         let cause = event.cause.flatMap { $0 > .run && $0 != life.task ? $0 : nil }
         causeIsKnown = cause != nil
         admittedBy = cause ?? (life.waiting == 0 ? nil : lastDeparture)
+        causeHadDeparted = admittedBy.map { hasDeparted($0, by: event.time, lives) } ?? false
         return
       case let kind where kind.isEnd:
         if event.task == life.task { return }
@@ -69,6 +72,12 @@ package struct Why: Hashable, Sendable {
       default: break
       }
     }
+  }
+
+  private func hasDeparted(_ task: TaskID, by time: Int64, _ lives: [TaskLife]) -> Bool {
+    let index = Int(task.number) - 1
+    guard lives.indices.contains(index), let ended = lives[index].ended else { return false }
+    return ended <= time
   }
 
   /// One line: how long it waited, behind whom, who made way, and how it ended.
@@ -106,7 +115,10 @@ package struct Why: Hashable, Sendable {
   private func admission(at time: Int64) -> String {
     guard let admittedBy else { return "it was admitted at \(at(time))" }
     let who = label(admittedBy)
-    if causeIsKnown { return "\(who)'s departure admitted it at \(at(time))" }
+    if causeIsKnown {
+      let step = causeHadDeparted ? "\(who)'s departure" : "a step of \(who)"
+      return "\(step) admitted it at \(at(time))"
+    }
     return "it was admitted at \(at(time)), just after \(who) departed"
   }
 

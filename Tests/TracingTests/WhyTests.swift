@@ -53,6 +53,18 @@ struct WhyTests {
   }
 
   @Test
+  func `a cause that is still in service is not called a departure`() {
+    let why = Self.why(
+      2,
+      [
+        (0, 1, .arrived, nil), (0, 1, .admitted, nil), (5, 2, .arrived, nil),
+        (9, 2, .admitted, 1), (12, 2, .finished, nil), (20, 1, .finished, nil),
+      ]
+    )
+    #expect(why?.text.contains("; a step of t01 admitted it at 9 ms; ") == true)
+  }
+
+  @Test
   func `a task that did not wait, one that gave up, one that is left, one that never came`() {
     let lines: [(Int64, Int, TraceEvent.Kind, Int?)] = [
       (0, 1, .arrived, nil), (0, 1, .admitted, nil), (1, 2, .arrived, nil),
