@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Limiters
 internal import Synchronization
 internal import Workloads
 
@@ -93,7 +94,7 @@ final class CancellationFlag: Sendable {
     case raised
   }
 
-  private let state = Mutex(State.lowered(action: nil))
+  private let state = Lock(State.lowered(action: nil))
 
   var isRaised: Bool {
     state.withLock {

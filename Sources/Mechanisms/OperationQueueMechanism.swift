@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Limiters
 internal import Synchronization
 internal import Workloads
 
@@ -41,7 +42,7 @@ package final class OperationQueueMechanism: Mechanism {
 
   private let queue = OperationQueue()
   /// The operations others may depend on, by task number, until the last visit has ended.
-  private let operations = Mutex<[Int: Operation]>([:])
+  private let operations = Lock<[Int: Operation]>([:])
   private let inside = Atomic(0)
 
   package init(_ setup: MechanismSetup) {
@@ -141,8 +142,8 @@ private class VisitOperation: Operation, @unchecked Sendable {
 private final class SuspendingOperation: VisitOperation, @unchecked Sendable {
   private enum Phase { case ready, executing, finished }
 
-  private let phase = Mutex(Phase.ready)
-  private let body = Mutex<Task<Void, Never>?>(nil)
+  private let phase = Lock(Phase.ready)
+  private let body = Lock<Task<Void, Never>?>(nil)
 
   override var isAsynchronous: Bool { true }
   override var isExecuting: Bool { phase.withLock { $0 } == .executing }

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Limiters
 internal import Workloads
 
 /// A task group that keeps at most N children running.
@@ -34,7 +34,7 @@ package final class TaskGroupMechanism: Mechanism {
 
   private let limit: Int
   private let executor: (any TaskExecutor)?
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   package init(_ setup: MechanismSetup) {
     limit = setup.limit
@@ -140,7 +140,7 @@ package final class TaskGroupMechanism: Mechanism {
 /// work, which knows nothing of this lock, and the lock is never taken from within a handler of the
 /// child.
 private final class ChildCancellation: @unchecked Sendable {
-  private let lock = Mutex(())
+  private let lock = Lock(())
   private var cancelled = false
   private var child: UnsafeCurrentTask?
 

@@ -1,5 +1,5 @@
+import Limiters
 import Mechanisms
-import Synchronization
 import Testing
 import Tracing
 import Workloads
@@ -7,7 +7,7 @@ import Workloads
 /// Many tasks, each cancelled at some moment of its life, on the machine's own threads.
 ///
 /// The seed fixes who is cancelled and how long everybody dawdles; the threads add what no seed can. What
-/// is judged does not depend on either.
+/// is judged does not depend on either. Forty thousand tasks a mechanism, all of them cancelled.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct `Random cancellations` {
   static let mechanisms = Catalogue.mechanisms
@@ -21,10 +21,10 @@ struct `Random cancellations` {
     for round in 1...20 {
       let limit = entry.profile.limit == .any ? 1 + round % 4 : 1
       let mechanism = entry.make(MechanismSetup(limit: limit))
-      let tally = Tally(tasks: 10_000, limit: limit)
+      let tally = Tally(tasks: 2000, limit: limit)
       let kind = entry.profile.defaultKind
       // In portions, so that lines form and run empty again and again.
-      for portion in 0..<10 {
+      for portion in 0..<2 {
         var choices = SeededGenerator(seed: UInt64(round), purpose: .cancellation, number: portion)
         let tasks = (portion * 1000..<(portion + 1) * 1000).map { number in
           let work = SimulatedTask(
@@ -103,14 +103,14 @@ private final class Tally: Tracer {
     var faults: [String] = []
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let tasks: Int
   private let limit: Int
 
   init(tasks: Int, limit: Int) {
     self.tasks = tasks
     self.limit = limit
-    state = Mutex(State(lives: Array(repeating: .absent, count: tasks)))
+    state = Lock(State(lives: Array(repeating: .absent, count: tasks)))
   }
 
   /// The first few offences; all tasks must have ended by now.

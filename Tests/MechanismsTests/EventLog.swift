@@ -1,4 +1,4 @@
-import Synchronization
+import Limiters
 import Tracing
 
 #if canImport(Darwin)
@@ -110,7 +110,7 @@ final class EventLog: Tracer {
     var cancelled: Set<Int> = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   var history: History { state.withLock { $0.history } }
 

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Limiters
 import Workloads
 
 /// A world without time: work ends when the test opens its gate.
@@ -16,7 +16,7 @@ final class GatedWorld: World {
     func isOpen(_ gate: Int64) -> Bool { areAllOpen || open.contains(gate) }
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   var now: Int64 { 0 }
 
