@@ -1,0 +1,99 @@
+import Experiments
+import Mechanisms
+import Testing
+import VirtualTime
+
+/// What each specimen's profile says of its defect, checked by the explorer itself.
+@Suite struct `A specimen, explored` {
+  static let ids = Catalogue.specimens.map(\.id)
+
+  /// What else breaks where the defect shows.
+  ///
+  /// A body let in without a permit because it was cancelled may also overtake the one that has it.
+  static let consequences: [String: Set<Violation.Kind>] = [
+    "specimen-published-limiter": [.ranAfterCancel, .order]
+  ]
+
+  private struct Exposed {
+    let scenario: Scenario
+    let profiled: Violation.Kind
+    let allowed: Set<Violation.Kind>
+
+    init(_ id: String) throws {
+      let entry = try #require(Catalogue.entry(id))
+      let exposure = try #require(entry.profile.exposure)
+      scenario = ExplorationScenario(entry).scenario
+      profiled = try #require(Violation.Kind(rawValue: exposure.violation))
+      allowed = consequences[id, default: []].union([profiled])
+    }
+  }
+
+  @Test(arguments: ids)
+  func `breaks the promise its profile names, and no other`(id: String) throws {
+    let exposed = try Exposed(id)
+    let verdict = try Exploration()(exposed.scenario)
+    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.found?.violation.kind == exposed.profiled)
+    #expect(Set(verdict.failures.keys) == exposed.allowed)
+  }
+
+  @Test(arguments: ids)
+  func `breaks it in some orders and not in others, unless bodies throw`(id: String) throws {
+    let verdict = try Exploration()(Exposed(id).scenario)
+    #expect(verdict.failed > 0)
+    #expect((verdict.failed == verdict.schedules) == (id == "specimen-throwing-body"))
+  }
+
+  @Test(arguments: ids)
+  func `is caught within 10000 schedules whatever the seed`(id: String) throws {
+    let exposed = try Exposed(id)
+    for seed in UInt64(1)...20 {
+      for strategy in [Exploration.Strategy.random, .pct(depth: 3)] {
+        let exploration = Exploration(
+          strategy: strategy,
+          schedules: 10_000,
+          seed: seed,
+          stopsAtViolation: true
+        )
+        let found = try #require(
+          try exploration(exposed.scenario).found,
+          "not found by \(strategy) with seed \(seed)"
+        )
+        #expect(exposed.allowed.contains(found.violation.kind))
+      }
+    }
+  }
+
+  @Test(arguments: ids)
+  func `breaks in the same way each time its schedule is replayed`(id: String) throws {
+    let scenario = try Exposed(id).scenario
+    let found = try #require(try Exploration(stopsAtViolation: true)(scenario).found)
+    for _ in 1...100 {
+      #expect(try Replay(of: found.schedule, in: scenario).violation == found.violation)
+    }
+  }
+
+  @Test(arguments: ids)
+  func `has no smaller schedule that fails than its minimum`(id: String) throws {
+    let exposed = try Exposed(id)
+    let found = try #require(try Exploration()(exposed.scenario).found)
+    let minimum = try Minimum(of: found, in: exposed.scenario)
+    #expect(minimum.isMinimal)
+    #expect(minimum.violation.kind == exposed.profiled)
+  }
+
+  @Test(arguments: ids)
+  func `is sound without its trigger, or with a task less where an order of steps is enough`(
+    id: String
+  ) throws {
+    let entry = try #require(Catalogue.entry(id))
+    let exposure = try #require(entry.profile.exposure)
+    var scenario = ExplorationScenario(entry)
+    scenario.cancels = false
+    scenario.fails = false
+    if exposure.trigger == .order { scenario.tasks -= 1 }
+    let verdict = try Exploration()(scenario.scenario)
+    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.found == nil)
+  }
+}
