@@ -25,6 +25,7 @@ package enum Catalogue {
     CatalogueEntry(StrandedWaiterMechanism.self),
     CatalogueEntry(BargingMechanism.self),
     CatalogueEntry(NestedDeadlockMechanism.self),
+    CatalogueEntry(PlainTasksMechanism.self),
   ]
 
   /// The mechanism or specimen of that name.

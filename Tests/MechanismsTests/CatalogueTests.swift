@@ -38,6 +38,7 @@ import Testing
         "specimen-published-limiter", "specimen-double-resume", "specimen-leaked-permit",
         "specimen-lost-wake-up", "specimen-check-then-act", "specimen-throwing-body",
         "specimen-stranded-waiter", "specimen-barging", "specimen-nested-deadlock",
+        "specimen-plain-tasks",
       ]
     )
   }
