@@ -298,11 +298,12 @@ package struct LessonParser {
       )
     }
     if answer.count > 2, answer.hasPrefix("\""), answer.hasSuffix("\"") {
-      let word = String(answer.dropFirst().dropLast())
-      if case .choice(let words) = asked.form, !words.contains(word) {
-        complain(line, "'\(word)' is not among the words to choose from: \(asked.form.description)")
+      let text = String(answer.dropFirst().dropLast())
+      guard let value = prediction(.value(.word(text))).guess(text) else {
+        complain(line, "'\(text)' is not an answer to be given; write \(asked.form.description)")
+        return nil
       }
-      return prediction(.word(word))
+      return prediction(.value(value))
     }
     do {
       var (conditions, figure) = try Check.conditions(in: answer)

@@ -27,7 +27,8 @@ package struct Prediction: Hashable, Sendable {
   package enum Answer: Hashable, Sendable {
     /// A figure of the learner's own run; the conditions say of which one.
     case figure(Metric, conditions: [Expectation])
-    case word(String)
+    /// Known beforehand.
+    case value(MetricValue)
   }
 
   package let question: String
@@ -69,7 +70,7 @@ package struct Prediction: Hashable, Sendable {
   ) -> (got: MetricValue, isRight: Bool)? {
     let got: MetricValue
     switch answer {
-    case .word(let word): got = .word(word)
+    case .value(let value): got = value
     case .figure(let metric, let conditions):
       let newest = evidence.last { source in
         source.value(of: metric) != nil && Check.meets(conditions, source)

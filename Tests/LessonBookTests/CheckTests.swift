@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `a guess at a word is compared with the word`() {
-    let choice = prediction(.choice(["yes", "no"]), answer: .word("no"))
+    let choice = prediction(.choice(["yes", "no"]), answer: .value(.word("no")))
     #expect(choice.comparison(of: .word("no"), with: [])?.isRight == true)
     #expect(choice.comparison(of: .word("yes"), with: [])?.isRight == false)
   }

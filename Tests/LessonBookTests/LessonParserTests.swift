@@ -78,6 +78,7 @@ import Testing
   @Test(arguments: [
     ("**Predict** (duration): When", "**Predict** When", "a prediction is written"),
     ("(duration)", "(guess)", "'guess' is no kind of answer"),
+    ("<!-- answer: makespan -->", "<!-- answer: \"3 apples\" -->", "is not an answer to be given"),
     ("<!-- answer: makespan -->", "", "a prediction without an answer"),
     ("<!-- answer: makespan -->", "<!-- answer: Make Span -->", "is not the name of a figure"),
     ("- `makespan = 20ms`: four", "- makespan is 20 ms, four", "a check is written"),
