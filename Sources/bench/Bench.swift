@@ -123,6 +123,12 @@ struct Bench {
         "going on with \(folder.runID), which was interrupted after \(folder.resumed.count) blocks"
       )
     }
+    for id in RunFolder.interruptedRuns(in: parent) {
+      progress.say(
+        "an interrupted run waits in \(RunFolder.partialPath(of: id, in: parent)): the command it was "
+          + "started with goes on from there if the program is still the same; delete it to forget it"
+      )
+    }
     let campaign = Campaign(
       plan: plan,
       folder: folder,

@@ -168,7 +168,9 @@ struct ImaginedRun {
 @Suite struct `The comparison with a baseline` {
   /// `results.csv` of an imagined run in which the mechanism `slowed` costs `factor` times as much.
   private func results(seed: UInt64, slowed: String = "", factor: Double = 1) throws -> String {
-    let plan = try Plan(Selection(scale: .quick, filter: "uncontended|baseline"))
+    let plan = try Plan(
+      Selection(scale: .quick, filter: "uncontended.* (limiter|pool|task-group)$|baseline")
+    )
     var generator = SeededGenerator(seed: seed)
     // The machine of one run is not quite that of another.
     let machine = 1 + 0.04 * (2 * generator.nextUnit() - 1)

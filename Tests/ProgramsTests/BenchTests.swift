@@ -98,6 +98,122 @@ import Testing
     }
   }
 
+  @Test func `a limiter that lets too many in has invalid rows, and the program says so`()
+    async throws
+  {
+    try await withTemporaryFolder { out in
+      let result = try await bench.run(
+        [
+          "--ci", "--unoptimised", "--forks", "2", "--out", out, "--filter", "cancel-random",
+          "--mechanism", "specimen-published-limiter", "limiter",
+        ],
+        deadline: .seconds(120)
+      )
+      #expect(result.status == .exited(4))
+      #expect(result.standardOutput.contains("specimen-published-limiter: "))
+      let rows = CSV.records(try text(of: "results.csv", in: out))
+      let invalid = rows.dropFirst().filter { $0[26] == "false" }
+      #expect(!invalid.isEmpty)
+      #expect(invalid.allSatisfy { $0[3] == "specimen-published-limiter" && !$0[27].isEmpty })
+    }
+  }
+
+  @Test func `an interrupted run leaves no run folder, says so, and can be resumed`() async throws {
+    try await withTemporaryFolder { out in
+      let interrupted = try await script(
+        out,
+        // The signal comes when the first blocks are in the log, so that there is something to keep.
+        """
+        "$BENCH" $ARGUMENTS & bench=$!
+        while ! [ -s "$OUT"/.partial-*/log ]; do sleep 0.05; done
+        kill -INT $bench; wait $bench
+        """
+      )
+      #expect(interrupted.status == .exited(130))
+      #expect(interrupted.standardError.contains("interrupted; no run folder was written"))
+      #expect(try names(in: out).allSatisfy { $0.hasPrefix(".partial-") })
+
+      let resumed = try await script(out, #""$BENCH" $ARGUMENTS"#)
+      #expect(resumed.status == .exited(0), "\(resumed.standardError)")
+      #expect(resumed.standardError.contains("which was interrupted after"))
+      #expect(try names(in: out).count == 1)
+      let rows = CSV.records(try text(of: "results.csv", in: out)).dropFirst()
+      // Every block once: numbered without a gap or a repetition.
+      #expect(
+        Set(rows.map { $0[15] }).count == 3 * BenchWorkloads.all.count { !$0.measuresMechanisms }
+      )
+    }
+  }
+
+  @Test func `a run killed in the middle leaves no run folder, and no trial behind`() async throws {
+    try await withTemporaryFolder { out in
+      let killed = try await script(
+        out,
+        """
+        "$BENCH" $ARGUMENTS & bench=$!
+        while ! [ -s "$OUT"/.partial-*/log ]; do sleep 0.05; done
+        kill -KILL $bench; wait $bench
+        """
+      )
+      #expect(killed.status == .exited(137))
+      #expect(try names(in: out).allSatisfy { $0.hasPrefix(".partial-") })
+    }
+  }
+
+  @Test func `a disk that takes no more is told, and leaves no run folder`() async throws {
+    try await withTemporaryFolder { out in
+      // A limit on the size of files is the full disk that a test can have.
+      let full = try await script(out, #"trap "" XFSZ; ulimit -f 1; exec "$BENCH" $ARGUMENTS"#)
+      #expect(full.status == .exited(3))
+      #expect(full.standardError.contains("cannot write \(out)/.partial-"))
+      #expect(full.standardError.contains("No run folder was written"))
+      #expect(try names(in: out).allSatisfy { $0.hasPrefix(".partial-") })
+    }
+  }
+
+  @Test func `a baseline that is no run folder is refused before anything is measured`()
+    async throws
+  {
+    try await withTemporaryFolder { out in
+      let result = try await measure(["--baseline", "\(out)/none"], out: out)
+      #expect(result.status == .exited(2))
+      #expect(result.standardError.contains("\(out)/none"))
+      #expect(try names(in: out).isEmpty)
+    }
+  }
+
+  @Test func `a run is compared with an earlier one`() async throws {
+    try await withTemporaryFolder { out in
+      _ = try await measure(["--forks", "2"], out: out)
+      let first = try #require(names(in: out).first)
+      // Two forks can show no regression, whatever the figures are.
+      let result = try await measure(["--forks", "2", "--baseline", "\(out)/\(first)"], out: out)
+      #expect(result.status == .exited(0), "\(result.standardError)")
+      #expect(result.standardOutput.contains("against the baseline, 2 figures compared"))
+    }
+  }
+
+  /// Runs shell commands that start the bench on its baseline workloads, three forks each.
+  private func script(_ out: String, _ commands: String) async throws -> BuiltProgram.Result {
+    try await BuiltProgram(path: "/bin/sh").run(
+      ["-c", commands],
+      environment: plainEnvironment.merging([
+        "BENCH": bench.path, "OUT": out,
+        "ARGUMENTS": "--ci --unoptimised --filter baseline --out \(out)",
+      ]) { $1 },
+      deadline: .seconds(120)
+    )
+  }
+
+  private func names(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+  }
+
+  private func text(of file: String, in out: String) throws -> String {
+    let run = try #require(names(in: out).first { !$0.hasPrefix(".") })
+    return try String(contentsOfFile: "\(out)/\(run)/\(file)", encoding: .utf8)
+  }
+
   @Test func `a trial whose parent goes away ends by itself`() async throws {
     // Standard input ends at once, which is what a child sees when its parent is gone.
     let request = #"{"cell":{"workload":"baseline-loop"},"seed":1,"budget":60000000000}"#

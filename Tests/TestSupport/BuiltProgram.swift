@@ -17,6 +17,9 @@ package struct BuiltProgram: Sendable {
     path = try builtExecutable(name)
   }
 
+  /// A program of the system, such as a shell that drives one of ours.
+  package init(path: String) { self.path = path }
+
   /// Runs the program to its end; after `deadline` it is killed, and the call throws.
   ///
   /// `environment` is the whole of it, by default a plain one without the tester's settings. The

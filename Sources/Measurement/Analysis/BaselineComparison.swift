@@ -102,6 +102,8 @@ package struct BaselineComparison: Sendable {
   package let lines: [Line]
   /// Measured in only one of the runs.
   package let unmatched: Int
+  /// Measured in both, but with too few forks to compare.
+  package let tooFewForks: Int
   /// How far the baseline workloads moved, as a ratio; nil where they were not measured in both.
   package let machineDrift: Double?
 
@@ -122,6 +124,8 @@ package struct BaselineComparison: Sendable {
       return (key, ratio, test.p)
     }
     let corrected = holmCorrected(judged.map(\.2))
+    tooFewForks =
+      common.count { !$0.mechanism.isEmpty && !$0.mechanism.hasSuffix("-again") } - judged.count
     lines = zip(judged, corrected).map { judged, probability in
       let (key, ratio, _) = judged
       let band = max(
@@ -186,6 +190,7 @@ package struct BaselineComparison: Sendable {
     if let machineDrift {
       text += " · the machine itself moved by \(Quantity.digits(machineDrift))"
     }
+    if tooFewForks > 0 { text += " · \(tooFewForks) figures have fewer than two forks" }
     if unmatched > 0 { text += " · \(unmatched) figures are in one of the runs only" }
     return text + "\n"
   }

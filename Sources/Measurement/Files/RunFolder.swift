@@ -93,10 +93,20 @@ package final class RunFolder {
 
   deinit { close(log) }
 
-  /// Runs that were interrupted and wait to be resumed, by run id.
+  /// Runs that were interrupted and wait to be resumed, by run id; not those under way.
   package static func interruptedRuns(in parent: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
     return names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }.sorted()
+      .filter { id in
+        guard let log = openLog("\(parent)/\(prefix)\(id)/log") else { return false }
+        defer { close(log) }
+        return flock(log, LOCK_EX | LOCK_NB) == 0
+      }
+  }
+
+  /// The hidden folder of an interrupted run.
+  package static func partialPath(of id: String, in parent: String) -> String {
+    "\(parent)/\(prefix)\(id)"
   }
 
   /// Keeps a block, on the disk before this returns.

@@ -16,8 +16,6 @@ struct ProcessMetrics: Hashable, Sendable {
   var peakResident: Int64?
   /// Nanoseconds the threads now alive have been ready to run without a core to run on.
   var runQueueDelay: Int64?
-  /// Microseconds in which something on the machine was waiting for a core (pressure stall).
-  var pressure: Int64?
 
   static func now() -> ProcessMetrics {
     var usage = rusage()
@@ -30,8 +28,7 @@ struct ProcessMetrics: Hashable, Sendable {
       threads: KernelFile.field("Threads", in: status).flatMap { Int($0) },
       resident: KernelFile.bytes("VmRSS", in: status),
       peakResident: KernelFile.bytes("VmHWM", in: status),
-      runQueueDelay: runQueueDelay(),
-      pressure: pressure()
+      runQueueDelay: runQueueDelay()
     )
   }
 
@@ -51,10 +48,5 @@ struct ProcessMetrics: Hashable, Sendable {
         .flatMap { Int64($0) }
     }
     return delays.isEmpty ? nil : delays.reduce(0, +)
-  }
-
-  private static func pressure() -> Int64? {
-    KernelFile.text("/proc/pressure/cpu")?.split(separator: "\n").first?.split(separator: "=").last
-      .flatMap { Int64($0) }
   }
 }
