@@ -3,43 +3,72 @@ internal import LessonBook
 internal import Mechanisms
 internal import Rendering
 
-extension Session {
-  /// What stands before the line a person types: the mechanism, the limit, the clock, and how many
-  /// run and wait in the background; in a lesson, which one.
-  package var prompt: String {
-    if let game { return game.position.isOver ? "back or done> " : "choose> " }
-    if let visit = classroom.visit { return "lesson \(visit.lesson.number)> " }
-    let ascii = output.display.ascii
+/// What stands before the line a person types: the mechanism, the limit, the clock, and how many
+/// run and wait in the background; in a lesson, which one; while one plays the scheduler, what to do.
+///
+/// Can be read from any thread, time and again: the counts are those of the moment.
+package struct PromptText: Sendable {
+  /// What the person is in the middle of, where that is not the shell itself.
+  private let occupation: String?
+  private let background: Background?
+  private let settings: Settings
+  private let format: TextFormat
+
+  init(occupation: String?, background: Background?, settings: Settings, format: TextFormat) {
+    self.occupation = occupation
+    self.background = background
+    self.settings = settings
+    self.format = format
+  }
+
+  package var text: String {
+    if let occupation { return head(occupation, "") }
     guard let background else {
-      return head(settings.mechanism, settings.limit, settings.resolvedClock) + "> "
+      return head(name(settings.mechanism, settings.limit), settings.resolvedClock.rawValue)
     }
     let experiment = background.experiment
-    let board = background.board
-    let counts =
-      board.isOver
-      ? "all ended"
-      : ascii
-        ? "\(board.running) run, \(board.waiting) wait" : "\(board.running)▸ \(board.waiting)·"
-    return head(experiment.mechanism, experiment.limit, experiment.resolvedClock) + " (\(counts))> "
+    let clock = experiment.resolvedClock.rawValue
+    return head(name(experiment.mechanism, experiment.limit), "\(clock) (\(counts(background)))")
   }
 
-  private func head(_ entry: CatalogueEntry, _ limit: Int, _ clock: RunClock) -> String {
-    let shown =
-      switch entry.profile.limit {
-      case .any: "\(output.display.ascii ? "-" : "·")\(limit)"
-      case .one, .none: ""
-      }
-    return "\(entry.id)\(shown) \(clock.rawValue)"
-  }
+  /// Whether the text changes by itself.
+  package var isLive: Bool { background.map { $0.virtual == nil } ?? false }
 
-  /// What there is to tell about the background run that has not been told: that it has ended.
+  /// That the background run has ended, told once.
   package var news: String? {
-    guard let background, background.virtual == nil, background.hasJustEnded else { return nil }
-    let count = NumberText.count(background.run.plan.count, "task")
-    return
-      "\(background.experiment.mechanism.id): all \(count) have ended. 'wait' shows the result."
+    guard isLive, let background, background.hasJustEnded else { return nil }
+    let count = background.run.plan.count
+    let tasks = count == 1 ? "its task has" : "all \(NumberText.grouped(count)) tasks have"
+    return "\(background.experiment.mechanism.id): \(tasks) ended. 'wait' shows the result."
   }
 
-  /// Whether something goes on by itself that the prompt tells about.
-  package var isBackgroundLive: Bool { background != nil && background?.virtual == nil }
+  private func head(_ name: String, _ rest: String) -> String {
+    format.style.paint(name, .heading) + (rest.isEmpty ? "" : " " + rest) + "> "
+  }
+
+  private func name(_ entry: CatalogueEntry, _ limit: Int) -> String {
+    switch entry.profile.limit {
+    case .any: "\(entry.id)\(format.glyphs.isASCII ? "-" : "·")\(limit)"
+    case .one, .none: entry.id
+    }
+  }
+
+  private func counts(_ background: Background) -> String {
+    let board = background.board
+    if board.isOver { return "all ended" }
+    return format.glyphs.isASCII
+      ? "\(board.running) run, \(board.waiting) wait" : "\(board.running)▸ \(board.waiting)·"
+  }
+}
+
+extension Session {
+  package var prompt: PromptText {
+    let game = game.map { $0.position.isOver ? "back or done" : "choose" }
+    return PromptText(
+      occupation: game ?? classroom.visit.map { "lesson \($0.lesson.number)" },
+      background: background,
+      settings: settings,
+      format: output.format
+    )
+  }
 }

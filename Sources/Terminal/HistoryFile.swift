@@ -187,6 +187,14 @@ struct HistoryFile {
   }
 }
 
+extension LineEditor {
+  /// The lines remembered at `path` from all sessions, oldest first; nil where they cannot be read.
+  package static func rememberedLines(at path: String) -> [String]? {
+    guard access(path, F_OK) == 0 else { return nil }
+    return try? HistoryFile(path: path, limit: .max).load().entries
+  }
+}
+
 /// Where programs keep what they remember: `$XDG_STATE_HOME`, by default `~/.local/state`.
 package enum StateDirectory {
   /// The path of `name` within the lab's own folder there; nil when no home is known.

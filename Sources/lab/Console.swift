@@ -49,10 +49,19 @@ final class Console: ShellOutput {
     }
   }
 
+  /// Where the lines typed are remembered; nil where no home is known.
+  let historyPath = StateDirectory.path(
+    for: "history",
+    environment: ProcessInfo.processInfo.environment
+  )
   private let typed = Mutex<[String]>([])
   private let hasTransient = Mutex(false)
 
-  var history: [String] { typed.withLock { $0 } }
+  /// From the file, where the lines of earlier sessions are too; if it cannot be read, those typed
+  /// in this one.
+  var history: [String] {
+    historyPath.flatMap { LineEditor.rememberedLines(at: $0) } ?? typed.withLock { $0 }
+  }
 
   /// Notes a line that a person typed.
   func remember(_ line: String) {

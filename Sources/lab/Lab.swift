@@ -104,7 +104,8 @@ struct Lab: ParsableCommand {
       try? writer.write(message.hasSuffix("\n") ? message : message + "\n")
       Foundation.exit(isHelp ? 0 : 2)
     }
-    Foundation.exit(await lab.start())
+    let status = await withTaskExecutorPreference(ShellThread()) { await lab.start() }
+    Foundation.exit(status)
   }
 
   private func audit(_ folder: String) throws -> LessonAudit {
@@ -182,15 +183,15 @@ struct Lab: ParsableCommand {
     let isTerminal = console.capabilities.isInteractive
     if sources.isEmpty, !isTerminal { sources = [.standardInput] }
 
+    if interactive, !isTerminal {
+      console.complain("lab: -i needs a terminal for standard input and output.")
+      return 2
+    }
     let script = Script(session, console, keepGoing: keepGoing)
     let ending = await script.run(sources)
     guard sources.isEmpty || (interactive && ending.goesOn) else {
       await session.leave()
-      return ending.status
-    }
-    guard isTerminal else {
-      console.complain("lab: -i needs a terminal for standard input and output.")
-      return 2
+      return console.status(ending.status)
     }
     await Prompt(session, console).run(withBanner: sources.isEmpty && !json)
     return console.status(0)

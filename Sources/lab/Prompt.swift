@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import Shell
+import Synchronization
 import Terminal
 
 /// The interactive shell: reads a line, has the session carry it out, and so on.
@@ -16,15 +18,13 @@ struct Prompt {
     if banner { console.write(Banner.text(console.display)) }
     let editor = LineEditor(
       program: "lab",
-      historyPath: StateDirectory.path(
-        for: "history",
-        environment: ProcessInfo.processInfo.environment
-      ),
+      historyPath: console.historyPath,
       completer: { [session] line, cursor in Self.complete(session, line, cursor) }
     )
     loop: while !console.isClosed {
-      let prompt = await session.prompt
-      let outcome = await keepingCurrent(editor) { await editor.readLine(prompt: prompt) }
+      let prompt = PromptRefresher(await session.prompt, editor)
+      let outcome = await editor.readLine(prompt: prompt.shown)
+      prompt.stop()
       switch outcome {
       case .interrupted: continue
       case .endOfInput:
@@ -37,7 +37,7 @@ struct Prompt {
         }
         let outcome = await session.execute(
           line,
-          at: .prompt(columns: CellWidth.of(prompt))
+          at: .prompt(columns: CellWidth.of(prompt.shown))
         )
         claim.release()
         if outcome == .quit { break loop }
@@ -45,28 +45,6 @@ struct Prompt {
     }
     await session.leave()
     await editor.close()
-  }
-
-  /// While `body` reads a line, keeps the counts in the prompt right and tells when the background
-  /// run has ended, above the line.
-  private func keepingCurrent<Value: Sendable>(
-    _ editor: LineEditor,
-    _ body: () async -> Value
-  ) async -> Value {
-    guard await session.isBackgroundLive else { return await body() }
-    let refresher = Task { [session] in
-      var shown = ""
-      while !Task.isCancelled {
-        if let news = await session.news { editor.printAbove(news + "\n") }
-        let prompt = await session.prompt
-        if prompt != shown { editor.setPrompt(prompt) }
-        shown = prompt
-        try? await Task.sleep(for: .milliseconds(250))
-      }
-    }
-    let value = await body()
-    refresher.cancel()
-    return value
   }
 
   private static func complete(
@@ -87,5 +65,46 @@ struct Prompt {
         )
       }
     )
+  }
+}
+
+/// Keeps the counts in the prompt right while a line is typed, and tells above it when the
+/// background run has ended.
+///
+/// On a thread of its own: the run may hold every thread of the pool, and its timers with them.
+private final class PromptRefresher: Sendable {
+  private let text: Mutex<String>
+  private let stopped = DispatchSemaphore(value: 0)
+  private let gone = DispatchSemaphore(value: 0)
+
+  init(_ prompt: PromptText, _ editor: LineEditor) {
+    text = Mutex(prompt.text)
+    guard prompt.isLive else {
+      gone.signal()
+      return
+    }
+    let thread = Thread { [self] in
+      while stopped.wait(timeout: .now() + .milliseconds(250)) == .timedOut {
+        if let news = prompt.news { editor.printAbove(news + "\n") }
+        let next = prompt.text
+        let isNew = text.withLock { shown in
+          defer { shown = next }
+          return shown != next
+        }
+        if isNew { editor.setPrompt(next) }
+      }
+      gone.signal()
+    }
+    thread.name = "prompt"
+    thread.start()
+  }
+
+  /// The prompt as it is to be seen.
+  var shown: String { text.withLock { $0 } }
+
+  /// Returns when nothing will change the prompt any more.
+  func stop() {
+    stopped.signal()
+    gone.wait()
   }
 }
