@@ -1,5 +1,6 @@
 package import Experiments
 package import Tracing
+import Workloads
 
 /// What looks wrong in a run, or what it teaches, each with the command that shows it.
 package struct Note: Hashable, Sendable {
@@ -63,9 +64,9 @@ package struct Note: Hashable, Sendable {
     if let limit = run.facts.limit, summary.threadsPeak > limit, summary.blockedPeak > 1 {
       found.append(
         (
-          "\(summary.threadsPeak) threads were held for a limit of \(limit): "
-            + "a waiting task blocked one each",
-          "timeline workers"
+          "peak \(summary.threadsPeak) threads for a limit of \(limit): each waiting task held one",
+          run.mechanism == "gcd-semaphore"
+            ? comparison(with: "gcd-gate", run, limit) : "timeline workers"
         )
       )
     }
@@ -99,5 +100,11 @@ package struct Note: Hashable, Sendable {
       )
     }
     return found
+  }
+
+  /// The command that sets the same number of tasks of the same kind against another mechanism.
+  private static func comparison(with other: String, _ run: Run, _ limit: Int) -> String {
+    let kind = run.plan.first.map { " kind=\($0.kind.rawValue)" } ?? ""
+    return "compare \(run.facts.tasks) \(run.mechanism) \(other) limit=\(limit)\(kind)"
   }
 }

@@ -109,10 +109,10 @@ struct TextViewsTests {
     let blocking = Note.all(for: Self.blocking, Self.blocking.summary)
     #expect(
       blocking.map(\.text) == [
-        "5 threads were held for a limit of 2: a waiting task blocked one each"
+        "peak 5 threads for a limit of 2: each waiting task held one"
       ]
     )
-    #expect(blocking.map(\.command) == ["timeline workers"])
+    #expect(blocking.map(\.command) == ["compare 5 gcd-semaphore gcd-gate limit=2 kind=suspend"])
 
     var sparse = SampleRun.together(6, limit: 4, work: millisecond)
     for index in sparse.plan.indices { sparse.plan[index].arrival = Int64(index) * 2 * millisecond }
@@ -151,7 +151,7 @@ struct TextViewsTests {
         Every service took 30 ms.
         Tasks were admitted in the order of their arrival.
         It took 5 workers.
-        Note: 5 threads were held for a limit of 2: a waiting task blocked one each. The command timeline workers shows it.
+        Note: peak 5 threads for a limit of 2: each waiting task held one. The command compare 5 gcd-semaphore gcd-gate limit=2 kind=suspend shows it.
 
         """
     )
