@@ -38,9 +38,15 @@ package struct Command: Sendable {
     self.run = run
   }
 
-  /// The command and what it takes, as in `run N [MECH] [limit=K]`.
+  /// The command and what it takes, as in `run N [MECH] [limit=]`.
   package var synopsis: String {
     ([name] + parameters.map(\.synopsis) + keys.map { "[\($0.name)=]" }).joined(separator: " ")
+  }
+
+  /// The same, short enough for a line that has something else to say.
+  var usage: String {
+    keys.count > 2
+      ? ([name] + parameters.map(\.synopsis) + ["[key=value]…"]).joined(separator: " ") : synopsis
   }
 }
 

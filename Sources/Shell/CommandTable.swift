@@ -1,13 +1,39 @@
-/// Every command there is, in the order in which help lists them.
+/// Every command there is.
 package enum CommandTable {
-  package static let commands: [Command] = [
-    .mechanisms, .explain, .run, .timeline, .stats, .events, .why,
-    .compare, .diff, .expect, .export, .explore, .replay, .step,
-    .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
-    .starve,
-    .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
-    .use, .set, .show, .source, .history, .help, .quit,
+  /// Commands that help lists under one heading.
+  struct Group: Sendable {
+    var heading: String
+    var commands: [Command]
+  }
+
+  static let groups = [
+    Group(heading: "running", commands: [.mechanisms, .explain, .run, .compare]),
+    Group(
+      heading: "looking at the last run",
+      commands: [.timeline, .stats, .events, .why, .diff, .expect, .export]
+    ),
+    Group(heading: "every order of steps", commands: [.explore, .replay, .step]),
+    Group(
+      heading: "in the background",
+      commands: [
+        .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
+        .starve,
+      ]
+    ),
+    Group(
+      heading: "the course",
+      commands: [
+        .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
+      ]
+    ),
+    Group(
+      heading: "the shell",
+      commands: [.use, .set, .show, .source, .history, .help, .quit]
+    ),
   ]
+
+  /// In the order in which help lists them.
+  package static let commands = groups.flatMap(\.commands)
 
   /// What is wrong with the words of a line, as far as can be said without carrying it out; nil if
   /// nothing is.

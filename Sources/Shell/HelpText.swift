@@ -67,14 +67,18 @@ struct HelpTopic: Sendable {
 /// Help as text.
 enum HelpText {
   static func overview(_ format: TextFormat) -> String {
-    let commands = CommandTable.commands.map { [$0.name, $0.summary] }
-    let topics = HelpTopic.all.map { [$0.name, $0.summary] }
-    return list(commands, format) + "\n"
+    var groups = CommandTable.groups.map { group in
+      (group.heading, group.commands.map { [$0.name, $0.summary] })
+    }
+    groups.append(("more to read", HelpTopic.all.map { [$0.name, $0.summary] }))
+    let names = groups.flatMap(\.1).map { $0[0].count }.max() ?? 0
+    return groups.map { heading, rows in
+      format.style.paint(heading, .heading) + "\n" + list(rows, names: names, format) + "\n"
+    }.joined()
       + paragraph(
-        "'help COMMAND' says more. Any beginning that fits one command or key only will do. Also:",
+        "'help COMMAND' says more. Any beginning that fits one command or key only will do.",
         format
       )
-      + list(topics, format)
   }
 
   static func command(_ command: Command, _ format: TextFormat) -> String {
@@ -103,8 +107,12 @@ enum HelpText {
   }
 
   /// Names and what they are, in two columns, the second wrapped beside the first.
-  private static func list(_ rows: [[String]], _ format: TextFormat) -> String {
-    let names = rows.map { $0[0].count }.max() ?? 0
+  private static func list(
+    _ rows: [[String]],
+    names: Int? = nil,
+    _ format: TextFormat
+  ) -> String {
+    let names = names ?? rows.map { $0[0].count }.max() ?? 0
     let room = format.width - names - 4
     return rows.map { row in
       let lines = room >= 20 ? Columns.wrap(row[1], width: room) : [row[1]]

@@ -1,6 +1,7 @@
 internal import Experiments
 internal import LessonBook
 internal import Mechanisms
+internal import Rendering
 internal import Synchronization
 
 /// One person's or script's time with the lab: takes lines, gives answers, remembers the last run.
@@ -56,6 +57,8 @@ package actor Session {
   /// How many files deep `source` is.
   var sourceDepth = 0
   var wantsToQuit = false
+  /// Whether a person typed the line being carried out, rather than a script holding it.
+  private(set) var isTyped = false
   var unmet = false
   var classroom: Classroom
   nonisolated let interruption = Interruption()
@@ -79,7 +82,8 @@ package actor Session {
   /// Stops at the first command that fails.
   package func execute(_ line: String, at place: Place) async -> Outcome {
     interruption.begin()
-    if case .prompt = place, takesAsGuess(line) { return .done }
+    isTyped = if case .prompt = place { true } else { false }
+    if isTyped, takesAsGuess(line) { return .done }
     return await carryOut(line, at: place)
   }
 
@@ -120,13 +124,25 @@ package actor Session {
     let message = sentence ? shell.message : shell.message + "."
     switch place {
     case .prompt(let columns):
-      guard let range = shell.range else { return output.complain(message) }
-      let carets = String(repeating: "^", count: max(1, range.count))
-      let indent = String(repeating: " ", count: columns + range.lowerBound)
-      output.complain("\(indent)\(carets) \(message)")
+      output.complain(pointing(message, at: shell.range, behind: columns))
     case .script(let name, let line):
       output.complain("\(name):\(line): \(message)")
     }
+  }
+}
+
+extension Session {
+  /// The message, with carets under the word it is about where there is one and room for them.
+  private func pointing(_ message: String, at range: Range<Int>?, behind columns: Int) -> String {
+    let width = output.display.width
+    let lines = { Columns.wrap(message, width: width).joined(separator: "\n") }
+    // A line that wraps around is no longer above its carets.
+    guard let range, columns + range.upperBound <= width else { return lines() }
+    let carets =
+      String(repeating: " ", count: columns + range.lowerBound)
+      + String(repeating: "^", count: max(1, range.count))
+    let single = "\(carets) \(message)"
+    return single.count <= width ? single : "\(carets)\n\(lines())"
   }
 }
 

@@ -46,7 +46,7 @@ extension Session {
   fileprivate func compare(_ arguments: Arguments) async throws {
     var names = arguments.places
     guard let count = names.first(where: { $0.text.first?.isNumber == true }) else {
-      throw arguments.missing("how many tasks")
+      throw arguments.missing("the number of tasks")
     }
     names.removeAll { $0 == count }
     var entries: [CatalogueEntry] = []

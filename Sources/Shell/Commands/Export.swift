@@ -51,7 +51,7 @@ enum ExportFormat: String, CaseIterable {
 
   static let key = Key(
     "format",
-    form: allCases.map(\.rawValue).joined(separator: ", "),
+    form: Arguments.list(allCases.map(\.rawValue), "or"),
     help: "the format, where the ending of the file does not say",
     candidates: allCases.map(\.rawValue)
   )

@@ -42,7 +42,7 @@ extension Session {
   /// The experiment that the words of a command and the settings describe.
   func experiment(_ arguments: Arguments) throws -> Experiment {
     let (count, mechanism) = try arguments.countAndMechanism()
-    guard let count else { throw arguments.missing("how many tasks") }
+    guard let count else { throw arguments.missing("the number of tasks") }
     return try experiment(
       arguments,
       count: count,
@@ -132,14 +132,17 @@ extension Session {
     let summary = run.summary
     var text = ""
     if let completion = run.completion, let signal = experiment.mechanism.profile.completionSignal {
-      text += ProgressReporter.line(at: completion, signal, "after the last task had ended")
+      let lastEnd = run.events.last { $0.kind.isEnd }?.time ?? 0
+      let when = completion < lastEnd ? "before" : "after"
+      text += ProgressReporter.line(at: completion, signal, "\(when) the last task had ended")
     }
     if settings.describe {
       text += Describe.run(run, summary)
     } else {
       text += "\n" + Gantt.tasks(run, format) + "\n" + SummaryText.line(run, summary, format)
+      text += Note.text(Note.all(for: run, summary), format)
     }
-    text += Note.text(Note.all(for: run, summary), format)
+    if isTyped, sourceDepth == 0 { text += SeeAlso.text(run, summary, format) }
     output.write(text)
   }
 }
@@ -155,7 +158,7 @@ extension Workload {
         let beyond = times.keys.first(where: { $0 > count })
       {
         throw ShellError(
-          "there is no task \(beyond): this run has \(count)",
+          "there is no task \(beyond): this run has \(NumberText.count(count, "task"))",
           at: arguments.values[Keys.cancel.name]?.range
         )
       }
@@ -184,7 +187,7 @@ extension Arguments {
         mechanism = word
       } else {
         throw ShellError(
-          "'\(word.text)' is one word too many. Write: \(command.synopsis)",
+          "'\(word.text)' is one word too many. Write: \(command.usage)",
           at: word
         )
       }

@@ -19,7 +19,9 @@ extension Command {
   ) { session, arguments in
     var given = arguments
     if !arguments.places.isEmpty {
-      guard arguments.places.count == 2 else { throw arguments.missing("the value") }
+      guard arguments.places.count == 2 else {
+        throw try arguments.missingValue(of: arguments.places[0])
+      }
       try given.take(value: arguments.places[1], for: arguments.places[0])
     }
     guard !given.values.isEmpty else { throw arguments.missing("the setting") }

@@ -116,7 +116,8 @@ extension Session {
     _ = await background.run.finish()
     self.background = nil
     if unended > 0, !json {
-      output.write("\(NumberText.count(unended, "task")) had not ended and were cancelled.\n")
+      let were = unended == 1 ? "was" : "were"
+      output.write("\(NumberText.count(unended, "task")) had not ended and \(were) cancelled.\n")
     }
   }
 
@@ -145,8 +146,12 @@ extension Session {
       target.virtual == nil
       ? "'watch' to see them, 'wait' to wait."
       : "Time stands still: 'advance 50ms' or 'idle' lets it pass."
+    let names =
+      first.number == last.number
+      ? label(first.number, target)
+      : "\(label(first.number, target)) to \(label(last.number, target))"
     let lines = Columns.wrap(
-      "\(label(first.number, target)) to \(label(last.number, target)) spawned. \(next)",
+      "\(names) spawned. \(next)",
       width: output.format.width
     )
     output.write(RunTitle.text(experiment, output.format) + lines.map { $0 + "\n" }.joined())
@@ -241,7 +246,10 @@ extension Session {
         throw ShellError("'\(word.text)' is no task. Write its name, such as t03, or all", at: word)
       }
       guard number <= count else {
-        throw ShellError("there is no task \(number): the run has \(count)", at: word)
+        throw ShellError(
+          "there is no task \(number): this run has \(NumberText.count(count, "task"))",
+          at: word
+        )
       }
       numbers.append(number)
     }

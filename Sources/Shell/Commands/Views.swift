@@ -12,7 +12,13 @@ extension Command {
     ]
   ) { session, arguments in
     let run = try session.lastRun(arguments)
-    let view = try arguments.place(0, as: "the view", form: "tasks or workers") { text in
+    let view = try arguments.place(
+      0,
+      as: "the view",
+      form: "tasks or workers",
+      candidates: ["tasks", "workers"]
+    ) {
+      text in
       ["tasks", "workers"].first { !text.isEmpty && $0.hasPrefix(text) }
     }
     let format = session.output.format
@@ -96,7 +102,7 @@ extension Session {
     guard let number else { return nil }
     guard number <= run.plan.count else {
       throw ShellError(
-        "there is no task \(number): the last run had \(run.plan.count)",
+        "there is no task \(number): this run has \(NumberText.count(run.plan.count, "task"))",
         at: arguments.places[0]
       )
     }

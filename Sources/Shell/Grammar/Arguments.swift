@@ -33,7 +33,7 @@ package struct Arguments: Sendable {
     if !takesMore, places.count > command.parameters.count {
       let extra = places[command.parameters.count]
       throw ShellError(
-        "'\(extra.text)' is one word too many. Write: \(command.synopsis)",
+        "'\(extra.text)' is one word too many. Write: \(command.usage)",
         at: extra
       )
     }
@@ -61,7 +61,7 @@ package struct Arguments: Sendable {
     if names.isEmpty { throw ShellError("'\(command.name)' takes no keys", at: key) }
     let question = NearMatch.question(for: key.text, in: names)
     throw ShellError(
-      "'\(command.name)' has no key '\(key.text)'.\(question) It takes \(Self.list(names, "and"))",
+      "'\(command.name)' has no key '\(key.text)'.\(question) 'help \(command.name)' lists them",
       at: key
     )
   }
@@ -78,7 +78,7 @@ package struct Arguments: Sendable {
     _ parse: (String) -> Value?
   ) throws(ShellError) -> Value? {
     guard let word = values[key.name] else { return nil }
-    return try read(word, as: "\(key.name)=", form: key.form, parse)
+    return try read(word, as: "\(key.name)=", form: key.form, key.candidates, parse)
   }
 
   /// The word at a place, read by `parse`; nil where there is none.
@@ -86,25 +86,37 @@ package struct Arguments: Sendable {
     _ index: Int,
     as what: String,
     form: String,
+    candidates: [String] = [],
     _ parse: (String) -> Value?
   ) throws(ShellError) -> Value? {
     guard places.indices.contains(index) else { return nil }
-    return try read(places[index], as: what, form: form, parse)
+    return try read(places[index], as: what, form: form, candidates, parse)
   }
 
   private func read<Value>(
     _ word: Word,
     as what: String,
     form: String,
+    _ candidates: [String],
     _ parse: (String) -> Value?
   ) throws(ShellError) -> Value {
     if let value = parse(word.text) { return value }
-    let shown = word.text.isEmpty ? "nothing" : "'\(word.text)'"
-    throw ShellError("\(what) cannot be \(shown). Write \(form)", at: word)
+    if word.text.isEmpty { throw ShellError("\(what) has no value. Write \(form)", at: word) }
+    // Of numbers, none is nearer than another.
+    let names = candidates.filter { $0.first?.isLetter == true }
+    let question = NearMatch.question(for: word.text, in: names)
+    throw ShellError("\(what) cannot be '\(word.text)'.\(question) Write \(form)", at: word)
+  }
+
+  /// The error for a key that was named without a value.
+  func missingValue(of word: Word) throws(ShellError) -> ShellError {
+    let name = try Self.resolve(word, of: command)
+    let form = command.keys.first { $0.name == name }?.form ?? ""
+    return ShellError("\(name) has no value. Write \(form)", at: word)
   }
 
   /// The error for a word that should have been there.
   func missing(_ what: String) -> ShellError {
-    ShellError("\(what) is missing. Write: \(command.synopsis)", at: name)
+    ShellError("\(what) is missing. Write: \(command.usage)", at: name)
   }
 }

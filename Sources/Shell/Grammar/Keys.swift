@@ -19,7 +19,7 @@ enum Keys {
   )
   static let kind = Key(
     "kind",
-    form: ServiceKind.allCases.map(\.rawValue).joined(separator: ", "),
+    form: Arguments.list(ServiceKind.allCases.map(\.rawValue), "or"),
     help: "how a task spends its time: suspended, blocking its thread, computing, downloading",
     candidates: ServiceKind.allCases.map(\.rawValue)
   )
@@ -49,7 +49,7 @@ enum Keys {
   )
   static let depends = Key(
     "depends",
-    form: Workload.Dependencies.allCases.map(\.rawValue).joined(separator: ", "),
+    form: Arguments.list(Workload.Dependencies.allCases.map(\.rawValue), "or"),
     help: "which tasks wait for which others' end (operation-queue)",
     candidates: Workload.Dependencies.allCases.map(\.rawValue)
   )

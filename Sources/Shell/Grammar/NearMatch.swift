@@ -3,8 +3,8 @@ enum NearMatch {
   /// The candidate closest to `name`, if one is close enough to be worth suggesting.
   static func best(for name: String, in candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
-    // A third of the letters may be wrong; a name of two letters must share one.
-    let tolerance = max(1, wanted.count / 3)
+    // A third of the letters may be wrong, of a short name one, and of a single letter none.
+    let tolerance = wanted.count < 2 ? 0 : max(1, wanted.count / 3)
     return
       candidates
       .map { (candidate: $0, distance: distance(wanted, Array($0.unicodeScalars))) }
