@@ -2,60 +2,40 @@ internal import Limiters
 
 // Checked, then parked: the wake-up is lost.
 //
-// One actor counts the permits, another tells of departures: each signals a condition, and the next
-// one is made. A task that finds no permit waits for a departure and tries again. Nothing is handed
-// on: whoever comes first takes the permit.
+// An actor counts the permits in use. A task that finds none notes in a journal that it has to wait, waits
+// for the next departure and looks again. Nothing is handed on: whoever comes first takes the
+// permit.
 //
-// DEFECT: finding no permit and asking which departure to wait for are two steps. If the last
-// departure comes between them, the task waits for the next one, and there is none. Each actor is
-// right by itself, which is why the mistake is made so often: condition variables used without
-// their lock, event flags reset too early.
+// DEFECT: the journal is another actor, so the task awaits between finding no permit and asking for the
+// next departure. If the last departure comes in between, the task waits for one more, and there is
+// none. Condition variables used without their lock and event flags reset too early do the same; it
+// is among the oldest mistakes with threads, and with actors it looks harmless.
 //
-// The interleaving that shows it, with limit 1: t1 runs; t2 finds no permit; t1 gives its permit back
-// and announces its departure, for which nobody waits yet; t2 asks for the next departure and
-// waits for it, for ever.
+// The interleaving that shows it, with limit 1: t1 runs; t2 looks, there is no permit, t2 awaits
+// the journal; t1 departs, and nobody waits for it yet; t2 waits for the next departure, for ever.
 //
-// The fix: look and join the line in one step, under one lock. See `arrive` in
+// The fix: look and join the line with nothing in between. See `arrive` in
 // Sources/Limiters/LimiterState.swift.
 
 /// DEFECT: a task that has looked but not yet parked misses the departure it should wake up for.
-package final class LostWakeUpLimiter: Sendable {
-  private actor Permits {
-    private var free: Int
+package actor LostWakeUpLimiter {
+  /// Counts waits, for a report somewhere else.
+  private actor Journal {
+    private var waits = 0
 
-    init(_ count: Int) { free = count }
-
-    func take() -> Bool {
-      guard free > 0 else { return false }
-      free -= 1
-      return true
-    }
-
-    func giveBack() { free += 1 }
+    func note() { waits += 1 }
   }
 
-  private actor Departures {
-    private var next = Condition.makeCondition()
+  private let limit: Int
+  private let journal = Journal()
+  private var inUse = 0
+  private var departure = Condition.makeCondition()
 
-    func upcoming() -> Condition { next.condition }
+  package init(limit: Int) { self.limit = limit }
 
-    func announce() {
-      next.signal.signal()
-      next = Condition.makeCondition()
-    }
-  }
-
-  private let permits: Permits
-  private let departures = Departures()
-
-  package init(limit: Int) { permits = Permits(limit) }
-
-  package func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+  package nonisolated func run<Value>(_ body: () async throws -> Value) async throws -> Value {
     try Task.checkCancellation()
-    while await !permits.take() {
-      // Here is the defect: the departure may have come and gone.
-      try await departures.upcoming().wait()
-    }
+    try await enter()
     do {
       let value = try await body()
       await depart()
@@ -66,8 +46,18 @@ package final class LostWakeUpLimiter: Sendable {
     }
   }
 
-  private func depart() async {
-    await permits.giveBack()
-    await departures.announce()
+  private func enter() async throws {
+    while inUse >= limit {
+      // Here is the defect: the departure may come and go meanwhile.
+      await journal.note()
+      try await departure.condition.wait()
+    }
+    inUse += 1
+  }
+
+  private func depart() {
+    inUse -= 1
+    departure.signal.signal()
+    departure = Condition.makeCondition()
   }
 }

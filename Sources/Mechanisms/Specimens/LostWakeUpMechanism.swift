@@ -12,11 +12,11 @@ package final class LostWakeUpMechanism: Mechanism {
     cancellation: .leavesAtOnce,
     clock: .any,
     defaultKind: .suspend,
-    summary: "an actor that counts permits, and another that announces departures",
+    summary: "an actor that counts permits and notes each wait in a journal",
     explanation: """
-      A task that finds no permit asks which departure comes next, waits for it and tries again. \
-      Looking and asking are two steps: a departure between them is missed, and if it was the \
-      last, the task waits for one that never comes.
+      A task that finds no permit notes in a journal, which is another actor, that it has to wait, \
+      and then waits for the next departure. A departure while it awaits the journal is missed, \
+      and if it was the last, the task waits for one that never comes.
 
       The code is Sources/Specimens/LostWakeUpLimiter.swift.
       """,
