@@ -176,7 +176,8 @@ package final class VirtualRun: LiveRun {
 
   private func start(_ task: SimulatedTask) {
     let number = task.number
-    let visit = Visit(task, tracer: recorder, world: world)
+    recorder.record(.arrived, of: TaskID(number))
+    let visit = Visit(task, tracer: recorder, world: world, hasArrived: true)
     let running = scheduler.spawn(tag: Int32(number)) { [self] in
       await mechanism.carry(visit)
       state.withLock { $0.visits[number] = nil }

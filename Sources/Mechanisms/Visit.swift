@@ -11,16 +11,27 @@ package struct Visit: Sendable {
   private let id: TaskID
   private let tracer: any Tracer
   private let world: any World
+  private let hasArrived: Bool
 
-  package init(_ task: SimulatedTask, tracer: any Tracer, world: any World) {
+  /// `hasArrived` says that the arrival is on record already: a run whose workers may all be held
+  /// notes it when it is due, not when a worker is free to note it.
+  package init(
+    _ task: SimulatedTask,
+    tracer: any Tracer,
+    world: any World,
+    hasArrived: Bool = false
+  ) {
     self.task = task
     self.id = TaskID(task.number)
     self.tracer = tracer
     self.world = world
+    self.hasArrived = hasArrived
   }
 
   /// The task asks to be let in.
-  package func arrive() { tracer.record(.arrived, of: id) }
+  package func arrive() {
+    if !hasArrived { tracer.record(.arrived, of: id) }
+  }
 
   /// The task waits and the calling thread waits with it.
   package func block() { tracer.record(.blocked, of: id) }
