@@ -129,6 +129,7 @@ struct Bench {
           + "started with goes on from there if the program is still the same; delete it to forget it"
       )
     }
+    if !options.ci, let warning = Disturbance.warning() { progress.say(warning) }
     let campaign = Campaign(
       plan: plan,
       folder: folder,

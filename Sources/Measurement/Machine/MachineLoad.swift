@@ -65,6 +65,15 @@ package struct Disturbance: Hashable, Codable, Sendable {
     stealPercent = max(0, Double(end.steal - start.steal) / capacity * 100)
   }
 
+  /// Watches the machine for a moment; nil if it is quiet enough to measure on.
+  package static func warning() -> String? {
+    guard let before = MachineLoad.now() else { return nil }
+    usleep(300_000)
+    guard let reason = MachineLoad.now().flatMap({ Disturbance(from: before, to: $0) })?.reason
+    else { return nil }
+    return "just now \(reason); blocks measured in such company are dropped, and may leave too few"
+  }
+
   /// Why the figures measured meanwhile should not count; nil where they may.
   package var reason: String? {
     if foreignPercent > Self.foreignThreshold {

@@ -154,13 +154,14 @@ package struct RunPlots {
         kind: entry.cell.serviceKind
       )
     }
-    return byGroup.filter { $0.value.count >= 2 }.sorted { $0.key.limit < $1.key.limit }.map {
-      group,
-      entries in
+    let groups = byGroup.filter { $0.value.count >= 2 }
+      .sorted { ($0.key.limit, $0.key.shape) < ($1.key.limit, $1.key.shape) }
+    return groups.compactMap { group, entries -> Plot? in
       let headline = Headline(.waiting, "mean")
       var curves = curves(over: entries, headline) { $0.utilisation }
       // Nothing waits for a permit where there is none.
       curves.removeAll { $0.name == "none" }
+      guard !curves.isEmpty else { return nil }
       let servers = max(1, group.limit)
       let variation = ServiceShape(rawValue: group.shape) == .fixed ? 0.0 : 1.0
       let utilisations = entries.compactMap(\.1.cell.utilisation)
@@ -203,7 +204,7 @@ package struct RunPlots {
         curves: curves
       )
       return Plot(
-        file: "latency-limit-\(group.limit)-\(group.shape).svg",
+        file: "latency-limit-\(group.limit)-\(group.shape)\(group.kind.map { "-" + $0 } ?? "").svg",
         caption:
           "Erlang's formula is what an endless run would average. A short run has its own luck with "
           + "arrivals, the same for every mechanism; the recursion is what a perfect limiter would have "

@@ -307,7 +307,7 @@ struct HTMLReport {
   }
 
   private var reproduction: String {
-    let arguments = environment.command.dropFirst().joined(separator: " ")
+    let arguments = environment.command.dropFirst().map(Self.quoted).joined(separator: " ")
     let facts: [(String, String?)] = [
       ("command", "swift run bench \(arguments)"), ("seed", String(environment.seed)),
       ("program", environment.executableFingerprint),
@@ -430,6 +430,12 @@ struct HTMLReport {
   /// `hand off, mean`: the metric's name may break at its spaces.
   private func label(_ headline: Headline) -> String {
     escaped("\(headline.metric.id.replacingOccurrences(of: "_", with: " ")), \(headline.stat)")
+  }
+
+  /// As a shell needs it.
+  private static func quoted(_ argument: String) -> String {
+    if argument.wholeMatch(of: /[A-Za-z0-9_.,:=%@\/+-]+/) != nil { return argument }
+    return "'" + argument.replacingOccurrences(of: "'", with: "'\\''") + "'"
   }
 
   private func anchor(_ workload: String) -> String { "w-\(workload)" }
