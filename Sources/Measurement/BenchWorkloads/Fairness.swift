@@ -30,8 +30,8 @@ package struct Fairness: BenchWorkload {
       kind: trial.kind,
       world: YieldingWorld()
     )
-    _ = await loop.run(on: mechanism, for: budget / 4)
-    let outcome = await loop.run(on: mechanism, for: budget)
+    _ = await loop.run(on: mechanism, for: budget / 4, log: loop.makeLog())
+    let outcome = await loop.run(on: mechanism, for: budget, log: loop.makeLog())
 
     let statistics = VisitStatistics(outcome.log.visits())
     let overtaken = statistics.overtaken()

@@ -28,13 +28,14 @@ package struct FanOut: BenchWorkload {
     let tasks = trial.cell.tasks ?? 1_000
     let mechanism = trial.makeMechanism()
     let start = monotonicNanoseconds()
-    _ = await fanOut(tasks, trial, mechanism)
+    await fanOut(tasks, trial, mechanism, StampLog(capacity: tasks))
     let before = ProcessMetrics.now()
     var repetition = 0
     repeat {
       repetition += 1
+      let log = StampLog(capacity: tasks)
       let began = monotonicNanoseconds()
-      let log = await fanOut(tasks, trial, mechanism)
+      await fanOut(tasks, trial, mechanism, log)
       let elapsed = monotonicNanoseconds() - began
       report.add(
         .timePerOperation,
@@ -52,12 +53,20 @@ package struct FanOut: BenchWorkload {
       }
     } while repetition < 5 && monotonicNanoseconds() - start < trial.request.budget
     report.addUsage(since: before, operations: repetition * tasks)
+    let log = StampLog(capacity: tasks)
+    await report.countAllocations(operations: tasks) {
+      await fanOut(tasks, trial, mechanism, log)
+    }
     report.serviceKind = trial.kind.rawValue
     report.checkPermits(mechanism)
   }
 
-  private func fanOut(_ tasks: Int, _ trial: Trial, _ mechanism: any Mechanism) async -> StampLog {
-    let log = StampLog(capacity: tasks)
+  private func fanOut(
+    _ tasks: Int,
+    _ trial: Trial,
+    _ mechanism: any Mechanism,
+    _ log: StampLog
+  ) async {
     let world = EmptyWorld()
     let kind = trial.kind
     await withDiscardingTaskGroup { group in
@@ -68,6 +77,5 @@ package struct FanOut: BenchWorkload {
         }
       }
     }
-    return log
   }
 }

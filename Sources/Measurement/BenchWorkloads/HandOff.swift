@@ -33,15 +33,23 @@ func measureClosedLoop(
     kind: trial.kind,
     world: world
   )
-  _ = await loop.run(on: mechanism, for: budget / 4)
+  _ = await loop.run(on: mechanism, for: budget / 4, log: loop.makeLog())
 
+  let log = loop.makeLog()
   let before = ProcessMetrics.now()
-  let outcome = await loop.run(on: mechanism, for: budget)
+  let outcome = await loop.run(on: mechanism, for: budget, log: log)
   let total = outcome.total
   report.add(.timePerOperation, "mean", Double(outcome.elapsed) / Double(total), count: total)
   report.add(.throughput, "mean", Double(total) * 1e9 / Double(outcome.elapsed), count: total)
   report.addUsage(since: before, operations: total)
   report.serviceKind = trial.kind.rawValue
+
+  var short = loop
+  short.visitsEach = max(1, 2_000 / workers)
+  let shortLog = short.makeLog()
+  await report.countAllocations(operations: workers * short.visitsEach) {
+    _ = await short.run(on: mechanism, log: shortLog)
+  }
 
   let statistics = VisitStatistics(outcome.log.visits())
   report.add(.waiting, of: statistics.waits)

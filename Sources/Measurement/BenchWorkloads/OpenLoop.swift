@@ -48,7 +48,7 @@ package struct OpenLoop: BenchWorkload {
         + (limits == nil ? [cell(8, 0.9, kind: .suspend)] : [])
     case .full:
       return grid(limits ?? [1, 2, 8, 64], [0.5, 0.7, 0.8, 0.9, 0.95], [.exponential, .fixed])
-        + (limits ?? [2, 8]).flatMap { limit in
+        + (limits ?? [1, 2, 8]).flatMap { limit in
           ServiceKind.openLoopKinds.map { cell(limit, 0.8, kind: $0) }
         }
     }
@@ -104,7 +104,7 @@ package struct OpenLoop: BenchWorkload {
       report.add(.threadRamp, "total", ramp.map(Double.init))
     }
     let loop = ClosedLoop(workers: 4, visitsEach: 50, kind: trial.kind, world: EmptyWorld())
-    _ = await loop.run(on: mechanism, for: 5_000_000)
+    _ = await loop.run(on: mechanism, for: 5_000_000, log: loop.makeLog())
   }
 }
 

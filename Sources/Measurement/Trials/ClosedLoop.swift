@@ -20,9 +20,15 @@ struct ClosedLoop: Sendable {
     var total: Int { visits.reduce(0, +) }
   }
 
+  /// A log with room for all visits; made before anything is timed, because its memory takes a while.
+  func makeLog() -> StampLog { StampLog(capacity: workers * visitsEach) }
+
   /// Runs until `duration` nanoseconds have passed or every worker has made its visits.
-  func run(on mechanism: any Mechanism, for duration: Int64) async -> Outcome {
-    let log = StampLog(capacity: workers * visitsEach)
+  func run(
+    on mechanism: any Mechanism,
+    for duration: Int64 = .max,
+    log: StampLog
+  ) async -> Outcome {
     let start = monotonicNanoseconds()
     let visits = await withTaskGroup(of: (Int, Int).self) { group in
       for worker in 0..<workers {

@@ -38,19 +38,8 @@ func measureRepeated(
   }
   report.addUsage(since: before, operations: repetitions * times)
 
-  if allocations_can_be_counted() {
-    let counted = min(times, 1_000)
-    let earlier = allocations_counted()
-    allocations_count(true)
-    await operation(counted)
-    allocations_count(false)
-    report.add(
-      .allocations,
-      "mean",
-      Double(allocations_counted() - earlier) / Double(counted),
-      count: counted
-    )
-  }
+  let counted = min(times, 1_000)
+  await report.countAllocations(operations: counted) { await operation(counted) }
 }
 
 func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
@@ -60,6 +49,21 @@ func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
 }
 
 extension TrialReport {
+  /// Counts the blocks that `body`, which performs so many operations, allocates; never while timing.
+  mutating func countAllocations(operations: Int, _ body: () async -> Void) async {
+    guard allocations_can_be_counted() else { return }
+    let earlier = allocations_counted()
+    allocations_count(true)
+    await body()
+    allocations_count(false)
+    add(
+      .allocations,
+      "mean",
+      Double(allocations_counted() - earlier) / Double(operations),
+      count: operations
+    )
+  }
+
   /// Adds what the process used since `before`, up to `end` or now, for each operation.
   ///
   /// `harness` is the nanoseconds of processor time that were the harness's own.
