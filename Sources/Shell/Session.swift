@@ -120,8 +120,8 @@ package actor Session {
 
   private func complain(_ error: any Error, at place: Place) {
     let shell = error as? ShellError ?? ShellError("\(error)")
-    let sentence = shell.message.hasSuffix(".") || shell.message.hasSuffix("?")
-    let message = sentence ? shell.message : shell.message + "."
+    let isSentence = shell.message.last.map { ".?…".contains($0) } ?? true
+    let message = isSentence ? shell.message : shell.message + "."
     switch place {
     case .prompt(let columns):
       output.complain(pointing(message, at: shell.range, behind: columns))

@@ -55,7 +55,7 @@ extension Command {
     summary: "let virtual time pass in the background run, and tell what happened",
     examples: ["spawn 3 limiter limit=1 work=40ms; advance 50ms; wait"]
   ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("how long") }
+    guard let word = arguments.places.first else { throw arguments.missing("the time") }
     guard let span = ValueSyntax.duration(word.text) else {
       throw ShellError("'\(word.text)' is no duration. Write 250us, 40ms, 1.5s or 2m", at: word)
     }

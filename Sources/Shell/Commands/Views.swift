@@ -63,16 +63,15 @@ extension Command {
     examples: ["run 12 limiter limit=3; why t12"]
   ) { session, arguments in
     let run = try session.lastRun(arguments)
-    guard let task = try session.task(arguments, of: run) else {
-      throw arguments.missing("the task")
-    }
-    guard let why = Why(task, events: run.events, facts: run.facts) else {
-      throw ShellError("\(run.label(of: task)) never arrived in that run", at: arguments.places[0])
-    }
+    guard let task = try session.task(arguments, of: run),
+      let why = Why(task, events: run.events, facts: run.facts)
+    else { throw arguments.missing("the task") }
+    let isToCome = session.background != nil && !run.events.contains { $0.task == task }
+    let text = isToCome ? "\(run.label(of: task)) has not arrived yet" : why.text
     if session.json {
-      session.output.write(JSONObject.line([("why", .string(why.text))]))
+      session.output.write(JSONObject.line([("why", .string(text))]))
     } else {
-      let lines = Columns.wrap(why.text, width: session.output.format.width)
+      let lines = Columns.wrap(text, width: session.output.format.width)
       session.output.write(lines.map { $0 + "\n" }.joined())
     }
   }

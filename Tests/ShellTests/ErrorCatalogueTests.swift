@@ -1,0 +1,626 @@
+import Foundation
+import Testing
+
+@testable import Shell
+
+/// Every way in which a line can be wrong, and what is said about it.
+struct ErrorCatalogueTests {
+  /// A wrong line, the word the carets stand under, and the message.
+  struct Wrong: Sendable, CustomTestStringConvertible {
+    var line: String
+    var word: String
+    var message: String
+    /// What was done before it.
+    var before: String?
+
+    init(_ line: String, at word: String, _ message: String, after before: String? = nil) {
+      self.line = line
+      self.word = word
+      self.message = message
+      self.before = before
+    }
+
+    var testDescription: String { before.map { "\($0); \(line)" } ?? line }
+  }
+
+  static let catalogue = [
+    Wrong(#"run 5 "limiter"#, at: #""limiter"#, #"this quote is never closed. Add " at the end."#),
+    Wrong("runn 5", at: "runn", "no command 'runn'. Did you mean 'run'? 'help' lists all."),
+    Wrong(
+      "e",
+      at: "e",
+      "'e' could be explain, events, expect, export or explore. Write more of it."
+    ),
+    Wrong(
+      "help cloks",
+      at: "cloks",
+      "no command or topic 'cloks'. Did you mean 'clocks'? 'help' lists all."
+    ),
+    Wrong("help nothing", at: "nothing", "no command or topic 'nothing'. 'help' lists all."),
+    Wrong("run", at: "run", "the number of tasks is missing. Write: run N [MECH] [key=value]…"),
+    Wrong("run x", at: "run", "the number of tasks is missing. Write: run N [MECH] [key=value]…"),
+    Wrong(
+      "run 0",
+      at: "0",
+      "the number of tasks cannot be '0'. Write a whole number from 1 to 5000000."
+    ),
+    Wrong(
+      "run 5000001",
+      at: "5000001",
+      "the number of tasks cannot be '5000001'. Write a whole number from 1 to 5000000."
+    ),
+    Wrong(
+      "run -3",
+      at: "-3",
+      "the number of tasks cannot be '-3'. Write a whole number from 1 to 5000000."
+    ),
+    Wrong(
+      "run 5 limiter pool",
+      at: "pool",
+      "'pool' is one word too many. Write: run N [MECH] [key=value]…"
+    ),
+    Wrong("run 5 6", at: "6", "'6' is one word too many. Write: run N [MECH] [key=value]…"),
+    Wrong(
+      "run 5 limitr",
+      at: "limitr",
+      "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+    ),
+    Wrong("run 5 gcd", at: "gcd", "'gcd' could be gcd-semaphore or gcd-gate. Write more of it."),
+    Wrong("run 5 xyzzy", at: "xyzzy", "no mechanism 'xyzzy'. 'mechanisms' lists all ten."),
+    Wrong(
+      "run 5 lmit=3",
+      at: "lmit",
+      "'run' has no key 'lmit'. Did you mean 'limit'? 'help run' lists them."
+    ),
+    Wrong("run 5 foo=3", at: "foo", "'run' has no key 'foo'. 'help run' lists them."),
+    Wrong("run 5 w=40ms", at: "w", "'w' could be work or workers. Write more of it."),
+    Wrong("run 5 limit=3 lim=4", at: "lim", "'limit=' is given twice. Keep one."),
+    Wrong(
+      "run 5 limit=0",
+      at: "0",
+      "limit= cannot be '0'. Write a whole number from 1 to 1000000."
+    ),
+    Wrong("run 5 limit=", at: "", "limit= has no value. Write a whole number from 1 to 1000000."),
+    Wrong(
+      "run 5 limit=many",
+      at: "many",
+      "limit= cannot be 'many'. Write a whole number from 1 to 1000000."
+    ),
+    Wrong(
+      "run 5 work=40",
+      at: "40",
+      "work= cannot be '40'. Write 40ms, exp:40ms, uniform:10ms..70ms or lognormal:40ms,0.5."
+    ),
+    Wrong(
+      "run 5 work=epx:20ms",
+      at: "epx:20ms",
+      "work= cannot be 'epx:20ms'. Did you mean 'exp:20ms'? Write 40ms, exp:40ms, uniform:10ms..70ms or lognormal:40ms,0.5."
+    ),
+    Wrong(
+      "run 5 kind=blok",
+      at: "blok",
+      "kind= cannot be 'blok'. Did you mean 'block'? Write suspend, block, spin or download."
+    ),
+    Wrong(
+      "run 5 arrivals=togther",
+      at: "togther",
+      "arrivals= cannot be 'togther'. Did you mean 'together'? Write together, every:10ms or poisson:200/s."
+    ),
+    Wrong(
+      "run 5 cancel=t3",
+      at: "t3",
+      "cancel= cannot be 't3'. Write a share such as 10%, or tasks and times such as t03@50ms,t07@1s."
+    ),
+    Wrong("run 5 cancel=t09@1ms", at: "t09@1ms", "there is no task 9: this run has 5 tasks."),
+    Wrong("run 5 fail=120%", at: "120%", "fail= cannot be '120%'. Write a share from 0% to 100%."),
+    Wrong(
+      "run 5 priority=hi",
+      at: "hi",
+      "priority= cannot be 'hi'. Write low, medium, high or mixed."
+    ),
+    Wrong(
+      "run 5 operation-queue depends=chian",
+      at: "chian",
+      "depends= cannot be 'chian'. Did you mean 'chain'? Write none, chain or first."
+    ),
+    Wrong(
+      "run 5 clock=vitual",
+      at: "vitual",
+      "clock= cannot be 'vitual'. Did you mean 'virtual'? Write auto, virtual or real."
+    ),
+    Wrong(
+      "run 5 workers=0",
+      at: "0",
+      "workers= cannot be '0'. Write a whole number from 1 to 10000."
+    ),
+    Wrong("run 5 seed=-1", at: "-1", "seed= cannot be '-1'. Write a whole number from 0."),
+    Wrong(
+      "run 5 operation-queue relimit=3",
+      at: "3",
+      "relimit= cannot be '3'. Write limits and times such as 6@100ms,1@1s."
+    ),
+    Wrong(
+      "run 5 operation-queue pause=3ms..1ms",
+      at: "3ms..1ms",
+      "pause= cannot be '3ms..1ms'. Write a span such as 100ms..300ms."
+    ),
+    Wrong(
+      "run 5 operation-queue clock=virtual",
+      at: "virtual",
+      "OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+    ),
+    Wrong(
+      "run 5 pool relimit=3@5ms",
+      at: "3@5ms",
+      "pool cannot change its limit while it runs. Use operation-queue or limiter."
+    ),
+    Wrong(
+      "run 5 pool pause=1ms..2ms",
+      at: "1ms..2ms",
+      "pool cannot be suspended. Use operation-queue."
+    ),
+    Wrong(
+      "run 5 pool depends=chain",
+      at: "chain",
+      "pool knows no dependencies between tasks. Use operation-queue."
+    ),
+    Wrong("timeline", at: "timeline", "there is no run to show yet. Try: run 12 limiter limit=3."),
+    Wrong(
+      "timeline wokers",
+      at: "wokers",
+      "the view cannot be 'wokers'. Did you mean 'workers'? Write tasks or workers.",
+      after: "run 3"
+    ),
+    Wrong("why", at: "why", "the task is missing. Write: why tNN.", after: "run 3"),
+    Wrong("why x", at: "x", "the task cannot be 'x'. Write its name, such as t03.", after: "run 3"),
+    Wrong("why t9", at: "t9", "there is no task 9: this run has 3 tasks.", after: "run 3"),
+    Wrong("events t9", at: "t9", "there is no task 9: this run has 3 tasks.", after: "run 3"),
+    Wrong("stats now", at: "now", "'now' is one word too many. Write: stats."),
+    Wrong(
+      "diff",
+      at: "diff",
+      "'diff' needs two runs. Try: run 12 limiter limit=3; run 12 limiter limit=4; diff."
+    ),
+    Wrong("diff=3", at: "diff=3", "no command 'diff=3'. Did you mean 'diff'? 'help' lists all."),
+    Wrong("stats x=3", at: "x", "'stats' takes no keys."),
+    Wrong(
+      "expect",
+      at: "expect",
+      "what to expect is missing. Write: expect FIGURE = VALUE…",
+      after: "run 3"
+    ),
+    Wrong(
+      "expect makspan = 3",
+      at: "makspan",
+      "there is no figure 'makspan'. Did you mean 'makespan'? 'help figures' lists all.",
+      after: "run 3"
+    ),
+    Wrong(
+      "expect makespan",
+      at: "makespan",
+      "'makespan' compares nothing; write a figure, one of = != < <= > >=, and a value, as in makespan = 400ms.",
+      after: "run 3"
+    ),
+    Wrong(
+      "expect makespan = soon",
+      at: "soon",
+      "there is no figure 'soon'. 'help figures' lists all.",
+      after: "run 3"
+    ),
+    Wrong(
+      "export",
+      at: "export",
+      "the file is missing. Write: export FILE [force] [format=].",
+      after: "run 3"
+    ),
+    Wrong(
+      "export picture",
+      at: "picture",
+      "the ending of 'picture' says no format. End it in .json, .svg, .html, .csv or .jsonl, or give format=.",
+      after: "run 3"
+    ),
+    Wrong(
+      "export picture.svg format=png",
+      at: "png",
+      "format= cannot be 'png'. Write chrome, svg, html, csv or jsonl.",
+      after: "run 3"
+    ),
+    Wrong(
+      "export picture.svg fore",
+      at: "fore",
+      "the last word cannot be 'fore'. Write force, or nothing.",
+      after: "run 3"
+    ),
+    Wrong(
+      "export SCRATCH/there.svg",
+      at: "SCRATCH/there.svg",
+      "'SCRATCH/there.svg' exists. Add 'force' to replace it.",
+      after: "run 3"
+    ),
+    Wrong(
+      "export /nowhere/run.svg",
+      at: "/nowhere/run.svg",
+      "'/nowhere/run.svg' cannot be written: no such file or directory.",
+      after: "run 3"
+    ),
+    Wrong(
+      "compare limiter",
+      at: "compare",
+      "the number of tasks is missing. Write: compare N [MECH]… [key=value]…"
+    ),
+    Wrong("compare 5 limiter limiter", at: "limiter", "limiter is named twice. Name each once."),
+    Wrong(
+      "compare 5 limiter clock=virtual gcd-gate",
+      at: "virtual",
+      "GCD owns its threads, so gcd-gate runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+    ),
+    Wrong("status", at: "status", "nothing runs in the background. Try: spawn 12 limiter limit=3."),
+    Wrong(
+      "cancel t01",
+      at: "cancel",
+      "nothing runs in the background. Try: spawn 12 limiter limit=3."
+    ),
+    Wrong(
+      "cancel",
+      at: "cancel",
+      "the task, or 'all', is missing. Write: cancel tNN…",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "cancel x",
+      at: "x",
+      "'x' is no task. Write its name, such as t03, or all.",
+      after: "spawn 3"
+    ),
+    Wrong("cancel t9", at: "t9", "there is no task 9: this run has 3 tasks.", after: "spawn 3"),
+    Wrong(
+      "spawn 2 pool",
+      at: "spawn",
+      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "spawn 2 relimit=3@1ms",
+      at: "spawn",
+      "relimit= and pause= belong to the run's beginning. Use 'limit', 'suspend' and 'resume' now.",
+      after: "spawn 3"
+    ),
+    Wrong("advance", at: "advance", "the time is missing. Write: advance D.", after: "spawn 3"),
+    Wrong(
+      "advance soon",
+      at: "soon",
+      "'soon' is no duration. Write 250us, 40ms, 1.5s or 2m.",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "advance 5ms",
+      at: "advance",
+      "main-actor-queue runs on the wall clock, which advances by itself. 'wait' waits for the tasks.",
+      after: "spawn 3 main-actor-queue work=1ms"
+    ),
+    Wrong("limit", at: "limit", "the limit is missing. Write: limit K.", after: "spawn 3"),
+    Wrong(
+      "limit none",
+      at: "none",
+      "the limit cannot be 'none'. Write a whole number from 1 to 1000000.",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "limit 3",
+      at: "limit",
+      "pool cannot change its limit while it runs. Use operation-queue or limiter.",
+      after: "spawn 3 pool"
+    ),
+    Wrong(
+      "suspend",
+      at: "suspend",
+      "limiter cannot be suspended. Use operation-queue.",
+      after: "spawn 3"
+    ),
+    Wrong("use", at: "use", "the mechanism is missing. Write: use MECH [limit=]."),
+    Wrong(
+      "use poool",
+      at: "poool",
+      "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
+    ),
+    Wrong("set", at: "set", "the setting is missing. Write: set K V [key=value]…"),
+    Wrong("set limit", at: "limit", "limit has no value. Write a whole number from 1 to 1000000."),
+    Wrong(
+      "set limt 4",
+      at: "limt",
+      "'set' has no key 'limt'. Did you mean 'limit'? 'help set' lists them."
+    ),
+    Wrong(
+      "set limit none",
+      at: "none",
+      "limit= cannot be 'none'. Write a whole number from 1 to 1000000."
+    ),
+    Wrong("set describe maybe", at: "maybe", "describe= cannot be 'maybe'. Write on or off."),
+    Wrong(
+      "mechanisms all",
+      at: "all",
+      "the option cannot be 'all'. Write --specimens, or nothing."
+    ),
+    Wrong("explain", at: "explain", "the mechanism is missing. Write: explain MECH."),
+    Wrong("source", at: "source", "the file is missing. Write: source FILE."),
+    Wrong(
+      "source nowhere.lab",
+      at: "nowhere.lab",
+      "'nowhere.lab' cannot be read: no such file or directory."
+    ),
+    Wrong("history some", at: "some", "how many cannot be 'some'. Write a whole number from 1."),
+    Wrong("explore", at: "explore", "the mechanism is missing. Write: explore MECH [key=value]…"),
+    Wrong(
+      "explore gcd-gate",
+      at: "gcd-gate",
+      "GCD owns its threads, so gcd-gate runs on the wall clock only. Only virtual time can be explored: use limiter, pool, fifo-queue, actor-queue, task-group, none."
+    ),
+    Wrong(
+      "explore limiter strategy=al",
+      at: "al",
+      "strategy= cannot be 'al'. Write exhaustive, random or pct."
+    ),
+    Wrong(
+      "explore limiter tasks=0",
+      at: "0",
+      "tasks= cannot be '0'. Write a whole number from 1 to 60."
+    ),
+    Wrong("replay", at: "replay", "the schedule is missing. Write: replay SCHEDULE."),
+    Wrong(
+      "replay nonsense",
+      at: "nonsense",
+      "'nonsense' is not a schedule; one looks like v1:SCENARIO:1,2,c2 and is printed by explore."
+    ),
+    Wrong(
+      "9",
+      at: "9",
+      "there is no choice 9. Choose from 1 to 4.",
+      after: "step limiter tasks=2 limit=1"
+    ),
+    Wrong("back x", at: "x", "'x' is no number of steps.", after: "step limiter tasks=2 limit=1"),
+    Wrong(
+      "goto",
+      at: "goto",
+      "goto needs a step's number or a fork's name.",
+      after: "step limiter tasks=2 limit=1"
+    ),
+    Wrong(
+      "goto 99",
+      at: "99",
+      "there are only 0 steps so far.",
+      after: "step limiter tasks=2 limit=1"
+    ),
+    Wrong(
+      "fork",
+      at: "fork",
+      "fork needs a name for the position.",
+      after: "step limiter tasks=2 limit=1"
+    ),
+    Wrong("fork a b", at: "b", "'b' is one word too many.", after: "step limiter tasks=2 limit=1"),
+    Wrong(
+      "goto b",
+      at: "b",
+      "'b' is no number of steps or a fork: a.",
+      after: "step limiter tasks=2 limit=1; fork a"
+    ),
+    Wrong(
+      "1",
+      at: "1",
+      "nothing can happen any more. 'back' takes a step back, 'done' ends the game.",
+      after: "step limiter tasks=1 limit=1; auto"
+    ),
+    Wrong("starve kind=sleep", at: "sleep", "kind= cannot be 'sleep'. Write block or suspend."),
+    Wrong("lesson", at: "lesson", "the lesson is missing. Write: lesson N."),
+    Wrong("lesson 99", at: "99", "no lesson '99'. There are 1 to 9: 'lessons' lists them."),
+    Wrong(
+      "check",
+      at: "check",
+      "no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all."
+    ),
+    Wrong(
+      "leave",
+      at: "leave",
+      "no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all."
+    ),
+    Wrong("reset 99", at: "99", "no lesson '99'. 'lessons' lists them."),
+    Wrong("reset", at: "reset", "no lesson is under way. Write: reset N, or reset all."),
+  ]
+
+  @Test(arguments: catalogue)
+  func `a wrong line is told, with carets under the wrong word`(_ wrong: Wrong) async throws {
+    let scratch = try ScratchFolder()
+    _ = try scratch.file("there.svg", "")
+    let lab = Lab(
+      display: Display(width: 400),
+      classroom: Classroom(folder: packageFolder + "/Lessons")
+    )
+    let placed = { (text: String) in text.replacing("SCRATCH", with: scratch.path) }
+    if let before = wrong.before { await lab.run(before) }
+    let line = placed(wrong.line)
+    let complaints = await lab.complaints(about: line)
+    let complaint = try #require(complaints.first)
+    let carets = complaint.prefix { $0 == " " || $0 == "^" }
+    #expect(complaint.dropFirst(carets.count) == placed(wrong.message))
+    let start = carets.prefix { $0 == " " }.count - Lab.prompt.count
+    let marked = line.dropFirst(start).prefix(carets.count { $0 == "^" })
+    // Where there is no word, one caret shows its place.
+    let word = placed(wrong.word)
+    #expect(word.isEmpty ? start == line.count && carets.hasSuffix("^ ") : marked == word)
+    await lab.session.leave()
+  }
+
+  @Test
+  func `a wrong line in a file is told with the file and the line`() async throws {
+    let scratch = try ScratchFolder()
+    let bad = try scratch.file("bad.lab", "run 2\nrunn\nrun 3\n")
+    let lab = Lab()
+    #expect(await lab.outcome(of: "source \(bad); show") == .failed)
+    #expect(
+      lab.output.takeComplaints()
+        == ["\(bad):2: no command 'runn'. Did you mean 'run'? 'help' lists all."]
+    )
+    #expect(!lab.output.takeText().contains("mechanism  limiter"), "what follows is left out")
+  }
+
+  @Test
+  func `files that source each other are stopped, and the depth is told once`() async throws {
+    let scratch = try ScratchFolder()
+    let file = try scratch.file("self.lab", "source \(scratch.path)/self.lab\n")
+    let lab = Lab()
+    #expect(await lab.outcome(of: "source \(file)") == .failed)
+    #expect(
+      lab.output.takeComplaints()
+        == ["\(file):1: files source each other 16 deep here; does one source itself?"]
+    )
+    // The depth is counted down again: a file may be sourced any number of times.
+    let plain = try scratch.file("plain.lab", "show\n")
+    for _ in 0..<40 { #expect(await lab.outcome(of: "source \(plain)") == .done) }
+  }
+
+  @Test
+  func `lessons need their folder, and a second process needs the program`() async {
+    let lab = Lab(display: Display(width: 200))
+    #expect(
+      await lab.complaints(about: "lessons") == [
+        "no folder 'Lessons' found from here upwards. Start the lab in the package's folder, or "
+          + "with --lessons DIR."
+      ]
+    )
+    #expect(
+      await lab.complaints(about: "starve")
+        == ["this needs the program 'lab' itself, to start it a second time."]
+    )
+    let useless = Lab(classroom: Classroom(program: "/bin/true"))
+    let complaints = await useless.complaints(about: "starve")
+    #expect(complaints.first?.hasPrefix("the second process did not tell what it saw: ") == true)
+  }
+
+  @Test
+  func `a lesson says what kind of guess it wants`() async {
+    let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
+    await lab.run("lesson 1")
+    let complaints = await lab.complaints(about: "predict never")
+    #expect(complaints.first?.contains("'never' is not a guess. Write ") == true, "\(complaints)")
+  }
+
+  @Test
+  func `a step of a lesson that asks nothing says so`() async {
+    let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
+    await lab.run("lesson 1")
+    for _ in 0..<20 {
+      let complaints = await lab.complaints(about: "predict 300ms")
+      if complaints == ["this step asks for no guess. 'check', 'hint' or 'next'."] { return }
+      await lab.run("solution; solution; next")
+    }
+    Issue.record("no step of lesson 1 goes without a guess")
+  }
+
+  // MARK: The layout
+
+  @Test
+  func `in a narrow window the message goes below the carets`() async {
+    let lab = Lab(display: Display(width: 40))
+    #expect(
+      await lab.complaints(about: "run 5 limitr") == [
+        """
+                      ^^^^^^
+        no mechanism 'limitr'. Did you mean
+        'limiter'? 'mechanisms' lists all ten.
+        """
+      ]
+    )
+  }
+
+  @Test
+  func `a line that wraps around has no carets`() async {
+    let lab = Lab(display: Display(width: 40))
+    let complaints = await lab.complaints(about: "run 5 limiter limit=3 work=100ms sed=7 clok=real")
+    #expect(complaints == ["'run' has no key 'sed'. Did you mean\n'seed'? 'help run' lists them."])
+  }
+
+  // MARK: Whether the catalogue is whole
+
+  @Test
+  func `every message of the shell stands in the catalogue`() throws {
+    let told =
+      Self.catalogue.map(\.message) + [
+        // Told by the tests above.
+        "files source each other 16 deep here; does one source itself?",
+        "no folder 'Lessons' found from here upwards. Start the lab in the package's folder, or ",
+        "this needs the program 'lab' itself, to start it a second time",
+        "the second process did not tell what it saw: ", "'never' is not a guess. Write ",
+        "this step asks for no guess. 'check', 'hint' or 'next'",
+      ]
+    var missing: [String] = []
+    for message in try Self.messagesInSources() where !message.pieces.isEmpty {
+      if !told.contains(where: { message.fits($0) }) { missing.append("\(message)") }
+    }
+    #expect(missing == [], "add a wrong line for each of these to the catalogue")
+  }
+
+  /// The fixed parts of a message in the sources, between what is put in.
+  struct Message: CustomStringConvertible {
+    var file: String
+    var pieces: [String]
+
+    var description: String { "\(file): \(pieces.joined(separator: "…"))" }
+
+    func fits(_ text: String) -> Bool {
+      var rest = text[...]
+      for piece in pieces {
+        guard let range = rest.firstRange(of: piece) else { return false }
+        rest = rest[range.upperBound...]
+      }
+      return true
+    }
+  }
+
+  /// The first string after each `ShellError(` in the shell's sources.
+  static func messagesInSources() throws -> [Message] {
+    let folder = packageFolder + "/Sources/Shell"
+    let files = try #require(FileManager.default.enumerator(atPath: folder))
+    var messages: [Message] = []
+    for case let file as String in files where file.hasSuffix(".swift") {
+      let text = try String(contentsOfFile: folder + "/" + file, encoding: .utf8)
+      for part in text.split(separator: "ShellError(").dropFirst() {
+        // A message that was made elsewhere is told elsewhere.
+        guard let quote = part.firstIndex(of: "\""),
+          !part[..<quote].contains(where: { $0 == ")" || $0 == ":" })
+        else { continue }
+        messages.append(Message(file: file, pieces: pieces(of: part[quote...].dropFirst())))
+      }
+    }
+    #expect(messages.count > 30, "the sources are not where they were")
+    return messages
+  }
+
+  /// The fixed parts of a string literal that begins here.
+  private static func pieces(of literal: Substring) -> [String] {
+    var pieces: [String] = []
+    var piece = ""
+    var depth = 0
+    var index = literal.startIndex
+    while index < literal.endIndex {
+      let character = literal[index]
+      if depth > 0 {
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
+      } else if character == "\"" {
+        break
+      } else if character == "\\" {
+        index = literal.index(after: index)
+        if literal[index] == "(" {
+          pieces.append(piece)
+          piece = ""
+          depth = 1
+        } else {
+          piece.append(literal[index])
+        }
+      } else {
+        piece.append(character)
+      }
+      index = literal.index(after: index)
+    }
+    return (pieces + [piece]).filter { !$0.isEmpty }
+  }
+}
