@@ -124,7 +124,16 @@ let package = Package(
       "TestSupport"
     ),
     tests("RenderingTests", "Rendering", "Experiments", "Tracing", "Workloads"),
-    tests("ShellTests", "Shell", "Experiments", "Rendering", "Tracing", "TestSupport"),
+    tests(
+      "ShellTests",
+      "Shell",
+      "Experiments",
+      "Mechanisms",
+      "Rendering",
+      "Tracing",
+      "Workloads",
+      "TestSupport"
+    ),
     tests(
       "MeasurementTests",
       "Measurement",
