@@ -58,6 +58,7 @@ package struct Parameter: Sendable {
     case mechanism
     case specimenOrMechanism
     case task
+    case taskOrAll
     case file
     case command
     case setting

@@ -1,5 +1,6 @@
 internal import Experiments
 internal import Foundation
+internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
 
@@ -20,13 +21,9 @@ package struct Completions: Hashable, Sendable {
   ///
   /// `tasks` is how many tasks the views could be asked about.
   package init(of line: String, cursor: Int, tasks: Int, lessons: [String] = []) {
-    let before = String(line.prefix(cursor))
-    // The command under the cursor is what follows the last separator.
-    let start = before.lastIndex { $0 == ";" }.map { before.index(after: $0) } ?? before.startIndex
-    var words = before[start...].split(separator: " ", omittingEmptySubsequences: true)
-      .map(String.init)
-    let current = before.last.map { $0 == " " || $0 == ";" } ?? true ? "" : words.removeLast()
-    range = (cursor - current.count)..<cursor
+    let (words, currentWord) = Lexer.beginning(of: String(line.prefix(cursor)))
+    let current = currentWord.text
+    range = currentWord.range.lowerBound..<cursor
     candidates = []
     guard let name = words.first else {
       candidates = Self.fitting(
@@ -61,7 +58,11 @@ package struct Completions: Hashable, Sendable {
     if parameter == nil || parameter?.isOptional == true || parameter?.kind == .count {
       offered += keys
     }
-    candidates = Self.fitting(current, offered)
+    candidates = Self.fitting(current, offered).map { candidate in
+      var candidate = candidate
+      candidate.text = Lexer.quoted(candidate.text, isWhole: candidate.isWhole)
+      return candidate
+    }
   }
 
   private static func fitting(_ beginning: String, _ all: [Candidate]) -> [Candidate] {
@@ -119,6 +120,9 @@ package struct Completions: Hashable, Sendable {
     case .lesson: return plain(lessons)
     case .metric: return plain(RunMetrics.forms)
     case .choice(let words): return plain(words)
+    case .taskOrAll:
+      return self.words(for: Parameter("", .task), beginning: beginning, tasks, lessons)
+        + plain(["all"])
     case .file: return files(beginning)
     }
   }
@@ -149,6 +153,19 @@ package struct Completions: Hashable, Sendable {
 extension Session {
   /// What could stand at the cursor; may be asked while a command is being carried out.
   package nonisolated func completions(of line: String, cursor: Int) -> Completions {
-    Completions(of: line, cursor: cursor, tasks: knownTasks.load(ordering: .relaxed))
+    Completions(
+      of: line,
+      cursor: cursor,
+      tasks: knownTasks.load(ordering: .relaxed),
+      lessons: Classroom.numbers(in: lessonsFolder)
+    )
+  }
+}
+
+extension Classroom {
+  /// The numbers of the lessons there are.
+  fileprivate static func numbers(in folder: String?) -> [String] {
+    let course = try? Classroom(folder: folder).course()
+    return course?.lessons.map { String($0.number) } ?? []
   }
 }

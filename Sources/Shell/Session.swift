@@ -61,6 +61,8 @@ package actor Session {
   private(set) var isTyped = false
   var unmet = false
   var classroom: Classroom
+  /// For completion, which does not wait its turn.
+  nonisolated let lessonsFolder: String?
   nonisolated let interruption = Interruption()
   /// How many tasks the last run had, for completion, which does not wait its turn.
   nonisolated let knownTasks = Atomic(0)
@@ -75,6 +77,7 @@ package actor Session {
     self.output = output
     self.json = json
     self.classroom = classroom
+    lessonsFolder = classroom.folder
   }
 
   /// Carries out a line, which may hold several commands.

@@ -42,7 +42,7 @@ extension Command {
 
   static let cancel = Command(
     "cancel",
-    [Parameter("tNN", .task, repeats: true)],
+    [Parameter("tNN", .taskOrAll, repeats: true)],
     summary: "cancel tasks of the background run, or 'all' of them",
     examples: [
       "spawn 3 limiter limit=1; cancel t02; wait", "spawn 3 limiter limit=1; cancel all; wait",
@@ -132,6 +132,7 @@ extension Session {
       background = target
     }
     let tasks = target.run.submit(experiment.workload)
+    knownTasks.store(target.run.plan.count, ordering: .relaxed)
     _ = await target.virtual?.advance(by: 0)
     guard let first = tasks.first, let last = tasks.last else { return }
     if json {

@@ -85,3 +85,26 @@ package enum Lexer {
     return commands.filter { !$0.isEmpty }
   }
 }
+
+extension Lexer {
+  /// The words of the last command of a line that is still being typed, and the one being typed:
+  /// empty behind a blank.
+  ///
+  /// A quote may still be open.
+  static func beginning(of line: String) -> (words: [String], current: Word) {
+    let nothing = Word("", at: line.count..<line.count)
+    // Whatever is open is closed for this reading: a quote, or a quote after a backslash.
+    let readings = ["", "\"", "\\\""].lazy.compactMap { try? commands(in: line + $0) }
+    guard let command = readings.first?.last, let last = command.last else { return ([], nothing) }
+    if last.range.upperBound >= line.count { return (command.dropLast().map(\.text), last) }
+    let beginsAnew = line.last { !$0.isWhitespace } == ";"
+    return (beginsAnew ? [] : command.map(\.text), nothing)
+  }
+
+  /// A word as it has to be typed; one that goes on has its quote left open.
+  static func quoted(_ word: String, isWhole: Bool) -> String {
+    guard word.contains(where: { " \t;#\"".contains($0) }) else { return word }
+    let escaped = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return "\"" + escaped + (isWhole ? "\"" : "")
+  }
+}
