@@ -6,7 +6,7 @@ package enum CommandTable {
     var commands: [Command]
   }
 
-  static let groups = [
+  static let groups: [Group] = [
     Group(heading: "running", commands: [.mechanisms, .explain, .run, .compare]),
     Group(
       heading: "looking at the last run",
@@ -33,7 +33,7 @@ package enum CommandTable {
   ]
 
   /// In the order in which help lists them.
-  package static let commands = groups.flatMap(\.commands)
+  package static let commands: [Command] = groups.flatMap(\.commands)
 
   /// What is wrong with the words of a line, as far as can be said without carrying it out; nil if
   /// nothing is.

@@ -98,6 +98,18 @@ enum HelpText {
       .joined(separator: "\n")
   }
 
+  static func json(_ command: Command) -> String {
+    JSONObject.line([
+      ("command", .string(command.name)), ("synopsis", .string(command.synopsis)),
+      ("summary", .string(command.summary)), ("details", .string(command.details)),
+      ("example", .string(command.examples.first ?? "")),
+    ])
+  }
+
+  static func json(_ topic: HelpTopic) -> String {
+    JSONObject.line([("topic", .string(topic.name)), ("text", .string(topic.text))])
+  }
+
   private static func sentence(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst() + "."
   }

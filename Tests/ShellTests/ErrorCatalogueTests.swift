@@ -24,6 +24,12 @@ struct ErrorCatalogueTests {
   }
 
   static let catalogue = [
+    Wrong(
+      "export SCRATCH format=csv",
+      at: "SCRATCH",
+      "'SCRATCH' cannot be written: it is a folder.",
+      after: "run 3"
+    ),
     Wrong(#"run 5 "limiter"#, at: #""limiter"#, #"this quote is never closed. Add " at the end."#),
     Wrong("runn 5", at: "runn", "no command 'runn'. Did you mean 'run'? 'help' lists all."),
     Wrong(

@@ -1,4 +1,5 @@
 import Foundation
+import Mechanisms
 import Shell
 import Synchronization
 
@@ -119,3 +120,8 @@ final class ScratchFolder: Sendable {
 /// The package this test belongs to.
 let packageFolder = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+
+extension Lab {
+  static let mechanisms = Catalogue.mechanisms.map(\.id)
+  static let specimens = Catalogue.specimens.map(\.id)
+}

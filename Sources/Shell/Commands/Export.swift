@@ -97,12 +97,19 @@ enum ExportFormat: String, CaseIterable {
 enum WholeFile {
   /// Writes beside the file and moves it into place.
   static func write(_ text: String, to file: Word, replacing: Bool) throws(ShellError) {
-    let url = URL(fileURLWithPath: file.text)
-    if !replacing, FileManager.default.fileExists(atPath: url.path) {
+    // What a link leads to is written, and the link stays.
+    let url = URL(fileURLWithPath: file.text).resolvingSymlinksInPath()
+    let type = try? FileManager.default.attributesOfItem(atPath: url.path)[.type]
+    if type as? FileAttributeType == .typeDirectory {
+      throw ShellError("'\(file.text)' cannot be written: it is a folder", at: file)
+    }
+    let isFile = type == nil || type as? FileAttributeType == .typeRegular
+    if !replacing, type != nil, isFile {
       throw ShellError("'\(file.text)' exists. Add 'force' to replace it", at: file)
     }
     do {
-      try Data(text.utf8).write(to: url, options: .atomic)
+      // A device or a pipe is written to: a file in its place would be the end of it.
+      try Data(text.utf8).write(to: url, options: isFile ? .atomic : [])
     } catch {
       throw ShellError("'\(file.text)' cannot be written: \(reason(error))", at: file)
     }

@@ -7,14 +7,17 @@ extension Command {
     summary: "all commands, or one command or topic in full",
     examples: ["help", "help run", "help distributions"]
   ) { session, arguments in
-    let format = session.output.format
+    let (format, json) = (session.output.format, session.json)
     guard let word = arguments.places.first else {
-      return session.output.write(HelpText.overview(format))
+      let text =
+        json ? CommandTable.commands.map(HelpText.json).joined() : HelpText.overview(format)
+      return session.output.write(text)
     }
     if let topic = HelpTopic.all.first(where: { $0.name == word.text }) {
-      return session.output.write(HelpText.topic(topic, format))
+      return session.output.write(json ? HelpText.json(topic) : HelpText.topic(topic, format))
     }
-    session.output.write(HelpText.command(try CommandTable.resolve(word, orTopic: true), format))
+    let command = try CommandTable.resolve(word, orTopic: true)
+    session.output.write(json ? HelpText.json(command) : HelpText.command(command, format))
   }
 
   static let quit = Command(

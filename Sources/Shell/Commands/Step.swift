@@ -107,7 +107,9 @@ extension Session {
         self.game = game
         return true
       case "steps":
-        output.write(GameText.steps(game.position, output.format))
+        output.write(
+          json ? GameText.json(game.position) : GameText.steps(game.position, output.format)
+        )
         return true
       case "done":
         self.game = nil

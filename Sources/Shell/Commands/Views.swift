@@ -22,10 +22,16 @@ extension Command {
       ["tasks", "workers"].first { !text.isEmpty && $0.hasPrefix(text) }
     }
     let format = session.output.format
-    session.output.write(
-      view == "workers"
-        ? Gantt.workers(run, format, legend: true) : Gantt.tasks(run, format, legend: true)
-    )
+    let text =
+      switch (view == "workers", session.json, session.settings.describe) {
+      case (true, true, _): TimelineText.jsonWorkers(run)
+      case (false, true, _): TimelineText.jsonTasks(run)
+      case (true, false, true): TimelineText.describeWorkers(run)
+      case (false, false, true): TimelineText.describeTasks(run)
+      case (true, false, false): Gantt.workers(run, format, legend: true)
+      case (false, false, false): Gantt.tasks(run, format, legend: true)
+      }
+    session.output.write(text)
   }
 
   static let stats = Command(

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@testable import Shell
+
+struct ComparingTests {
+  @Test
+  func `mechanisms are compared on the same work, a line each`() async throws {
+    let lab = Lab(json: true)
+    let text = await lab.run(
+      "compare 20 limiter pool task-group fifo-queue limit=4 work=exp:10ms seed=3"
+    )
+    let lines = try text.split(separator: "\n").map { line in
+      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+    #expect(
+      lines.compactMap { $0["mechanism"] as? String }
+        == ["limiter", "pool", "task-group", "fifo-queue"]
+    )
+    let services = lines.compactMap { ($0["service_ns"] as? [String: Any])?["mean"] as? Int }
+    #expect(Set(services).count == 1, "the work is the same")
+    #expect(lines.compactMap { $0["peak_running"] as? Int } == [4, 4, 4, 1])
+  }
+
+  @Test
+  func `without names, all that are not wrong on purpose are compared`() async {
+    let text = await Lab().run("compare 4 limit=2 work=1ms")
+    for name in Lab.mechanisms { #expect(text.contains("\n\(name) "), "\(name)") }
+    #expect(!text.contains("specimen"))
+  }
+
+  @Test
+  func `two runs of the same are the same, two limits differ`() async {
+    let lab = Lab()
+    await lab.run("run 12 limiter limit=3; run 12 limiter limit=3")
+    #expect(await lab.run("diff") == "the two runs are the same, event for event\n")
+    await lab.run("run 12 limiter limit=4")
+    let text = await lab.run("diff")
+    #expect(text.contains("limit: 3, then 4"))
+    #expect(text.contains("400 ms") && text.contains("300 ms"))
+  }
+}

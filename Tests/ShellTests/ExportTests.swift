@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@testable import Shell
+
+struct ExportTests {
+  @Test(arguments: [
+    ("run.json", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["), ("run.svg", "<svg "),
+    ("run.html", "<!doctype html>"),
+    ("run.csv", "task,"), ("run.jsonl", "{\"schema\":\"lab-run/1\""),
+    ("run.txt format=csv", "task,"),
+  ])
+  func `the ending says the format`(_ words: String, _ beginning: String) async throws {
+    let scratch = try ScratchFolder()
+    let lab = Lab()
+    await lab.run("run 12 limiter limit=3")
+    #expect(await lab.outcome(of: "export \(scratch.path)/\(words)") == .done)
+    let name = words.components(separatedBy: " ")[0]
+    let text = try String(contentsOfFile: scratch.path + "/" + name, encoding: .utf8)
+    #expect(text.lowercased().hasPrefix(beginning.lowercased()), "\(text.prefix(40))")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: scratch.path) == [name],
+      "nothing else is left behind"
+    )
+    #expect(lab.output.takeText().contains("\(text.utf8.count)".suffix(3)))
+  }
+
+  @Test
+  func `a file that exists is replaced only when forced, and what fails leaves it alone`()
+    async throws
+  {
+    let scratch = try ScratchFolder()
+    let file = try scratch.file("run.csv", "precious")
+    let lab = Lab()
+    await lab.run("run 3")
+    #expect(await lab.outcome(of: "export \(file)") == .failed)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
+    #expect(await lab.outcome(of: "export \(file) force") == .done)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("task,"))
+    #expect(await lab.outcome(of: "export \(scratch.path) format=csv force") == .failed)
+    #expect(
+      lab.output.takeComplaints().last
+        == "test:1: '\(scratch.path)' cannot be written: it is a folder."
+    )
+  }
+
+  @Test
+  func `a link stays a link, and a device stays a device`() async throws {
+    let scratch = try ScratchFolder()
+    let file = try scratch.file("real.csv", "old")
+    let link = scratch.path + "/link.csv"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+    let lab = Lab()
+    await lab.run("run 3")
+    #expect(await lab.outcome(of: "export \(link) force") == .done)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("task,"))
+    #expect(await lab.outcome(of: "export /dev/null format=csv") == .done)
+    #expect(await lab.outcome(of: "export /dev/full format=csv force") == .failed)
+    #expect(
+      lab.output.takeComplaints() == ["test:1: '/dev/full' cannot be written: the disk is full."]
+    )
+    for device in ["/dev/null", "/dev/full"] {
+      let type = try FileManager.default.attributesOfItem(atPath: device)[.type]
+      #expect(type as? FileAttributeType == .typeCharacterSpecial)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+@testable import Shell
+
+/// What a line does to a session, and what it leaves alone.
+struct SessionTests {
+  /// All that a later command could build on.
+  private func state(_ lab: Lab) async -> [String] {
+    [
+      await lab.run("show"), await lab.run("stats"), await lab.run("events"),
+      await lab.run("status"), await lab.session.prompt.text,
+    ]
+  }
+
+  @Test
+  func `a command that fails changes nothing`() async throws {
+    let scratch = try ScratchFolder()
+    _ = try scratch.file("there.svg", "as it was")
+    let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
+    await lab.run("use pool limit=5; set work exp:7ms; run 6; run 9 limiter")
+    let before = await state(lab)
+    // What another line has to prepare changes something itself.
+    for wrong in ErrorCatalogueTests.catalogue where wrong.before == nil {
+      let line = wrong.line.replacing("SCRATCH", with: scratch.path)
+      // With runs to look at, these are right.
+      if ["timeline", "diff"].contains(line) { continue }
+      #expect(await lab.outcome(of: line) == .failed, "\(line)")
+      #expect(await state(lab) == before, "\(line)")
+    }
+    _ = lab.output.takeComplaints()
+  }
+
+  @Test
+  func `a failing command ends its line, and the session goes on`() async {
+    let lab = Lab()
+    #expect(await lab.outcome(of: "set limit 7; set limit none; set limit 9") == .failed)
+    #expect(await lab.run("show").contains("limit      7"))
+    #expect(await lab.outcome(of: "quit; set limit 11") == .quit)
+    #expect(await lab.run("show").contains("limit      7"))
+  }
+
+  @Test
+  func `an unmet expectation ends its line and says what was got`() async {
+    let lab = Lab()
+    let line = "run 12 limiter limit=3 work=100ms"
+    #expect(await lab.outcome(of: line + "; expect makespan = 400ms") == .done)
+    #expect(await lab.outcome(of: "expect makespan <= 300ms; set limit 9") == .unmet)
+    #expect(
+      lab.output.takeText().hasSuffix(
+        "✗ makespan is 400 ms, expected at most 300 ms: t10 ended last, at 400 ms\n"
+      )
+    )
+    #expect(await lab.run("show").contains("limit      3"))
+  }
+
+  @Test(arguments: [
+    ("peak_running = 3", true), ("peak_running <= limit", true), ("peak_running < limit", false),
+    ("waiting(t12) = 300ms", true), ("finished = 12", true), ("finished != 12", false),
+    ("makespan = 380ms..450ms", true), ("makespan = 390ms ~5%", true),
+    ("makespan = 300ms ~5%", false),
+    ("throughput = 30/s", true), ("violations = 0", true), ("cancelled > 0", false),
+  ])
+  func `figures of a run can be expected`(_ expectation: String, _ isMet: Bool) async {
+    let lab = Lab()
+    await lab.run("run 12 limiter limit=3 work=100ms")
+    #expect(await lab.outcome(of: "expect \(expectation)") == (isMet ? .done : .unmet))
+    #expect(lab.output.takeComplaints() == [])
+  }
+
+  @Test
+  func `nothing is done any more once nobody reads`() async {
+    let lab = Lab()
+    lab.output.isClosed = true
+    #expect(await lab.outcome(of: "show; set limit 9") == .quit)
+    lab.output.isClosed = false
+    #expect(await lab.run("show").contains("limit      3"))
+  }
+
+  @Test
+  func `after a run a person is told what helps next, and a script is not`() async throws {
+    let lab = Lab()
+    let line = "run 12 limiter limit=3 work=100ms"
+    #expect(!(await lab.run(line)).contains("see also"))
+    _ = await lab.session.execute(line, at: .prompt(columns: 8))
+    let text = lab.output.takeText()
+    let last = try #require(text.split(separator: "\n").last)
+    #expect(last == "see also: why t10 · stats · timeline workers")
+    for command in last.dropFirst("see also: ".count).components(separatedBy: " · ") {
+      #expect(await lab.outcome(of: command) == .done, "\(command)")
+    }
+  }
+
+  @Test
+  func `the same seed gives the same text, and the settings are what a command falls back on`()
+    async
+  {
+    let (one, other) = (Lab(), Lab())
+    let command = "run 30 pool limit=4 work=exp:20ms arrivals=poisson:100/s cancel=10% seed=9"
+    let text = await one.run(command)
+    #expect(await other.run(command) == text)
+    await other.run("use pool limit=4; set work exp:20ms; set seed 9")
+    #expect(await other.run("run 30 arrivals=poisson:100/s cancel=10%") == text)
+    #expect(await other.run("r 30 arr=poisson:100/s can=10%") != text, "'r' fits several commands")
+    #expect(await other.run("ru 30 arr=poisson:100/s can=10%") == text)
+  }
+
+  @Test
+  func `history lists what the place remembers`() async {
+    let lab = Lab()
+    lab.output.history = ["run 3", "stats", "show"]
+    #expect(await lab.run("history") == "    1  run 3\n    2  stats\n    3  show\n")
+    #expect(await lab.run("history 1") == "    3  show\n")
+    let json = Lab(json: true)
+    json.output.history = ["source \"a b\""]
+    #expect(await json.run("history") == "{\"line\":\"source \\\"a b\\\"\"}\n")
+  }
+
+  @Test
+  func `everything that is shown can be shown as JSON Lines, one object a line`() async throws {
+    let lab = Lab(json: true)
+    for line in [
+      "mechanisms --specimens", "explain pool", "run 5 limiter", "stats", "events", "events t02",
+      "why t05", "show", "set limit 4", "use pool", "run 5", "diff", "compare 4 limiter pool",
+      "expect makespan > 0", "spawn 4 limiter limit=1", "status", "advance 50ms", "cancel t04",
+      "idle", "wait", "timeline", "explore limiter tasks=2 limit=1",
+      "step limiter tasks=1 limit=1", "auto", "steps", "done", "help run", "help",
+    ] {
+      let outcome = await lab.outcome(of: line)
+      #expect(outcome == .done, "\(line)")
+      let text = lab.output.takeText()
+      let wrong = text.split(separator: "\n").first { object in
+        !((try? JSONSerialization.jsonObject(with: Data(object.utf8))) is [String: Any])
+      }
+      #expect(wrong == nil, "\(line)")
+    }
+  }
+
+  @Test
+  func `with describe on, pictures become sentences without glyphs`() async {
+    let lab = Lab()
+    await lab.run("set describe on")
+    for line in [
+      "run 12 limiter limit=3", "timeline", "timeline workers", "compare 6 limiter pool",
+      "spawn 4 limiter limit=1; status", "wait",
+    ] {
+      let text = await lab.run(line)
+      #expect(!text.isEmpty)
+      for glyph in "█▒░│▁▂▃▄▅▆▇|" { #expect(!text.contains(glyph), "\(line) drew \(glyph)") }
+    }
+  }
+
+  @Test(arguments: [20, 40, 80, 132])
+  func `help fits its window, for every command and topic`(_ width: Int) async {
+    let lab = Lab(display: Display(width: width))
+    let names = CommandTable.commands.map(\.name) + HelpTopic.all.map(\.name)
+    for line in ["help"] + names.map({ "help \($0)" }) {
+      let text = await lab.run(line)
+      #expect(!text.isEmpty)
+      // An example is there to be copied: it stays in one piece. A word longer than the window too.
+      let tooWide = text.split(separator: "\n").filter { row in
+        row.count > width && row.trimmingCharacters(in: .whitespaces).contains(" ")
+      }
+      let examples = CommandTable.commands.flatMap(\.examples).map { "  " + $0 }
+      #expect(width < 40 || tooWide.allSatisfy { examples.contains(String($0)) }, "\(tooWide)")
+    }
+  }
+}
