@@ -84,13 +84,21 @@ extension VirtualScheduler {
       // A job that holds goes on before others start: it has its worker already.
       if let seat = baton.due.popFirst() { return .goOn(seat) }
       if !ready.isEmpty, mayStep(), let worker = workers.take() {
-        return .run(ready.removeFirst(), worker: worker)
+        return .run(removeNextReady(), worker: worker)
       }
       guard let next = timers.next(), mayPassTime() else { return .over(outcomeAtRest()) }
       if let horizon = baton.horizon, next > horizon, drain == .no { return .over(.paused) }
       now = max(now, next)
       fireDue()
     }
+  }
+
+  /// - Complexity: O(1), or O(n) where priorities are heeded.
+  private func removeNextReady() -> ReadyJob {
+    guard heedsPriority, let most = ready.lazy.map(\.urgency).max(),
+      let index = ready.firstIndex(where: { $0.urgency == most })
+    else { return ready.removeFirst() }
+    return ready.remove(at: index)
   }
 
   /// Reads the mail and hears the order to stop.

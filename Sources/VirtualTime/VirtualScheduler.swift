@@ -65,8 +65,15 @@ package final class VirtualScheduler: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) var baton = Baton()
   @exclusivity(unchecked) var drain = Drain.no
 
+  /// Whether urgent jobs run before others that have been ready for longer, as on pools that heed
+  /// priorities; else first in, first out.
+  let heedsPriority: Bool
+
   /// Makes a scheduler at time 0 with a modelled pool of `workers`.
-  package init(workers: Int) { self.workers = Workers(count: workers) }
+  package init(workers: Int, heedingPriority: Bool = false) {
+    self.workers = Workers(count: workers)
+    heedsPriority = heedingPriority
+  }
 
   /// The clock that this scheduler moves.
   package var clock: VirtualClock { VirtualClock(of: self) }
@@ -107,6 +114,8 @@ enum Attention {
 
 /// A job in the ready queue, and what made it ready.
 struct ReadyJob {
+  /// As urgent as the job was when it became ready.
+  var urgency: UInt8 { job.priority.rawValue }
   var job: UnownedJob
   var cause: Int32
   /// Whether it was the task's own deadline.
