@@ -76,6 +76,7 @@ let package = Package(
       "Experiments",
       "Rendering",
       "LessonBook",
+      "Grading",
       "Mechanisms",
       "Tracing",
       "Workloads"
@@ -93,6 +94,18 @@ let package = Package(
       histogram
     ),
 
+    // Grades what learners write in the course's exercises. No program here uses it: the lab builds one
+    // around a learner's file.
+    room(
+      "Grading",
+      "Experiments",
+      "Rendering",
+      "Mechanisms",
+      "Specimens",
+      "Tracing",
+      "Workloads"
+    ),
+
     program("lab", "Shell", "Terminal", argumentParser),
     program("bench", "Measurement", argumentParser),
 
@@ -104,6 +117,7 @@ let package = Package(
     tests("VirtualTimeTests", "VirtualTime", "Limiters"),
     tests("WorkloadsTests", "Workloads"),
     tests("LessonBookTests", "LessonBook"),
+    tests("GradingTests", "Grading", "Limiters"),
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(
       name: "echo-editor",

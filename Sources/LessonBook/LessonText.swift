@@ -28,7 +28,7 @@ package struct LessonText: Sendable {
       return painted(wrapped(sentence, first: ascii ? "ok  " : "✓ "), .green) + "\n"
     case .missed(let sentence, let reason):
       return painted(wrapped(sentence, first: ascii ? "no  " : "✗ "), .red) + "\n"
-        + wrapped(reason, first: "    ") + "\n"
+        + (reason.isEmpty ? "" : wrapped(reason, first: "    ") + "\n")
     case .comparison(let sentence, let isRight):
       let mark = ascii ? (isRight ? "ok  " : "--  ") : (isRight ? "✓ " : "≠ ")
       return wrapped(sentence, first: mark) + "\n"

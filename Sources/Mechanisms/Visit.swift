@@ -84,7 +84,8 @@ extension Visit {
   ///
   /// `limiter` is given the body and must either run it once and pass its error on, or throw without
   /// having run it because the task was cancelled while it waited.
-  func carry(through limiter: (_ body: () async throws -> Void) async throws -> Void) async {
+  package func carry(through limiter: (_ body: () async throws -> Void) async throws -> Void) async
+  {
     arrive()
     var wasServed = false
     do {

@@ -17,13 +17,13 @@ package enum CommandTable {
       heading: "in the background",
       commands: [
         .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
-        .starve,
       ]
     ),
+    Group(heading: "demonstrations", commands: [.starve, .inversion]),
     Group(
       heading: "the course",
       commands: [
-        .lessons, .lesson, .predict, .check, .hint, .solution, .next, .leave, .reset,
+        .lessons, .lesson, .predict, .check, .hint, .solution, .exercise, .next, .leave, .reset,
       ]
     ),
     Group(

@@ -36,7 +36,9 @@ struct ImportDirections {
     ),
     "Rendering": Room(rooms: ["Tracing", "Experiments", "Mechanisms", "Workloads"]),
     "Shell": Room(
-      rooms: ["Experiments", "Rendering", "LessonBook", "Mechanisms", "Tracing", "Workloads"]
+      rooms: [
+        "Experiments", "Rendering", "LessonBook", "Grading", "Mechanisms", "Tracing", "Workloads",
+      ]
     ),
     "Measurement": Room(
       rooms: [
@@ -44,6 +46,9 @@ struct ImportDirections {
         "CAllocations",
       ],
       packages: ["HeapModule", "Histogram"]
+    ),
+    "Grading": Room(
+      rooms: ["Experiments", "Rendering", "Mechanisms", "Specimens", "Tracing", "Workloads"]
     ),
     "lab": Room(rooms: ["Shell", "Terminal"], packages: ["ArgumentParser"]),
     "bench": Room(rooms: ["Measurement"], packages: ["ArgumentParser"]),

@@ -66,6 +66,27 @@ package struct Classroom: Sendable {
     }
   }
 
+  /// Where exercises are built; nil where there are no lessons.
+  var desk: ExerciseDesk? {
+    folder.map { folder in
+      ExerciseDesk(
+        root: URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path,
+        workplace: exercises + "/.package"
+      )
+    }
+  }
+
+  /// The learner's file for the step they are in.
+  func exerciseFile(of visit: LessonVisit, named name: String) -> String {
+    "\(exercises)/\(visit.lesson.slug)/\(visit.section.id)/\(name).swift"
+  }
+
+  /// Beside the progress, or in a temporary folder where that is not kept.
+  private var exercises: String {
+    let state = store.map { ($0.file as NSString).deletingLastPathComponent }
+    return (state ?? NSTemporaryDirectory() + "concurrency-lab") + "/exercises"
+  }
+
   /// The progress there is, and what the learner should be told, once.
   mutating func progress() -> (LearnerProgress, notice: String?) {
     guard let store else { return (memory, nil) }

@@ -23,7 +23,13 @@ package struct LessonAudit: Sendable {
     program: String? = nil
   ) throws(CourseError) {
     self.numbers = numbers
-    lab = RehearsalLab(program: program)
+    lab = RehearsalLab(
+      program: program,
+      desk: ExerciseDesk(
+        root: URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path,
+        workplace: NSTemporaryDirectory() + "concurrency-lab-exercises"
+      )
+    )
     course = try Course(folder: folder)
     root = URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path
   }
@@ -78,15 +84,19 @@ package struct LessonAudit: Sendable {
 /// The lab that transcripts are recorded in: eighty columns by 24 lines, no colour, nothing remembered.
 private struct RehearsalLab: LessonLab {
   let program: String?
+  let desk: ExerciseDesk
 
-  func begin() async -> any LabConversation { Conversation(program: program) }
+  func begin() async -> any LabConversation { Conversation(program: program, desk: desk) }
 
   private final class Conversation: LabConversation {
     private let page = Page()
     private let evidence = Evidence()
     private let session: Session
 
-    init(program: String?) {
+    private let desk: ExerciseDesk
+
+    init(program: String?, desk: ExerciseDesk) {
+      self.desk = desk
       let evidence = evidence
       session = Session(
         settings: Settings(),
@@ -101,7 +111,14 @@ private struct RehearsalLab: LessonLab {
     }
 
     func grade(_ exercise: Exercise, code: [String]) async -> any MetricSource {
-      MetricTable([:])
+      guard let harness = ExerciseHarness.all[exercise.harness] else { return MetricTable([:]) }
+      do {
+        let text = code.joined(separator: "\n") + "\n"
+        let outcome = try await desk.grade(text, by: harness, session.interruption)
+        return GradeMetrics(harness: exercise.harness, outcome)
+      } catch {
+        return MetricTable(["passed": .absent(because: "\(error)")])
+      }
     }
   }
 

@@ -1,0 +1,84 @@
+package import Mechanisms
+internal import Specimens
+internal import Workloads
+
+/// What a learner writes in the exercise on continuations: a pool of numbered elements.
+package protocol LearnerPool: Sendable {
+  /// Makes a pool of the elements 1 to `size`; tasks wait by way of `waiting`.
+  init(size: Int, waiting: Waiting)
+
+  /// Takes an element, waiting for one if none is free.
+  func take() async -> Int
+
+  /// Gives an element back.
+  func giveBack(_ element: Int)
+}
+
+/// How a learner's task waits: by a continuation whose second resume is reported, not suffered.
+package struct Waiting: Sendable {
+  fileprivate let report: (@Sendable (String) -> Void)?
+
+  /// The rest of a waiting task, to be resumed exactly once.
+  package struct Waiter: Sendable {
+    fileprivate let continuation: ReportedContinuation<Int>
+
+    /// Lets the task go on with an element.
+    package func resume(with element: Int) { continuation.resume(with: .success(element)) }
+  }
+
+  /// Suspends the calling task until the waiter given to `park` is resumed.
+  ///
+  /// `park` runs at once, on the calling task; it puts the waiter where somebody will find it, or
+  /// resumes it there and then.
+  package func suspend(_ park: (Waiter) -> Void) async -> Int {
+    do {
+      return try await ReportedContinuation.wait(
+        for: "a waiter",
+        reportingTo: report
+      ) { park(Waiter(continuation: $0)) }
+    } catch {
+      // A waiter is resumed with an element, never with an error.
+      fatalError("a waiter was resumed with \(error)")
+    }
+  }
+}
+
+/// Carries tasks through a learner's pool.
+package struct LearnerPoolMechanism<Pool: LearnerPool>: Mechanism {
+  package static var id: String { "yours" }
+
+  package static var profile: MechanismProfile {
+    MechanismProfile(
+      limit: .any,
+      waiting: .suspendsTask,
+      order: .none,
+      cancellation: .leavesAtOnce,
+      clock: .any,
+      defaultKind: .suspend,
+      summary: "your pool",
+      explanation: "The pool you have written."
+    )
+  }
+
+  private let pool: Pool
+
+  package init(_ setup: MechanismSetup) {
+    pool = Pool(size: setup.limit, waiting: Waiting(report: setup.onDoubleResume))
+  }
+
+  package func carry(_ visit: Visit) async {
+    await visit.carry(through: { body in
+      let element = await pool.take()
+      defer { pool.giveBack(element) }
+      try await body()
+    })
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times {
+      let element = await pool.take()
+      body()
+      pool.giveBack(element)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import Grading
+internal import LessonBook
+internal import Rendering
+
+extension Command {
+  static let exercise = Command(
+    "exercise",
+    [Parameter("DO", .choice(["start", "grade", "again"]), optional: true)],
+    summary: "write Swift in a lesson: get the starting file, have it built and graded",
+    details: """
+      'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
+      'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
+      it. 'exercise again' starts over; what you had is kept beside it.
+      """,
+    examples: ["lesson 7; exercise"]
+  ) { session, arguments in
+    guard let visit = session.classroom.visit else { throw Session.noLesson(arguments) }
+    guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
+    else {
+      throw ShellError("this step has no exercise in Swift. 'next' goes on", at: arguments.name)
+    }
+    let words = ["start", "grade", "again"]
+    let verb = try arguments.place(0, as: "what to do", form: "start, grade or again") { text in
+      words.first { !text.isEmpty && $0.hasPrefix(text) }
+    }
+    let file = session.classroom.exerciseFile(of: visit, named: harness.type)
+    switch verb {
+    case "grade": try await session.grade(exercise, harness, file, arguments)
+    case "again": try session.startExercise(exercise, file, anew: true, arguments)
+    default: try session.startExercise(exercise, file, anew: false, arguments)
+    }
+  }
+}
+
+extension Session {
+  fileprivate func startExercise(
+    _ exercise: Exercise,
+    _ file: String,
+    anew: Bool,
+    _ arguments: Arguments
+  ) throws(ShellError) {
+    let files = FileManager.default
+    var kept = ""
+    do {
+      try files.createDirectory(
+        atPath: (file as NSString).deletingLastPathComponent,
+        withIntermediateDirectories: true
+      )
+      if anew, files.fileExists(atPath: file) {
+        let names = (1...10_000).lazy.map { "\(file).\($0)" }
+        let place = names.first { !files.fileExists(atPath: $0) } ?? file + ".old"
+        try files.moveItem(atPath: file, toPath: place)
+        kept = " What you had is kept as \(place)."
+      }
+      if !files.fileExists(atPath: file) {
+        let text = exercise.start.joined(separator: "\n") + "\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+      }
+    } catch {
+      throw ShellError(
+        "the starting file cannot be written to \(file): \(error.localizedDescription)",
+        at: arguments.name
+      )
+    }
+    say([.advice("Your file: \(file)"), .advice("Edit it, then 'exercise grade'.\(kept)")])
+  }
+
+  fileprivate func grade(
+    _ exercise: Exercise,
+    _ harness: ExerciseHarness,
+    _ file: String,
+    _ arguments: Arguments
+  ) async throws {
+    guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
+      throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
+    }
+    guard let desk = classroom.desk else {
+      throw ShellError("exercises are built from this package, and it was not found")
+    }
+    if !json { output.write("building \(file) …\n") }
+    let outcome = try await desk.grade(code, by: harness, interruption)
+    note(GradeMetrics(harness: exercise.harness, outcome))
+    var passages: [Passage] = []
+    switch outcome {
+    case .doesNotBuild(let errors):
+      passages = [.missed("it does not build", because: "")]
+      output.write(errors + "\n")
+    case .graded(let items, let passed):
+      for item in items {
+        passages.append(
+          item.passed ? .met(item.sentence) : .missed(item.sentence, because: "")
+        )
+      }
+      if let story = items.last?.story, !story.isEmpty { output.write("\n" + story + "\n") }
+      passages.append(
+        .advice(passed ? "All right. 'check' passes the step." : "Mend it, then 'exercise grade'.")
+      )
+    case .broken(let what, let items):
+      passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
+    }
+    say(passages)
+  }
+}

@@ -1,0 +1,205 @@
+internal import Foundation
+internal import Grading
+internal import LessonBook
+
+// Where a learner's Swift is built and graded.
+//
+// The learner has one file. Around it the lab puts a package that is this one and one program more: the
+// same manifest with a target added, the same sources by way of links. So the file is compiled against
+// the very code the lessons are about, and the grading program explores it as the lab explores its own.
+// The package stays from one grading to the next, so that only the first build takes long.
+
+/// What each exercise's program is made of.
+struct ExerciseHarness: Sendable {
+  /// The name of the file, and the type in it that is graded.
+  let type: String
+  /// The function of `Grader` that grades it.
+  let grader: String
+
+  static let all: [String: ExerciseHarness] = [
+    "limiter": ExerciseHarness(type: "MyLimiter", grader: "limiter"),
+    "cancellable-limiter": ExerciseHarness(type: "MyLimiter", grader: "cancellableLimiter"),
+    "pool": ExerciseHarness(type: "MyPool", grader: "pool"),
+    "account": ExerciseHarness(type: "MyAccount", grader: "account"),
+    "design": ExerciseHarness(type: "MyLimiter", grader: "design"),
+  ]
+
+  var program: String {
+    """
+    import Grading
+
+    @main struct Program {
+      static func main() async { await Grader.\(grader)(\(type).self).main() }
+    }
+
+    """
+  }
+}
+
+/// Builds and grades a learner's file.
+struct ExerciseDesk: Sendable {
+  /// The folder of this package, whose manifest and sources are used.
+  let root: String
+  /// A folder to keep the built package in.
+  let workplace: String
+
+  /// What came of a grading.
+  enum Outcome: Sendable {
+    case graded([GradeItem], passed: Bool)
+    /// What the compiler said.
+    case doesNotBuild(String)
+    /// The program ended before it had graded everything: how, and what it had found.
+    case broken(String, [GradeItem])
+  }
+
+  /// Grades code.
+  ///
+  /// - Throws: `ShellError` if the package cannot be made or Swift cannot be started.
+  func grade(
+    _ code: String,
+    by harness: ExerciseHarness,
+    _ interruption: Interruption
+  ) async throws -> Outcome {
+    try setUp(code, harness)
+    let build = try await swift(
+      ["build", "--package-path", workplace, "--product", "grade"],
+      interruption
+    )
+    switch build.cause {
+    case .exited(0): break
+    case .interrupted: throw ShellError("interrupted; nothing was graded")
+    case .outOfTime: throw ShellError("the build took more than ten minutes and was ended")
+    case .exited, .signalled: return .doesNotBuild(Self.complaints(build, workplace))
+    }
+    let grading = try await Subprocess(
+      program: workplace + "/.build/debug/grade",
+      arguments: [],
+      timeLimit: 120
+    ).run(interruption)
+    let lines = grading.output.split(separator: "\n").compactMap { line in
+      try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
+    }
+    let items = lines.compactMap(\.item)
+    if let passed = lines.last?.passed { return .graded(items, passed: passed) }
+    let trace = grading.errors.split(separator: "\n").first { $0.contains("Fatal error") }
+    let why = trace.map { " It said: \($0)" } ?? ""
+    switch grading.cause {
+    case .interrupted: throw ShellError("interrupted; nothing was graded")
+    case .outOfTime:
+      return .broken(
+        "did not end within two minutes: look for a loop that waits without suspending",
+        items
+      )
+    case .exited(let status), .signalled(let status):
+      return .broken("was stopped (\(status)): a trap, or a continuation misused.\(why)", items)
+    }
+  }
+
+  private func setUp(_ code: String, _ harness: ExerciseHarness) throws {
+    let files = FileManager.default
+    let learner = workplace + "/Learner"
+    guard let manifest = try? String(contentsOfFile: root + "/Package.swift", encoding: .utf8)
+    else {
+      throw ShellError(
+        "exercises are built from this package's sources, and there is no Package.swift in \(root)"
+      )
+    }
+    do {
+      try files.createDirectory(atPath: learner, withIntermediateDirectories: true)
+      // The last of the house's settings makes warnings errors, which is not for learners.
+      let target = """
+
+        package.targets.append(
+          .executableTarget(
+            name: "grade",
+            dependencies: ["Grading", "Limiters"],
+            path: "Learner",
+            swiftSettings: Array(house.dropLast())
+          )
+        )
+
+        """
+      try write(manifest + target, to: workplace + "/Package.swift")
+      for folder in ["Sources", "Tests"] {
+        let link = workplace + "/" + folder
+        if (try? files.destinationOfSymbolicLink(atPath: link)) == root + "/" + folder { continue }
+        try? files.removeItem(atPath: link)
+        try files.createSymbolicLink(atPath: link, withDestinationPath: root + "/" + folder)
+      }
+      for name in try files.contentsOfDirectory(atPath: learner)
+      where name != harness.type + ".swift" && name != "Program.swift" {
+        try files.removeItem(atPath: learner + "/" + name)
+      }
+      try write(harness.program, to: learner + "/Program.swift")
+      try write(code, to: learner + "/" + harness.type + ".swift")
+    } catch let error as ShellError {
+      throw error
+    } catch {
+      throw ShellError(
+        "the exercise cannot be set up in \(workplace): \(error.localizedDescription)"
+      )
+    }
+  }
+
+  /// Writes a file that differs; one that does not keeps its date, and the build its cache.
+  private func write(_ text: String, to path: String) throws {
+    if (try? String(contentsOfFile: path, encoding: .utf8)) == text { return }
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+  }
+
+  private func swift(
+    _ arguments: [String],
+    _ interruption: Interruption
+  ) async throws -> Subprocess.Ending {
+    do {
+      return try await Subprocess(
+        program: "/usr/bin/env",
+        arguments: ["swift"] + arguments,
+        timeLimit: 600
+      ).run(interruption)
+    } catch {
+      throw ShellError("Swift cannot be started: \(error.localizedDescription)")
+    }
+  }
+
+  /// The compiler's errors, each once, with the learner's file by its name alone.
+  private static func complaints(_ build: Subprocess.Ending, _ workplace: String) -> String {
+    var seen: Set<Substring> = []
+    let text = build.output + "\n" + build.errors
+    let errors = text.split(separator: "\n").filter { line in
+      line.contains("error:") && seen.insert(line).inserted
+    }
+    let shown = errors.isEmpty ? text.split(separator: "\n").suffix(5) : errors.prefix(10)
+    return shown.joined(separator: "\n").replacing(workplace + "/Learner/", with: "")
+  }
+}
+
+/// The figures of a grading, as checks name them.
+struct GradeMetrics: MetricSource {
+  private let values: [(name: String, value: MetricValue)]
+  private let stories: [String: String]
+
+  init(harness: String, _ outcome: ExerciseDesk.Outcome) {
+    let items: [GradeItem]
+    var isPassed = false
+    switch outcome {
+    case .graded(let graded, let passed): (items, isPassed) = (graded, passed)
+    case .broken(_, let found): items = found
+    case .doesNotBuild: items = []
+    }
+    values =
+      [("exercise", .word(harness)), ("passed", .word(isPassed ? "yes" : "no"))]
+      + items.map { ($0.name, .word($0.passed ? "yes" : "no")) }
+    var stories = Dictionary(items.map { ($0.name, $0.sentence) }) { $1 }
+    if let failed = items.first(where: { !$0.passed }) { stories["passed"] = failed.sentence }
+    self.stories = stories
+  }
+
+  var metricForms: [String] { values.map(\.name) }
+
+  func value(of metric: Metric) -> MetricValue? {
+    metric.argument == nil ? values.first { $0.name == metric.name }?.value : nil
+  }
+
+  func witness(of metric: Metric) -> String? { stories[metric.name] }
+}

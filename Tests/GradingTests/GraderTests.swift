@@ -1,0 +1,238 @@
+import Limiters
+import Synchronization
+import Testing
+
+@testable import Grading
+
+@Suite struct GraderTests {
+  /// What a solution could be: the package's own limiter under another name.
+  private struct Sound: LearnerLimiter {
+    private let limiter: ConcurrencyLimiter
+
+    init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      try await limiter.run(body)
+    }
+  }
+
+  private struct NoLimit: LearnerLimiter {
+    init(limit: Int) {}
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value { try await body() }
+  }
+
+  /// Sound, but of one permit whatever it is told.
+  private struct OneAtATime: LearnerLimiter {
+    private let limiter = ConcurrencyLimiter(concurrency: 1)
+
+    init(limit: Int) {}
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      try await limiter.run(body)
+    }
+  }
+
+  /// Waits, cancelled or not, and then runs the body all the same.
+  private struct Uncancellable: LearnerLimiter {
+    private let limiter: ConcurrencyLimiter
+
+    init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      try await limiter.runUncancellably(body)
+    }
+  }
+
+  /// Keeps the permit of a body that throws.
+  private final class Leaking: LearnerLimiter {
+    private let pool: AsyncPool<Permit>
+    final class Permit: Sendable {}
+
+    init(limit: Int) { pool = AsyncPool(maxElements: limit) { Permit() } }
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      let permit = try await pool.get()
+      let value = try await body()
+      pool.return(permit)
+      return value
+    }
+  }
+
+  /// The names of the items that passed and the first that did not.
+  private func grade(_ book: GradeBook) async -> (passed: [String], failed: GradeItem?) {
+    var items: [GradeItem] = []
+    let passed = await book.grade { items.append($0) }
+    #expect(passed == items.allSatisfy(\.passed))
+    return (items.filter(\.passed).map(\.name), items.first { !$0.passed })
+  }
+
+  @Test func `a sound limiter passes every exercise on limiters`() async {
+    let basic = await grade(Grader.limiter(Sound.self))
+    #expect(basic.failed == nil)
+    #expect(basic.passed == ["values", "safety", "safety_three", "errors", "limit_reached"])
+    let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
+    #expect(cancelled.failed == nil)
+    for seed: UInt64 in 1...3 {
+      let design = await grade(Grader.design(Sound.self, seed: seed))
+      #expect(design.failed == nil)
+      #expect(design.passed.count == 8)
+    }
+  }
+
+  @Test func `no limit at all fails with the schedule that shows it`() async {
+    let (_, failed) = await grade(Grader.limiter(NoLimit.self))
+    #expect(failed?.name == "safety")
+    #expect(failed?.story.contains("2 running, limit 1") == true)
+  }
+
+  @Test func `one at a time is safe, and fails for being too careful`() async {
+    let (passed, failed) = await grade(Grader.limiter(OneAtATime.self))
+    #expect(passed.contains("safety"))
+    #expect(failed?.name == "limit_reached")
+    #expect(failed?.sentence.contains("at most 1 ran at once") == true)
+  }
+
+  @Test func `a permit lost to an error is found`() async {
+    let (passed, failed) = await grade(Grader.limiter(Leaking.self))
+    #expect(passed.contains("safety"))
+    #expect(failed?.name == "errors")
+  }
+
+  @Test func `a body that runs although it was cancelled is found`() async {
+    #expect(await grade(Grader.limiter(Uncancellable.self)).failed == nil)
+    let (_, failed) = await grade(Grader.cancellableLimiter(Uncancellable.self))
+    #expect(failed?.name == "cancellation")
+    #expect(failed?.sentence.contains("ran-after-cancel") == true)
+  }
+
+  // MARK: Pools
+
+  private final class SoundPool: LearnerPool {
+    private let state: Mutex<(free: [Int], line: [Waiting.Waiter])>
+    private let waiting: Waiting
+
+    init(size: Int, waiting: Waiting) {
+      state = Mutex((Array(1...size), []))
+      self.waiting = waiting
+    }
+
+    func take() async -> Int {
+      await waiting.suspend { waiter in
+        let element: Int? = state.withLock { state in
+          if let element = state.free.popLast() { return element }
+          state.line.append(waiter)
+          return nil
+        }
+        if let element { waiter.resume(with: element) }
+      }
+    }
+
+    func giveBack(_ element: Int) {
+      let waiter: Waiting.Waiter? = state.withLock { state in
+        if !state.line.isEmpty { return state.line.removeFirst() }
+        state.free.append(element)
+        return nil
+      }
+      waiter?.resume(with: element)
+    }
+  }
+
+  /// Resumes the first waiter and leaves it in the line.
+  private final class ResumingTwice: LearnerPool {
+    private let state: Mutex<(free: [Int], line: [Waiting.Waiter])>
+    private let waiting: Waiting
+
+    init(size: Int, waiting: Waiting) {
+      state = Mutex((Array(1...size), []))
+      self.waiting = waiting
+    }
+
+    func take() async -> Int {
+      await waiting.suspend { waiter in
+        let element: Int? = state.withLock { state in
+          if let element = state.free.popLast() { return element }
+          state.line.append(waiter)
+          return nil
+        }
+        if let element { waiter.resume(with: element) }
+      }
+    }
+
+    func giveBack(_ element: Int) {
+      let waiter: Waiting.Waiter? = state.withLock { state in
+        if let first = state.line.first { return first }
+        state.free.append(element)
+        return nil
+      }
+      waiter?.resume(with: element)
+    }
+  }
+
+  @Test func `a pool whose waiters are resumed once passes`() async {
+    #expect(await grade(Grader.pool(SoundPool.self)).failed == nil)
+  }
+
+  @Test func `a waiter resumed twice is found, and survived`() async {
+    let (_, failed) = await grade(Grader.pool(ResumingTwice.self))
+    #expect(failed?.sentence.contains("double-resume") == true)
+  }
+
+  // MARK: Accounts
+
+  private actor SoundAccount: LearnerAccount {
+    private var balance: Int
+    private let bank: Bank
+
+    init(balance: Int, bank: Bank) {
+      self.balance = balance
+      self.bank = bank
+    }
+
+    func withdraw(_ amount: Int) async -> Bool {
+      guard balance >= amount else { return false }
+      balance -= amount
+      await bank.approve()
+      return true
+    }
+  }
+
+  private actor CheckThenAct: LearnerAccount {
+    private var balance: Int
+    private let bank: Bank
+
+    init(balance: Int, bank: Bank) {
+      self.balance = balance
+      self.bank = bank
+    }
+
+    func withdraw(_ amount: Int) async -> Bool {
+      guard balance >= amount else { return false }
+      await bank.approve()
+      balance -= amount
+      return true
+    }
+  }
+
+  private actor Miser: LearnerAccount {
+    init(balance: Int, bank: Bank) {}
+
+    func withdraw(_ amount: Int) async -> Bool { false }
+  }
+
+  @Test func `an account that reserves before it awaits passes`() async {
+    #expect(await grade(Grader.account(SoundAccount.self)).failed == nil)
+  }
+
+  @Test func `an account that checks, awaits and acts is overdrawn`() async {
+    let (_, failed) = await grade(Grader.account(CheckThenAct.self))
+    #expect(failed?.name == "safety")
+    #expect(failed?.sentence.contains("over-admission") == true)
+  }
+
+  @Test func `an account that refuses everybody is safe, and fails`() async {
+    let (passed, failed) = await grade(Grader.account(Miser.self))
+    #expect(passed.contains("safety"))
+    #expect(failed?.name == "paid_out")
+  }
+}
