@@ -142,6 +142,7 @@ let package = Package(
       "ShellTests",
       "Shell",
       "Experiments",
+      "LessonBook",
       "Mechanisms",
       "Rendering",
       "Tracing",
@@ -157,6 +158,6 @@ let package = Package(
       "TestSupport"
     ),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "Measurement", "TestSupport"),
+    tests("ProgramsTests", "lab", "bench", "Measurement", "Shell", "TestSupport"),
   ]
 )

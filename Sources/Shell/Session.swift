@@ -110,6 +110,9 @@ package actor Session {
     }
   }
 
+  /// Whether an interrupt has come since the last line was begun.
+  package nonisolated var wasInterrupted: Bool { interruption.hasCome }
+
   /// Ends what the session is doing, if anything; the session goes on.
   package nonisolated func interrupt() { interruption.interrupt() }
 

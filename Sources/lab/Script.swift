@@ -1,6 +1,5 @@
 import Foundation
 import Shell
-import Synchronization
 import Terminal
 
 /// Runs commands that nobody types: from options, files and standard input.
@@ -30,11 +29,8 @@ struct Script {
 
   /// Runs the sources one after the other.
   func run(_ sources: [Source]) async -> Ending {
-    let interrupted = Mutex(false)
     let claim = Signals.shared.claim { [session] event in
-      guard event == .interrupt else { return }
-      interrupted.withLock { $0 = true }
-      session.interrupt()
+      if event == .interrupt { session.interrupt() }
     }
     defer { claim.release() }
     var severity = 0
@@ -63,7 +59,7 @@ struct Script {
         let outcome = await session.execute(line, at: .script(name: name, line: number))
         severity = max(severity, outcome.severity)
         // The shells' convention for a program that Ctrl-C ended.
-        if interrupted.withLock({ $0 }) { return Ending(status: 130, goesOn: false) }
+        if session.wasInterrupted { return Ending(status: 130, goesOn: false) }
         if outcome == .quit {
           return Ending(status: console.status(Int32(severity)), goesOn: false)
         }

@@ -4,29 +4,9 @@ import Testing
 
 /// The built `lab` at a terminal, as a person uses it.
 struct LabPromptTests {
-  /// A terminal with the lab in it, its state in a folder of its own.
-  private final class Terminal {
-    let screen: PseudoTerminal
-    private let folder: URL
-
-    init(columns: Int = 80) throws {
-      folder = FileManager.default.temporaryDirectory.appending(path: "lab-\(UUID())")
-      var environment = plainEnvironment
-      environment["XDG_STATE_HOME"] = folder.path
-      screen = try PseudoTerminal(
-        LabRunTests.lab.get().path,
-        environment: environment,
-        columns: columns,
-        rows: 40
-      )
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-  }
-
   @Test
   func `the banner names commands to start with, and a run draws its timeline`() async throws {
-    let terminal = try Terminal()
+    let terminal = try LabTerminal()
     try await terminal.screen.waitForText("run 12 limiter limit=3 work=100ms")
     try await terminal.screen.waitForCurrentLine("limiter·3 virtual>")
     try await terminal.screen.send("run 12 limiter limit=3 work=100ms\r")
@@ -38,7 +18,7 @@ struct LabPromptTests {
 
   @Test
   func `a caret points at the wrong word`() async throws {
-    let terminal = try Terminal(columns: 120)
+    let terminal = try LabTerminal(columns: 120)
     try await terminal.screen.waitForCurrentLine("limiter·3 virtual>")
     try await terminal.screen.send("run 5 limitr\r")
     try await terminal.screen.waitForText(
@@ -48,7 +28,7 @@ struct LabPromptTests {
 
   @Test
   func `Ctrl-C ends a run and keeps the shell, Ctrl-D leaves`() async throws {
-    let terminal = try Terminal()
+    let terminal = try LabTerminal()
     try await terminal.screen.waitForCurrentLine("limiter·3 virtual>")
     try await terminal.screen.send("run 1000 limiter clock=real work=10s kind=download\r")
     try await terminal.screen.waitForText("1,000 downloads")

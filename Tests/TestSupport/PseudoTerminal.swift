@@ -143,6 +143,15 @@ package final class PseudoTerminal: Sendable {
     }
   }
 
+  /// The memory of the program that is there in the machine's own, in bytes; nil once it ended.
+  package var residentBytes: Int? {
+    let pages = try? String(contentsOfFile: "/proc/\(child)/statm", encoding: .utf8)
+      .split(separator: " ")
+    return pages.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map {
+      $0 * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+  }
+
   // MARK: Acting
 
   /// Types `text`: all of it, however long, while reading what comes back.

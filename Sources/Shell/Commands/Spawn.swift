@@ -220,7 +220,15 @@ extension Session {
   func show(_ background: Background, hint: String) async -> FrameEnding {
     let facts = background.experiment.facts(tasks: background.run.plan.count)
     let view = LiveFrames(background, facts: facts, hint: hint)
-    return await output.showFrames { display in view.frame(display.format) }
+    // While the view is shown Ctrl-C is its own; one that came just before it comes this way.
+    let ending = await interruption.whileRunning {
+      await output.showFrames { display in view.frame(display.format) }
+    } onInterrupt: {
+      view.end()
+    }
+    guard ending == .interrupted || interruption.hasCome else { return ending }
+    interruption.interrupt()
+    return .interrupted
   }
 
   fileprivate func wait(for background: Background) async throws {
@@ -310,6 +318,7 @@ extension Session {
 private final class LiveFrames: Sendable {
   private let background: Background
   private let view: Mutex<(LiveView, TraceRecorder.Cursor)>
+  private let hasEnded = Atomic(false)
 
   init(_ background: Background, facts: RunFacts, hint: String) {
     self.background = background
@@ -321,12 +330,15 @@ private final class LiveFrames: Sendable {
     )
   }
 
+  /// Lets the next frame be the last.
+  func end() { hasEnded.store(true, ordering: .relaxed) }
+
   func frame(_ format: TextFormat) -> Frame {
     view.withLock { view in
       view.0.take(background.run.events(since: &view.1))
       return Frame(
         lines: view.0.lines(now: background.run.now, format),
-        isLast: view.0.board.isOver
+        isLast: view.0.board.isOver || hasEnded.load(ordering: .relaxed)
       )
     }
   }

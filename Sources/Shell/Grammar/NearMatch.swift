@@ -7,7 +7,10 @@ enum NearMatch {
     let tolerance = wanted.count < 2 ? 0 : max(1, wanted.count / 3)
     return
       candidates
-      .map { (candidate: $0, distance: distance(wanted, Array($0.unicodeScalars))) }
+      .map { (candidate: $0, scalars: Array($0.unicodeScalars)) }
+      // So many letters more or fewer are so many changes at least.
+      .filter { abs($0.scalars.count - wanted.count) <= tolerance }
+      .map { (candidate: $0.candidate, distance: distance(wanted, $0.scalars)) }
       .filter { $0.distance <= tolerance }
       .min { $0.distance < $1.distance }?
       .candidate

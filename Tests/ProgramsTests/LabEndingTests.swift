@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// How the lab ends, and what it says of itself then.
+struct LabEndingTests {
+  /// What a shell says that was given a command, with `$LAB` the lab.
+  private func shell(_ command: String) async throws -> String {
+    let lab = try LabTerminal(command: command, columns: 200)
+    _ = try await lab.screen.waitForExit()
+    return lab.screen.screen.text
+  }
+
+  @Test(
+    arguments: [
+      ("-c 'run 3'", 0), ("-c 'expect makespan = 3'", 3), ("-c 'run 3; expect makespan = 3s'", 1),
+      ("-c 'run 3 limitr'", 3), ("nowhere.lab", 2), ("--nonsense", 2), ("-i -c show </dev/null", 2),
+      ("--keep-going -c 'runn' -c 'run 3; expect peak_running = 9'", 3),
+      ("--keep-going -c 'run 3; expect peak_running = 9' -c 'show'", 1),
+      ("-c 'explore specimen-published-limiter tasks=2 limit=1 cancel=any'", 1),
+      ("-c 'quit; runn'", 0),
+    ] as [(String, Int)]
+  )
+  func `the status says how it went`(_ arguments: String, _ status: Int) async throws {
+    let text = try await shell("$LAB \(arguments) >/dev/null 2>&1; echo status $?")
+    #expect(text == "status \(status)")
+  }
+
+  @Test
+  func `Ctrl-C ends a script with status 130, and what it ran is told`() async throws {
+    let lab = try LabTerminal(["-c", "run 5 limiter clock=real work=1m kind=download\nshow"])
+    try await lab.screen.waitForText("5 downloads")
+    try await lab.screen.send("\u{3}")
+    #expect(try await lab.screen.waitForExit() == .exited(130))
+    #expect(lab.screen.screen.text.contains("interrupted"))
+    #expect(!lab.screen.screen.text.contains("describe"))
+  }
+
+  @Test
+  func `a reader that leaves ends the lab quietly`() async throws {
+    let text = try await shell(
+      "($LAB -c 'run 5000 limiter; events; run 5000; events'; echo status $? >&2) | head -n 1"
+    )
+    let lines = text.split(separator: "\n")
+    #expect(lines.contains("5,000 tasks of 100 ms · limiter, limit 3 · virtual time, seed 1"))
+    #expect(lines.contains("status 0"))
+    #expect(lines.count == 2, "\(text)")
+  }
+
+  @Test
+  func `a full disk is told, with a status`() async throws {
+    let text = try await shell("$LAB -c 'run 3; stats' >/dev/full; echo status $?")
+    #expect(text == "lab: the disk is full: the output is cut short.\nstatus 3")
+  }
+
+  @Test
+  func `commands first and the prompt afterwards, where that was asked for`() async throws {
+    let lab = try LabTerminal(["-i", "-c", "use pool limit=8"])
+    try await lab.type("quit", after: "pool·8 virtual>")
+    #expect(try await lab.screen.waitForExit() == .exited(0))
+    #expect(!lab.screen.screen.text.contains("how many at once?"), "no banner: one knows one's way")
+  }
+
+  @Test
+  func `a window that is closed ends the lab`() async throws {
+    let lab = try LabTerminal()
+    try await lab.type("spawn 5 limiter clock=real work=1m")
+    try await lab.screen.waitForText("spawned")
+    lab.screen.signal(SIGHUP)
+    #expect(try await lab.screen.waitForExit() == .signalled(SIGHUP))
+  }
+
+  @Test
+  func `ten thousand commands leave the memory as it was`() async throws {
+    // What is shown goes nowhere; what is wrong comes to the terminal, and tells how far it is.
+    let lab = try LabTerminal(command: "exec $LAB --keep-going - >/dev/null")
+    let cycle = [
+      "run 20 limiter limit=3 work=exp:5ms", "timeline", "why t20", "stats", "events t07",
+      "compare 5 limiter pool limit=2 work=1ms", "spawn 8 pool limit=2 work=5ms; advance 7ms",
+      "status; cancel t08", "wait; diff", "set seed 3; expect finished > 0; help run",
+    ]
+    func carryOut(_ count: Int, then mark: String) async throws -> Int {
+      let lines = (0..<count).map { cycle[$0 % cycle.count] } + [mark]
+      try await lab.screen.send(lines.joined(separator: "\n") + "\n")
+      try await lab.screen.waitForText("no command '\(mark)'")
+      return try #require(lab.screen.residentBytes)
+    }
+    let early = try await carryOut(1_000, then: "firstmark")
+    let late = try await carryOut(9_000, then: "lastmark")
+    #expect(late < early + 16 << 20, "from \(early >> 20) to \(late >> 20) MiB")
+  }
+}
