@@ -80,20 +80,24 @@ package struct PriorityInversion: Sendable {
     }
     let outcome = await scheduler.onOwnThread { $0.runUntilIdle() }
     let events = recorder.finish()
+    let facts = RunFacts(
+      tasks: plan.count,
+      limit: nil,
+      promisesOrder: false,
+      serviceHoldsWorker: true
+    )
     var stoppedBecause: String?
-    if case .stuck = outcome { stoppedBecause = VirtualRun.stuckReason }
+    if case .stuck = outcome {
+      let permitsInUse = limiter.permitsInUse
+      stoppedBecause = Standstill(events: events, facts: facts, permitsInUse: permitsInUse).text
+    }
     return Run(
       mechanism: remedy == .none ? "inversion" : "inversion-\(remedy.rawValue)",
       limit: nil,
       seed: 1,
       clock: .virtual,
       workers: 1,
-      facts: RunFacts(
-        tasks: plan.count,
-        limit: nil,
-        promisesOrder: false,
-        serviceHoldsWorker: true
-      ),
+      facts: facts,
       plan: plan,
       events: events,
       permitsLeft: limiter.permitsInUse,

@@ -123,8 +123,9 @@ package final class VirtualRun: LiveRun {
     let events = recorder.finish()
     let permitsLeft = mechanism.permitsInUse
     if outcome == .stuck {
+      let reason = standstill(events, permitsInUse: permitsLeft)
       state.withLock { state in
-        if state.stoppedBecause == nil { state.stoppedBecause = Self.stuckReason }
+        if state.stoppedBecause == nil { state.stoppedBecause = reason }
       }
       scheduler.stop()
       _ = await idle()
@@ -144,9 +145,19 @@ package final class VirtualRun: LiveRun {
     )
   }
 
-  /// What a run says of itself when nothing could run and nothing slept, but tasks remained.
-  package static let stuckReason =
-    "nothing can run and nothing sleeps: a deadlock or a lost wake-up"
+  /// What a run says of itself when a drive came to `stuck`: one line, who waits for what.
+  package var standstill: String {
+    var cursor = TraceRecorder.Cursor()
+    return standstill(recorder.events(since: &cursor), permitsInUse: mechanism.permitsInUse)
+  }
+
+  private func standstill(_ events: [TraceEvent], permitsInUse: Int?) -> String {
+    Standstill(
+      events: events,
+      facts: experiment.facts(tasks: plan.count),
+      permitsInUse: permitsInUse
+    ).text
+  }
 
   // MARK: The agenda
 
@@ -177,7 +188,12 @@ package final class VirtualRun: LiveRun {
   private func start(_ task: SimulatedTask) {
     let number = task.number
     recorder.record(.arrived, of: TaskID(number))
-    let visit = Visit(task, tracer: recorder, world: world, hasArrived: true)
+    let visit = Visit(
+      task,
+      tracer: VirtualTracer(recorder: recorder, scheduler: scheduler),
+      world: world,
+      hasArrived: true
+    )
     let running = scheduler.spawn(tag: Int32(number)) { [self] in
       await mechanism.carry(visit)
       state.withLock { $0.visits[number] = nil }
@@ -207,6 +223,21 @@ struct VirtualWorld: World {
   func block(for nanoseconds: Int64) { scheduler.hold(for: nanoseconds) }
 
   func spin(for nanoseconds: Int64) { scheduler.hold(for: nanoseconds) }
+}
+
+/// Records, and lets the scheduler know whom a mechanism's own task serves.
+///
+/// The child of a task group is a task of its own, which nobody tagged: without this, whatever it makes
+/// runnable would count as caused by whoever had the child started.
+struct VirtualTracer: Tracer {
+  let recorder: TraceRecorder
+  let scheduler: VirtualScheduler
+
+  func record(_ kind: TraceEvent.Kind, of task: TaskID) {
+    // Only a body runs on the task it belongs to: a group's loop also notes who left the line.
+    if case .admitted = kind { scheduler.tagCurrentTask(task.number) }
+    recorder.record(kind, of: task)
+  }
 }
 
 /// Stamps events with virtual time, the modelled worker and the task that caused the step.

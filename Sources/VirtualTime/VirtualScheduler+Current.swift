@@ -14,7 +14,8 @@
 ///   caused by whom it served before.
 /// - The driver, between steps, is 0.
 ///
-/// One turn of an actor may serve several tasks; they share the cause of the turn.
+/// One turn of an actor may serve several tasks. The first has the cause of the turn. What made the
+/// others runnable reached only the actor's own queue, so they keep the cause of their last step.
 extension VirtualScheduler {
   /// What is going on, as seen from a step.
   package struct Current: Hashable, Sendable {
@@ -89,6 +90,13 @@ extension VirtualScheduler {
     // A task that has just ended is nobody any more: what its end makes runnable it still caused.
     if running.isTask || running.step == 0 { return }
     guard !tags.isEmpty, let job = UnownedJob.ofCurrentTask else { return }
+    if running.tag != 0, let entry = tags.find(job.address, serial: job.taskSerial),
+      entry.tag != running.tag
+    {
+      running.tag = entry.tag
+      running.cause = entry.cause
+      return
+    }
     recall(job.address, serial: job.taskSerial, isFromTimer: false)
   }
 

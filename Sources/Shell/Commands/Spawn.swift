@@ -294,7 +294,7 @@ extension Session {
     showStatus(of: background)
     if outcome == .stuck, !json {
       output.write(
-        VirtualRun.stuckReason + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
+        virtual.standstill + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
       )
     }
   }
