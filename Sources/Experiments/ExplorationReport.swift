@@ -23,6 +23,8 @@ package struct ExplorationReport: Sendable {
     package var waiting: Int
     /// What promise the step broke, if it did.
     package var broke: String?
+    /// Whether nothing of it can be seen from outside: it led from one suspension to the next.
+    package var isUneventful: Bool
   }
 
   /// Where a task is after a step.
@@ -261,7 +263,8 @@ extension ExplorationReport.Step {
         states: states,
         running: record.running,
         waiting: record.waiting,
-        broke: record.violation?.message
+        broke: record.violation?.message,
+        isUneventful: record.isUneventful
       )
     }
   }

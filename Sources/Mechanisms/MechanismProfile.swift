@@ -105,7 +105,7 @@ package struct MechanismProfile: Hashable, Sendable {
   package var summary: String
   /// Why it cannot run in virtual time, where it cannot; completes "OperationQueue …".
   package var realOnlyReason: String?
-  /// A paragraph or more for `explain`.
+  /// Paragraphs for `explain`; the last says where the code is, which the explorer's tip repeats.
   package var explanation: String
   /// What is wrong with it on purpose; only specimens have one.
   package var defect: String?

@@ -28,8 +28,11 @@ package enum ExplorationText {
   /// One schedule, step by step, and what it came to.
   package static func story(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
     var text = line([heading(story)], format) + steps(story, format)
-    if let race = story.race {
-      text += line(["what matters: step \(race.first) comes before step \(race.second)"], format)
+    if let (first, second) = story.race {
+      text += line(
+        ["what matters: step \(named(first, story)) comes before step \(named(second, story))"],
+        format
+      )
     }
     return text + "\n" + strips(story, format)
   }
@@ -82,23 +85,50 @@ package enum ExplorationText {
     return story.isMinimal ? "the smallest that fails, \(extent)" : "the schedule, \(extent)"
   }
 
+  /// A step by its number and what it does: "6 (t02 is cancelled)".
+  private static func named(_ number: Int, _ story: ExplorationReport.Story) -> String {
+    let step = story.steps[number - 1]
+    let subject = step.actor == "·" ? "" : "\(step.actor) "
+    return "\(number) (\(subject)\(step.told))"
+  }
+
+  /// Steps told in one row: some of which nothing can be seen, and one of the same actor.
+  private struct Row {
+    var first: Int
+    var step: ExplorationReport.Step
+
+    var numbers: String { first == step.number ? "\(first)" : "\(first)-\(step.number)" }
+  }
+
+  /// Puts steps of which nothing can be seen into the row of what they lead to.
+  private static func rows(_ story: ExplorationReport.Story) -> [Row] {
+    story.steps.reduce(into: []) { rows, step in
+      guard let last = rows.last, last.step.isUneventful, last.step.actor == step.actor,
+        step.number != story.length + 1
+      else { return rows.append(Row(first: step.number, step: step)) }
+      rows[rows.count - 1].step = step
+    }
+  }
+
   private static func steps(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
-    let digits = String(story.steps.count).count
+    let rows = rows(story)
+    let digits = rows.map(\.numbers.count).max() ?? 1
     let actors = story.steps.map(\.actor.count).max() ?? 3
     let counts = "running \(story.steps.map(\.running).max() ?? 0)  waiting 0".count
     let room = max(20, format.width - digits - actors - counts - 8)
     var text = ""
-    for step in story.steps {
-      if step.number == story.length + 1 { text += "  and then\n" }
+    for row in rows {
+      let step = row.step
+      if row.first == story.length + 1 { text += "  and then\n" }
       let lines = Columns.wrap(step.told, width: room)
       for (index, told) in (lines.isEmpty ? [""] : lines).enumerated() {
         let isFirst = index == 0
-        var row = "  " + Columns.right(isFirst ? String(step.number) : "", digits) + "  "
-        row += Columns.left(isFirst ? actor(step, format) : "", actors) + "  "
-        row += isFirst ? Columns.left(told, room) + "  running \(step.running)" : told
-        if isFirst, step.waiting > 0 { row += "  waiting \(step.waiting)" }
-        while row.last == " " { row.removeLast() }
-        text += step.broke == nil ? row + "\n" : format.style.paint(row, .bad) + "\n"
+        var line = "  " + Columns.right(isFirst ? row.numbers : "", digits) + "  "
+        line += Columns.left(isFirst ? actor(step, format) : "", actors) + "  "
+        line += isFirst ? Columns.left(told, room) + "  running \(step.running)" : told
+        if isFirst, step.waiting > 0 { line += "  waiting \(step.waiting)" }
+        while line.last == " " { line.removeLast() }
+        text += step.broke == nil ? line + "\n" : format.style.paint(line, .bad) + "\n"
       }
       if let broke = step.broke {
         text += format.style.paint("     \(format.glyphs.bad) \(broke)", .bad) + "\n"
@@ -157,9 +187,12 @@ package enum ExplorationText {
     }
   }
 
+  /// What is wrong, and where to read how it is done right: the last paragraph of the explanation.
   private static func advice(_ mechanism: CatalogueEntry, _ format: TextFormat) -> String {
     guard let defect = mechanism.profile.defect else { return "" }
-    return line(["tip: \(defect). See 'explain \(mechanism.id)'"], format)
+    let paragraphs = mechanism.profile.explanation.split(separator: "\n\n")
+    let code = paragraphs.last.map { " \($0)" } ?? ""
+    return line(["tip: \(defect).\(code) See 'explain \(mechanism.id)'"], format)
   }
 
   private static func line(_ pieces: [String], _ format: TextFormat) -> String {

@@ -18,7 +18,8 @@ package final class BargingMechanism: Mechanism {
       newcomer was faster: then it goes to the back of the line. Many locks do this on purpose, \
       for throughput. This one promises the order of arrival, and does not keep it.
 
-      The code is Sources/Specimens/BargingLimiter.swift.
+      The code is Sources/Specimens/BargingLimiter.swift; done right, it is \
+      Sources/Limiters/LimiterState.swift.
       """,
     defect: "a newcomer may overtake a task that was woken for its permit",
     exposure: .init(.order, tasks: 3, limit: 1, violation: "order")

@@ -18,7 +18,8 @@ package final class CheckThenActMechanism: Mechanism {
       the permit. An actor protects what happens between two awaits, not what happens in one \
       method: while the task awaits the journal, another may find the same permit.
 
-      The code is Sources/Specimens/CheckThenActLimiter.swift.
+      The code is Sources/Specimens/CheckThenActLimiter.swift; done right, it is \
+      Sources/Limiters/LimiterState.swift.
       """,
     defect: "between a task's look for a permit and its taking it, another task may look too",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "over-admission")

@@ -19,7 +19,8 @@ package final class DoubleResumeMechanism: Mechanism {
       in which a waiter was resumed and has not yet woken. The second resume of a continuation \
       ends the process; here the explorer is told instead.
 
-      The code is Sources/Specimens/DoubleResumeSemaphore.swift.
+      The code is Sources/Specimens/DoubleResumeSemaphore.swift; done right, it is \
+      Sources/Limiters/HandOff.swift.
       """,
     defect: "a waiter that was granted its permit and then cancelled is resumed twice",
     exposure: .init(.cancellation, tasks: 2, limit: 1, violation: "double-resume")

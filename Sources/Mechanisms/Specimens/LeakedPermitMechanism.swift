@@ -18,7 +18,8 @@ package final class LeakedPermitMechanism: Mechanism {
       To be on the safe side, a waiter that wakes with its permit looks once more whether it was \
       cancelled, and throws if so. The permit it was handed is then nobody's.
 
-      The code is Sources/Specimens/LeakedPermitLimiter.swift.
+      The code is Sources/Specimens/LeakedPermitLimiter.swift; done right, it is \
+      Sources/Limiters/ConcurrencyLimiter.swift.
       """,
     defect:
       "a task cancelled after a permit was handed to it throws without giving the permit back",

@@ -18,7 +18,8 @@ package final class LostWakeUpMechanism: Mechanism {
       and then waits for the next departure. A departure while it awaits the journal is missed, \
       and if it was the last, the task waits for one that never comes.
 
-      The code is Sources/Specimens/LostWakeUpLimiter.swift.
+      The code is Sources/Specimens/LostWakeUpLimiter.swift; done right, it is \
+      Sources/Limiters/LimiterState.swift.
       """,
     defect: "a task that has looked but not yet parked misses the departure it should wake up for",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "lost-wake-up")

@@ -18,7 +18,8 @@ package final class NestedDeadlockMechanism: Mechanism {
       with even numbers are uploads: they take a file first and then a connection. Each limiter is \
       right; what is wrong is that they are taken in different orders, and no limiter can know.
 
-      The code is Sources/Specimens/NestedLimits.swift.
+      The code is Sources/Specimens/NestedLimits.swift; what to do instead is said in \
+      Sources/Limiters/ConcurrencyLimiter.swift.
       """,
     defect: "tasks that take two limits in opposite order can wait for each other for ever",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "deadlock")

@@ -18,7 +18,8 @@ package final class PublishedLimiterMechanism: Mechanism {
       a Condition, gives its Signal to the actor, waits, runs its body and tells the actor that it \
       is done. Nobody is turned away wrongly until somebody is cancelled.
 
-      The code is Sources/Specimens/PublishedLimiter.swift and PublishedCondition.swift.
+      The code is Sources/Specimens/PublishedLimiter.swift and PublishedCondition.swift; done \
+      right, it is Sources/Limiters/Condition.swift.
       """,
     defect:
       "a cancelled wait returns as if signalled, so the body runs without a permit and then gives "

@@ -19,7 +19,8 @@ package final class StrandedWaiterMechanism: Mechanism {
       to come back. Here the first build fails, after a moment, as a refused connection does. Its \
       task is rejected and the place is free again, but those who wait are not told.
 
-      The code is Sources/Specimens/StrandedWaiterPool.swift.
+      The code is Sources/Specimens/StrandedWaiterPool.swift; done right, it is \
+      Sources/Limiters/PoolState.swift.
       """,
     defect: "a waiter is not told that a failed build has left its place free",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "lost-wake-up")

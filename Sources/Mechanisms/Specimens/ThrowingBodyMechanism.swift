@@ -18,7 +18,8 @@ package final class ThrowingBodyMechanism: Mechanism {
       each failure makes the limit smaller by one. Nothing happens at first; then everything \
       becomes slow; then it stands still.
 
-      The code is Sources/Specimens/ThrowingBodyLimiter.swift.
+      The code is Sources/Specimens/ThrowingBodyLimiter.swift; done right, it is \
+      Sources/Limiters/AsyncPool.swift.
       """,
     defect: "a body that throws keeps its permit for ever",
     exposure: .init(.failingBodies, tasks: 2, limit: 1, violation: "permit-leak")

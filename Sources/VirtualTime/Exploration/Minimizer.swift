@@ -95,7 +95,8 @@ package struct Minimum: Sendable {
   /// A pair of steps of different strands whose order matters.
   ///
   /// There are often several. Told is the one that says most: a cancellation before another step, if
-  /// there is one; else the closest pair; of those the last.
+  /// there is one, and the closest such; else the pair that ends latest in the schedule, where what
+  /// went wrong shows; else the closest with a step of the aftermath.
   private static func race(
     in replay: Replay,
     of kind: Violation.Kind,
@@ -114,11 +115,18 @@ package struct Minimum: Sendable {
     }
     let cancelling = pairs.filter { choices[$0.first].kind == .cancel }
     let others = pairs.filter { choices[$0.first].kind != .cancel }
-    for (first, second) in cancelling + others {
-      var moved = choices
-      moved.remove(at: first)
-      moved.insert(choices[first], at: second)
-      if run.keepsPromises(following: moved, moving: first, behind: second) {
+    let within = others.filter { $0.second < replay.length }
+      .sorted { ($0.second, $0.first) > ($1.second, $1.first) }
+    let beyond = others.filter { $0.second >= replay.length }
+    for (first, second) in cancelling + within + beyond {
+      // What the same strand did in between it could not have done before the moved step.
+      let moving = choices[first]
+      let between = choices[(first + 1)...second].filter {
+        moving.kind == .cancel || $0.kind == .cancel || $0.strand != moving.strand
+      }
+      let moved = choices[..<first] + between + [moving] + choices[(second + 1)...]
+      let place = first + between.count
+      if run.keepsPromises(following: Array(moved), needing: [place - 1, place]) {
         return (first + 1, second + 1)
       }
     }
@@ -170,20 +178,16 @@ extension Replay {
 }
 
 extension ScheduleRun {
-  /// Follows `choices`, leaving out what is not possible, then goes on by habit; whether the steps
-  /// `first` and `second` did change places and no promise was broken.
-  fileprivate func keepsPromises(
-    following choices: [Choice],
-    moving first: Int,
-    behind second: Int
-  ) -> Bool {
+  /// Follows `choices`, leaving out what is not possible, then goes on by habit; whether those at the
+  /// places `needed` were possible and no promise was broken.
+  fileprivate func keepsPromises(following choices: [Choice], needing needed: [Int]) -> Bool {
     begin()
     defer { end() }
     for (index, choice) in choices.enumerated() {
       if isAtRest { break }
       guard let option = self.index(of: choice) else {
         // A move that makes one of the two impossible shows nothing about their order.
-        if index == second || index == second - 1 { return false }
+        if needed.contains(index) { return false }
         continue
       }
       take(option)

@@ -21,8 +21,13 @@ extension StepRecord {
       parts.append(reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting")
     }
     if let woken = wokenNames { parts.append("\(woken) can go on") }
-    if parts.isEmpty { parts.append("goes on") }
+    if parts.isEmpty { parts.append(choice.kind == .turn ? "gets its turn" : "goes on") }
     return parts.joined(separator: "; ")
+  }
+
+  /// Whether nothing of it can be seen from outside: the step led from one suspension to the next.
+  package var isUneventful: Bool {
+    choice.kind != .cancel && reports.isEmpty && woke.isEmpty && !isParked && violation == nil
   }
 
   private var wokenNames: String? {
