@@ -65,24 +65,6 @@ import VirtualTime
   }
 
   @Test(arguments: ids)
-  func `breaks in the same way each time its schedule is replayed`(id: String) throws {
-    let scenario = try Exposed(id).scenario
-    let found = try #require(try Exploration(stopsAtViolation: true)(scenario).found)
-    for _ in 1...100 {
-      #expect(try Replay(of: found.schedule, in: scenario).violation == found.violation)
-    }
-  }
-
-  @Test(arguments: ids)
-  func `has no smaller schedule that fails than its minimum`(id: String) throws {
-    let exposed = try Exposed(id)
-    let found = try #require(try Exploration()(exposed.scenario).found)
-    let minimum = try Minimum(of: found, in: exposed.scenario)
-    #expect(minimum.isMinimal)
-    #expect(minimum.violation.kind == exposed.profiled)
-  }
-
-  @Test(arguments: ids)
   func `is sound without its trigger, or with a task less where an order of steps is enough`(
     id: String
   ) throws {
