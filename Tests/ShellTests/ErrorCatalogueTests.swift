@@ -35,7 +35,7 @@ struct ErrorCatalogueTests {
     Wrong(
       "e",
       at: "e",
-      "'e' could be explain, events, expect, export or explore. Write more of it."
+      "'e' could be explain, events, expect, export, explore or exercise. Write more of it."
     ),
     Wrong(
       "help cloks",
@@ -417,7 +417,7 @@ struct ErrorCatalogueTests {
     ),
     Wrong("starve kind=sleep", at: "sleep", "kind= cannot be 'sleep'. Write block or suspend."),
     Wrong("lesson", at: "lesson", "the lesson is missing. Write: lesson N."),
-    Wrong("lesson 99", at: "99", "no lesson '99'. There are 1 to 9: 'lessons' lists them."),
+    Wrong("lesson 99", at: "99", "no lesson '99'. There are 1 to 16: 'lessons' lists them."),
     Wrong(
       "check",
       at: "check",
@@ -428,9 +428,36 @@ struct ErrorCatalogueTests {
       at: "leave",
       "no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all."
     ),
+    Wrong(
+      "exercise",
+      at: "exercise",
+      "this step has no exercise in Swift. 'next' goes on.",
+      after: "lesson 1"
+    ),
+    Wrong(
+      "exercise grade",
+      at: "exercise",
+      "there is no file to grade yet. 'exercise' starts one.",
+      after: toTheExercise
+    ),
+    Wrong(
+      "exercise now",
+      at: "now",
+      "what to do cannot be 'now'. Write start, grade or again.",
+      after: toTheExercise
+    ),
+    Wrong(
+      "inversion remedy=hope",
+      at: "hope",
+      "remedy= cannot be 'hope'. Write none, ceiling, inherit or short."
+    ),
     Wrong("reset 99", at: "99", "no lesson '99'. 'lessons' lists them."),
     Wrong("reset", at: "reset", "no lesson is under way. Write: reset N, or reset all."),
   ]
+
+  /// To the step of lesson 7 that has one in Swift, giving up what comes before.
+  private static let toTheExercise =
+    "lesson 7; solution; solution; next; next; solution; solution; next"
 
   @Test(arguments: catalogue)
   func `a wrong line is told, with carets under the wrong word`(_ wrong: Wrong) async throws {
@@ -556,6 +583,8 @@ struct ErrorCatalogueTests {
         "this needs the program 'lab' itself, to start it a second time",
         "the second process did not tell what it saw: ", "'never' is not a guess. Write ",
         "this step asks for no guess. 'check', 'hint' or 'next'",
+        // Told by the tests of the lesson commands.
+        "the starting file cannot be written to the place: ",
       ]
     var missing: [String] = []
     for message in try Self.messagesInSources() where !message.pieces.isEmpty {

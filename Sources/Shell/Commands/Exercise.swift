@@ -15,7 +15,9 @@ extension Command {
       """,
     examples: ["lesson 7; exercise"]
   ) { session, arguments in
-    guard let visit = session.classroom.visit else { throw Session.noLesson(arguments) }
+    guard let visit = session.classroom.visit, let desk = session.classroom.desk else {
+      throw Session.noLesson(arguments)
+    }
     guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
     else {
       throw ShellError("this step has no exercise in Swift. 'next' goes on", at: arguments.name)
@@ -26,7 +28,7 @@ extension Command {
     }
     let file = session.classroom.exerciseFile(of: visit, named: harness.type)
     switch verb {
-    case "grade": try await session.grade(exercise, harness, file, arguments)
+    case "grade": try await session.grade(exercise, harness, file, desk, arguments)
     case "again": try session.startExercise(exercise, file, anew: true, arguments)
     default: try session.startExercise(exercise, file, anew: false, arguments)
     }
@@ -70,13 +72,11 @@ extension Session {
     _ exercise: Exercise,
     _ harness: ExerciseHarness,
     _ file: String,
+    _ desk: ExerciseDesk,
     _ arguments: Arguments
   ) async throws {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
-    }
-    guard let desk = classroom.desk else {
-      throw ShellError("exercises are built from this package, and it was not found")
     }
     if !json { output.write("building \(file) …\n") }
     let outcome = try await desk.grade(code, by: harness, interruption)

@@ -5,7 +5,7 @@ internal import Tracing
 extension Keys {
   static let remedy = Key(
     "remedy",
-    form: PriorityInversion.Remedy.allCases.map(\.rawValue).joined(separator: ", "),
+    form: Arguments.list(PriorityInversion.Remedy.allCases.map(\.rawValue), "or"),
     help: "what is done about it",
     candidates: PriorityInversion.Remedy.allCases.map(\.rawValue)
   )

@@ -81,10 +81,11 @@ package struct Classroom: Sendable {
     "\(exercises)/\(visit.lesson.slug)/\(visit.section.id)/\(name).swift"
   }
 
-  /// Beside the progress, or in a temporary folder where that is not kept.
+  /// Beside the progress, or in a temporary folder of this process where that is not kept.
   private var exercises: String {
     let state = store.map { ($0.file as NSString).deletingLastPathComponent }
-    return (state ?? NSTemporaryDirectory() + "concurrency-lab") + "/exercises"
+    let process = ProcessInfo.processInfo.processIdentifier
+    return (state ?? NSTemporaryDirectory() + "concurrency-lab-\(process)") + "/exercises"
   }
 
   /// The progress there is, and what the learner should be told, once.

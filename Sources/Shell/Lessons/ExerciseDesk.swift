@@ -36,6 +36,11 @@ struct ExerciseHarness: Sendable {
   }
 }
 
+/// Why an exercise could not be graded, and what to do.
+struct ExerciseFailure: Error, Hashable, CustomStringConvertible {
+  let description: String
+}
+
 /// Builds and grades a learner's file.
 struct ExerciseDesk: Sendable {
   /// The folder of this package, whose manifest and sources are used.
@@ -54,7 +59,7 @@ struct ExerciseDesk: Sendable {
 
   /// Grades code.
   ///
-  /// - Throws: `ShellError` if the package cannot be made or Swift cannot be started.
+  /// - Throws: `ExerciseFailure` if the package cannot be made or Swift cannot be started.
   func grade(
     _ code: String,
     by harness: ExerciseHarness,
@@ -67,8 +72,9 @@ struct ExerciseDesk: Sendable {
     )
     switch build.cause {
     case .exited(0): break
-    case .interrupted: throw ShellError("interrupted; nothing was graded")
-    case .outOfTime: throw ShellError("the build took more than ten minutes and was ended")
+    case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
+    case .outOfTime:
+      throw ExerciseFailure(description: "the build took more than ten minutes and was ended")
     case .exited, .signalled: return .doesNotBuild(Self.complaints(build, workplace))
     }
     let grading = try await Subprocess(
@@ -84,7 +90,7 @@ struct ExerciseDesk: Sendable {
     let trace = grading.errors.split(separator: "\n").first { $0.contains("Fatal error") }
     let why = trace.map { " It said: \($0)" } ?? ""
     switch grading.cause {
-    case .interrupted: throw ShellError("interrupted; nothing was graded")
+    case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
         "did not end within two minutes: look for a loop that waits without suspending",
@@ -100,8 +106,9 @@ struct ExerciseDesk: Sendable {
     let learner = workplace + "/Learner"
     guard let manifest = try? String(contentsOfFile: root + "/Package.swift", encoding: .utf8)
     else {
-      throw ShellError(
-        "exercises are built from this package's sources, and there is no Package.swift in \(root)"
+      throw ExerciseFailure(
+        description:
+          "exercises are built from this package's sources, and there is no Package.swift in \(root)"
       )
     }
     do {
@@ -132,11 +139,9 @@ struct ExerciseDesk: Sendable {
       }
       try write(harness.program, to: learner + "/Program.swift")
       try write(code, to: learner + "/" + harness.type + ".swift")
-    } catch let error as ShellError {
-      throw error
     } catch {
-      throw ShellError(
-        "the exercise cannot be set up in \(workplace): \(error.localizedDescription)"
+      throw ExerciseFailure(
+        description: "the exercise cannot be set up in \(workplace): \(error.localizedDescription)"
       )
     }
   }
@@ -158,7 +163,7 @@ struct ExerciseDesk: Sendable {
         timeLimit: 600
       ).run(interruption)
     } catch {
-      throw ShellError("Swift cannot be started: \(error.localizedDescription)")
+      throw ExerciseFailure(description: "Swift cannot be started: \(error.localizedDescription)")
     }
   }
 

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The course at a terminal, as a newcomer takes it, mistakes and all.
+struct LabLessonTests {
+  /// A terminal with the lab in it, its state in a folder that outlives it.
+  private final class Learner {
+    let folder: URL
+
+    init() { folder = FileManager.default.temporaryDirectory.appending(path: "lab-\(UUID())") }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func sitDown(columns: Int = 80) async throws -> PseudoTerminal {
+      var environment = plainEnvironment
+      environment["XDG_STATE_HOME"] = folder.path
+      let screen = try PseudoTerminal(
+        LabRunTests.lab.get().path,
+        environment: environment,
+        columns: columns,
+        rows: 40
+      )
+      try await screen.waitForCurrentLine("limiter·3 virtual>")
+      return screen
+    }
+  }
+
+  @Test(arguments: [80, 40])
+  func `somebody who types wrong things is never stuck and never loses progress`(
+    _ columns: Int
+  ) async throws {
+    let learner = Learner()
+    let screen = try await learner.sitDown(columns: columns)
+    try await screen.send("lesson 1\r")
+    try await screen.waitForText("Enter to skip.")
+    try await screen.waitForCurrentLine("lesson 1>")
+    // A wrong form, a wrong command, Ctrl-C in the middle of a line, an unmet check.
+    try await screen.send("soon\r")
+    try await screen.waitForText("no command 'soon'")
+    try await screen.send("half a li\u{3}")
+    try await screen.waitForCurrentLine("lesson 1>")
+    try await screen.send("check\r")
+    try await screen.waitForText("have not run anything yet")
+    try await screen.waitForCurrentLine("lesson 1>")
+    try await screen.send("300ms\r")
+    try await screen.waitForText("Your guess: 300 ms.")
+    try await screen.send("run 12 limiter limit=4\r")
+    try await screen.waitForText("makespan 300 ms")
+    try await screen.send("check\r")
+    try await screen.waitForText("Try again; 'hint' helps.")
+    try await screen.send("hint\r")
+    try await screen.waitForText("Hint 1 of 3")
+    // Away, by Ctrl-D on an empty line, and back the next day.
+    try await screen.waitForCurrentLine("lesson 1>")
+    try await screen.send("\u{4}")
+    #expect(try await screen.waitForExit() == .exited(0))
+
+    let again = try await learner.sitDown(columns: columns)
+    try await again.send("lesson 1\r")
+    try await again.waitForText("300ms.")
+    try await again.send("run 12 limiter limit=3 work=100ms\r")
+    try await again.waitForText("makespan 400 ms")
+    try await again.send("check\r")
+    try await again.waitForText("you guessed 300 ms; it is 400 ms")
+    try await again.waitForText("Passed. 'next' goes on.")
+    try await again.send("next\r")
+    try await again.waitForText("(2 of 7)")
+    try await again.send("leave\r")
+    try await again.waitForCurrentLine("limiter·3 virtual>")
+    try await again.send("lessons\r")
+    try await again.waitForText("1 of 3 steps")
+  }
+
+  @Test
+  func `a lab that is killed has kept the learner's place`() async throws {
+    let learner = Learner()
+    let screen = try await learner.sitDown()
+    try await screen.send("lesson 1\r")
+    try await screen.waitForText("Enter to skip.")
+    try await screen.send("\r")
+    try await screen.waitForText("No guess, then.")
+    try await screen.send("run 12 limiter limit=3 work=100ms; check; next\r")
+    try await screen.waitForText("(2 of 7)")
+    screen.signal(SIGKILL)
+    _ = try await screen.waitForExit()
+    let again = try await learner.sitDown()
+    try await again.send("lesson 1\r")
+    try await again.waitForText("(2 of 7)")
+  }
+}

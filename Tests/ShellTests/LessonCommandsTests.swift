@@ -1,0 +1,262 @@
+import Foundation
+import Testing
+
+@testable import Shell
+
+/// A learner in the lab, who makes mistakes.
+struct LessonCommandsTests {
+  private let scratch: ScratchFolder
+
+  init() throws {
+    scratch = try ScratchFolder()
+    _ = try scratch.file("README.md", "[Three at once](01-three-at-once.md)\n")
+    _ = try scratch.file("01-three-at-once.md", Self.lesson)
+  }
+
+  private static let lesson = """
+    # Lesson 1: Three at once
+
+    **Question:** How long do six tasks take?
+
+    **Time:** 1 minute
+
+    ## Experiment
+    <!-- step: six -->
+
+    Six tasks, three permits.
+
+    **Predict** (duration): When does the last one end?
+    <!-- answer: makespan -->
+
+    **Check:**
+
+    - `tasks = 6`: there were six tasks
+    - `makespan = 200ms`: two rounds of 100 ms
+
+    <details><summary>Hint 1</summary>Think.</details>
+    <details><summary>Hint 2</summary>Think again.</details>
+    <details><summary>Hint 3</summary>`run 6 limiter limit=3`</details>
+    <details><summary>Solution</summary>
+
+    ```lab
+    run 6 limiter limit=3
+    ```
+
+    </details>
+
+    Two rounds it is.
+
+    ## Afterwards
+
+    That was all.
+    """
+
+  /// A learner who has just started the lab; the progress is kept in the scratch folder.
+  private func lab(json: Bool = false, display: Display = Display(width: 100)) -> Lab {
+    Lab(
+      json: json,
+      display: display,
+      classroom: Classroom(folder: scratch.path, progressFile: scratch.path + "/progress.json")
+    )
+  }
+
+  /// Types a line at the prompt; everything the lab says.
+  private func type(_ line: String, in lab: Lab) async -> String {
+    _ = await lab.session.execute(line, at: .prompt(columns: 0))
+    return lab.output.takeText() + lab.output.takeComplaints().joined(separator: "\n")
+  }
+
+  @Test
+  func `a lesson is taken from its question to its end`() async {
+    let lab = lab()
+    #expect(await type("lessons", in: lab).contains("Three at once"))
+    let opening = await type("lesson 1", in: lab)
+    #expect(opening.contains("When does the last one end?"))
+    #expect(!opening.contains("Two rounds it is"))
+    #expect(await lab.session.prompt.text == "lesson 1> ")
+    #expect(await type("300ms", in: lab).contains("Your guess: 300 ms"))
+    _ = await type("run 6 limiter limit=3", in: lab)
+    let checked = await type("check", in: lab)
+    #expect(checked.contains("you guessed 300 ms; it is 200 ms"))
+    #expect(checked.contains("✓ two rounds of 100 ms"))
+    #expect(checked.contains("Two rounds it is."))
+    #expect(await type("next", in: lab).contains("That was all."))
+    #expect(await type("lessons", in: lab).contains("✓ passed"))
+  }
+
+  @Test
+  func `while the question is open, commands still work and mistakes say what is wanted`() async {
+    let lab = lab()
+    _ = await type("lesson 1", in: lab)
+    #expect(await type("run 6 limiter limit=2", in: lab).contains("makespan 300 ms"))
+    let wrong = await type("dunno", in: lab)
+    #expect(wrong.contains("no command 'dunno'"))
+    #expect(wrong.contains("Write a duration, such as 400ms, or press Enter to skip."))
+    #expect(await type("predict soon", in: lab).contains("'soon' is not a guess"))
+    #expect(await type("", in: lab).contains("No guess, then."))
+    // Once answered, an empty line is nothing.
+    #expect(await type("", in: lab) == "")
+  }
+
+  @Test
+  func `a missed check says what was expected, what came out, and ends a script with 1`() async {
+    let lab = lab()
+    _ = await type("lesson 1", in: lab)
+    #expect(await lab.outcome(of: "check") == .unmet)
+    #expect(lab.output.takeText().contains("you have not run anything yet that shows it"))
+    #expect(await lab.outcome(of: "run 6 limiter limit=2; check") == .unmet)
+    let text = lab.output.takeText()
+    #expect(text.contains("makespan is 300 ms, expected 200 ms: t05 ended last, at 300 ms"))
+    #expect(await lab.outcome(of: "run 6 limiter limit=3; check") == .done)
+  }
+
+  @Test
+  func `a later run that shows something else does not undo a good one`() async {
+    let lab = lab()
+    _ = await type("lesson 1", in: lab)
+    #expect(await lab.outcome(of: "run 6 limiter limit=3; run 2 pool; check") == .done)
+  }
+
+  @Test
+  func `another session comes back to the same page`() async {
+    let first = lab()
+    _ = await type("lesson 1", in: first)
+    _ = await type("250ms", in: first)
+    _ = await type("hint", in: first)
+    // The lab is gone, as after a crash; nothing was said to it.
+    let second = lab()
+    let again = await type("lesson 1", in: second)
+    #expect(again.contains("Your guess: 250ms"))
+    #expect(await type("hint", in: second).contains("Hint 2 of 3"))
+    _ = await type("run 6 limiter limit=3; check; next", in: second)
+    #expect(await type("lesson 1", in: lab()).contains("That was all."))
+  }
+
+  @Test
+  func `hints and the solution never leave a learner stuck`() async {
+    let lab = lab()
+    _ = await type("lesson 1", in: lab)
+    #expect(await type("next", in: lab).contains("not passed yet"))
+    for number in 1...3 { #expect(await type("hint", in: lab).contains("Hint \(number) of 3")) }
+    #expect(await type("hint", in: lab).contains("These are all the hints"))
+    #expect(await type("solution", in: lab).contains("'solution' again"))
+    #expect(await type("solution", in: lab).contains("run 6 limiter limit=3"))
+    #expect(await type("next", in: lab).contains("That was all."))
+    #expect(await type("lessons", in: lab).contains("1 given up"))
+  }
+
+  @Test
+  func `a reset forgets one lesson or all, and the lesson begins anew`() async {
+    let lab = lab()
+    _ = await type("lesson 1; run 6 limiter limit=3; check; leave", in: lab)
+    #expect(await type("lessons", in: lab).contains("✓ passed"))
+    #expect(await type("reset 1", in: lab).contains("Forgotten"))
+    #expect(await !type("lessons", in: lab).contains("✓ passed"))
+    _ = await type("lesson 1", in: lab)
+    #expect(await type("reset", in: lab).contains("Forgotten"))
+    #expect(await lab.session.prompt.text != "lesson 1> ")
+    #expect(await type("reset all", in: lab).contains("all lessons"))
+  }
+
+  @Test
+  func `lesson commands outside a lesson say how to get into one`() async {
+    let lab = lab()
+    for command in ["check", "hint", "solution", "next", "leave", "predict 3", "exercise"] {
+      #expect(await type(command, in: lab).contains("'lesson 1' begins the first"), "\(command)")
+    }
+  }
+
+  @Test
+  func `progress that cannot be kept is said once, and the lesson goes on`() async throws {
+    // A file where the folder should be.
+    let blocked = try scratch.file("blocked", "")
+    let lab = Lab(
+      classroom: Classroom(folder: scratch.path, progressFile: blocked + "/progress.json")
+    )
+    #expect(await type("lesson 1", in: lab).contains("cannot be kept"))
+    #expect(await !type("300ms", in: lab).contains("cannot be kept"))
+    #expect(await lab.outcome(of: "run 6 limiter limit=3; check") == .done)
+  }
+
+  @Test
+  func `an exercise is put where it can be edited, and started over without losing anything`()
+    async throws
+  {
+    let lab = Lab(
+      display: Display(width: 400),
+      classroom: Classroom(
+        folder: packageFolder + "/Lessons",
+        progressFile: scratch.path + "/progress.json"
+      )
+    )
+    _ = await type(
+      "lesson 7; solution; solution; next; next; solution; solution; next",
+      in: lab
+    )
+    let file = scratch.path + "/exercises/the-limiter/own-limiter/MyLimiter.swift"
+    #expect(await type("exercise", in: lab).contains(file))
+    let start = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(start.contains("final class MyLimiter: LearnerLimiter"))
+    try "mine".write(toFile: file, atomically: true, encoding: .utf8)
+    _ = await type("exercise", in: lab)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+    #expect(await type("exercise again", in: lab).contains("is kept as \(file).1"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == start)
+    #expect(try String(contentsOfFile: file + ".1", encoding: .utf8) == "mine")
+  }
+
+  @Test
+  func `an exercise that cannot be written is said so`() async throws {
+    let blocked = try scratch.file("blocked", "")
+    let lab = Lab(
+      display: Display(width: 400),
+      classroom: Classroom(
+        folder: packageFolder + "/Lessons",
+        progressFile: blocked + "/progress.json"
+      )
+    )
+    _ = await type(
+      "lesson 7; solution; solution; next; next; solution; solution; next",
+      in: lab
+    )
+    #expect(await type("exercise", in: lab).contains("the starting file cannot be written to"))
+  }
+
+  @Test
+  func `a damaged progress file is set aside, and said so`() async throws {
+    let file = try scratch.file("progress.json", "{ not json")
+    let lab = lab()
+    #expect(
+      await type("lessons", in: lab).contains("is damaged; it is kept as \(file).set-aside-1")
+    )
+    let kept = try String(contentsOfFile: file + ".set-aside-1", encoding: .utf8)
+    #expect(kept == "{ not json")
+  }
+
+  @Test
+  func `a lesson says the same as JSON, an object a line`() async throws {
+    let lab = lab(json: true)
+    _ = await lab.outcome(of: "lesson 1; run 6 limiter limit=3; check; lessons")
+    let lines = lab.output.takeText().split(separator: "\n")
+    var kinds: Set<String> = []
+    for line in lines {
+      let object = try #require(
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+        "\(line)"
+      )
+      if let kind = object["kind"] as? String { kinds.insert(kind) }
+    }
+    #expect(kinds.isSuperset(of: ["title", "question", "met", "advice"]))
+    #expect(lines.last?.contains("\"passed\":1") == true)
+  }
+
+  @Test(arguments: [20, 40])
+  func `a lesson fits a narrow screen`(_ width: Int) async {
+    let lab = lab(display: Display(width: width, ascii: true))
+    let text = await type("lesson 1; hint; check; lessons", in: lab)
+    for line in text.split(separator: "\n") where !line.hasPrefix("    ") {
+      #expect(line.count <= width, "\(line)")
+      #expect(line.utf8.count == line.count, "\(line)")
+    }
+  }
+}
