@@ -86,7 +86,10 @@ struct Bench {
       if case .cannotCreate = error { return .wrongUsage }
       return .failed
     } catch {
-      if Interruption.isRequested { return .interrupted }
+      if Interruption.isRequested {
+        print("interrupted before anything was measured; nothing was written", to: .standardError)
+        return .interrupted
+      }
       print("bench: \(error)", to: .standardError)
       return .failed
     }

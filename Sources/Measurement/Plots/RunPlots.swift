@@ -76,7 +76,8 @@ package struct RunPlots {
           guard let comparison = line.comparison, let ratio = comparison.ratio else { return nil }
           return (
             values: [], middle: ratio.value, interval: ratio.interval,
-            note: "\(Quantity.digits(ratio.value))  \(comparison.verdict.rawValue)"
+            note:
+              "\(Quantity.digits(ratio.value))  \(comparison.verdict.word(forUnit: headline.metric.unit))"
           )
         }
       }

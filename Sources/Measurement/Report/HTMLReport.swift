@@ -116,7 +116,7 @@ struct HTMLReport {
         if name == reference {
           rivals(ranking, entry, reference)
         } else {
-          best.comparison.map { word($0.verdict, better: headline) } ?? ""
+          best.comparison.map { $0.verdict.word(forUnit: unit) } ?? ""
         }
       return """
         <tr><td><a href="#\(anchor(entry.cell.workload))">\(escaped(entry.cell.name))</a></td>\
@@ -414,17 +414,8 @@ struct HTMLReport {
 
   private func verdict(_ line: Summary.Line, _ headline: Headline) -> String {
     guard let verdict = line.comparison?.verdict else { return "" }
-    return "<span class=\"\(verdict.rawValue)\">\(word(verdict, better: headline))</span>"
-  }
-
-  /// Less memory is not faster.
-  private func word(_ verdict: Verdict, better headline: Headline) -> String {
-    guard headline.metric.unit != "ns" else { return verdict.rawValue }
-    return switch verdict {
-    case .faster: "better"
-    case .slower: "worse"
-    case .inconclusive: verdict.rawValue
-    }
+    return
+      "<span class=\"\(verdict.rawValue)\">\(verdict.word(forUnit: headline.metric.unit))</span>"
   }
 
   /// `hand off, mean`: the metric's name may break at its spaces.

@@ -56,16 +56,23 @@ package struct SummaryTable {
           "[\(Quantity.text(range.low, unit: unit)), \(Quantity.text(range.high, unit: unit))]"
       }
       return ["  " + name, Quantity.text(line.median, unit: unit), interval]
-        + comparison(line, entry)
+        + comparison(line, entry, unit)
     }
   }
 
-  private func comparison(_ line: Summary.Line, _ entry: Plan.Entry) -> [String] {
+  private func comparison(
+    _ line: Summary.Line,
+    _ entry: Plan.Entry,
+    _ unit: String
+  ) -> [String] {
     guard let comparison = line.comparison else {
       let isReference = entry.contestants[line.contestant].mechanism == entry.reference
       return entry.reference != nil && isReference ? ["1.00", "reference"] : ["", ""]
     }
-    return [comparison.ratio.map { Quantity.digits($0.value) } ?? "", comparison.verdict.rawValue]
+    return [
+      comparison.ratio.map { Quantity.digits($0.value) } ?? "",
+      comparison.verdict.word(forUnit: unit),
+    ]
   }
 
   /// Columns of one width each; figures to the right, words to the left.

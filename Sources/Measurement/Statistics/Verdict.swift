@@ -34,6 +34,17 @@ package enum Verdict: String, Hashable, Codable, Sendable {
   }
 }
 
+extension Verdict {
+  /// For people: less memory is better, not faster.
+  package func word(forUnit unit: String) -> String {
+    switch self {
+    case .faster: unit == "ns" ? "faster" : "better"
+    case .slower: unit == "ns" ? "slower" : "worse"
+    case .inconclusive: "inconclusive"
+    }
+  }
+}
+
 /// The noise of one cell: how far two measurements of the same code lay apart.
 package struct NoiseFloor: Hashable, Codable, Sendable {
   /// The second half of the pair over the first.
