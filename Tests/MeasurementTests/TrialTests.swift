@@ -16,6 +16,21 @@ import Tracing
     #expect(VisitStatistics(log.visits()).responses.count == 2)
   }
 
+  @Test func `the number present, integrated, is what the visits add up to`() throws {
+    let log = StampLog(capacity: 3, measuresOccupancy: true)
+    // Overlapping, in another order out than in.
+    for number in [1, 2, 3] { log.record(.arrived, of: TaskID(number)) }
+    for number in [2, 3, 1] {
+      log.record(.admitted, of: TaskID(number))
+      log.record(.finished, of: TaskID(number))
+    }
+    let presence = try #require(log.presence)
+    #expect(presence.peak == 3)
+    let responses = VisitStatistics(log.visits()).responses.map(Double.init).reduce(0, +)
+    // The stamps are other readings of the clock, made at most a scheduler's whim apart.
+    #expect(presence.area > 0 && responses > 0)
+  }
+
   @Test func `two running at limit 1 are an over-admission`() {
     let log = StampLog(capacity: 2)
     for kind in [TraceEvent.Kind.arrived, .admitted, .finished] {

@@ -27,8 +27,7 @@ package final class StampLog: Tracer, @unchecked Sendable {
 
   /// A log of visits numbered 1 to `capacity`.
   ///
-  /// One that measures occupancy integrates the number present over time, which takes a lock at every
-  /// arrival and departure.
+  /// One that measures occupancy also integrates the number present over time.
   package init(capacity: Int, measuresOccupancy: Bool = false) {
     self.capacity = capacity
     // Writing every slot here also has the kernel map the memory before the clock starts.
@@ -164,26 +163,26 @@ package struct StampedVisit: Hashable, Sendable {
 }
 
 /// Integrates the number of tasks present over time, with its own readings of the clock.
+///
+/// The integral of the number present is the sum of all departures minus the sum of all arrivals: each
+/// task is present from the one to the other. So no lock and no order is needed, and no task's arrival
+/// is matched with its own departure, which is what makes the integral a check on those that are.
 private final class OccupancyMeter: Sendable {
-  private struct State {
-    var present = 0
-    var peak = 0
-    var since: Int64 = 0
-    var area = 0.0
-  }
+  private let origin = monotonicNanoseconds()
+  private let area = Atomic(0)
+  private let present = Atomic(0)
+  private let peak = Atomic(0)
 
-  private let state = Mutex(State())
-
+  /// Notes that one task came, 1, or went, −1.
   func change(by difference: Int) {
-    state.withLock { state in
-      // Read inside the lock, so that the readings are in order.
-      let now = monotonicNanoseconds()
-      state.area += Double(state.present) * Double(now - state.since)
-      state.since = now
-      state.present += difference
-      state.peak = max(state.peak, state.present)
-    }
+    let now = Int(monotonicNanoseconds() - origin)
+    area.subtract(difference * now, ordering: .relaxed)
+    let count = present.add(difference, ordering: .relaxed).newValue
+    if count > peak.load(ordering: .relaxed) { peak.max(count, ordering: .relaxed) }
   }
 
-  var reading: (area: Double, peak: Int) { state.withLock { ($0.area, $0.peak) } }
+  /// Only once nobody is present any more.
+  var reading: (area: Double, peak: Int) {
+    (Double(area.load(ordering: .acquiring)), peak.load(ordering: .relaxed))
+  }
 }
