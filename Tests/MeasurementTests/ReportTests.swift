@@ -155,6 +155,7 @@ struct ImaginedRun {
     (999.7, "ns", "1.00 µs"), (2_000_000.0, "ns", "2.00 ms"), (12.0e9, "ns", "12.0 s"),
     (2_955.0, "bytes", "2.96 kB"), (1_234_567.0, "per_s", "1.23 M/s"), (0.5, "percent", "0.500 %"),
     (17.0, "count", "17.0"), (8.0, "count", "8.00"), (0.0004, "count", "0.0004"),
+    (0.000021, "count", "0.00002"),
   ])
   func `three digits and the unit that keeps them short`(
     value: Double,

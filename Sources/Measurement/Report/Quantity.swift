@@ -27,6 +27,8 @@ package enum Quantity {
     if size >= 99.95 { return String(format: "%.0f", value) }
     if size >= 9.995 { return String(format: "%.1f", value) }
     if size >= 0.9995 { return String(format: "%.2f", value) }
-    return String(format: size >= 0.01 ? "%.3f" : "%.1g", value)
+    if size >= 0.01 { return String(format: "%.3f", value) }
+    // One digit is enough of what is this small: 0.00002.
+    return String(format: "%.*f", min(9, Int(ceil(-log10(size)))), value)
   }
 }
