@@ -118,11 +118,22 @@ package enum Grader {
         name,
         passed: false,
         "\(asked): \(violation.kind) in \(report.failed) of \(report.schedules) schedules",
-        story: ExplorationText.text(report, withTime: false, TextFormat())
+        story: story(of: report)
       )
     } catch {
       return GradeItem(name, passed: false, "\(asked): \(error.description)")
     }
+  }
+
+  /// The smallest failing schedule, as the lab tells it, but for the line that replays it: the lab
+  /// cannot, the code being the learner's.
+  private static func story(of report: ExplorationReport) -> String {
+    ExplorationText.text(report, withTime: false, TextFormat()).split(
+      separator: "\n",
+      omittingEmptySubsequences: false
+    )
+    .filter { !$0.hasPrefix("replay ") }
+    .joined(separator: "\n")
   }
 
   // MARK: Running
