@@ -73,19 +73,16 @@ struct GlyphLine {
 
   /// The row as text, runs of one role painted together, blanks at its end left away.
   func text(style: Style) -> String {
-    var text = ""
-    var run = ""
-    var role = Role.ordinary
     let length = (drawn.lastIndex { $0 != .ordinary } ?? -1) + 1
-    for next in drawn[..<length] {
-      if next != role {
-        text += style.paint(run, role)
-        run = ""
-        role = next
-      }
-      run.append(next.glyph(glyphs))
+    var text = ""
+    var start = 0
+    while start < length {
+      let role = drawn[start]
+      let end = drawn[start..<length].firstIndex { $0 != role } ?? length
+      text += style.paint(String(repeating: role.glyph(glyphs), count: end - start), role)
+      start = end
     }
-    return text + style.paint(run, role)
+    return text
   }
 }
 

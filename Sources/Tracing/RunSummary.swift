@@ -17,7 +17,7 @@ package struct RunSummary: Hashable, Sendable {
   /// The largest number of workers held at once, by blocked tasks and by tasks whose service holds
   /// its worker; where no worker is ever held, the number of different workers seen.
   package var threadsPeak: Int
-  /// The largest number of tasks that held a worker each while they waited.
+  /// The largest number of workers held at once by tasks that waited.
   package var blockedPeak: Int
   /// The number of admissions that overtook an earlier arrival still waiting; see `ArrivalOrder`.
   package var fifoInversions: Int

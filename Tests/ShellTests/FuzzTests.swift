@@ -187,8 +187,8 @@ extension Session {
               ?? true
           } ?? true
         }
-    // These look at thousands of schedules, or start a process.
-    case "explore", "replay", "step", "starve": return false
+    // These look at thousands of schedules, start a process, or write a file.
+    case "explore", "replay", "step", "starve", "exercise", "grade", "inversion": return false
     // Settings that make the next runs long.
     case "set": return !line.contains("clock") && !line.contains("real")
     case "use":

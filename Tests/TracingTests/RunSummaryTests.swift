@@ -170,6 +170,18 @@ struct RunSummaryTests {
   }
 
   @Test
+  func `tasks that wait on one thread hold one thread`() {
+    let facts = RunFacts(tasks: 3, limit: 1, promisesOrder: true, serviceHoldsWorker: true)
+    let gate = Self.onWorkers([
+      (0, 1, .arrived, 1), (0, 1, .admitted, 1), (1, 2, .arrived, 2), (1, 2, .blocked, 2),
+      (1, 3, .arrived, 3), (1, 3, .blocked, 2), (5, 1, .finished, 1), (5, 2, .admitted, 1),
+      (6, 2, .finished, 1), (6, 3, .admitted, 1), (7, 3, .finished, 1),
+    ])
+    #expect(RunSummary(events: gate, facts: facts).blockedPeak == 1)
+    #expect(RunSummary(events: gate, facts: facts).threadsPeak == 2)
+  }
+
+  @Test
   func `where nothing is held, the workers seen are counted`() {
     let facts = RunFacts(tasks: 2, limit: 2, promisesOrder: true, serviceHoldsWorker: false)
     let events = Self.onWorkers([

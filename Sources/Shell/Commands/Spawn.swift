@@ -210,6 +210,8 @@ extension Session {
     guard output.canShowFrames, !json else { return showStatus(of: background) }
     let ending = await show(background, hint: "q leaves, tasks go on")
     if ending == .finished {
+      // Told here, it need not be told above the next line.
+      _ = background.hasJustEnded
       output.write("every task has ended. 'wait' shows the result.\n")
     } else {
       interruption.begin()
