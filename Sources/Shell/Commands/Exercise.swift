@@ -20,6 +20,10 @@ extension Command {
     }
     guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
     else {
+      if let section = visit.lesson.sections.first(where: { $0.exercise != nil }) {
+        let place = "The exercise of this lesson is under '\(section.title)'. 'next' goes on."
+        return session.say([.advice(place)])
+      }
       throw ShellError("this step has no exercise in Swift. 'next' goes on", at: arguments.name)
     }
     let words = ["start", "grade", "again"]
