@@ -110,7 +110,7 @@ enum HelpText {
     JSONObject.line([("topic", .string(topic.name)), ("text", .string(topic.text))])
   }
 
-  private static func sentence(_ text: String) -> String {
+  static func sentence(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 

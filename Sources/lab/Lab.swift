@@ -66,6 +66,9 @@ struct Lab: ParsableCommand {
   @Flag(help: "Do not stop at the first failing command.")
   var keepGoing = false
 
+  @Flag(help: "Print the manual page: lab --manual | man -l -")
+  var manual = false
+
   @Option(help: .hidden)
   var starve: String?
 
@@ -160,6 +163,10 @@ struct Lab: ParsableCommand {
     let console = Console(
       TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width)
     )
+    if manual {
+      console.write(Self.manualPage)
+      return console.status(0)
+    }
     let folder = lessons ?? Self.lessonsFolder
     if checkLessons || recordLessons { return await auditLessons(in: folder, console) }
     var settings = Settings(seed: seed)

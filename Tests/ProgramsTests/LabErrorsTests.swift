@@ -1,3 +1,4 @@
+import Shell
 import TestSupport
 import Testing
 
@@ -64,5 +65,54 @@ struct LabErrorsTests {
 
         """
     )
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `shells can complete the options`(_ shell: String) async throws {
+    let script = try await LabRunTests.run("--generate-completion-script", shell)
+    #expect(script.status == .exited(0))
+    for option in ["keep-going", "no-color", "describe"] {
+      #expect(script.standardOutput.contains(option))
+    }
+    #expect(script.standardError == "")
+  }
+
+  @Test
+  func `the completion script for bash works in bash`() async throws {
+    let terminal = try LabTerminal(
+      command: """
+        source <($LAB --generate-completion-script bash)
+        COMP_WORDS=(lab --keep) COMP_CWORD=1 COMP_LINE='lab --keep' COMP_POINT=10 COMP_TYPE=9
+        _lab lab --keep lab; echo "offers ${COMPREPLY[*]}"
+        """
+    )
+    try await terminal.screen.waitForText("offers --keep-going")
+  }
+
+  @Test
+  func `the manual page has every option, command, key and topic, and is no request by mistake`()
+    async throws
+  {
+    let page = try await LabRunTests.run("--manual")
+    #expect(page.status == .exited(0))
+    let text = page.standardOutput.replacing("\\-", with: "-")
+    #expect(text.hasPrefix(".TH LAB 1 "))
+    for command in CommandTable.commands {
+      #expect(text.contains("\n.B \(command.synopsis)\n"), "\(command.name)")
+      for key in command.keys { #expect(text.contains("\n.B \(key.name)=\n")) }
+      for example in command.examples { #expect(text.contains("  \(example)\n")) }
+    }
+    for option in ["-c <COMMANDS>", "--json", "--seed <N>", "--keep-going", "-i, --interactive"] {
+      #expect(text.contains("\n.B \(option)\n"), "\(option)")
+    }
+    let requests = Set(
+      text.split(separator: "\n").filter { $0.hasPrefix(".") }.map { line in
+        String(line.prefix { $0 != " " })
+      }
+    )
+    #expect(
+      requests.isSubset(of: [".TH", ".SH", ".SS", ".TP", ".B", ".PP", ".RS", ".RE", ".EX", ".EE"])
+    )
+    #expect(!text.contains("\n'"), "a line that begins so is a request")
   }
 }
