@@ -194,10 +194,14 @@ package final class VirtualRun: LiveRun {
       world: world,
       hasArrived: true
     )
-    let running = scheduler.spawn(tag: Int32(number)) { [self] in
+    let root = scheduler.register(tag: Int32(number))
+    let running = Task(executorPreference: scheduler) { [self] in
+      scheduler.begin(root)
       await mechanism.carry(visit)
       state.withLock { $0.visits[number] = nil }
+      scheduler.end(root)
     }
+    scheduler.noteStart(of: root, as: running)
     // The visit's first step comes after this one, so it cannot have ended yet.
     let isCancelled = state.withLock { state in
       state.visits[number] = running

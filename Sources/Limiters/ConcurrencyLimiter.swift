@@ -100,6 +100,7 @@ public final class ConcurrencyLimiter: Sendable {
     for signal in admitted { signal.signal() }
   }
 
+  @inline(__always)
   private func waitForPermit() async throws {
     guard let (condition, ticket) = joinLine() else { return }
     try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } })

@@ -94,6 +94,10 @@ public final class Condition: Sendable {
   /// caller's queue, and returns it if it was still there: then nobody else can signal, and the wait
   /// ends with `CancellationError`. If `leave` returns nil, the signal is in the hands of somebody
   /// about to signal, and the wait ends normally. A task cancelled on arrival comes the same way.
+  ///
+  /// Inlined, as are its caller and what it calls: each function that a waiting task is inside of costs
+  /// it a frame, and a task has room for some 800 bytes of frames before it allocates a kilobyte more.
+  @inline(__always)
   func wait(leavingWith leave: @Sendable () -> Signal?) async throws {
     let outcome = await withTaskCancellationHandler {
       await self.outcome()
@@ -103,6 +107,7 @@ public final class Condition: Sendable {
     try outcome.get()
   }
 
+  @inline(__always)
   private func outcome() async -> Outcome {
     let handOff = HandOff<Outcome>()
     switch state.withLock({ $0.arrive(handOff) }) {
