@@ -1,4 +1,5 @@
 import Experiments
+import Foundation
 import Mechanisms
 import Testing
 
@@ -97,6 +98,23 @@ import Testing
     let choices = minimum.replay.steps.map(\.choice)
     #expect(race.first < race.second && race.second <= choices.count)
     #expect(choices[race.first - 1].strand != choices[race.second - 1].strand)
+  }
+
+  @Test(arguments: specimens)
+  func `the explorer's tip names its code, and where it is done right, by files that exist`(
+    id: String
+  ) throws {
+    let explanation = try #require(Catalogue.entry(id)).profile.explanation
+    let advice = try #require(explanation.components(separatedBy: "\n\n").last)
+    let files = advice.split { " ;,".contains($0) }.filter { $0.hasPrefix("Sources/") }
+      .map { $0.hasSuffix(".") ? $0.dropLast() : $0 }
+    #expect(files.contains { $0.hasPrefix("Sources/Specimens/") })
+    #expect(files.contains { $0.hasPrefix("Sources/Limiters/") })
+    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    for file in files {
+      #expect(FileManager.default.fileExists(atPath: package.appending(path: String(file)).path))
+    }
   }
 
   @Test func `a bound on overtaking is honoured: three may pass where three newcomers can`() throws

@@ -18,7 +18,8 @@ package final class PlainTasksMechanism: Mechanism {
       such tasks starts first, so messages may arrive in another order than they were sent in. \
       fifo-queue and actor-queue keep the order.
 
-      The code is Sources/Specimens/PlainTasks.swift.
+      The code is Sources/Specimens/PlainTasks.swift; done right, it is \
+      Sources/Limiters/ActorQueue.swift.
       """,
     defect: "of two messages, the one sent second may start first",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "order")
