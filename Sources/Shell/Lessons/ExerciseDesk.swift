@@ -80,7 +80,7 @@ struct ExerciseDesk: Sendable {
     let grading = try await Subprocess(
       program: workplace + "/.build/debug/grade",
       arguments: [],
-      timeLimit: 120
+      timeLimit: 60
     ).run(interruption)
     let lines = grading.output.split(separator: "\n").compactMap { line in
       try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
@@ -93,7 +93,7 @@ struct ExerciseDesk: Sendable {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
-        "did not end within two minutes: look for a loop that waits without suspending",
+        "did not end within a minute: look for a loop that asks again and again instead of waiting",
         items
       )
     case .exited(let status), .signalled(let status):
@@ -172,7 +172,7 @@ struct ExerciseDesk: Sendable {
     var seen: Set<Substring> = []
     let text = build.output + "\n" + build.errors
     let errors = text.split(separator: "\n").filter { line in
-      line.contains("error:") && seen.insert(line).inserted
+      line.contains(".swift:") && line.contains(" error:") && seen.insert(line).inserted
     }
     let shown = errors.isEmpty ? text.split(separator: "\n").suffix(5) : errors.prefix(10)
     return shown.joined(separator: "\n").replacing(workplace + "/Learner/", with: "")
