@@ -112,7 +112,12 @@ struct Lab: ParsableCommand {
   }
 
   private func audit(_ folder: String) throws -> LessonAudit {
-    try LessonAudit(folder: folder, numbers: Set(files.compactMap(Int.init)), program: Self.program)
+    try LessonAudit(
+      folder: folder,
+      package: Self.packageFolder,
+      numbers: Set(files.compactMap(Int.init)),
+      program: Self.program
+    )
   }
 
   /// This very program's path.
@@ -153,6 +158,9 @@ struct Lab: ParsableCommand {
     )
   }
 
+  /// The folder of this package, wherever the lessons are.
+  private static var packageFolder: String? { lessonsFolder.map { Classroom.parent(of: $0) } }
+
   /// Does what the arguments say.
   ///
   /// - Returns: the exit status.
@@ -181,6 +189,7 @@ struct Lab: ParsableCommand {
           for: "progress.json",
           environment: ProcessInfo.processInfo.environment
         ),
+        package: Self.packageFolder,
         program: Self.program
       )
     )

@@ -428,7 +428,7 @@ struct ErrorCatalogueTests {
     Wrong(
       "exercise",
       at: "exercise",
-      "this step has no exercise in Swift. 'next' goes on.",
+      "this lesson has no exercise in Swift. 'next' goes on.",
       after: "lesson 1"
     ),
     Wrong(

@@ -18,13 +18,21 @@ extension Command {
     guard let visit = session.classroom.visit, let desk = session.classroom.desk else {
       throw Session.noLesson(arguments)
     }
+    if visit.section.exercise == nil,
+      let place = visit.lesson.sections.firstIndex(where: { $0.exercise != nil })
+    {
+      let title = visit.lesson.sections[place].title
+      return session.say([
+        .advice("Not on this page: '\(title)' is page \(place + 1) of this lesson.")
+      ])
+    }
     guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
     else {
       if let section = visit.lesson.sections.first(where: { $0.exercise != nil }) {
         let place = "The exercise of this lesson is under '\(section.title)'. 'next' goes on."
         return session.say([.advice(place)])
       }
-      throw ShellError("this step has no exercise in Swift. 'next' goes on", at: arguments.name)
+      throw ShellError("this lesson has no exercise in Swift. 'next' goes on", at: arguments.name)
     }
     let words = ["start", "grade", "again"]
     let verb = try arguments.place(0, as: "what to do", form: "start, grade or again") { text in

@@ -5,6 +5,8 @@ internal import LessonBook
 package struct Classroom: Sendable {
   /// The folder of the lessons; nil where none was found.
   let folder: String?
+  /// The folder of this package, which exercises are built from; nil where it is not known.
+  private let package: String?
   /// The program itself, for what must run in a process of its own.
   let program: String?
   private let store: ProgressStore?
@@ -20,9 +22,16 @@ package struct Classroom: Sendable {
   /// - Parameters:
   ///   - folder: of the lessons; nil if there is none.
   ///   - progressFile: where progress is kept; nil keeps it for the session only.
+  ///   - package: the folder of this package; nil if it is the one around the lessons.
   ///   - program: the path of `lab`; nil where the session is not part of it.
-  package init(folder: String? = nil, progressFile: String? = nil, program: String? = nil) {
+  package init(
+    folder: String? = nil,
+    progressFile: String? = nil,
+    package: String? = nil,
+    program: String? = nil
+  ) {
     self.folder = folder
+    self.package = package ?? folder.map { Self.parent(of: $0) }
     self.program = program
     store = progressFile.map { ProgressStore(file: $0) }
     listener = nil
@@ -31,9 +40,15 @@ package struct Classroom: Sendable {
   /// A classroom without lessons, for whoever wants to see what a session runs.
   init(program: String?, listener: @escaping @Sendable (any MetricSource) -> Void) {
     folder = nil
+    package = nil
     self.program = program
     store = nil
     self.listener = listener
+  }
+
+  /// The folder around a folder.
+  package static func parent(of folder: String) -> String {
+    URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path
   }
 
   /// The nearest folder `Lessons` with lessons in it, from these places upwards.
@@ -66,14 +81,9 @@ package struct Classroom: Sendable {
     }
   }
 
-  /// Where exercises are built; nil where there are no lessons.
+  /// Where exercises are built; nil where this package is not known.
   var desk: ExerciseDesk? {
-    folder.map { folder in
-      ExerciseDesk(
-        root: URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path,
-        workplace: exercises + "/.package"
-      )
-    }
+    package.map { ExerciseDesk(root: $0, workplace: exercises + "/.package") }
   }
 
   /// The learner's file for the step they are in.

@@ -13,25 +13,27 @@ package struct LessonAudit: Sendable {
   private let numbers: Set<Int>
 
   /// - Parameters:
-  ///   - folder: of the lessons; the package's own folder is the one around it.
+  ///   - folder: of the lessons.
+  ///   - package: the folder of this package; nil if it is the one around the lessons.
   ///   - numbers: of the lessons to rehearse or record; all of them if empty.
   ///   - program: the path of `lab`, for what must run in a process of its own.
   /// - Throws: `CourseError` if there are no lessons.
   package init(
     folder: String,
+    package: String? = nil,
     numbers: Set<Int> = [],
     program: String? = nil
   ) throws(CourseError) {
     self.numbers = numbers
+    root = package ?? Classroom.parent(of: folder)
     lab = RehearsalLab(
       program: program,
       desk: ExerciseDesk(
-        root: URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path,
+        root: root,
         workplace: NSTemporaryDirectory() + "concurrency-lab-exercises"
       )
     )
     course = try Course(folder: folder)
-    root = URL(fileURLWithPath: folder).standardizedFileURL.deletingLastPathComponent().path
   }
 
   /// Everything that is wrong with the lessons.
