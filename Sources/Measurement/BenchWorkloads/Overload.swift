@@ -14,7 +14,7 @@ package struct Overload: BenchWorkload {
   private static let relieved = 0.5
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
-    (limits ?? scale.pick(short: [2], standard: [2], full: [1, 2, 8])).map { limit in
+    (limits ?? scale.pick(short: [], standard: [2], full: [1, 2, 8])).map { limit in
       Cell(
         id,
         limit: limit,

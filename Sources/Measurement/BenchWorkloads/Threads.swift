@@ -13,7 +13,7 @@ package struct Threads: BenchWorkload {
   package init() {}
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
-    let tasks = scale.pick(short: 32, standard: 64, full: 100)
+    let tasks = scale.pick(short: 16, standard: 64, full: 100)
     let service: Int64 = scale.pick(short: 20, standard: 50, full: 100) * 1_000_000
     return (limits ?? scale.pick(short: [8], standard: [8], full: [2, 8, 64])).map { limit in
       Cell(
