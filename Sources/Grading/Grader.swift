@@ -55,8 +55,8 @@ package enum Grader {
   package static func account<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook {
     let entry = CatalogueEntry(LearnerAccountMechanism<Account>.self)
     return GradeBook([
-      { await explored(entry, "safety", tasks: 2, limit: 1) },
-      { await explored(entry, "safety_three", tasks: 3, limit: 2) },
+      { await withdrawn(entry, "safety", withdrawals: 2, from: 1) },
+      { await withdrawn(entry, "safety_three", withdrawals: 3, from: 2) },
       { await moneyPaidOut(entry) },
     ])
   }
@@ -123,6 +123,25 @@ package enum Grader {
     } catch {
       return GradeItem(name, passed: false, "\(asked): \(error.description)")
     }
+  }
+
+  /// Explores withdrawals of 60 from an account that has enough for `permits` of them.
+  private static func withdrawn(
+    _ entry: CatalogueEntry,
+    _ name: String,
+    withdrawals: Int,
+    from permits: Int
+  ) async -> GradeItem {
+    var item = await explored(entry, name, tasks: withdrawals, limit: permits)
+    // In an account's own words: a task is a withdrawal, and one too many in service overdraws.
+    item.sentence =
+      item.sentence
+      .replacing(
+        "\(withdrawals) tasks, limit \(permits)",
+        with: "\(withdrawals) withdrawals of 60 from \(60 * permits + 40)"
+      )
+      .replacing("over-admission", with: "overdrawn")
+    return item
   }
 
   /// The smallest failing schedule, as the lab tells it, but for the line that replays it: the lab

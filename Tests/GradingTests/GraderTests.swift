@@ -227,7 +227,7 @@ import Testing
   @Test func `an account that checks, awaits and acts is overdrawn`() async {
     let (_, failed) = await grade(Grader.account(CheckThenAct.self))
     #expect(failed?.name == "safety")
-    #expect(failed?.sentence.contains("over-admission") == true)
+    #expect(failed?.sentence.hasPrefix("2 withdrawals of 60 from 100: overdrawn in ") == true)
   }
 
   @Test func `an account that refuses everybody is safe, and fails`() async {

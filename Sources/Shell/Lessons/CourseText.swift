@@ -6,7 +6,8 @@ enum CourseText {
   static func list(_ course: Course, _ progress: LearnerProgress, _ format: TextFormat) -> String {
     let rows = course.lessons.map { lesson in
       [
-        (lesson.number < 10 ? " " : "") + "\(lesson.number)", lesson.title, lesson.time,
+        (lesson.number < 10 ? " " : "") + "\(lesson.number)", lesson.title,
+        String(lesson.time.prefix { $0 != "," }),
         state(progress.lessons[lesson.slug], lesson, format),
       ]
     }
@@ -23,7 +24,9 @@ enum CourseText {
         Columns.wrap("\(row[0])  \(row[1])", width: format.width, indent: 4).joined(separator: "\n")
           + "\n" + (row[3].isEmpty ? "" : "    \(row[3])\n")
       }.joined()
-      : Columns.rows(full)
+      : Columns.rows(full).split(separator: "\n").map { line in
+        line.reversed().drop { $0 == " " }.reversed() + "\n"
+      }.joined()
     return table + advice + "\n"
   }
 
