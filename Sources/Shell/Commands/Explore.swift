@@ -10,7 +10,8 @@ extension Command {
     summary: "run a mechanism under every order of steps, and show the smallest that breaks it",
     details: """
       The real code runs once for each schedule: an order in which the tasks take their steps. A \
-      step is one job, from one suspension to the next. What is asked: never over the limit; nobody \
+      step is one job, from one suspension to the next; a task 'gets its turn' when an actor it \
+      called takes it in, or when its yield ends. What is asked: never over the limit; nobody \
       waits for ever; no permit lost; the order kept where it is promised; nothing resumed twice; no \
       cancelled waiter runs.
 
