@@ -7,7 +7,7 @@ enum CourseText {
     let rows = course.lessons.map { lesson in
       [
         (lesson.number < 10 ? " " : "") + "\(lesson.number)", lesson.title,
-        String(lesson.time.prefix { $0 != "," }),
+        shortTime(lesson),
         state(progress.lessons[lesson.slug], lesson, format),
       ]
     }
@@ -30,6 +30,11 @@ enum CourseText {
     return table + advice + "\n"
   }
 
+  /// "5 min": what a lesson says of its time, up to the first comma.
+  private static func shortTime(_ lesson: Lesson) -> String {
+    String(lesson.time.prefix { $0 != "," }).replacing(" minutes", with: " min")
+  }
+
   private static func state(
     _ record: LessonRecord?,
     _ lesson: Lesson,
@@ -40,8 +45,8 @@ enum CourseText {
     let passed = record.passed(of: lesson)
     let givenUp = record.givenUp(of: lesson)
     if passed == steps { return "\(format.glyphs.good) passed" }
-    let help = givenUp > 0 ? ", \(givenUp) given up" : ""
-    return "\(passed) of \(steps) steps\(help)"
+    return givenUp > 0
+      ? "\(passed) of \(steps), \(givenUp) given up" : "\(passed) of \(steps) steps"
   }
 
   static func json(_ course: Course, _ progress: LearnerProgress) -> String {
