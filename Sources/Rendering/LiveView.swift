@@ -134,9 +134,12 @@ package struct LiveView: Sendable {
       lines.append(line("threads", history.map(\.held)))
     }
     let counts = "\(DurationText.text(now)), \(board.ended) of \(board.plan.count) ended"
-    let separator = format.glyphs.separator
-    let last = String((counts + separator + hint).prefix(format.width))
-    return lines + [format.style.paint(last, .faint)]
+    let pieces = Columns.flow(
+      [counts, hint],
+      separator: format.glyphs.separator,
+      width: format.width
+    )
+    return lines + pieces.map { format.style.paint(String($0.prefix(format.width)), .faint) }
   }
 
   /// The values squeezed into the room, each column showing the largest it stands for.

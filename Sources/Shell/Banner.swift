@@ -1,18 +1,22 @@
-internal import Experiments
+internal import Foundation
 internal import LessonBook
 internal import Mechanisms
 internal import Rendering
 
 /// What a newcomer sees first.
 package enum Banner {
-  package static func text(_ display: Display) -> String {
+  /// `lessons` is the folder of the lessons, if there is one.
+  package static func text(_ display: Display, lessons: String?) -> String {
     let separator = display.ascii ? " - " : " · "
-    let title = [
-      "concurrency lab", "how many at once?", "\(Catalogue.mechanisms.count) mechanisms",
-    ].joined(separator: separator)
+    var counts = NumberText.count(Catalogue.mechanisms.count, "mechanism")
+    let names = lessons.flatMap { try? FileManager.default.contentsOfDirectory(atPath: $0) } ?? []
+    // By their names: to read them all would keep the prompt waiting.
+    let files = names.count { $0.hasSuffix(".md") && $0.first?.isNumber == true }
+    if files > 0 { counts += ", " + NumberText.count(files, "lesson") }
+    let title = ["concurrency lab", "how many at once?", counts].joined(separator: separator)
     let commands = [
       ["  run 12 limiter limit=3 work=100ms", "twelve tasks through a gate of three"],
-      ["  explain limiter", "what it is and what it promises"],
+      ["  compare 40 limit=4 work=exp:20ms", "the same work on every mechanism"],
       ["  lesson 1", "the course"],
       ["  help", "everything else"],
     ]

@@ -62,7 +62,7 @@ package actor Session {
   var unmet = false
   var classroom: Classroom
   /// For completion, which does not wait its turn.
-  nonisolated let lessonsFolder: String?
+  package nonisolated let lessonsFolder: String?
   nonisolated let interruption = Interruption()
   /// How many tasks the last run had, for completion, which does not wait its turn.
   nonisolated let knownTasks = Atomic(0)

@@ -93,6 +93,7 @@ final class EditorMailbox: Sendable {
       case .interrupt: state.orders.interrupted = true
       case .resize: state.orders.resized = true
       case .resumed: state.orders.resumed = true
+      case .stopping: break
       }
     }
   }

@@ -57,6 +57,7 @@ package enum LiveRegion {
 private final class LiveInbox: Sendable {
   struct News {
     var interrupted = false
+    var stopping = false
     var resumed = false
     var cancelled = false
   }
@@ -69,6 +70,12 @@ private final class LiveInbox: Sendable {
   func add(_ change: (inout News) -> Void) {
     news.withLock { change(&$0) }
     pipe.wake()
+  }
+
+  /// Waits for news, but not for longer.
+  func wait(_ time: Duration) {
+    var waiting = pollfd(fd: pipe.readEnd, events: Int16(POLLIN), revents: 0)
+    poll(&waiting, 1, Int32((time / .milliseconds(1)).rounded(.up)))
   }
 
   func take() -> News {
@@ -91,6 +98,11 @@ private struct LiveLoop {
   private var painter = LivePainter()
   private var pacer = FramePacer()
   private var readsKeys = isatty(STDIN_FILENO) == 1
+  /// How many rounds to draw nothing: the process is being stopped, and whoever has the terminal
+  /// then must not be drawn over when it goes on, before it is told so.
+  private var roundsToRest = 0
+  /// If it was not stopped after all, nobody tells it to go on.
+  private static let longestRest = 20
 
   init(
     inbox: LiveInbox,
@@ -109,6 +121,7 @@ private struct LiveLoop {
       inbox.add { news in
         switch event {
         case .interrupt: news.interrupted = true
+        case .stopping: news.stopping = true
         case .resumed: news.resumed = true
         case .resize: break
         }
@@ -136,9 +149,16 @@ private struct LiveLoop {
       let news = inbox.take()
       if news.interrupted { return .interrupted }
       if news.cancelled { return .left }
+      if news.stopping { roundsToRest = Self.longestRest }
       if news.resumed {
+        roundsToRest = 0
         painter.forget()
         try send(Self.hideCursor)
+      }
+      if roundsToRest > 0 {
+        roundsToRest -= 1
+        inbox.wait(FramePacer.interval)
+        continue
       }
       let wait = pacer.wait(at: .now)
       if wait == .zero {

@@ -20,6 +20,8 @@ package final class Signals: Sendable {
     case interrupt
     /// The window has another size.
     case resize
+    /// The process is about to be stopped: what is sent to the screen now comes too late.
+    case stopping
     /// The process was stopped and goes on: the screen must be drawn anew.
     case resumed
   }
@@ -126,6 +128,7 @@ package final class Signals: Sendable {
       guard let holder else { return end(by: number, farewell: "") }
       holder.handler(.interrupt)
     case SIGTSTP:
+      holder?.handler(.stopping)
       surrenderTerminal(holder?.farewell ?? "")
       takeDefaultAction(number)
       // The process was stopped in the line above, and goes on here. SIGCONT says so to the holder;

@@ -34,7 +34,7 @@ final class Console: ShellOutput {
     let ending = await LiveRegion.show { size in
       let frame = frame(
         Display(
-          width: size.columns,
+          width: min(size.columns, self.options.width ?? size.columns),
           height: size.rows,
           ascii: !able.unicode,
           colour: able.color

@@ -15,7 +15,7 @@ struct Prompt {
   }
 
   func run(withBanner banner: Bool) async {
-    if banner { console.write(Banner.text(console.display)) }
+    if banner { console.write(Banner.text(console.display, lessons: session.lessonsFolder)) }
     let editor = LineEditor(
       program: "lab",
       historyPath: console.historyPath,

@@ -46,7 +46,7 @@ struct Script {
         do {
           lines = Lines.of(try String(contentsOfFile: path, encoding: .utf8))
         } catch {
-          console.complain("lab: cannot read \(path): \(Self.reason(error))")
+          console.complain("lab: cannot read \(path): \(WholeFile.reason(error))")
           return Ending(status: 2)
         }
       case .standardInput:
@@ -67,16 +67,6 @@ struct Script {
       }
     }
     return Ending(status: console.status(Int32(severity)))
-  }
-
-  private static func reason(_ error: any Error) -> String {
-    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-    if let underlying, underlying.domain == NSPOSIXErrorDomain {
-      return String(cString: strerror(Int32(underlying.code)))
-    }
-    return (error as NSError).domain == NSCocoaErrorDomain
-      && (error as NSError).code == CocoaError.fileReadInapplicableStringEncoding.rawValue
-      ? "it is not UTF-8 text" : error.localizedDescription
   }
 }
 

@@ -69,10 +69,11 @@ struct PromptTests {
 
   @Test
   func `the banner names four commands that work`() async throws {
-    let text = Banner.text(Display())
+    let text = Banner.text(Display(), lessons: packageFolder + "/Lessons")
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.count == 5)
-    #expect(Banner.text(Display(ascii: true)).allSatisfy { $0.isASCII })
+    #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 16 lessons")
+    #expect(Banner.text(Display(ascii: true), lessons: nil).allSatisfy { $0.isASCII })
     let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
     for line in lines.dropFirst() {
       let command = line.dropFirst(2).components(separatedBy: "  ")[0]

@@ -25,7 +25,7 @@ struct ValueSyntaxTests {
 
   @Test
   func `a duration that is shown can be typed back`() {
-    var generator = SplitMix(state: 1)
+    var generator = SeededGenerator(seed: 1)
     let lengths = (0...200_000).map { $0 < 3000 ? Int64($0) : generator.length() }
     for length in lengths {
       let text = ValueSyntax.text(length)
@@ -35,7 +35,7 @@ struct ValueSyntaxTests {
 
   @Test
   func `a service time that is shown can be typed back`() {
-    var generator = SplitMix(state: 2)
+    var generator = SeededGenerator(seed: 2)
     for _ in 0..<20_000 {
       let (one, other) = (generator.length() / 2, generator.length() / 2)
       let sigma = Double(generator.next() % 501) / 100
@@ -124,17 +124,7 @@ struct ValueSyntaxTests {
   }
 }
 
-/// Random numbers that are the same every time.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   /// A length of any order of magnitude, up to the longest there is.
   mutating func length() -> Int64 {
     let bits = next() % 53

@@ -27,6 +27,9 @@ extension Command {
 }
 
 extension Session {
+  /// So many take a while, in virtual time too, and a person wants to know what is going on.
+  private static let manyTasks = 50_000
+
   /// Why a run that Ctrl-C ended was stopped.
   static let interrupted = "interrupted: what had not ended was cancelled"
 
@@ -93,23 +96,30 @@ extension Session {
   fileprivate func perform(_ experiment: Experiment) async throws {
     if !json { output.write(RunTitle.text(experiment, output.format)) }
     let background = Background(experiment)
+    let canShow = !json && output.canShowFrames
+    if canShow, background.virtual != nil, experiment.workload.count >= Self.manyTasks {
+      output.writeTransient("running; Ctrl-C ends it")
+    }
     background.run.submit(experiment.workload)
-    if background.virtual == nil, !json, output.canShowFrames {
-      switch await show(background, hint: "q puts it in the background, Ctrl-C ends it") {
+    if canShow, background.virtual == nil {
+      let isFree = self.background == nil
+      let hint = isFree ? "q puts it in the background, Ctrl-C ends it" : "Ctrl-C ends it"
+      var ending = await show(background, hint: hint)
+      while ending == .left, !isFree { ending = await show(background, hint: hint) }
+      switch ending {
       case .finished: break
       case .interrupted: background.run.stop(because: Self.interrupted)
       case .left:
-        if self.background == nil {
-          self.background = background
-          return output.write("it goes on in the background. 'wait' waits for it.\n")
-        }
+        self.background = background
+        return output.write("it goes on in the background. 'wait' waits for it.\n")
       }
     }
     let reporter =
       json || output.canShowFrames ? nil : ProgressReporter(background.run, experiment, output)
     let run = await interruption.whileRunning {
       await background.run.finish()
-    } onInterrupt: {
+    } onInterrupt: { [output] in
+      if canShow { output.writeTransient("stopping") }
       background.run.stop(because: Self.interrupted)
     }
     reporter?.end()

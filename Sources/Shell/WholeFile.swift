@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// Files that are there whole or not at all.
+package enum WholeFile {
+  /// Writes beside the file and moves it into place.
+  static func write(_ text: String, to file: Word, replacing: Bool) throws(ShellError) {
+    // What a link leads to is written, and the link stays.
+    let url = URL(fileURLWithPath: file.text).resolvingSymlinksInPath()
+    let type = try? FileManager.default.attributesOfItem(atPath: url.path)[.type]
+    if type as? FileAttributeType == .typeDirectory {
+      throw ShellError("'\(file.text)' cannot be written: it is a folder", at: file)
+    }
+    let isFile = type == nil || type as? FileAttributeType == .typeRegular
+    if !replacing, type != nil, isFile {
+      throw ShellError("'\(file.text)' exists. Add 'force' to replace it", at: file)
+    }
+    do {
+      // A device or a pipe is written to: a file in its place would be the end of it.
+      try Data(text.utf8).write(to: url, options: isFile ? .atomic : [])
+    } catch {
+      throw ShellError("'\(file.text)' cannot be written: \(reason(error))", at: file)
+    }
+  }
+
+  /// What the system says went wrong.
+  package static func reason(_ error: any Error) -> String {
+    let error = error as NSError
+    if error.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(error.code))) }
+    if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError {
+      return reason(underlying)
+    }
+    switch CocoaError.Code(rawValue: error.code) {
+    case .fileNoSuchFile, .fileReadNoSuchFile: return "no such file or directory"
+    case .fileReadNoPermission, .fileWriteNoPermission: return "permission denied"
+    case .fileWriteOutOfSpace: return "the disk is full"
+    case .fileReadInapplicableStringEncoding: return "it is not UTF-8 text"
+    default: return error.localizedDescription
+    }
+  }
+}
