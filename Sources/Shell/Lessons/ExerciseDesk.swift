@@ -65,6 +65,8 @@ struct ExerciseDesk: Sendable {
     by harness: ExerciseHarness,
     _ interruption: Interruption
   ) async throws -> Outcome {
+    let lock = try await takeWorkplace(interruption)
+    defer { close(lock) }
     try setUp(code, harness)
     let build = try await swift(
       ["build", "--package-path", workplace, "--product", "grade"],
@@ -99,6 +101,28 @@ struct ExerciseDesk: Sendable {
     case .exited(let status), .signalled(let status):
       return .broken("was stopped (\(status)): a trap, or a continuation misused.\(why)", items)
     }
+  }
+
+  /// Waits until no other lab builds here: they would grade each other's files.
+  ///
+  /// - Returns: a file that is locked until it is closed.
+  private func takeWorkplace(_ interruption: Interruption) async throws -> Int32 {
+    try? FileManager.default.createDirectory(
+      atPath: workplace,
+      withIntermediateDirectories: true
+    )
+    let file = open(workplace + "/.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+    guard file >= 0 else {
+      throw ExerciseFailure(description: "the exercise cannot be set up in \(workplace)")
+    }
+    while flock(file, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+      guard !interruption.hasCome else {
+        close(file)
+        throw ExerciseFailure(description: "interrupted while another lab was grading")
+      }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    return file
   }
 
   private func setUp(_ code: String, _ harness: ExerciseHarness) throws {

@@ -30,7 +30,8 @@ package struct LessonAudit: Sendable {
       program: program,
       desk: ExerciseDesk(
         root: root,
-        workplace: NSTemporaryDirectory() + "concurrency-lab-exercises"
+        workplace: NSTemporaryDirectory() + "concurrency-lab-exercises-\(getuid())"
+          + root.replacing("/", with: "-")
       )
     )
     course = try Course(folder: folder)
