@@ -81,8 +81,10 @@ struct LabEndingTests {
     ]
     func carryOut(_ count: Int, then mark: String) async throws -> Int {
       let lines = (0..<count).map { cycle[$0 % cycle.count] } + [mark]
-      try await lab.screen.send(lines.joined(separator: "\n") + "\n")
-      try await lab.screen.waitForText("no command '\(mark)'")
+      // So many take their time on a busy machine.
+      let deadline = Duration.seconds(600)
+      try await lab.screen.send(lines.joined(separator: "\n") + "\n", deadline: deadline)
+      try await lab.screen.waitForText("no command '\(mark)'", deadline: deadline)
       return try #require(lab.screen.residentBytes)
     }
     let early = try await carryOut(1_000, then: "firstmark")
