@@ -66,6 +66,11 @@ struct HelpTopic: Sendable {
 
 /// Help as text.
 enum HelpText {
+  /// Whether there is help under exactly that name.
+  static func knows(_ name: String) -> Bool {
+    CommandTable.commands.contains { $0.name == name } || HelpTopic.all.contains { $0.name == name }
+  }
+
   static func overview(_ format: TextFormat) -> String {
     var groups = CommandTable.groups.map { group in
       (group.heading, group.commands.map { [$0.name, $0.summary] })

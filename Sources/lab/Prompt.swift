@@ -27,9 +27,7 @@ struct Prompt {
       prompt.stop()
       switch outcome {
       case .interrupted: continue
-      case .endOfInput:
-        console.write("\n")
-        break loop
+      case .endOfInput: break loop
       case .line(let line):
         console.remember(line)
         let claim = Signals.shared.claim { [session] event in

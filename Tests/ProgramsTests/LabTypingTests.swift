@@ -87,7 +87,7 @@ struct LabTypingTests {
     try await screen.send("cancel t01\r")
     try await screen.waitForCurrentLine("limiter·2 real (2▸ 5·)>")
     try await screen.send("wait\r")
-    try await screen.waitForText("> wait")
+    try await screen.waitForText("waiting; Ctrl-C ends the run")
     try await screen.send(Self.control.c)
     try await screen.waitForText("interrupted: what had not ended was cancelled")
     try await screen.waitForCurrentLine(LabTerminal.prompt)

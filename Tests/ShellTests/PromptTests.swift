@@ -74,6 +74,9 @@ struct PromptTests {
     #expect(lines.count == 5)
     #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 16 lessons")
     #expect(Banner.text(Display(ascii: true), lessons: nil).allSatisfy { $0.isASCII })
+    let narrow = Banner.text(Display(width: 40), lessons: packageFolder + "/Lessons")
+    #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 })
+    #expect(narrow.contains("  lesson 1\n"))
     let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
     for line in lines.dropFirst() {
       let command = line.dropFirst(2).components(separatedBy: "  ")[0]

@@ -32,6 +32,18 @@ struct SessionTests {
   }
 
   @Test
+  func `explain says of a command what help says, the limits of exploring included`() async {
+    let lab = Lab()
+    let text = await lab.run("explain explore")
+    #expect(text.contains("choices are made between jobs, not inside them"))
+    #expect(await lab.run("help explore") == text)
+    #expect(
+      await lab.run("explain limit").contains("ConcurrencyLimiter"),
+      "a mechanism comes first"
+    )
+  }
+
+  @Test
   func `a failing command ends its line, and the session goes on`() async {
     let lab = Lab()
     #expect(await lab.outcome(of: "set limit 7; set limit none; set limit 9") == .failed)

@@ -25,10 +25,17 @@ extension Command {
     "explain",
     [Parameter("MECH", .specimenOrMechanism)],
     summary: "what a mechanism is, what it promises, what it costs",
-    examples: ["explain limiter", "explain gcd-semaphore"]
+    details: "Of a command or a topic it says what 'help' says.",
+    examples: ["explain limiter", "explain gcd-semaphore", "explain explore"]
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
-    let entry = try Names.mechanism(word)
+    let entry: CatalogueEntry
+    do {
+      entry = try Names.mechanism(word)
+    } catch {
+      guard HelpText.knows(word.text) else { throw error }
+      return try await Command.help.run(session, arguments)
+    }
     if session.json {
       session.output.write(ProfileText.json(entry))
     } else {

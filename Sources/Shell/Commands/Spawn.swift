@@ -234,6 +234,7 @@ extension Session {
   }
 
   fileprivate func wait(for background: Background) async throws {
+    if !json, output.canShowFrames { output.writeTransient("waiting; Ctrl-C ends the run") }
     let run = await interruption.whileRunning {
       await background.run.finish()
     } onInterrupt: {
