@@ -93,7 +93,7 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     switch self {
     case .ci: 15_000_000
     case .quick: 20_000_000
-    case .standard: 80_000_000
+    case .standard: 70_000_000
     case .full: 300_000_000
     }
   }
