@@ -54,7 +54,9 @@ package struct OpenLoop: BenchWorkload {
     }
   }
 
-  /// In nanoseconds. Sleeps overrun by up to a tenth of a millisecond and threads wake up tens of
+  /// Nanoseconds.
+  ///
+  /// Sleeps overrun by up to a tenth of a millisecond and threads wake up tens of
   /// microseconds late, so shorter service would measure the timer and the kernel.
   static let meanService: Int64 = 4_000_000
 
