@@ -54,9 +54,7 @@ package final class WallRun: LiveRun {
     state.withLock { state in
       for (time, control) in experiment.controls { state.agenda.add(.control(control), at: time) }
     }
-    let thread = Thread { [self] in keepAgenda() }
-    thread.name = "agenda"
-    thread.start()
+    StartingThread.start("agenda") { [self] in keepAgenda() }
   }
 
   package var plan: [SimulatedTask] { state.withLock { $0.plan } }

@@ -32,7 +32,13 @@ package struct WallWorld: World {
   ///
   /// A run starts its visits one after the other from a thread of its own, and each goes on inline
   /// until it first suspends. Work that would keep that thread goes to the pool first.
-  package func leaveStartingThread() async { await Task.yield() }
+  ///
+  /// One yield is not enough: it waits for a job that it has sent to the pool, and if a worker is done
+  /// with the job before the wait begins, there is nothing to wait for and the task goes on where it
+  /// was. That happened to one task in ten.
+  package func leaveStartingThread() async {
+    repeat { await Task.yield() } while StartingThread.isCurrent
+  }
 
   /// Burns processor time, not wall time: tasks that share a core take longer, as real ones would.
   package func spin(for nanoseconds: Int64) {

@@ -25,7 +25,8 @@ package struct OpenLoop: BenchWorkload {
         arrivals: "poisson",
         serviceKind: kind?.rawValue,
         serviceDistribution: distribution.rawValue,
-        service: Self.meanService,
+        service: kind == nil && distribution == .exponential
+          ? Self.meanService : Self.longMeanService,
         utilisation: utilisation
       )
     }
@@ -60,6 +61,10 @@ package struct OpenLoop: BenchWorkload {
   /// microseconds late, so shorter service would measure the timer and the kernel.
   static let meanService: Int64 = 4_000_000
 
+  /// Nanoseconds, for the cells whose waits are short or whose bodies compete for the cores: there a
+  /// hand-off is a larger share of the wait.
+  static let longMeanService: Int64 = 8_000_000
+
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
     guard mechanism.limit != .one || cell.limit == 1 else { return false }
     // Bodies that suspend overlap there, so there is no limit to compare.
@@ -79,17 +84,19 @@ package struct OpenLoop: BenchWorkload {
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let cell = trial.cell
-    let rate = (cell.utilisation ?? 0.5) * Double(trial.limit) * 1e9 / Double(Self.meanService)
+    let meanService = cell.service ?? Self.meanService
+    let rate = (cell.utilisation ?? 0.5) * Double(trial.limit) * 1e9 / Double(meanService)
     let workload = Workload(
       count: max(50, Int(rate * Self.duration(trial.request.budget))),
-      service: ServiceShape(rawValue: cell.serviceDistribution ?? "").service(Self.meanService),
+      service: ServiceShape(rawValue: cell.serviceDistribution ?? "").service(meanService),
       kind: trial.kind,
       arrivals: .poisson(perSecond: rate),
       seed: trial.request.seed
     )
     let mechanism = trial.makeMechanism()
     await warmUp(mechanism, trial, into: &report)
-    let run = await OpenLoopRun.measure(workload.tasks(), on: mechanism)
+    let tasks = workload.tasks().matched(perSecond: rate, meanService: meanService)
+    let run = await OpenLoopRun.measure(tasks, on: mechanism)
     run.report(trial, mechanism, into: &report)
     run.reportTheory(
       servers: trial.profile.limit == .none ? nil : trial.limit,

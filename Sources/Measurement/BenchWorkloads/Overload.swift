@@ -78,8 +78,8 @@ package struct Overload: BenchWorkload {
       arrivals: .poisson(perSecond: rate),
       seed: seed
     )
-    return workload.tasks().compactMap { task in
-      guard task.arrival < lasting else { return nil }
+    return workload.tasks().matched(perSecond: rate, meanService: OpenLoop.meanService).map {
+      task in
       var task = task
       task.arrival += start
       return task

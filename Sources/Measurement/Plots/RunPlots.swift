@@ -166,12 +166,13 @@ package struct RunPlots {
       let servers = max(1, group.limit)
       let variation = ServiceShape(rawValue: group.shape) == .fixed ? 0.0 : 1.0
       let utilisations = entries.compactMap(\.1.cell.utilisation)
+      let meanService = Double(entries.first?.1.cell.service ?? OpenLoop.meanService)
       let (first, last) = (utilisations.min() ?? 0.5, utilisations.max() ?? 0.95)
       let theory = (0...60).compactMap { step -> (x: Double, y: Double)? in
         let utilisation = first + (last - first) * Double(step) / 60
         return ErlangQueue(servers: servers, utilisation: utilisation)
           .meanWait(squaredVariation: variation)
-          .map { (utilisation, $0 * Double(OpenLoop.meanService)) }
+          .map { (utilisation, $0 * meanService) }
       }
       curves.append(
         LinePlot.Curve(
@@ -184,7 +185,7 @@ package struct RunPlots {
       curves.append(
         LinePlot.Curve(name: "Erlang", style: nil, points: theory, hasMarkers: false)
       )
-      let service = Quantity.text(Double(OpenLoop.meanService), unit: "ns")
+      let service = Quantity.text(meanService, unit: "ns")
       let plot = LinePlot(
         title: "Waiting time against utilisation, limit \(group.limit)",
         subtitle:

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Mechanisms
+internal import Workloads
 
 /// Runs `body` on a thread that belongs to nobody else.
 ///
@@ -10,9 +11,7 @@ func onOwnThread<Value: Sendable>(
   _ body: @escaping @Sendable () -> Value
 ) async -> Value {
   await withCheckedContinuation { continuation in
-    let thread = Thread { continuation.resume(returning: body()) }
-    thread.name = name
-    thread.start()
+    StartingThread.start(name) { continuation.resume(returning: body()) }
   }
 }
 
