@@ -59,11 +59,11 @@ package struct OpenLoop: BenchWorkload {
   ///
   /// Sleeps overrun by up to a tenth of a millisecond and threads wake up tens of
   /// microseconds late, so shorter service would measure the timer and the kernel.
-  static let meanService: Int64 = 4_000_000
+  static let meanService: Int64 = 6_000_000
 
   /// Nanoseconds, for the cells whose waits are short or whose bodies compete for the cores: there a
   /// hand-off is a larger share of the wait.
-  static let longMeanService: Int64 = 8_000_000
+  static let longMeanService: Int64 = 9_000_000
 
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
     guard mechanism.limit != .one || cell.limit == 1 else { return false }
@@ -80,7 +80,7 @@ package struct OpenLoop: BenchWorkload {
   }
 
   /// Seconds of arrivals: waits need more time than costs do.
-  private static func duration(_ budget: Int64) -> Double { Double(budget) / 1e9 * 5 }
+  private static func duration(_ budget: Int64) -> Double { Double(budget) / 1e9 * 6 }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let cell = trial.cell

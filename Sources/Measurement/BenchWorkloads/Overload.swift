@@ -33,12 +33,12 @@ package struct Overload: BenchWorkload {
   }
 
   package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    0.08 + Double(budget) / 1e9 * 5
+    0.08 + Double(budget) / 1e9 * 6
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     // The first half at 1.5 leaves a quarter of the budget's work over; the second works it off.
-    let half = trial.request.budget * 5 / 2
+    let half = trial.request.budget * 3
     let capacity = Double(trial.limit) * 1e9 / Double(OpenLoop.meanService)
     let tasks =
       phase(trial, Self.overloaded * capacity, from: 0, lasting: half, seed: trial.request.seed)
