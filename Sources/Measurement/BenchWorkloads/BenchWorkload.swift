@@ -92,7 +92,7 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
   package var budget: Int64 {
     switch self {
     case .ci: 15_000_000
-    case .quick: 20_000_000
+    case .quick: 12_000_000
     case .standard: 70_000_000
     case .full: 300_000_000
     }

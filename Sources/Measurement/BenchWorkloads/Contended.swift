@@ -33,6 +33,10 @@ package struct Contended: BenchWorkload {
     }
   }
 
+  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+    closedLoopSeconds(budget: budget)
+  }
+
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let world: any World =
       switch body {

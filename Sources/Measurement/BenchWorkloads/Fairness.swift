@@ -30,10 +30,11 @@ package struct Fairness: BenchWorkload {
       kind: trial.kind,
       world: YieldingWorld()
     )
-    _ = await loop.run(on: mechanism, for: budget / 4, log: loop.makeLog())
-    let outcome = await loop.run(on: mechanism, for: budget, log: loop.makeLog())
+    let log = loop.makeLog()
+    _ = await loop.run(on: mechanism, for: budget)
+    let outcome = await loop.run(on: mechanism, for: budget, tracer: log)
 
-    let statistics = VisitStatistics(outcome.log.visits())
+    let statistics = VisitStatistics(log.visits())
     let overtaken = statistics.overtaken()
     let total = outcome.total
     report.serviceKind = trial.kind.rawValue
@@ -53,7 +54,7 @@ package struct Fairness: BenchWorkload {
     )
     let waits = VisitStatistics(overtaken).waits
     report.add(.longestOvertakenWait, "max", waits.max().map(Double.init), count: waits.count)
-    report.check(outcome.log, mechanism, limit: trial.promisedLimit, expected: total)
+    report.check(log, mechanism, limit: trial.promisedLimit, expected: total)
   }
 
   /// The visits of each worker from when the last of them had come: a worker that the machine started

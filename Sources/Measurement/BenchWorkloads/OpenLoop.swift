@@ -37,7 +37,7 @@ package struct OpenLoop: BenchWorkload {
     }
     switch scale {
     case .ci: return grid(limits ?? [2], [0.5], [.exponential])
-    case .quick: return grid(limits ?? [2], [0.5, 0.9], [.exponential])
+    case .quick: return grid(limits ?? [2], [0.8], [.exponential])
     case .standard:
       return grid(limits ?? [2], [0.5, 0.8, 0.9, 0.95], [.exponential])
         + grid(limits ?? [1], [0.8], [.exponential])
@@ -115,7 +115,7 @@ package struct OpenLoop: BenchWorkload {
       report.add(.threadRamp, "total", ramp.map(Double.init))
     }
     let loop = ClosedLoop(workers: 4, visitsEach: 50, kind: trial.kind, world: EmptyWorld())
-    _ = await loop.run(on: mechanism, for: 5_000_000, log: loop.makeLog())
+    _ = await loop.run(on: mechanism, for: 5_000_000)
   }
 }
 

@@ -10,6 +10,7 @@ package enum Quantity {
     case "per_s": scaled(value, [("/s", 1), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9)])
     case "percent": "\(digits(value)) %"
     case "ratio": String(format: "%.3f", value)
+    case "count" where value == value.rounded(): String(format: "%.0f", value)
     default: digits(value)
     }
   }
