@@ -76,7 +76,7 @@ struct HTMLReport {
     }
     lines.append(
       "\(summary.droppedBlocks) of \(summary.blocks) blocks were dropped because other "
-        + "processes disturbed them."
+        + "processes or the hypervisor disturbed them."
     )
     if !summary.tooNoisy.isEmpty {
       let names = summary.tooNoisy.map { escaped(plan.entries[$0].cell.name) }
