@@ -124,7 +124,7 @@ struct HTMLReport {
         <td class="name \(Palette.style(of: name))">\(escaped(name))</td>\
         <td class="n">\(Quantity.text(best.median, unit: unit))</td>\
         <td class="n">\(Quantity.text(own.median, unit: unit))</td>\
-        <td>\(escaped(verdict))</td></tr>
+        <td class="wide">\(escaped(verdict))</td></tr>
         """
     }
     guard !rows.isEmpty else { return "" }
@@ -146,7 +146,7 @@ struct HTMLReport {
       let who = entry.contestants[line.contestant].mechanism
       return who != "none" && line.comparison?.verdict == .inconclusive ? who : nil
     }
-    return close.isEmpty ? "best of all" : "inconclusive: " + close.joined(separator: ", ")
+    return close.isEmpty ? "best of all" : "not told apart from " + close.joined(separator: ", ")
   }
 
   private var reading: String {
