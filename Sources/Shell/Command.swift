@@ -16,7 +16,7 @@ package struct Command: Sendable {
   package let examples: [String]
   /// Takes its words as they stand: `a=b` is a word like any other.
   package let takesAnyWords: Bool
-  let run: @Sendable (isolated Session, Arguments) async throws -> Void
+  let run: @Sendable (isolated Session, Arguments) async throws -> Session.Outcome
 
   init(
     _ name: String,
@@ -26,7 +26,7 @@ package struct Command: Sendable {
     details: String = "",
     examples: [String],
     takesAnyWords: Bool = false,
-    run: @escaping @Sendable (isolated Session, Arguments) async throws -> Void
+    run: @escaping @Sendable (isolated Session, Arguments) async throws -> Session.Outcome
   ) {
     self.name = name
     self.parameters = parameters
@@ -55,7 +55,6 @@ package struct Parameter: Sendable {
   /// What kind of word it is; decides what completes it.
   package enum Kind: Hashable, Sendable {
     case count
-    case mechanism
     case specimenOrMechanism
     case task
     case taskOrAll

@@ -93,7 +93,6 @@ package struct Completions: Hashable, Sendable {
     }
     switch parameter.kind {
     case .count, .text: return []
-    case .mechanism: return entries(Catalogue.mechanisms)
     case .specimenOrMechanism:
       // The specimens are offered once somebody begins to name one.
       let specimens = beginning.hasPrefix("s") ? Catalogue.specimens : []

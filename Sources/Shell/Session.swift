@@ -9,23 +9,29 @@ internal import Synchronization
 /// Knows nothing of terminals: what it says goes to a `ShellOutput`. One command at a time; only
 /// `interrupt()` may come from elsewhere meanwhile.
 package actor Session {
-  /// What became of a line.
-  package enum Outcome: Hashable, Sendable {
-    case done
-    /// A check, an expectation or an exploration failed; it has been told.
-    case unmet
-    /// A command failed; it has been told and changed nothing.
-    case failed
-    /// The person wants to leave.
-    case quit
+  /// What became of a command, or of all the commands of a line together.
+  package struct Outcome: OptionSet, Hashable, Sendable {
+    package let rawValue: Int
 
-    /// The status a script's end would have, the worst of its commands deciding.
-    package var severity: Int {
-      switch self {
-      case .done, .quit: 0
-      case .unmet: 1
-      case .failed: 3
-      }
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let done: Outcome = []
+    /// A run or an exploration showed a violation; what follows is carried out all the same.
+    package static let violated = Outcome(rawValue: 1)
+    /// A check or an expectation was not met.
+    package static let unmet = Outcome(rawValue: 2)
+    /// A command failed and changed nothing.
+    package static let failed = Outcome(rawValue: 4)
+    /// Ctrl-C came.
+    package static let interrupted = Outcome(rawValue: 8)
+    /// The person wants to leave, or nobody reads what is said.
+    package static let quit = Outcome(rawValue: 16)
+
+    /// The status of a script that ends with it.
+    package var status: Int32 {
+      // The shells' convention for a program that Ctrl-C ended.
+      if contains(.interrupted) { return 130 }
+      return contains(.failed) ? 3 : isDisjoint(with: [.violated, .unmet]) ? 0 : 1
     }
   }
 
@@ -37,30 +43,25 @@ package actor Session {
     case script(name: String, line: Int)
   }
 
-  var settings: Settings
+  private(set) var settings: Settings
   let output: any ShellOutput
   /// Output is JSON Lines and nothing else.
   let json: Bool
+  /// What ends a line, a file or a script before its last command.
+  private let stops: Outcome
   /// The last run that ended.
-  var lastRun: Run? {
-    didSet {
-      runBefore = oldValue
-      knownTasks.store(lastRun?.plan.count ?? 0, ordering: .relaxed)
-    }
-  }
+  private(set) var lastRun: Run?
   /// The run before the last, for `diff`.
   private(set) var runBefore: Run?
   /// The run that goes on between commands, if any.
-  var background: Background?
+  private(set) var background: Background?
   /// The game of playing the scheduler, if one is under way.
-  var game: SchedulerGame?
+  private(set) var game: SchedulerGame?
   /// How many files deep `source` is.
-  var sourceDepth = 0
-  var wantsToQuit = false
+  private(set) var sourceDepth = 0
   /// Whether a person typed the line being carried out, rather than a script holding it.
   private(set) var isTyped = false
-  var unmet = false
-  var classroom: Classroom
+  private(set) var classroom: Classroom
   /// For completion, which does not wait its turn.
   package nonisolated let lessonsFolder: String?
   nonisolated let interruption = Interruption()
@@ -71,18 +72,20 @@ package actor Session {
     settings: Settings,
     output: any ShellOutput,
     json: Bool = false,
+    keepGoing: Bool = false,
     classroom: Classroom = Classroom()
   ) {
     self.settings = settings
     self.output = output
     self.json = json
+    stops = keepGoing ? [.interrupted, .quit] : [.interrupted, .quit, .unmet, .failed]
     self.classroom = classroom
     lessonsFolder = classroom.folder
   }
 
   /// Carries out a line, which may hold several commands.
   ///
-  /// Stops at the first command that fails.
+  /// Stops at the first command that fails, unless the session is to keep going.
   package func execute(_ line: String, at place: Place) async -> Outcome {
     interruption.begin()
     isTyped = if case .prompt = place { true } else { false }
@@ -91,50 +94,96 @@ package actor Session {
   }
 
   /// Carries out a line as part of the one that a person or a script gave.
-  func carryOut(_ line: String, at place: Place) async -> Outcome {
+  private func carryOut(_ line: String, at place: Place) async -> Outcome {
+    var outcome = Outcome.done
     do {
       for words in try Lexer.commands(in: line) {
-        unmet = false
-        try await execute(words)
-        if unmet { return .unmet }
-        if wantsToQuit || output.isClosed { return .quit }
-        if interruption.hasCome { return .done }
+        do {
+          outcome.formUnion(try await execute(words))
+        } catch {
+          outcome.formUnion(fail(error, at: place))
+        }
+        if output.isClosed { outcome.insert(.quit) }
+        if interruption.hasCome { outcome.insert(.interrupted) }
+        if ends(with: outcome) { break }
       }
-      return .done
-    } catch is ToldAlready {
-      return .failed
     } catch {
-      complain(error, at: place)
-      if case .prompt = place { tell(classroom.visit?.reminder) }
-      return .failed
+      return fail(error, at: place)
     }
+    return outcome
   }
 
-  /// Whether an interrupt has come since the last line was begun.
-  package nonisolated var wasInterrupted: Bool { interruption.hasCome }
+  /// Carries out the lines of a file as part of the line that asked for it.
+  func carryOut(fileOf text: String, named name: String) async -> Outcome {
+    sourceDepth += 1
+    defer { sourceDepth -= 1 }
+    var outcome = Outcome.done
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in lines.enumerated() where !ends(with: outcome) {
+      outcome.formUnion(
+        await carryOut(String(line), at: .script(name: name, line: index + 1))
+      )
+    }
+    return outcome
+  }
+
+  /// Whether what comes after is left out.
+  package nonisolated func ends(with outcome: Outcome) -> Bool { !outcome.isDisjoint(with: stops) }
 
   /// Ends what the session is doing, if anything; the session goes on.
   package nonisolated func interrupt() { interruption.interrupt() }
 
-  private func execute(_ words: [Word]) async throws {
-    guard let name = words.first else { return }
-    if try await takesAsMove(words) { return }
+  private func execute(_ words: [Word]) async throws -> Outcome {
+    guard let name = words.first else { return .done }
+    if let outcome = try await takesAsMove(words) { return outcome }
     let command = try CommandTable.resolve(name)
     let arguments = try Arguments(command, name: name, words: words.dropFirst())
-    try await command.run(self, arguments)
+    return try await command.run(self, arguments)
   }
 
-  private func complain(_ error: any Error, at place: Place) {
+  /// Tells why a command failed.
+  private func fail(_ error: any Error, at place: Place) -> Outcome {
     let shell = error as? ShellError ?? ShellError("\(error)")
     let isSentence = shell.message.last.map { ".?…".contains($0) } ?? true
     let message = isSentence ? shell.message : shell.message + "."
     switch place {
     case .prompt(let columns):
       output.complain(pointing(message, at: shell.range, behind: columns))
+      tell(classroom.visit?.reminder)
     case .script(let name, let line):
       output.complain("\(name):\(line): \(message)")
     }
+    return .failed
   }
+
+  // MARK: What commands change
+
+  /// Says what a command has to say, as text or as JSON Lines.
+  func answer(json: @autoclosure () -> String, _ text: @autoclosure () -> String) -> Outcome {
+    output.write(self.json ? json() : text())
+    return .done
+  }
+
+  func change(to settings: Settings) { self.settings = settings }
+
+  /// Makes a run the last one, and evidence in the lesson under way.
+  func keep(_ run: Run) {
+    (runBefore, lastRun) = (lastRun, run)
+    knownTasks.store(run.plan.count, ordering: .relaxed)
+    note(RunMetrics(run))
+  }
+
+  /// Lets a run go on between commands; nil where none does any more.
+  func putInBackground(_ run: Background?) {
+    background = run
+    if let run { knownTasks.store(run.run.plan.count, ordering: .relaxed) }
+  }
+
+  /// Goes on with a game; nil ends it.
+  func play(_ game: SchedulerGame?) { self.game = game }
+
+  /// Does something with lessons, progress or evidence.
+  func teach<Value>(_ body: (inout Classroom) -> Value) -> Value { body(&classroom) }
 }
 
 extension Session {
@@ -151,6 +200,3 @@ extension Session {
     return single.count <= width ? single : "\(carets)\n\(lines())"
   }
 }
-
-/// A command failed and has said so: a line of the file it read did.
-struct ToldAlready: Error {}

@@ -183,6 +183,7 @@ struct Lab: ParsableCommand {
       settings: settings,
       output: console,
       json: json,
+      keepGoing: keepGoing,
       classroom: Classroom(
         folder: folder,
         progressFile: StateDirectory.path(
@@ -203,8 +204,7 @@ struct Lab: ParsableCommand {
       console.complain("lab: -i needs a terminal for standard input and output.")
       return 2
     }
-    let script = Script(session, console, keepGoing: keepGoing)
-    let ending = await script.run(sources)
+    let ending = await Script(session, console).run(sources)
     guard sources.isEmpty || (interactive && ending.goesOn) else {
       await session.leave()
       return console.status(ending.status)

@@ -38,7 +38,7 @@ struct Prompt {
           at: .prompt(columns: CellWidth.of(prompt.shown))
         )
         claim.release()
-        if outcome == .quit { break loop }
+        if outcome.contains(.quit) { break loop }
       }
     }
     await session.leave()

@@ -19,12 +19,10 @@ struct Script {
 
   private let session: Session
   private let console: Console
-  private let keepGoing: Bool
 
-  init(_ session: Session, _ console: Console, keepGoing: Bool) {
+  init(_ session: Session, _ console: Console) {
     self.session = session
     self.console = console
-    self.keepGoing = keepGoing
   }
 
   /// Runs the sources one after the other.
@@ -33,7 +31,7 @@ struct Script {
       if event == .interrupt { session.interrupt() }
     }
     defer { claim.release() }
-    var severity = 0
+    var outcome = Session.Outcome.done
     for source in sources {
       let name: String
       let lines: any AsyncSequence<String, Never>
@@ -56,17 +54,14 @@ struct Script {
       var number = 0
       for await line in lines {
         number += 1
-        let outcome = await session.execute(line, at: .script(name: name, line: number))
-        severity = max(severity, outcome.severity)
-        // The shells' convention for a program that Ctrl-C ended.
-        if session.wasInterrupted { return Ending(status: 130, goesOn: false) }
-        if outcome == .quit {
-          return Ending(status: console.status(Int32(severity)), goesOn: false)
+        outcome.formUnion(await session.execute(line, at: .script(name: name, line: number)))
+        if session.ends(with: outcome) {
+          let goesOn = outcome.isDisjoint(with: [.interrupted, .quit])
+          return Ending(status: console.status(outcome.status), goesOn: goesOn)
         }
-        if severity > 0, !keepGoing { return Ending(status: console.status(Int32(severity))) }
       }
     }
-    return Ending(status: console.status(Int32(severity)))
+    return Ending(status: console.status(outcome.status))
   }
 }
 

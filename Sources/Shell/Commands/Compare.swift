@@ -34,16 +34,15 @@ extension Command {
         at: arguments.name
       )
     }
-    if session.json {
-      session.output.write(ComparisonTable.jsonLines([one, other]))
-    } else {
-      session.output.write(RunDiff.text(one, other, session.output.format))
-    }
+    return session.answer(
+      json: ComparisonTable.jsonLines([one, other]),
+      RunDiff.text(one, other, session.output.format)
+    )
   }
 }
 
 extension Session {
-  fileprivate func compare(_ arguments: Arguments) async throws {
+  fileprivate func compare(_ arguments: Arguments) async throws -> Outcome {
     var names = arguments.places
     guard let count = names.first(where: { $0.text.first?.isNumber == true }) else {
       throw arguments.missing("the number of tasks")
@@ -68,17 +67,14 @@ extension Session {
       await Self.run($0, interruption)
     }
     guard !interruption.hasCome, runs.count == experiments.count else {
-      if !json { output.write(Self.interrupted + "\n") }
-      return
+      return answer(json: "", Self.interrupted + "\n")
     }
     for run in runs { keep(run) }
-    if json {
-      output.write(ComparisonTable.jsonLines(runs))
-    } else if settings.describe {
-      output.write(ComparisonTable.describe(runs))
-    } else {
-      output.write(ComparisonTable.text(runs, output.format))
-    }
+    return answer(
+      json: ComparisonTable.jsonLines(runs),
+      settings.describe
+        ? ComparisonTable.describe(runs) : ComparisonTable.text(runs, output.format)
+    )
   }
 
   private static func run(_ experiment: Experiment, _ interruption: Interruption) async -> Run {

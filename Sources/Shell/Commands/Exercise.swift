@@ -40,9 +40,9 @@ extension Command {
     }
     let file = session.classroom.exerciseFile(of: visit, named: harness.type)
     switch verb {
-    case "grade": try await session.grade(exercise, harness, file, desk, arguments)
-    case "again": try session.startExercise(exercise, file, anew: true, arguments)
-    default: try session.startExercise(exercise, file, anew: false, arguments)
+    case "grade": return try await session.grade(exercise, harness, file, desk, arguments)
+    case "again": return try session.startExercise(exercise, file, anew: true, arguments)
+    default: return try session.startExercise(exercise, file, anew: false, arguments)
     }
   }
 }
@@ -53,7 +53,7 @@ extension Session {
     _ file: String,
     anew: Bool,
     _ arguments: Arguments
-  ) throws(ShellError) {
+  ) throws(ShellError) -> Outcome {
     let files = FileManager.default
     var kept = ""
     do {
@@ -77,7 +77,7 @@ extension Session {
         at: arguments.name
       )
     }
-    say([.advice("Your file: \(file)"), .advice("Edit it, then 'exercise grade'.\(kept)")])
+    return say([.advice("Your file: \(file)"), .advice("Edit it, then 'exercise grade'.\(kept)")])
   }
 
   fileprivate func grade(
@@ -86,7 +86,7 @@ extension Session {
     _ file: String,
     _ desk: ExerciseDesk,
     _ arguments: Arguments
-  ) async throws {
+  ) async throws -> Outcome {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
     }
@@ -111,6 +111,6 @@ extension Session {
     case .broken(let what, let items):
       passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
     }
-    say(passages)
+    return say(passages)
   }
 }

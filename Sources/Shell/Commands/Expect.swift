@@ -40,17 +40,14 @@ extension Command {
         at: culprit?.range ?? first.range.lowerBound..<last.range.upperBound
       )
     }
-    if !result.isMet { session.unmet = true }
-    if session.json {
-      session.output.write(
-        JSONObject.line([
-          ("expect", .string(text)), ("met", .string(result.isMet ? "yes" : "no")),
-          ("got", .string("\(result.got)")),
-        ])
-      )
-    } else {
-      let glyphs = session.output.format.glyphs
-      session.output.write("\(result.isMet ? glyphs.good : glyphs.bad) \(result.sentence)\n")
-    }
+    let glyphs = session.output.format.glyphs
+    let outcome = session.answer(
+      json: JSONObject.line([
+        ("expect", .string(text)), ("met", .string(result.isMet ? "yes" : "no")),
+        ("got", .string("\(result.got)")),
+      ]),
+      "\(result.isMet ? glyphs.good : glyphs.bad) \(result.sentence)\n"
+    )
+    return result.isMet ? outcome : .unmet
   }
 }

@@ -14,11 +14,10 @@ extension Command {
         $0 == "--specimens" ? true : nil
       } ?? false
     let entries = Catalogue.mechanisms + (withSpecimens ? Catalogue.specimens : [])
-    if session.json {
-      for entry in entries { session.output.write(ProfileText.json(entry)) }
-    } else {
-      session.output.write(ProfileText.table(entries, session.output.format))
-    }
+    return session.answer(
+      json: entries.map(ProfileText.json).joined(),
+      ProfileText.table(entries, session.output.format)
+    )
   }
 
   static let explain = Command(
@@ -36,11 +35,10 @@ extension Command {
       guard HelpText.knows(word.text) else { throw error }
       return try await Command.help.run(session, arguments)
     }
-    if session.json {
-      session.output.write(ProfileText.json(entry))
-    } else {
-      session.output.write(ProfileText.explanation(entry, session.output.format))
-    }
+    return session.answer(
+      json: ProfileText.json(entry),
+      ProfileText.explanation(entry, session.output.format)
+    )
   }
 
   static let use = Command(
@@ -51,10 +49,10 @@ extension Command {
     examples: ["use pool limit=8"]
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
-    let entry = try Names.mechanism(word)
-    let limit = try arguments.value(Keys.limit, Keys.parseLimit)
-    session.settings.mechanism = entry
-    if let limit { session.settings.limit = limit }
-    session.showSettings()
+    var changed = session.settings
+    changed.mechanism = try Names.mechanism(word)
+    try changed.apply(arguments)
+    session.change(to: changed)
+    return session.showSettings()
   }
 }

@@ -32,7 +32,7 @@ extension Command {
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
     let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
     let plan = try ExploreKeys.plan(arguments, seed: session.settings.seed)
-    try await session.explore(scenario, plan, arguments)
+    return try await session.explore(scenario, plan, arguments)
   }
 
   static let replay = Command(
@@ -55,15 +55,12 @@ extension Command {
     } catch {
       throw ShellError("\(error)", at: word)
     }
-    if session.json {
-      session.output.write(ExplorationText.json(story, of: scenario))
-    } else {
-      let format = session.output.format
-      session.output.write(
-        ExplorationText.story(story, format) + "\n" + ExplorationText.outcome(story, format)
-      )
-    }
-    if story.violation != nil { session.unmet = true }
+    let format = session.output.format
+    let outcome = session.answer(
+      json: ExplorationText.json(story, of: scenario),
+      ExplorationText.story(story, format) + "\n" + ExplorationText.outcome(story, format)
+    )
+    return story.violation == nil ? outcome : .violated
   }
 }
 
@@ -72,7 +69,7 @@ extension Session {
     _ scenario: ExplorationScenario,
     _ plan: ExplorationPlan,
     _ arguments: Arguments
-  ) async throws {
+  ) async throws -> Outcome {
     let control = ExplorationControl()
     if !json, output.canShowFrames { output.writeTransient("exploring; Ctrl-C ends it") }
     let report: ExplorationReport
@@ -86,14 +83,11 @@ extension Session {
       throw ShellError("\(error)", at: arguments.name)
     }
     note(ExplorationMetrics(report))
-    if json {
-      output.write(ExplorationText.json(report))
-    } else {
-      output.write(
-        ExplorationText.text(report, withTime: output.canShowFrames, output.format)
-      )
-    }
-    if report.found != nil { unmet = true }
+    let outcome = answer(
+      json: ExplorationText.json(report),
+      ExplorationText.text(report, withTime: output.canShowFrames, output.format)
+    )
+    return report.found == nil ? outcome : .violated
   }
 }
 

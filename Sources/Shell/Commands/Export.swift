@@ -27,17 +27,13 @@ extension Command {
       } ?? false
     let text = format.text(of: run)
     try WholeFile.write(text, to: file, replacing: force)
-    if session.json {
-      session.output.write(
-        JSONObject.line([
-          ("exported", .string(file.text)), ("format", .string(format.rawValue)),
-          ("bytes", .number(text.utf8.count)),
-        ])
-      )
-    } else {
-      let size = NumberText.count(text.utf8.count, "byte")
-      session.output.write("written: \(file.text), \(size), \(format.name)\n")
-    }
+    return session.answer(
+      json: JSONObject.line([
+        ("exported", .string(file.text)), ("format", .string(format.rawValue)),
+        ("bytes", .number(text.utf8.count)),
+      ]),
+      "written: \(file.text), \(NumberText.count(text.utf8.count, "byte")), \(format.name)\n"
+    )
   }
 }
 

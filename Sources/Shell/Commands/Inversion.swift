@@ -44,7 +44,7 @@ extension Command {
     session.keep(run)
     if session.json {
       RunJSONLines.write(run) { session.output.write($0) }
-      return
+      return .done
     }
     let format = session.output.format
     let urgent = run.label(of: .init(inversion.urgentTask))
@@ -57,5 +57,6 @@ extension Command {
     session.output.write(
       "\n" + Gantt.tasks(run, format) + "\n" + SummaryText.line(run, run.summary, format)
     )
+    return .done
   }
 }

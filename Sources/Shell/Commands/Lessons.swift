@@ -9,14 +9,14 @@ extension Command {
     examples: ["lessons"]
   ) { session, _ in
     let course = try session.classroom.course()
-    let (progress, notice) = session.classroom.progress()
+    let (progress, notice) = session.teach { $0.progress() }
     session.tell(notice)
-    session.output.write(
-      session.json
-        ? CourseText.json(course, progress)
-        : CourseText.list(course, progress, session.output.format)
+    let outcome = session.answer(
+      json: CourseText.json(course, progress),
+      CourseText.list(course, progress, session.output.format)
     )
     for problem in course.problems { session.output.complain(problem.description) }
+    return outcome
   }
 
   static let lesson = Command(
@@ -37,12 +37,14 @@ extension Command {
         at: word
       )
     }
-    let (progress, notice) = session.classroom.progress()
+    let (progress, notice) = session.teach { $0.progress() }
     session.tell(notice)
-    session.classroom.begin(LessonVisit(lesson, record: progress.lessons[lesson.slug] ?? .init()))
-    session.say(session.classroom.visit?.opening() ?? [])
+    let visit = LessonVisit(lesson, record: progress.lessons[lesson.slug] ?? .init())
+    session.teach { $0.begin(visit) }
+    session.say(visit.opening())
     // That the section was seen is progress too.
-    session.keepPlace()
+    session.tell(session.teach { $0.update { $0.lessons[lesson.slug] = visit.record } })
+    return .done
   }
 
   static let predict = Command(
@@ -54,7 +56,7 @@ extension Command {
     takesAnyWords: true
   ) { session, arguments in
     let guess = arguments.places.map(\.text).joined(separator: " ")
-    try session.inLesson(arguments) { visit throws(ShellError) in
+    return try session.inLesson(arguments) { visit throws(ShellError) in
       if let passages = visit.predict(guess) { return passages }
       guard let prediction = visit.section.prediction else {
         throw ShellError("this step asks for no guess. 'check', 'hint' or 'next'")
@@ -73,12 +75,12 @@ extension Command {
   ) { session, arguments in
     let now = Date.now.formatted(.iso8601)
     var passed = false
-    try session.inLesson(arguments) { visit in
+    let outcome = try session.inLesson(arguments) { visit in
       let result = visit.check(now: now)
       passed = result.passed
       return result.passages
     }
-    if !passed { session.unmet = true }
+    return passed ? outcome : .unmet
   }
 
   static let hint = Command(
@@ -111,8 +113,8 @@ extension Command {
     examples: ["lesson 1; leave"]
   ) { session, arguments in
     guard let visit = session.classroom.visit else { throw Session.noLesson(arguments) }
-    session.classroom.leave()
-    session.say([.advice("Left. 'lesson \(visit.lesson.number)' comes back to this page.")])
+    session.teach { $0.leave() }
+    return session.say([.advice("Left. 'lesson \(visit.lesson.number)' comes back to this page.")])
   }
 
   static let reset = Command(
@@ -125,8 +127,8 @@ extension Command {
     let course = try session.classroom.course()
     let word = arguments.places.first
     if word?.text == "all" {
-      session.tell(session.classroom.update { $0.lessons = [:] })
-      session.classroom.leave()
+      session.tell(session.teach { $0.update { $0.lessons = [:] } })
+      session.teach { $0.leave() }
       return session.say([.advice("Forgotten: your progress in all lessons.")])
     }
     guard let lesson = word.map({ course.lesson($0.text) }) ?? session.classroom.visit?.lesson
@@ -137,9 +139,9 @@ extension Command {
         at: (word ?? arguments.name).range
       )
     }
-    session.tell(session.classroom.update { $0.lessons[lesson.slug] = nil })
-    if session.classroom.visit?.lesson.slug == lesson.slug { session.classroom.leave() }
-    session.say([
+    session.tell(session.teach { $0.update { $0.lessons[lesson.slug] = nil } })
+    if session.classroom.visit?.lesson.slug == lesson.slug { session.teach { $0.leave() } }
+    return session.say([
       .advice(
         "Forgotten: your progress in lesson \(lesson.number). 'lesson \(lesson.number)' begins it."
       )
@@ -159,32 +161,27 @@ extension Session {
   func inLesson(
     _ arguments: Arguments,
     _ body: (inout LessonVisit) throws(ShellError) -> [Passage]
-  ) throws(ShellError) {
-    let done = classroom.inLesson { visit in
-      Result { () throws(ShellError) in try body(&visit) }
+  ) throws(ShellError) -> Outcome {
+    let done = teach { classroom in
+      classroom.inLesson { visit in Result { () throws(ShellError) in try body(&visit) } }
     }
     guard let (result, notice) = done else { throw Self.noLesson(arguments) }
     tell(notice)
-    say(try result.get())
+    return say(try result.get())
   }
 
-  func keepPlace() {
-    guard let visit = classroom.visit else { return }
-    tell(classroom.update { $0.lessons[visit.lesson.slug] = visit.record })
-  }
-
-  func say(_ passages: [Passage]) {
+  @discardableResult
+  func say(_ passages: [Passage]) -> Outcome {
     let format = output.format
-    if json {
-      guard let visit = classroom.visit else { return }
-      return output.write(CourseText.json(passages, visit))
-    }
     let text = LessonText(
       width: format.width,
       ascii: format.glyphs.isASCII,
       colour: format.style == .colour
     )
-    output.write(text.text(passages))
+    return answer(
+      json: classroom.visit.map { CourseText.json(passages, $0) } ?? "",
+      text.text(passages)
+    )
   }
 
   func tell(_ notice: String?) {
@@ -198,7 +195,7 @@ extension Session {
     guard classroom.visit?.isAsking == true else { return false }
     let text = line.trimmingCharacters(in: .whitespaces)
     guard !CommandTable.commands.contains(where: { $0.name == text }),
-      let done = classroom.inLesson({ $0.predict(text) }), let passages = done.value
+      let done = teach({ $0.inLesson { $0.predict(text) } }), let passages = done.value
     else { return false }
     tell(done.notice)
     say(passages)

@@ -22,7 +22,7 @@ extension Command {
     ]
   ) { session, arguments in
     let experiment = try session.experiment(arguments)
-    try await session.perform(experiment)
+    return try await session.perform(experiment)
   }
 }
 
@@ -34,13 +34,7 @@ extension Session {
   static let interrupted = "interrupted: what had not ended was cancelled"
 
   /// Gives figures to the lesson under way.
-  func note(_ figures: some MetricSource) { classroom.note(figures) }
-
-  /// Makes a run the last one, and evidence in the lesson under way.
-  func keep(_ run: Run) {
-    lastRun = run
-    note(RunMetrics(run))
-  }
+  func note(_ figures: some MetricSource) { teach { $0.note(figures) } }
 
   /// The experiment that the words of a command and the settings describe.
   func experiment(_ arguments: Arguments) throws -> Experiment {
@@ -93,7 +87,7 @@ extension Session {
   }
 
   /// Runs to the end and shows the result, telling what happens meanwhile where that takes real time.
-  fileprivate func perform(_ experiment: Experiment) async throws {
+  fileprivate func perform(_ experiment: Experiment) async throws -> Outcome {
     if !json { output.write(RunTitle.text(experiment, output.format)) }
     let background = Background(experiment)
     let canShow = !json && output.canShowFrames
@@ -110,8 +104,8 @@ extension Session {
       case .finished: break
       case .interrupted: background.run.stop(because: Self.interrupted)
       case .left:
-        self.background = background
-        return output.write("it goes on in the background. 'wait' waits for it.\n")
+        putInBackground(background)
+        return answer(json: "", "it goes on in the background. 'wait' waits for it.\n")
       }
     }
     let reporter =
@@ -123,23 +117,24 @@ extension Session {
       background.run.stop(because: Self.interrupted)
     }
     reporter?.end()
-    finish(run, experiment)
+    return finish(run, experiment)
   }
 
   /// Keeps a run that has ended as the last, and shows it.
-  func finish(_ run: Run, _ experiment: Experiment) {
+  func finish(_ run: Run, _ experiment: Experiment) -> Outcome {
     keep(run)
-    showResult(of: run, experiment)
-    if let reason = run.stoppedBecause, reason != Self.interrupted { unmet = true }
-  }
-
-  private func showResult(of run: Run, _ experiment: Experiment) {
+    let summary = run.summary
     if json {
       RunJSONLines.write(run) { output.write($0) }
-      return
+    } else {
+      show(run, summary, experiment)
     }
+    let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
+    return isStuck ? .violated : .done
+  }
+
+  private func show(_ run: Run, _ summary: RunSummary, _ experiment: Experiment) {
     let format = output.format
-    let summary = run.summary
     var text = ""
     if let completion = run.completion, let signal = experiment.mechanism.profile.completionSignal {
       let lastEnd = run.events.last { $0.kind.isEnd }?.time ?? 0

@@ -27,8 +27,8 @@ extension Command {
     guard !given.values.isEmpty else { throw arguments.missing("the setting") }
     var changed = session.settings
     try changed.apply(given)
-    session.settings = changed
-    session.showSettings()
+    session.change(to: changed)
+    return session.showSettings()
   }
 
   static let show = Command(
@@ -41,7 +41,7 @@ extension Command {
 }
 
 extension Session {
-  func showSettings() {
+  func showSettings() -> Outcome {
     let kind =
       settings.kind?.rawValue ?? "auto (\(settings.mechanism.profile.defaultKind.rawValue))"
     let rows: [(StaticString, String)] = [
@@ -54,10 +54,9 @@ extension Session {
       ("seed", String(settings.seed)),
       ("describe", settings.describe ? "on" : "off"),
     ]
-    if json {
-      output.write(JSONObject.line([("settings", .object(rows.map { ($0, .string($1)) }))]))
-    } else {
-      output.write(Columns.rows(rows.map { ["\($0)", $1] }))
-    }
+    return answer(
+      json: JSONObject.line([("settings", .object(rows.map { ($0, .string($1)) }))]),
+      Columns.rows(rows.map { ["\($0)", $1] })
+    )
   }
 }

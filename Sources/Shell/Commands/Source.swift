@@ -10,7 +10,7 @@ extension Command {
     examples: ["source demo.lab"]
   ) { session, arguments in
     guard let file = arguments.places.first else { throw arguments.missing("the file") }
-    try await session.source(file)
+    return try await session.source(file)
   }
 
   static let history = Command(
@@ -25,17 +25,16 @@ extension Command {
     let lines = session.output.history
     let shown = lines.suffix(count ?? 100)
     let first = lines.count - shown.count + 1
-    if session.json {
-      for line in shown { session.output.write(JSONObject.line([("line", .string(line))])) }
-    } else {
-      let rows = shown.enumerated().map { [Columns.right(String(first + $0), 5), $1] }
-      session.output.write(Columns.rows(rows))
-    }
+    let rows = shown.enumerated().map { [Columns.right(String(first + $0), 5), $1] }
+    return session.answer(
+      json: shown.map { JSONObject.line([("line", .string($0))]) }.joined(),
+      Columns.rows(rows)
+    )
   }
 }
 
 extension Session {
-  fileprivate func source(_ file: Word) async throws {
+  fileprivate func source(_ file: Word) async throws -> Outcome {
     guard sourceDepth < 16 else {
       throw ShellError("files source each other 16 deep here; does one source itself?", at: file)
     }
@@ -45,17 +44,6 @@ extension Session {
     } catch {
       throw ShellError("'\(file.text)' cannot be read: \(WholeFile.reason(error))", at: file)
     }
-    sourceDepth += 1
-    defer { sourceDepth -= 1 }
-    var number = 0
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      number += 1
-      switch await carryOut(String(line), at: .script(name: file.text, line: number)) {
-      case .done: continue
-      case .unmet: return
-      case .quit: return
-      case .failed: throw ToldAlready()
-      }
-    }
+    return await carryOut(fileOf: text, named: file.text)
   }
 }

@@ -60,7 +60,7 @@ extension Command {
       throw ShellError("'\(word.text)' is no duration. Write 250us, 40ms, 1.5s or 2m", at: word)
     }
     let background = try session.background(arguments)
-    try await session.pass(in: background, arguments) { await $0.advance(by: span) }
+    return try await session.pass(in: background, arguments) { await $0.advance(by: span) }
   }
 
   static let idle = Command(
@@ -69,7 +69,7 @@ extension Command {
     examples: ["spawn 3 limiter limit=1; idle; status; wait"]
   ) { session, arguments in
     let background = try session.background(arguments)
-    try await session.pass(in: background, arguments) { await $0.idle() }
+    return try await session.pass(in: background, arguments) { await $0.idle() }
   }
 
   static let limit = Command(
@@ -80,7 +80,7 @@ extension Command {
   ) { session, arguments in
     let limit = try arguments.place(0, as: "the limit", form: Keys.limit.form, Keys.parseLimit)
     guard let limit else { throw arguments.missing("the limit") }
-    try await session.control(.changeLimit(limit), arguments)
+    return try await session.control(.changeLimit(limit), arguments)
   }
 
   static let suspend = Command(
@@ -114,14 +114,14 @@ extension Session {
     let unended = background.run.plan.count - background.board.ended
     background.run.stop(because: Self.interrupted)
     _ = await background.run.finish()
-    self.background = nil
+    putInBackground(nil)
     if unended > 0, !json {
       let were = unended == 1 ? "was" : "were"
       output.write("\(NumberText.count(unended, "task")) had not ended and \(were) cancelled.\n")
     }
   }
 
-  fileprivate func spawn(_ arguments: Arguments) async throws {
+  fileprivate func spawn(_ arguments: Arguments) async throws -> Outcome {
     let experiment = try experiment(arguments)
     let target: Background
     if let background {
@@ -129,20 +129,16 @@ extension Session {
       target = background
     } else {
       target = Background(experiment)
-      background = target
     }
     let tasks = target.run.submit(experiment.workload)
-    knownTasks.store(target.run.plan.count, ordering: .relaxed)
+    putInBackground(target)
     _ = await target.virtual?.advance(by: 0)
-    guard let first = tasks.first, let last = tasks.last else { return }
-    if json {
-      let members: [(StaticString, JSONObject.Value)] = [
-        ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(tasks.count)),
-        ("first", .string(label(first.number, target))),
-        ("last", .string(label(last.number, target))),
-      ]
-      return output.write(JSONObject.line([("spawned", .object(members))]))
-    }
+    guard let first = tasks.first, let last = tasks.last else { return .done }
+    let members: [(StaticString, JSONObject.Value)] = [
+      ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(tasks.count)),
+      ("first", .string(label(first.number, target))),
+      ("last", .string(label(last.number, target))),
+    ]
     let next =
       target.virtual == nil
       ? "'watch' to see them, 'wait' to wait."
@@ -155,7 +151,10 @@ extension Session {
       "\(names) spawned. \(next)",
       width: output.format.width
     )
-    output.write(RunTitle.text(experiment, output.format) + lines.map { $0 + "\n" }.joined())
+    return answer(
+      json: JSONObject.line([("spawned", .object(members))]),
+      RunTitle.text(experiment, output.format) + lines.map { $0 + "\n" }.joined()
+    )
   }
 
   /// More tasks may join a run, but it has one mechanism and one limit.
@@ -188,21 +187,21 @@ extension Session {
     TaskID(number).label(amongst: background.run.plan.count)
   }
 
-  fileprivate func showStatus(of background: Background) {
+  fileprivate func showStatus(of background: Background) -> Outcome {
     let board = background.board
     let now = background.run.now
-    if json {
-      let members: [(StaticString, JSONObject.Value)] = [
-        ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
-        ("running", .number(board.running)), ("waiting", .number(board.waiting)),
-        ("ended", .number(board.ended)),
-      ]
-      return output.write(JSONObject.line([("status", .object(members))]))
-    }
-    output.write(StatusText.text(board, now: now, output.format))
+    let members: [(StaticString, JSONObject.Value)] = [
+      ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
+      ("running", .number(board.running)), ("waiting", .number(board.waiting)),
+      ("ended", .number(board.ended)),
+    ]
+    return answer(
+      json: JSONObject.line([("status", .object(members))]),
+      StatusText.text(board, now: now, output.format)
+    )
   }
 
-  fileprivate func watch(_ background: Background) async throws {
+  fileprivate func watch(_ background: Background) async throws -> Outcome {
     if background.virtual != nil {
       // Nothing moves in virtual time while one looks at it.
       return showStatus(of: background)
@@ -212,10 +211,10 @@ extension Session {
     if ending == .finished {
       // Told here, it need not be told above the next line.
       _ = background.hasJustEnded
-      output.write("every task has ended. 'wait' shows the result.\n")
-    } else {
-      interruption.begin()
+      return answer(json: "", "every task has ended. 'wait' shows the result.\n")
     }
+    interruption.begin()
+    return .done
   }
 
   /// Shows a run in place until all its tasks have ended or the person leaves.
@@ -233,18 +232,18 @@ extension Session {
     return .interrupted
   }
 
-  fileprivate func wait(for background: Background) async throws {
+  fileprivate func wait(for background: Background) async throws -> Outcome {
     if !json, output.canShowFrames { output.writeTransient("waiting; Ctrl-C ends the run") }
     let run = await interruption.whileRunning {
       await background.run.finish()
     } onInterrupt: {
       background.run.stop(because: Self.interrupted)
     }
-    self.background = nil
-    finish(run, background.experiment)
+    putInBackground(nil)
+    return finish(run, background.experiment)
   }
 
-  fileprivate func cancelTasks(_ arguments: Arguments) async throws {
+  fileprivate func cancelTasks(_ arguments: Arguments) async throws -> Outcome {
     let background = try background(arguments)
     guard !arguments.places.isEmpty else { throw arguments.missing("the task, or 'all',") }
     let count = background.run.plan.count
@@ -267,7 +266,7 @@ extension Session {
     }
     for number in numbers { background.run.cancel(number) }
     _ = await background.virtual?.advance(by: 0)
-    showStatus(of: background)
+    return showStatus(of: background)
   }
 
   /// Lets virtual time pass and tells what happened meanwhile.
@@ -275,7 +274,7 @@ extension Session {
     in background: Background,
     _ arguments: Arguments,
     _ pass: (VirtualRun) async -> VirtualRun.Outcome
-  ) async throws {
+  ) async throws -> Outcome {
     guard let virtual = background.virtual else {
       throw ShellError(
         "\(background.experiment.mechanism.id) runs on the wall clock, which advances by itself. 'wait' waits for the tasks",
@@ -294,15 +293,17 @@ extension Session {
       news.events = Array(snapshot.events.dropFirst(before))
       if !news.events.isEmpty { output.write(EventsText.list(news, output.format)) }
     }
-    showStatus(of: background)
-    if outcome == .stuck, !json {
-      output.write(
-        virtual.standstill + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
-      )
-    }
+    let status = showStatus(of: background)
+    guard outcome == .stuck else { return status }
+    return answer(
+      json: "",
+      virtual.standstill + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
+    )
   }
 
-  fileprivate func control(_ control: Experiment.Control, _ arguments: Arguments) async throws {
+  fileprivate func control(_ control: Experiment.Control, _ arguments: Arguments) async throws
+    -> Outcome
+  {
     let background = try background(arguments)
     let mechanism = background.experiment.mechanism
     guard mechanism.profile.controls.contains(control.needed) else {
@@ -313,6 +314,6 @@ extension Session {
     }
     background.run.perform(control)
     _ = await background.virtual?.advance(by: 0)
-    showStatus(of: background)
+    return showStatus(of: background)
   }
 }

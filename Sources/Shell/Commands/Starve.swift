@@ -47,10 +47,8 @@ extension Command {
     } catch {
       throw ShellError("the second process did not tell what it saw: \(error)")
     }
-    session.classroom.note(StarvationMetrics(outcome: outcome))
-    session.output.write(
-      session.json ? StarvationText.json(outcome) : StarvationText.text(outcome)
-    )
+    session.note(StarvationMetrics(outcome: outcome))
+    return session.answer(json: StarvationText.json(outcome), StarvationText.text(outcome))
   }
 }
 

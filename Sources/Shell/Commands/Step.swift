@@ -19,7 +19,7 @@ extension Command {
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
     let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
-    try await session.beginGame(scenario, arguments)
+    return try await session.beginGame(scenario, arguments)
   }
 }
 
@@ -36,7 +36,9 @@ struct SchedulerGame {
 }
 
 extension Session {
-  fileprivate func beginGame(_ scenario: ExplorationScenario, _ arguments: Arguments) async throws {
+  fileprivate func beginGame(_ scenario: ExplorationScenario, _ arguments: Arguments) async throws
+    -> Outcome
+  {
     var best: Int?
     if scenario.mechanism.profile.defect != nil {
       let control = ExplorationControl()
@@ -47,13 +49,12 @@ extension Session {
       }
       best = report?.found?.minimum.length
     }
-    game = SchedulerGame(position: await ScheduleGame(scenario), best: best)
-    showPosition()
+    return goOn(with: SchedulerGame(position: await ScheduleGame(scenario), best: best))
   }
 
-  /// Takes a line of the game; false if it is none, and a command like any other.
-  func takesAsMove(_ words: [Word]) async throws -> Bool {
-    guard var game, let word = words.first else { return false }
+  /// Takes a line of the game; nil if it is none, but a command like any other.
+  func takesAsMove(_ words: [Word]) async throws -> Outcome? {
+    guard var game, let word = words.first else { return nil }
     if let number = ValueSyntax.count(word.text, in: 0...1_000_000), words.count == 1 {
       guard game.position.options.indices.contains(number - 1) else {
         let count = game.position.options.count
@@ -70,7 +71,7 @@ extension Session {
         $0 == word.text || $0.first.map(String.init) == word.text
       }
       guard let name = names.first, names.count == 1 || names.contains(word.text) else {
-        return false
+        return nil
       }
       let argument = words.dropFirst().first
       if words.count > 2 {
@@ -101,31 +102,27 @@ extension Session {
       case "fork":
         guard let argument else { throw ShellError("fork needs a name for the position", at: word) }
         game.forks[argument.text] = game.position
-        if !json {
-          output.write("kept as '\(argument.text)'. 'goto \(argument.text)' returns here.\n")
-        }
-        self.game = game
-        return true
-      case "steps":
-        output.write(
-          json ? GameText.json(game.position) : GameText.steps(game.position, output.format)
+        play(game)
+        return answer(
+          json: "",
+          "kept as '\(argument.text)'. 'goto \(argument.text)' returns here.\n"
         )
-        return true
+      case "steps":
+        return answer(
+          json: GameText.json(game.position),
+          GameText.steps(game.position, output.format)
+        )
       case "done":
-        self.game = nil
-        if !json { output.write("replay \(game.position.schedule)\n") }
-        return true
+        play(nil)
+        return answer(json: "", "replay \(game.position.schedule)\n")
       default:
-        try await Command.help.run(
+        return try await Command.help.run(
           self,
           Arguments(.help, name: word, words: [Word("step", at: word.range)])
         )
-        return true
       }
     }
-    self.game = game
-    showPosition()
-    return true
+    return goOn(with: game)
   }
 
   private func steps(_ word: Word?, or standard: Int) throws(ShellError) -> Int {
@@ -138,13 +135,12 @@ extension Session {
     return number
   }
 
-  private func showPosition() {
-    guard let game else { return }
-    if json {
-      output.write(GameText.json(game.position))
-    } else {
-      output.write(GameText.position(game.position, best: game.best, output.format))
-    }
-    if game.position.violation != nil { unmet = true }
+  private func goOn(with game: SchedulerGame) -> Outcome {
+    play(game)
+    let outcome = answer(
+      json: GameText.json(game.position),
+      GameText.position(game.position, best: game.best, output.format)
+    )
+    return game.position.violation == nil ? outcome : .violated
   }
 }

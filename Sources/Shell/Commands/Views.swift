@@ -32,6 +32,7 @@ extension Command {
       case (false, false, false): Gantt.tasks(run, format, legend: true)
       }
     session.output.write(text)
+    return .done
   }
 
   static let stats = Command(
@@ -40,11 +41,10 @@ extension Command {
     examples: ["run 40 limiter limit=4 work=exp:20ms; stats"]
   ) { session, arguments in
     let run = try session.lastRun(arguments)
-    if session.json {
-      session.output.write(RunJSONLines.summaryLine(run, run.summary))
-    } else {
-      session.output.write(SummaryText.stats(run, run.summary, session.output.format))
-    }
+    return session.answer(
+      json: RunJSONLines.summaryLine(run, run.summary),
+      SummaryText.stats(run, run.summary, session.output.format)
+    )
   }
 
   static let events = Command(
@@ -60,6 +60,7 @@ extension Command {
     } else {
       session.output.write(EventsText.list(run, of: task, session.output.format))
     }
+    return .done
   }
 
   static let why = Command(
@@ -74,12 +75,11 @@ extension Command {
     else { throw arguments.missing("the task") }
     let isToCome = session.background != nil && !run.events.contains { $0.task == task }
     let text = isToCome ? "\(run.label(of: task)) has not arrived yet" : why.text
-    if session.json {
-      session.output.write(JSONObject.line([("why", .string(text))]))
-    } else {
-      let lines = Columns.wrap(text, width: session.output.format.width)
-      session.output.write(lines.map { $0 + "\n" }.joined())
-    }
+    let lines = Columns.wrap(text, width: session.output.format.width)
+    return session.answer(
+      json: JSONObject.line([("why", .string(text))]),
+      lines.map { $0 + "\n" }.joined()
+    )
   }
 }
 
