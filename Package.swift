@@ -81,18 +81,9 @@ let package = Package(
       "Tracing",
       "Workloads"
     ),
-    room(
-      "Measurement",
-      "Experiments",
-      "Rendering",
-      "Mechanisms",
-      "Tracing",
-      "Workloads",
-      "Limiters",
-      "CAllocations",
-      heap,
-      histogram
-    ),
+    room("Statistics", "Workloads", heap),
+    room("Trials", "Statistics", "Mechanisms", "Tracing", "Workloads", "CAllocations", histogram),
+    room("Publishing", "Trials", "Statistics", "Mechanisms", histogram),
 
     // Grades what learners write in the course's exercises. No program here uses it: the lab builds one
     // around a learner's file.
@@ -107,7 +98,7 @@ let package = Package(
     ),
 
     program("lab", "Shell", "Terminal", argumentParser),
-    program("bench", "Measurement", argumentParser),
+    program("bench", "Trials", "Publishing", argumentParser),
 
     // What several test targets share: running programs, pseudo-terminals, hand-driven executors.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
@@ -149,15 +140,10 @@ let package = Package(
       "Workloads",
       "TestSupport"
     ),
-    tests(
-      "MeasurementTests",
-      "Measurement",
-      "Mechanisms",
-      "Tracing",
-      "Workloads",
-      "TestSupport"
-    ),
+    tests("StatisticsTests", "Statistics", "Workloads", "TestSupport"),
+    tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads", "TestSupport"),
+    tests("PublishingTests", "Publishing", "Trials", "Statistics", "Workloads"),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "Measurement", "Shell", "TestSupport"),
+    tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell", "TestSupport"),
   ]
 )

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
-internal import Measurement
+internal import Publishing
+internal import Trials
 
 /// The bench: measures every mechanism in processes of their own and writes what it found.
 @main
@@ -135,13 +136,14 @@ struct Bench {
     if !options.ci, let warning = Disturbance.warning() { progress.say(warning) }
     let campaign = Campaign(
       plan: plan,
-      folder: folder,
       program: executable,
       dropsDisturbedBlocks: !options.ci
     )
     let ending = try campaign.run(
+      resumed: folder.resumed,
       progress: &progress,
-      isInterrupted: { Interruption.isRequested }
+      isInterrupted: { Interruption.isRequested },
+      keep: folder.append
     )
     progress.erase()
 

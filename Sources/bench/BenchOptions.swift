@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Measurement
+internal import Trials
 
 /// What `bench` can be told on its command line.
 struct BenchOptions: ParsableArguments {

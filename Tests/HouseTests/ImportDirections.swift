@@ -40,18 +40,17 @@ struct ImportDirections {
         "Experiments", "Rendering", "LessonBook", "Grading", "Mechanisms", "Tracing", "Workloads",
       ]
     ),
-    "Measurement": Room(
-      rooms: [
-        "Experiments", "Rendering", "Mechanisms", "Tracing", "Workloads", "Limiters",
-        "CAllocations",
-      ],
-      packages: ["HeapModule", "Histogram"]
+    "Statistics": Room(rooms: ["Workloads"], packages: ["HeapModule"]),
+    "Trials": Room(
+      rooms: ["Statistics", "Mechanisms", "Tracing", "Workloads", "CAllocations"],
+      packages: ["Histogram"]
     ),
+    "Publishing": Room(rooms: ["Trials", "Statistics", "Mechanisms"], packages: ["Histogram"]),
     "Grading": Room(
       rooms: ["Experiments", "Rendering", "Mechanisms", "Specimens", "Tracing", "Workloads"]
     ),
     "lab": Room(rooms: ["Shell", "Terminal"], packages: ["ArgumentParser"]),
-    "bench": Room(rooms: ["Measurement"], packages: ["ArgumentParser"]),
+    "bench": Room(rooms: ["Trials", "Publishing"], packages: ["ArgumentParser"]),
   ])
 
   /// The imports of `files` that the table does not allow.

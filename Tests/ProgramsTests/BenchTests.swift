@@ -1,7 +1,8 @@
 import Foundation
-import Measurement
+import Publishing
 import TestSupport
 import Testing
+import Trials
 
 /// The built `bench`, as a person or a script runs it.
 ///

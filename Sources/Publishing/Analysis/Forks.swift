@@ -1,0 +1,68 @@
+internal import Statistics
+package import Trials
+
+/// Which figure of whom: what the forks of a run are gathered by.
+package struct FigureKey: Hashable, Sendable {
+  package var entry: Int
+  package var contestant: Int
+  package var metric: String
+  package var stat: String
+}
+
+/// The figures of all forks, one value a fork.
+package struct ForkFigures: Sendable {
+  /// By figure, the values of the valid forks, in the order of the forks.
+  package private(set) var values: [FigureKey: [Double]] = [:]
+  /// In the order in which they first appeared, which is the order of the trials' reports.
+  package private(set) var keys: [FigureKey] = []
+
+  /// Gathers what counts: of each fork its latest block that nothing disturbed, and of that the trials
+  /// that kept all promises.
+  ///
+  /// A trial with several repetitions contributes their median.
+  package init(_ records: [BlockRecord]) {
+    var byFork: [FigureKey: [Int: [Double]]] = [:]
+    for record in Self.counted(records) {
+      for trial in record.trials where trial.report.violations.isEmpty {
+        for measure in trial.report.measures {
+          let key = FigureKey(
+            entry: record.entry,
+            contestant: trial.contestant,
+            metric: measure.metric,
+            stat: measure.stat
+          )
+          if byFork[key] == nil { keys.append(key) }
+          byFork[key, default: [:]][record.fork, default: []].append(measure.value)
+        }
+      }
+    }
+    values = byFork.mapValues { forks in
+      forks.sorted { $0.key < $1.key }.compactMap { median($0.value) }
+    }
+  }
+
+  package subscript(_ entry: Int, _ contestant: Int, _ headline: Headline) -> [Double] {
+    values[
+      FigureKey(
+        entry: entry,
+        contestant: contestant,
+        metric: headline.metric.id,
+        stat: headline.stat
+      )
+    ]
+      ?? []
+  }
+
+  /// The records whose figures count: undisturbed, and the latest of their fork and cell.
+  package static func counted(_ records: [BlockRecord]) -> [BlockRecord] {
+    struct Place: Hashable {
+      var fork: Int
+      var entry: Int
+    }
+    var latest: [Place: BlockRecord] = [:]
+    for record in records where record.dropReason == nil {
+      latest[Place(fork: record.fork, entry: record.entry)] = record
+    }
+    return latest.values.sorted { $0.number < $1.number }
+  }
+}

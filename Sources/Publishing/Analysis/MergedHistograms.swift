@@ -1,0 +1,68 @@
+internal import Histogram
+package import Trials
+
+/// The latencies of all counting forks of one contestant, in one HdrHistogram each.
+package struct MergedHistograms: Sendable {
+  package struct Key: Hashable, Sendable {
+    package var entry: Int
+    package var contestant: Int
+    package var metric: String
+
+    package init(entry: Int, contestant: Int, metric: String) {
+      self.entry = entry
+      self.contestant = contestant
+      self.metric = metric
+    }
+  }
+
+  /// A step of the percentile spectrum.
+  package struct Step: Hashable, Sendable {
+    package var percentile: Double
+    /// Nanoseconds that this share of the values does not exceed.
+    package var value: UInt64
+    /// Values at or below.
+    package var count: UInt64
+    package var total: UInt64
+  }
+
+  /// In the order in which they first appeared.
+  package private(set) var keys: [Key] = []
+  private var histograms: [Key: Histogram<UInt64>] = [:]
+
+  package init(_ records: [BlockRecord]) {
+    for record in ForkFigures.counted(records) {
+      for trial in record.trials where trial.report.violations.isEmpty {
+        for recorded in trial.report.histograms {
+          let key = Key(
+            entry: record.entry,
+            contestant: trial.contestant,
+            metric: recorded.metric
+          )
+          if histograms[key] == nil { keys.append(key) }
+          // In place: a copy of a histogram is tens of kilobytes.
+          for (value, count) in zip(recorded.values, recorded.counts) {
+            histograms[key, default: .forLatencies()].record(value, count: count)
+          }
+        }
+      }
+    }
+  }
+
+  /// From the smallest value to the largest, denser towards the largest; empty if nothing was measured.
+  package func spectrum(_ key: Key) -> [Step] {
+    guard let histogram = histograms[key] else { return [] }
+    var steps: [Step] = []
+    for step in histogram.percentiles(ticksPerHalfDistance: 2)
+    where steps.last?.count != step.totalCountToThisValue || steps.isEmpty {
+      steps.append(
+        Step(
+          percentile: step.percentile,
+          value: step.value,
+          count: step.totalCountToThisValue,
+          total: histogram.totalCount
+        )
+      )
+    }
+    return steps
+  }
+}

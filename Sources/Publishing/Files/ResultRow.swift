@@ -1,0 +1,47 @@
+package import Trials
+
+/// One measured value with everything needed to read it: a row of `results.csv`.
+package struct ResultRow: Hashable, Sendable {
+  package var runID: String
+  package var cell: Cell
+  /// The contestant's label; nil where no mechanism was measured.
+  package var mechanism: String?
+  package var serviceKind: String?
+  package var achievedUtilisation: Double?
+  package var seed: UInt64
+  package var block: Int
+  package var orderInBlock: Int
+  package var fork: Int
+  /// Nil where the trial broke down before it measured anything.
+  package var measure: Measure?
+  package var foreignPercent: Double?
+  /// Why the value must not be used; nil where it may.
+  package var invalidReason: String?
+
+  package static let schema = "bench-results/1"
+
+  /// The columns, in this order; scripts rely on them.
+  package static let columns = [
+    "schema", "run_id", "workload", "mechanism", "limit", "tasks", "loop", "arrivals",
+    "service_kind", "service_dist", "service_ns", "rho_target", "rho_achieved", "cancel_fraction",
+    "seed", "block", "order_in_block", "fork", "rep", "metric", "stat", "unit", "better", "value",
+    "n", "foreign_cpu_pct", "valid", "invalid_reason",
+  ]
+
+  package var cells: [String] {
+    let metric = measure.flatMap { Metric.named[$0.metric] }
+    return [
+      Self.schema, runID, cell.workload, mechanism ?? "", CSV.number(cell.limit),
+      CSV.number(cell.tasks), cell.loop?.rawValue ?? "", cell.arrivals ?? "",
+      serviceKind ?? cell.serviceKind ?? "", cell.serviceDistribution ?? "",
+      CSV.number(cell.service), CSV.number(cell.utilisation), CSV.number(achievedUtilisation),
+      CSV.number(cell.cancelFraction), String(seed), String(block), String(orderInBlock),
+      String(fork), CSV.number(measure?.repetition), measure?.metric ?? "", measure?.stat ?? "",
+      metric?.unit ?? "", metric?.better.rawValue ?? "", CSV.number(measure?.value),
+      CSV.number(measure?.count), CSV.number(foreignPercent.map(Self.twoDecimals)),
+      invalidReason == nil ? "true" : "false", invalidReason ?? "",
+    ]
+  }
+
+  private static func twoDecimals(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+}

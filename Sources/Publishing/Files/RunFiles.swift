@@ -1,0 +1,82 @@
+package import Trials
+
+/// The tables of a run, from its records.
+package struct RunFiles {
+  package let runID: String
+  package let plan: Plan
+  package let records: [BlockRecord]
+  package let summary: Summary
+  package let histograms: MergedHistograms
+
+  package init(runID: String, plan: Plan, records: [BlockRecord], summary: Summary) {
+    self.runID = runID
+    self.plan = plan
+    self.records = records
+    self.summary = summary
+    histograms = MergedHistograms(records)
+  }
+
+  /// The files that every run has; the plots come with what was measured.
+  package static let names = [
+    "results.csv", "summary.csv", "histograms.csv", "series.csv", "env.json", "benchmarks.txt",
+    "report.html",
+  ]
+
+  /// Everything that goes into the run folder.
+  package func all(_ environment: EnvironmentRecord) throws -> [(name: String, text: String)] {
+    let plots = RunPlots(self).all
+    return [
+      ("results.csv", results()),
+      ("summary.csv", summaryTable()),
+      ("histograms.csv", histogramTable()),
+      ("series.csv", seriesTable()),
+      ("env.json", try environment.json()),
+      ("benchmarks.txt", benchstatText(environment)),
+      ("report.html", HTMLReport(self, environment, plots: plots).text),
+    ] + plots.map { ($0.file, $0.svg) }
+  }
+
+  /// `results.csv`: every measured value, those that do not count included and marked.
+  package func results() -> String {
+    let counted = Set(ForkFigures.counted(records).map(\.number))
+    let rows = records.flatMap { record in
+      record.trials.enumerated().flatMap { order, trial in
+        let entry = plan.entries[record.entry]
+        let reason = reasonNotToCount(
+          record,
+          trial.report,
+          isCounted: counted.contains(record.number)
+        )
+        // A trial that broke down has nothing but the reason to tell; it tells that in a row.
+        let measures: [Measure?] = trial.report.measures.isEmpty ? [nil] : trial.report.measures
+        return measures.map { measure in
+          ResultRow(
+            runID: runID,
+            cell: entry.cell,
+            mechanism: entry.contestants[trial.contestant].label,
+            serviceKind: trial.report.serviceKind,
+            achievedUtilisation: trial.report.achievedUtilisation,
+            seed: plan.seed,
+            block: record.number,
+            orderInBlock: order + 1,
+            fork: record.fork,
+            measure: measure,
+            foreignPercent: record.disturbance?.foreignPercent,
+            invalidReason: reason
+          ).cells
+        }
+      }
+    }
+    return CSV.text(header: ResultRow.columns, rows)
+  }
+
+  private func reasonNotToCount(
+    _ record: BlockRecord,
+    _ report: TrialReport,
+    isCounted: Bool
+  ) -> String? {
+    if !report.violations.isEmpty { return report.violations.joined(separator: "; ") }
+    if let reason = record.dropReason { return "disturbed: \(reason)" }
+    return isCounted ? nil : "measured again later"
+  }
+}

@@ -1,0 +1,68 @@
+package import Mechanisms
+internal import Statistics
+internal import Workloads
+
+/// Who gets the permits when all want them all the time.
+package struct Fairness: BenchWorkload {
+  package let id = "fairness"
+  package let question =
+    "Do tasks get their turns in the order they came, and does each worker get its share?"
+  package let headline: Headline? = Headline(.waiting, "p99")
+
+  package init() {}
+
+  package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
+    (limits ?? scale.pick(short: [1], standard: [1, 4], full: [1, 4, 16])).map {
+      Cell(id, limit: $0, tasks: 32, loop: .closed)
+    }
+  }
+
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    mechanism.makesTasksWait && (mechanism.limit != .one || cell.limit == 1)
+  }
+
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+    let workers = trial.cell.tasks ?? 32
+    let mechanism = trial.makeMechanism()
+    let budget = trial.request.budget
+    let loop = ClosedLoop(
+      workers: workers,
+      visitsEach: 250_000 / workers,
+      kind: trial.kind,
+      world: YieldingWorld()
+    )
+    let log = loop.makeLog()
+    _ = await loop.run(on: mechanism, for: budget)
+    let outcome = await loop.run(on: mechanism, for: budget, tracer: log)
+
+    let statistics = VisitStatistics(log.visits())
+    let overtaken = statistics.overtaken()
+    let total = outcome.total
+    report.serviceKind = trial.kind.rawValue
+    report.add(.timePerOperation, "mean", Double(outcome.elapsed) / Double(total), count: total)
+    report.add(.waiting, of: statistics.waits)
+    report.add(
+      .fairness,
+      "mean",
+      jainIndex(shares(statistics.visits, of: loop)),
+      count: workers
+    )
+    report.add(
+      .overtakings,
+      "mean",
+      Double(overtaken.count) / Double(total) * 100,
+      count: total
+    )
+    let waits = VisitStatistics(overtaken).waits
+    report.add(.longestOvertakenWait, "max", waits.max().map(Double.init), count: waits.count)
+    report.check(log, mechanism, limit: trial.promisedLimit, expected: total)
+  }
+
+  /// The visits of each worker from when the last of them had come: a worker that the machine started
+  /// late was not treated unfairly by the limiter.
+  private func shares(_ visits: [StampedVisit], of loop: ClosedLoop) -> [Double] {
+    let byWorker = Dictionary(grouping: visits) { ($0.number - 1) / loop.visitsEach }
+    let start = byWorker.values.compactMap { $0.map(\.arrival).min() }.max() ?? 0
+    return byWorker.values.map { visits in Double(visits.count { $0.arrival >= start }) }
+  }
+}

@@ -1,0 +1,144 @@
+internal import Foundation
+package import Mechanisms
+internal import Workloads
+
+/// Tasks that arrive by a clock, as requests do, and how long they then wait.
+package struct OpenLoop: BenchWorkload {
+  package let id = "open-loop"
+  package let question =
+    "At this utilisation, how long does a task wait, and how much of that is the limiter's doing?"
+  package let headline: Headline? = Headline(.response, "mean")
+
+  package init() {}
+
+  package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
+    func cell(
+      _ limit: Int,
+      _ utilisation: Double,
+      _ distribution: ServiceShape = .exponential,
+      kind: ServiceKind? = nil
+    ) -> Cell {
+      Cell(
+        id,
+        limit: limit,
+        loop: .open,
+        arrivals: "poisson",
+        serviceKind: kind?.rawValue,
+        serviceDistribution: distribution.rawValue,
+        service: kind == nil && distribution == .exponential
+          ? Self.meanService : Self.longMeanService,
+        utilisation: utilisation
+      )
+    }
+    func grid(_ limits: [Int], _ utilisations: [Double], _ shapes: [ServiceShape]) -> [Cell] {
+      limits.flatMap { limit in
+        shapes.flatMap { shape in utilisations.map { cell(limit, $0, shape) } }
+      }
+    }
+    switch scale {
+    case .ci: return grid(limits ?? [2], [0.5], [.exponential])
+    case .quick: return grid(limits ?? [2], [0.8], [.exponential])
+    case .standard:
+      return grid(limits ?? [2], [0.5, 0.8, 0.9, 0.95], [.exponential])
+        + grid(limits ?? [1], [0.8], [.exponential])
+        .filter { limits?.contains($0.limit ?? 0) != true }
+        + grid(limits ?? [2], [0.8], [.fixed])
+        + (limits ?? [2]).flatMap { limit in
+          [cell(limit, 0.8, kind: .block), cell(limit, 0.8, kind: .spin)]
+        }
+        + (limits == nil ? [cell(8, 0.9, kind: .suspend)] : [])
+    case .full:
+      return grid(limits ?? [1, 2, 8, 64], [0.5, 0.7, 0.8, 0.9, 0.95], [.exponential, .fixed])
+        + (limits ?? [1, 2, 8]).flatMap { limit in
+          ServiceKind.openLoopKinds.map { cell(limit, 0.8, kind: $0) }
+        }
+    }
+  }
+
+  /// Nanoseconds.
+  ///
+  /// Sleeps overrun by up to a tenth of a millisecond and threads wake up tens of
+  /// microseconds late, so shorter service would measure the timer and the kernel.
+  static let meanService: Int64 = 6_000_000
+
+  /// Nanoseconds, for the cells whose waits are short or whose bodies compete for the cores: there a
+  /// hand-off is a larger share of the wait.
+  static let longMeanService: Int64 = 9_000_000
+
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    guard mechanism.limit != .one || cell.limit == 1 else { return false }
+    // Bodies that suspend overlap there, so there is no limit to compare.
+    if mechanism.order == .fifoToFirstSuspension { return cell.serviceKind.isHolding }
+    // On Linux the waiting blocks would hold the very threads that suspended bodies need to go on.
+    return mechanism.waiting != .blocksThread || cell.serviceKind != ServiceKind.suspend.rawValue
+  }
+
+  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+    // The pool of threads may have to grow first.
+    let ramp = (cell.limit ?? 1) > 4 && cell.serviceKind != "suspend" ? 1.5 : 0.0
+    return 0.08 + ramp + Self.duration(budget)
+  }
+
+  /// Seconds of arrivals: waits need more time than costs do.
+  private static func duration(_ budget: Int64) -> Double { Double(budget) / 1e9 * 6 }
+
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+    let cell = trial.cell
+    let meanService = cell.service ?? Self.meanService
+    let rate = (cell.utilisation ?? 0.5) * Double(trial.limit) * 1e9 / Double(meanService)
+    let workload = Workload(
+      count: max(50, Int(rate * Self.duration(trial.request.budget))),
+      service: ServiceShape(rawValue: cell.serviceDistribution ?? "").service(meanService),
+      kind: trial.kind,
+      arrivals: .poisson(perSecond: rate),
+      seed: trial.request.seed
+    )
+    let mechanism = trial.makeMechanism()
+    await warmUp(mechanism, trial, into: &report)
+    let tasks = workload.tasks().matched(perSecond: rate, meanService: meanService)
+    let run = await OpenLoopRun.measure(tasks, on: mechanism)
+    run.report(trial, mechanism, into: &report)
+    run.reportTheory(
+      servers: trial.profile.limit == .none ? nil : trial.limit,
+      squaredVariation: workload.service.squaredVariation,
+      into: &report
+    )
+  }
+
+  private func warmUp(
+    _ mechanism: any Mechanism,
+    _ trial: Trial,
+    into report: inout TrialReport
+  ) async {
+    if trial.profile.clock == .real, trial.kind == .block {
+      let ramp = await ThreadRamp.grow(mechanism, to: trial.limit)
+      report.add(.threadRamp, "total", ramp.map(Double.init))
+    }
+    let loop = ClosedLoop(workers: 4, visitsEach: 50, kind: trial.kind, world: EmptyWorld())
+    _ = await loop.run(on: mechanism, for: 5_000_000)
+  }
+}
+
+/// The shapes of service time that the open loop knows.
+package enum ServiceShape: String {
+  case exponential
+  case fixed
+
+  package init(rawValue: String) { self = rawValue == "fixed" ? .fixed : .exponential }
+
+  func service(_ mean: Int64) -> ServiceTime {
+    switch self {
+    case .exponential: .exponential(mean: mean)
+    case .fixed: .fixed(mean)
+    }
+  }
+}
+
+extension ServiceKind {
+  static let openLoopKinds: [ServiceKind] = [.suspend, .block, .spin]
+}
+
+extension String? {
+  /// Whether a cell asks for service that holds its thread.
+  fileprivate var isHolding: Bool { self == "block" || self == "spin" }
+}

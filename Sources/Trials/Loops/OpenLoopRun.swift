@@ -1,0 +1,126 @@
+internal import Mechanisms
+internal import Statistics
+internal import Workloads
+
+/// One run of an open loop, with everything the oracle needs.
+struct OpenLoopRun {
+  let tasks: [SimulatedTask]
+  let log: StampLog
+  let generator: Generator.Outcome
+  private let before: ProcessMetrics
+  private let after: ProcessMetrics
+
+  static func measure(_ tasks: [SimulatedTask], on mechanism: any Mechanism) async -> OpenLoopRun {
+    let log = StampLog(capacity: tasks.count, measuresOccupancy: true)
+    let world = WallWorld()
+    let before = ProcessMetrics.now()
+    let outcome = await Generator(tasks: tasks).run(on: mechanism, tracer: log, world: world)
+    return OpenLoopRun(
+      tasks: tasks,
+      log: log,
+      generator: outcome,
+      before: before,
+      after: ProcessMetrics.now()
+    )
+  }
+
+  /// The visits with the arrivals that were intended.
+  var intended: [StampedVisit] {
+    log.visits().map { visit in
+      var visit = visit
+      visit.arrival = generator.start + tasks[visit.number - 1].arrival
+      return visit
+    }
+  }
+
+  func report(_ trial: Trial, _ mechanism: any Mechanism, into report: inout TrialReport) {
+    report.serviceKind = trial.kind.rawValue
+    let statistics = VisitStatistics(intended)
+    let recorded = VisitStatistics(log.visits())
+    report.add(.waiting, of: statistics.waits)
+    report.add(.response, of: statistics.responses)
+    report.add(.uncorrectedResponse, of: recorded.responses, inFull: false)
+    report.add(.service, of: statistics.services, inFull: false)
+    report.add(.lateness, of: generator.lateness, inFull: false)
+    if let limit = trial.promisedLimit {
+      report.add(.handOff, of: recorded.handOffs(limit: limit), inFull: false)
+    }
+    report.add(.offeredRate, "mean", offeredRate, count: tasks.count)
+    if let makespan = statistics.makespan {
+      report.add(
+        .achievedRate,
+        "mean",
+        Double(tasks.count) * 1e9 / Double(makespan),
+        count: tasks.count
+      )
+    }
+    report.addUsage(
+      since: before,
+      until: after,
+      operations: tasks.count,
+      harness: generator.processorTime
+    )
+    report.add(.peakPresent, "max", log.presence.map { Double($0.peak) })
+    report.check(log, mechanism, limit: trial.promisedLimit, expected: tasks.count)
+
+    if let law = littlesLaw(recorded), let error = law.errorPercent {
+      report.add(.littleError, "mean", error, count: tasks.count)
+      if error > 1 {
+        report.violations.append(
+          "Little's law is off by \((error * 100).rounded() / 100) %: the counters do not agree"
+        )
+      }
+    }
+  }
+
+  /// Compares the mean wait with what a perfect limiter would have given and what theory says.
+  ///
+  /// `servers` is nil where nothing limits: then nobody should wait at all.
+  func reportTheory(
+    servers: Int?,
+    squaredVariation: Double,
+    into report: inout TrialReport
+  ) {
+    let visits = intended.filter { $0.admission != nil && $0.departure != nil }
+    let waits = VisitStatistics(visits).waits
+    let services = VisitStatistics(visits).services
+    guard let wait = mean(waits.map(Double.init)), let service = mean(services.map(Double.init))
+    else { return }
+    guard let servers else {
+      report.add(.residualWait, "mean", wait, count: visits.count)
+      return
+    }
+    let oracle = FCFSRecursion.waits(
+      arrivals: visits.map(\.arrival),
+      services: services,
+      servers: servers
+    )
+    let predicted = mean(oracle.map(Double.init)) ?? 0
+    report.add(.oracleWait, "mean", predicted, count: visits.count)
+    report.add(.residualWait, "mean", wait - predicted, count: visits.count)
+    if let rate = offeredRate {
+      let utilisation = rate / 1e9 * service / Double(servers)
+      report.achievedUtilisation = utilisation
+      let theory = ErlangQueue(servers: servers, utilisation: utilisation)
+        .meanWait(squaredVariation: squaredVariation)
+      report.add(.erlangWait, "mean", theory.map { $0 * service }, count: visits.count)
+    }
+  }
+
+  /// Intended arrivals a second.
+  private var offeredRate: Double? {
+    guard let last = tasks.last, tasks.count > 1, last.arrival > 0 else { return nil }
+    return Double(tasks.count - 1) * 1e9 / Double(last.arrival - tasks[0].arrival)
+  }
+
+  private func littlesLaw(_ statistics: VisitStatistics) -> LittlesLaw? {
+    guard let presence = log.presence, let makespan = statistics.makespan, makespan > 0,
+      let response = mean(statistics.responses.map(Double.init))
+    else { return nil }
+    return LittlesLaw(
+      meanPresent: presence.area / Double(makespan),
+      arrivalRate: Double(statistics.visits.count) / Double(makespan),
+      meanResponse: response
+    )
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Publishing
+import Testing
+import Trials
+
+/// `Results/`: what it tells must be what its files say.
+@Suite struct `The published results` {
+  private let folder: URL
+  private let story: String
+
+  init() throws {
+    folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Results")
+    story = try String(contentsOf: folder.appendingPathComponent("README.md"), encoding: .utf8)
+  }
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The run the story is about: the first one that it links to.
+  private func publishedRun() throws -> String {
+    String(try #require(story.firstMatch(of: /\]\(([0-9-]+default-[0-9]+)\//)?.output.1))
+  }
+
+  /// A summary's figure by the name that the story gives it.
+  private struct Figure {
+    var median: Double
+    var unit: String
+    var ratio: Double?
+    var verdict: String
+  }
+
+  /// By `uncontended limit=1 tasks=1 limiter time_per_op mean`.
+  private func figures() throws -> [String: Figure] {
+    let table = CSV.records(try text("\(publishedRun())/summary.csv"))
+    let header = table[0]
+    var figures: [String: Figure] = [:]
+    for record in table.dropFirst() {
+      let row = Dictionary(uniqueKeysWithValues: zip(header, record))
+      func value(_ name: String) -> String? { row[name].flatMap { $0.isEmpty ? nil : $0 } }
+      let cell = Cell(
+        value("workload") ?? "",
+        limit: value("limit").flatMap { Int($0) },
+        tasks: value("tasks").flatMap { Int($0) },
+        serviceKind: value("service_kind"),
+        serviceDistribution: value("service_dist"),
+        utilisation: value("rho_target").flatMap { Double($0) },
+        cancelFraction: value("cancel_fraction").flatMap { Double($0) }
+      )
+      let words = [cell.name, value("mechanism"), value("metric"), value("stat")]
+      figures[words.compactMap { $0 }.joined(separator: " ")] = Figure(
+        median: try #require(value("median").flatMap { Double($0) }),
+        unit: value("unit") ?? "",
+        ratio: value("ratio").flatMap { Double($0) },
+        verdict: value("verdict") ?? ""
+      )
+    }
+    return figures
+  }
+
+  /// Each figure follows a comment that names it: `<!-- name -->107 ns`, `<!-- ratio name -->16.4`,
+  /// `<!-- verdict name -->slower`.
+  @Test func `every figure of the story is in the run's files`() throws {
+    let figures = try figures()
+    let told = story.matches(of: /<!-- (ratio |verdict )?(.+?) -->([^|<\n]+)/)
+    #expect(told.count >= 20)
+    for match in told {
+      let name = String(match.output.2)
+      let figure = try #require(figures[name], "no figure '\(name)'")
+      let expected =
+        switch match.output.1 {
+        case "ratio ": Quantity.digits(try #require(figure.ratio, "no ratio of '\(name)'"))
+        case "verdict ": figure.verdict
+        default: Quantity.text(figure.median, unit: figure.unit)
+        }
+      #expect(
+        match.output.3.hasPrefix(expected),
+        "\(name): the files say \(expected), the story \(match.output.3)"
+      )
+    }
+  }
+
+  @Test func `no figure of the story is without its name`() throws {
+    // Outside of tables of meanings, a quantity with a unit must be one that is checked.
+    let prose = story.prefix(upTo: story.range(of: "## The files")?.lowerBound ?? story.endIndex)
+    let unnamed = prose.replacing(/<!-- (.+?) -->[0-9.]+ ?\S+/, with: "")
+      .matches(of: /[0-9.]+ (ns|µs|ms|kB|MB)\b/).map { String($0.output.0) }
+    #expect(unnamed.isEmpty, "\(unnamed)")
+  }
+
+  @Test func `every metric's unit and meaning is in the table`() {
+    for metric in Metric.all {
+      #expect(
+        story.contains(
+          "| `\(metric.id)` | \(metric.unit) | \(metric.better.rawValue) | \(metric.meaning) |"
+        )
+      )
+    }
+  }
+
+  @Test func `every workload's question is in the table`() {
+    for workload in BenchWorkloads.all {
+      #expect(story.contains("| `\(workload.id)` | \(workload.question) |"))
+    }
+  }
+
+  @Test func `every column of results is explained`() {
+    for column in ResultRow.columns { #expect(story.contains("| `\(column)` | "), "\(column)") }
+  }
+
+  @Test func `the published run is whole, valid and optimised`() throws {
+    let run = try publishedRun()
+    for name in RunFiles.names { #expect(throws: Never.self) { try text("\(run)/\(name)") } }
+    let record = try EnvironmentRecord(json: text("\(run)/env.json"))
+    #expect(record.runID == run)
+    #expect(record.optimised)
+    let table = CSV.records(try text("\(run)/results.csv"))
+    #expect(table[0] == ResultRow.columns)
+    let reasons = Set(table.dropFirst().map { $0[27] }.filter { !$0.isEmpty })
+    // Blocks may have been disturbed; no promise may have been broken.
+    #expect(reasons.allSatisfy { $0.hasPrefix("disturbed: ") || $0 == "measured again later" })
+  }
+}

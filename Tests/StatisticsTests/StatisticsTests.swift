@@ -1,0 +1,171 @@
+import Statistics
+import TestSupport
+import Testing
+
+@Suite struct `Quantiles and intervals` {
+  @Test func `the median of an even number of values lies between the middle two`() {
+    #expect(median([4, 1, 3, 2]) == 2.5)
+    #expect(median([7]) == 7)
+    #expect(median([]) == nil)
+  }
+
+  @Test(arguments: [(0.0, 10.0), (0.25, 17.5), (0.5, 25.0), (0.9, 37.0), (1.0, 40.0)])
+  func `a quantile interpolates as R and NumPy do`(fraction: Double, expected: Double) {
+    #expect(quantile(fraction, ofSorted: [10, 20, 30, 40]) == expected)
+  }
+
+  /// Ranks from the binomial distribution, as SciPy gives them.
+  @Test(arguments: [(6, 1, 6), (9, 2, 8), (10, 2, 9), (20, 6, 15), (30, 10, 21)])
+  func `the median's interval lies between the ranks the binomial gives`(
+    count: Int,
+    low: Int,
+    high: Int
+  ) {
+    let values = (1...count).map(Double.init).reversed()
+    #expect(
+      medianInterval(Array(values)) == Interval(low: Double(low), high: Double(high))
+    )
+  }
+
+  @Test(arguments: 0...5)
+  func `five values or fewer give no interval at 95 percent`(count: Int) {
+    #expect(medianInterval((0..<count).map(Double.init)) == nil)
+  }
+}
+
+@Suite struct `The rank test` {
+  /// Every expected probability is SciPy's.
+  @Test func `small samples without ties are counted exactly`() throws {
+    let small = try #require(MannWhitney([1.1, 2.2, 3.3, 4.4, 5.5], [2.5, 3.5, 6.5, 7.5]))
+    #expect(small.u == 5)
+    #expect(isClose(small.p, 0.2857142857142857))
+
+    let apart = try #require(
+      MannWhitney((1...10).map(Double.init), (11...20).map(Double.init))
+    )
+    #expect(apart.u == 0)
+    #expect(isClose(apart.p, 1.082508822446903e-05))
+
+    let mixed = try #require(
+      MannWhitney(
+        [12, 15, 11, 18, 20, 13, 17, 19, 22, 10],
+        [14, 16, 21, 23, 25, 24, 26, 27, 28, 9]
+      )
+    )
+    #expect(mixed.u == 22)
+    #expect(isClose(mixed.p, 0.035462989023360536))
+  }
+
+  @Test func `ties and large samples use the corrected normal approximation`() throws {
+    let tied = try #require(MannWhitney([1, 2, 2, 3, 3, 3, 4], [2, 3, 4, 4, 5, 5, 6, 6]))
+    #expect(tied.u == 8.5)
+    #expect(isClose(tied.p, 0.025144761173357368))
+
+    let large = try #require(
+      MannWhitney((0..<30).map(Double.init), (0..<30).map { Double($0) + 4.5 })
+    )
+    #expect(isClose(large.p, 0.06567125768912659))
+  }
+
+  @Test func `values that are all the same tell nothing apart`() {
+    #expect(MannWhitney([1, 1, 1], [1, 1, 1])?.p == 1)
+  }
+
+  @Test func `an empty sample cannot be tested`() {
+    #expect(MannWhitney([], [1]) == nil)
+    #expect(MannWhitney([1], []) == nil)
+  }
+
+  @Test func `exchanging the samples changes nothing but the side`() throws {
+    let (a, b): ([Double], [Double]) = ([3, 8, 1, 9, 12, 4], [5, 2, 7, 6, 10])
+    let one = try #require(MannWhitney(a, b))
+    let other = try #require(MannWhitney(b, a))
+    #expect(one.p == other.p)
+    #expect(one.u + other.u == 30)
+  }
+}
+
+@Suite struct `Holm's correction` {
+  @Test func `it steps down from the smallest and never decreases`() {
+    let corrected = holmCorrected([0.01, 0.04, 0.03, 0.005])
+    for (value, expected) in zip(corrected, [0.03, 0.06, 0.06, 0.02]) {
+      #expect(isClose(value, expected))
+    }
+  }
+
+  @Test func `one probability needs no correction and none gives none`() {
+    #expect(holmCorrected([0.2]) == [0.2])
+    #expect(holmCorrected([]).isEmpty)
+  }
+
+  @Test func `no probability exceeds one`() {
+    #expect(holmCorrected([0.9, 0.8, 0.7]) == [1, 1, 1])
+  }
+}
+
+@Suite struct `Ratios and verdicts` {
+  private let base: [Double] = [100, 102, 98, 101, 99, 103, 97, 100, 101, 99]
+
+  private func verdict(_ values: [Double], noise: Double = 0.03, comparisons: Int = 100) throws
+    -> Verdict
+  {
+    let test = try #require(MannWhitney(values, base))
+    return Verdict(
+      ratio: Ratio.ofMedians(values, to: base, seed: 1),
+      correctedProbability: min(1, test.p * Double(comparisons)),
+      noise: noise
+    )
+  }
+
+  @Test func `a ratio's interval holds the ratio and comes out the same for the same seed`() throws
+  {
+    let ratio = try #require(Ratio.ofMedians(base.map { $0 * 1.2 }, to: base, seed: 7))
+    #expect(isClose(ratio.value, 1.2))
+    #expect(ratio.interval.contains(1.2))
+    #expect(ratio.interval.low > 1.15 && ratio.interval.high < 1.25)
+    #expect(ratio == Ratio.ofMedians(base.map { $0 * 1.2 }, to: base, seed: 7))
+  }
+
+  @Test func `medians that are not positive have no ratio`() {
+    #expect(Ratio.ofMedians([0, 0, 0], to: base, seed: 1) == nil)
+    #expect(Ratio.ofMedians(base, to: [0, 0, 0], seed: 1) == nil)
+    #expect(Ratio.ofMedians([1], to: base, seed: 1) == nil)
+  }
+
+  @Test func `a fifth slower is slower and a fifth faster is faster`() throws {
+    #expect(try verdict(base.map { $0 * 1.2 }) == .slower)
+    #expect(try verdict(base.map { $0 / 1.2 }) == .faster)
+  }
+
+  @Test func `where more is better the verdicts are turned round`() throws {
+    let ratio = Ratio.ofMedians(base.map { $0 * 1.2 }, to: base, seed: 1)
+    #expect(
+      Verdict(ratio: ratio, correctedProbability: 0, noise: 0.03, lowerIsBetter: false) == .faster
+    )
+  }
+
+  @Test func `a difference within the noise is inconclusive`() throws {
+    #expect(try verdict(base.map { $0 * 1.2 }, noise: 0.25) == .inconclusive)
+  }
+
+  @Test func `a difference of few forks is inconclusive however large`() throws {
+    #expect(try verdict([300, 310, 290]) == .inconclusive)
+  }
+
+  @Test func `the noise band is the pair's distance either way and never below one percent`() {
+    func band(_ value: Double) -> Double {
+      NoiseFloor(ratio: Ratio(value: value, interval: Interval(low: value, high: value))).band
+    }
+    #expect(isClose(band(1.05), 0.05))
+    #expect(isClose(band(1 / 1.05), 0.05))
+    #expect(band(1.001) == 0.01)
+  }
+}
+
+@Suite struct `The index of fairness` {
+  @Test func `is one when all got the same and one nth when one got all`() {
+    #expect(jainIndex([5, 5, 5, 5]) == 1)
+    #expect(jainIndex([8, 0, 0, 0]) == 0.25)
+    #expect(jainIndex([0, 0]) == nil)
+  }
+}
