@@ -28,7 +28,7 @@ package protocol Mechanism: Sendable {
 
   /// How many permits are in use, where the mechanism can tell; nil elsewhere.
   ///
-  /// Exact when no visit is under way; then it must be 0.
+  /// A task that waits uses none. Exact when no visit is under way; then it must be 0.
   var permitsInUse: Int? { get }
 
   /// Changes the limit while tasks run.

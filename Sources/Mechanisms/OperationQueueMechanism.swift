@@ -43,7 +43,6 @@ package final class OperationQueueMechanism: Mechanism {
   private let queue = OperationQueue()
   /// The operations others may depend on, by task number, until the last visit has ended.
   private let operations = Lock<[Int: Operation]>([:])
-  private let inside = Atomic(0)
 
   package init(_ setup: MechanismSetup) {
     queue.maxConcurrentOperationCount = setup.limit
@@ -51,7 +50,6 @@ package final class OperationQueueMechanism: Mechanism {
 
   package func carry(_ visit: Visit) async {
     visit.arrive()
-    inside.add(1, ordering: .relaxed)
     let operation = visit.task.kind == .suspend ? SuspendingOperation(visit) : VisitOperation(visit)
     switch visit.task.priority {
     case .low: operation.queuePriority = .low
@@ -73,7 +71,6 @@ package final class OperationQueueMechanism: Mechanism {
     }
     // Only if it was cancelled between the looks that the operation and its superclass take at it.
     operation.turnAway()
-    inside.subtract(1, ordering: .relaxed)
   }
 
   package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
@@ -94,7 +91,10 @@ package final class OperationQueueMechanism: Mechanism {
     operations.withLock { $0.removeAll() }
   }
 
-  package var permitsInUse: Int? { inside.load(ordering: .relaxed) }
+  package var permitsInUse: Int? {
+    // Closures end a moment after their last statement; only visits say when they have ended.
+    queue.operations.count { $0 is VisitOperation && $0.isExecuting }
+  }
 
   package func changeLimit(to limit: Int) { queue.maxConcurrentOperationCount = limit }
 

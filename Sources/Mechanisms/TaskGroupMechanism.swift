@@ -29,6 +29,8 @@ package final class TaskGroupMechanism: Mechanism {
   /// The visits inside and the way to the loop that serves them.
   private struct State {
     var inside = 0
+    /// Those of them that the loop has made children of the group and that have not ended.
+    var running = 0
     var inlet: AsyncStream<Child>.Continuation?
   }
 
@@ -64,7 +66,7 @@ package final class TaskGroupMechanism: Mechanism {
     }
   }
 
-  package var permitsInUse: Int? { state.withLock { $0.inside } }
+  package var permitsInUse: Int? { state.withLock { $0.running } }
 
   /// Counts a visit in; the first starts the loop.
   private func enter() -> AsyncStream<Child>.Continuation {
@@ -75,10 +77,7 @@ package final class TaskGroupMechanism: Mechanism {
       state.inlet = inlet
       return (inlet, stream)
     }
-    if let stream {
-      let limit = limit
-      Task(executorPreference: executor) { await Self.serve(stream, limit: limit) }
-    }
+    if let stream { Task(executorPreference: executor) { await self.serve(stream) } }
     return inlet
   }
 
@@ -93,7 +92,7 @@ package final class TaskGroupMechanism: Mechanism {
     inlet?.finish()
   }
 
-  private static func serve(_ children: AsyncStream<Child>, limit: Int) async {
+  private func serve(_ children: AsyncStream<Child>) async {
     await withTaskGroup(of: Void.self) { group in
       var running = 0
       for await child in children {
@@ -102,10 +101,16 @@ package final class TaskGroupMechanism: Mechanism {
           running -= 1
         }
         if child.cancellation.isCancelled {
-          child.skip()
+          child.visit.leave()
+          child.ended.resume()
         } else {
           running += 1
-          group.addTask { await child.serve() }
+          state.withLock { $0.running += 1 }
+          group.addTask {
+            await child.serve()
+            self.state.withLock { $0.running -= 1 }
+            child.ended.resume()
+          }
         }
       }
     }
@@ -117,16 +122,10 @@ package final class TaskGroupMechanism: Mechanism {
     let cancellation: ChildCancellation
     let ended: CheckedContinuation<Void, Never>
 
-    func skip() {
-      visit.leave()
-      ended.resume()
-    }
-
     func serve() async {
       // The task was cancelled between its admission to the group and its first step.
-      if cancellation.isCancelled { return skip() }
+      if cancellation.isCancelled { return visit.leave() }
       await cancellation.governing { try? await visit.serve() }
-      ended.resume()
     }
   }
 }
