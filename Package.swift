@@ -64,10 +64,12 @@ let package = Package(
     room("Tracing"),
     room("VirtualTime", collections, heap),
     room("Workloads"),
+    room("Continuations"),
+    room("GradeReport"),
     room("LessonBook"),
     room("Terminal", "CLibedit"),
 
-    room("Specimens", "Limiters"),
+    room("Specimens", "Continuations", "Limiters"),
     room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
     room("Experiments", "Mechanisms", "Tracing", "Workloads", "VirtualTime", heap),
     room("Rendering", "Tracing", "Experiments", "Workloads", "Mechanisms"),
@@ -76,7 +78,7 @@ let package = Package(
       "Experiments",
       "Rendering",
       "LessonBook",
-      "Grading",
+      "GradeReport",
       "Mechanisms",
       "Tracing",
       "Workloads"
@@ -85,14 +87,15 @@ let package = Package(
     room("Trials", "Statistics", "Mechanisms", "Tracing", "Workloads", "CAllocations", histogram),
     room("Publishing", "Trials", "Statistics", "Mechanisms", histogram),
 
-    // Grades what learners write in the course's exercises. No program here uses it: the lab builds one
-    // around a learner's file.
+    // Grades what learners write in the course's exercises. No program of this package links it: the
+    // lab builds one around a learner's file, and reads what that one writes (GradeReport).
     room(
       "Grading",
+      "Continuations",
       "Experiments",
+      "GradeReport",
       "Rendering",
       "Mechanisms",
-      "Specimens",
       "Tracing",
       "Workloads"
     ),
@@ -108,7 +111,7 @@ let package = Package(
     tests("VirtualTimeTests", "VirtualTime", "Limiters"),
     tests("WorkloadsTests", "Workloads"),
     tests("LessonBookTests", "LessonBook"),
-    tests("GradingTests", "Grading", "Limiters"),
+    tests("GradingTests", "Grading", "GradeReport", "Limiters"),
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(
       name: "echo-editor",

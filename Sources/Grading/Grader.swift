@@ -1,4 +1,5 @@
 internal import Experiments
+internal import GradeReport
 internal import Mechanisms
 internal import Rendering
 internal import Tracing

@@ -1,5 +1,5 @@
+internal import Continuations
 package import Mechanisms
-internal import Specimens
 internal import Workloads
 
 /// What a learner writes in the exercise on continuations: a pool of numbered elements.

@@ -1,3 +1,4 @@
+package import Continuations
 internal import Limiters
 
 // Grant, then cancel: the waiter is resumed twice.
@@ -30,8 +31,11 @@ package final class DoubleResumeSemaphore: Sendable {
   private let state: Lock<State>
   private let report: DoubleResumeReporter?
 
-  /// A semaphore with `limit` permits, which tells `report` of a second resume instead of stopping.
-  package init(limit: Int, onDoubleResume report: DoubleResumeReporter? = nil) {
+  /// A semaphore with `limit` permits, which stops the program at a second resume.
+  package convenience init(limit: Int) { self.init(limit: limit, onDoubleResume: nil) }
+
+  /// A semaphore with `limit` permits, which tells `report` of a second resume instead.
+  package init(limit: Int, onDoubleResume report: DoubleResumeReporter?) {
     self.limit = limit
     self.report = report
     state = Lock(State(free: limit))

@@ -1,3 +1,4 @@
+import GradeReport
 import Limiters
 import Synchronization
 import Testing

@@ -24,11 +24,13 @@ struct ImportDirections {
     "Tracing": Room(rooms: []),
     "VirtualTime": Room(rooms: [], packages: ["DequeModule", "HeapModule"]),
     "Workloads": Room(rooms: []),
+    "Continuations": Room(rooms: [], system: ["Synchronization"]),
+    "GradeReport": Room(rooms: []),
     "LessonBook": Room(rooms: []),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
     "Terminal": Room(rooms: ["CLibedit"]),
-    "Specimens": Room(rooms: ["Limiters"], system: ["Synchronization"]),
+    "Specimens": Room(rooms: ["Continuations", "Limiters"], system: ["Synchronization"]),
     "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
     "Experiments": Room(
       rooms: ["Mechanisms", "VirtualTime", "Tracing", "Workloads"],
@@ -37,7 +39,8 @@ struct ImportDirections {
     "Rendering": Room(rooms: ["Tracing", "Experiments", "Mechanisms", "Workloads"]),
     "Shell": Room(
       rooms: [
-        "Experiments", "Rendering", "LessonBook", "Grading", "Mechanisms", "Tracing", "Workloads",
+        "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms", "Tracing",
+        "Workloads",
       ]
     ),
     "Statistics": Room(rooms: ["Workloads"], packages: ["HeapModule"]),
@@ -47,7 +50,10 @@ struct ImportDirections {
     ),
     "Publishing": Room(rooms: ["Trials", "Statistics", "Mechanisms"], packages: ["Histogram"]),
     "Grading": Room(
-      rooms: ["Experiments", "Rendering", "Mechanisms", "Specimens", "Tracing", "Workloads"]
+      rooms: [
+        "Continuations", "Experiments", "GradeReport", "Rendering", "Mechanisms", "Tracing",
+        "Workloads",
+      ]
     ),
     "lab": Room(rooms: ["Shell", "Terminal"], packages: ["ArgumentParser"]),
     "bench": Room(rooms: ["Trials", "Publishing"], packages: ["ArgumentParser"]),

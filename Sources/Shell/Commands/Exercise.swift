@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Grading
+internal import GradeReport
 internal import LessonBook
 internal import Rendering
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Grading
+internal import GradeReport
 internal import LessonBook
 
 // Where a learner's Swift is built and graded.
@@ -25,14 +25,12 @@ struct ExerciseHarness: Sendable {
   ]
 
   var program: String {
-    """
-    import Grading
+    "import Grading\n\n" + """
+      @main struct Program {
+        static func main() async { await Grader.\(grader)(\(type).self).main() }
+      }
 
-    @main struct Program {
-      static func main() async { await Grader.\(grader)(\(type).self).main() }
-    }
-
-    """
+      """
   }
 }
 

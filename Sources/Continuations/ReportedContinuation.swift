@@ -1,22 +1,22 @@
-internal import Limiters
+internal import Synchronization
 
-// Not a specimen: what lets one show its defect without ending the process.
+// How code that may resume a continuation twice is explored.
 //
-// A continuation resumed a second time aborts the program if it is checked, and is undefined behaviour
-// if it is not. An explorer that looks for exactly that must survive it a thousand times. So the
-// specimens resume through this wrapper: the first resume goes through, every further one goes to a
-// reporter.
+// A second resume stops the program if the continuation is checked, and is undefined behaviour if it is
+// not. An explorer that looks for second resumes must survive them. So code that may be wrong in this
+// way, a specimen or a learner's, resumes through this wrapper: the first resume goes through, each
+// later one goes to a reporter.
 
 /// Told what was resumed a second time, as a noun: "the waiter's continuation".
 package typealias DoubleResumeReporter = @Sendable (_ what: String) -> Void
 
-/// A continuation whose second resume is reported instead of suffered.
+/// A continuation that survives a second resume and reports it.
 package final class ReportedContinuation<Value: Sendable>: Sendable {
   private let what: String
   private let report: DoubleResumeReporter
-  private let isResumed = Lock(false)
-  // An unsafe one, so that a specimen that loses its waiter does so in silence. Resumed at most
-  // once: `isResumed` is set under its lock by the first, and only the first goes on.
+  private let isResumed = Atomic(false)
+  // An unsafe one, because a checked one would print a warning when a specimen loses its waiter.
+  // Resumed at most once: `exchange` is atomic and returns false to the first caller only.
   private let continuation: UnsafeContinuation<Value, any Error>
 
   private init(
@@ -34,7 +34,7 @@ package final class ReportedContinuation<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - what: The continuation as a noun, for the report.
   ///   - report: Told of every resume after the first; nil to stop with a message.
-  ///   - park: Puts the continuation where somebody will resume it.
+  ///   - park: Puts the continuation where the code that resumes it finds it.
   /// - Returns: What it is resumed with first.
   /// - Throws: The error it is resumed with first.
   package static func wait(
@@ -50,16 +50,13 @@ package final class ReportedContinuation<Value: Sendable>: Sendable {
   }
 
   package func resume(with result: sending Result<Value, any Error>) {
-    let isFirst = isResumed.withLock { isResumed in
-      defer { isResumed = true }
-      return !isResumed
-    }
-    if isFirst { continuation.resume(with: result) } else { report(what) }
+    let wasResumed = isResumed.exchange(true, ordering: .acquiringAndReleasing)
+    if wasResumed { report(what) } else { continuation.resume(with: result) }
   }
 }
 
 private func stopForDoubleResume(_ what: String) {
   fatalError(
-    "\(what) was resumed twice; this limiter is wrong on purpose, see its file in Sources/Specimens"
+    "\(what) was resumed twice; if its limiter is a specimen, its file in Sources/Specimens says why"
   )
 }
