@@ -17,7 +17,7 @@ private struct Refusal: Error {}
 package enum Grader {
   /// Lesson 7: never more than the limit, permits conserved when a body throws.
   package static func limiter<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook {
-    let entry = CatalogueEntry(LearnerLimiterMechanism<Limiter>.self)
+    let entry = CatalogueEntry(LimiterAdapter<Limiter>.self)
     return GradeBook([
       { await values(type) },
       { await explored(entry, "safety", tasks: 2, limit: 1) },
@@ -31,7 +31,7 @@ package enum Grader {
   package static func cancellableLimiter<Limiter: LearnerLimiter>(
     _ type: Limiter.Type
   ) -> GradeBook {
-    let entry = CatalogueEntry(LearnerLimiterMechanism<Limiter>.self)
+    let entry = CatalogueEntry(LimiterAdapter<Limiter>.self)
     return GradeBook([
       { await values(type) },
       { await explored(entry, "safety", tasks: 2, limit: 1) },
@@ -67,7 +67,7 @@ package enum Grader {
     _ type: Limiter.Type,
     seed: UInt64 = .random(in: 1...1_000_000)
   ) -> GradeBook {
-    let entry = CatalogueEntry(LearnerLimiterMechanism<Limiter>.self)
+    let entry = CatalogueEntry(LimiterAdapter<Limiter>.self)
     return GradeBook([
       { await values(type) },
       { await explored(entry, "safety", tasks: 3, limit: 1) },

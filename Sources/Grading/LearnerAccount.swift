@@ -25,12 +25,8 @@ package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
 
   package static var profile: MechanismProfile {
     MechanismProfile(
-      limit: .any,
-      waiting: .suspendsTask,
       order: .none,
       cancellation: .neverWaits,
-      clock: .any,
-      defaultKind: .suspend,
       summary: "your account",
       explanation: "The account you have written; a task is a withdrawal of 60."
     )

@@ -1,6 +1,5 @@
 internal import Continuations
 package import Mechanisms
-internal import Workloads
 
 /// What a learner writes in the exercise on continuations: a pool of numbered elements.
 package protocol LearnerPool: Sendable {
@@ -44,17 +43,12 @@ package struct Waiting: Sendable {
 }
 
 /// Carries tasks through a learner's pool.
-package struct LearnerPoolMechanism<Pool: LearnerPool>: Mechanism {
+package struct LearnerPoolMechanism<Pool: LearnerPool>: RunMechanism {
   package static var id: String { "yours" }
 
   package static var profile: MechanismProfile {
     MechanismProfile(
-      limit: .any,
-      waiting: .suspendsTask,
       order: .none,
-      cancellation: .leavesAtOnce,
-      clock: .any,
-      defaultKind: .suspend,
       summary: "your pool",
       explanation: "The pool you have written."
     )
@@ -66,19 +60,9 @@ package struct LearnerPoolMechanism<Pool: LearnerPool>: Mechanism {
     pool = Pool(size: setup.limit, waiting: Waiting(report: setup.onDoubleResume))
   }
 
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in
-      let element = await pool.take()
-      defer { pool.giveBack(element) }
-      try await body()
-    })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times {
-      let element = await pool.take()
-      body()
-      pool.giveBack(element)
-    }
+  package func run(_ body: () async throws -> Void) async throws {
+    let element = await pool.take()
+    defer { pool.giveBack(element) }
+    try await body()
   }
 }

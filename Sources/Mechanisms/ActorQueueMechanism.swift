@@ -7,10 +7,7 @@ package final class ActorQueueMechanism: Mechanism {
 
   package static let profile = MechanismProfile(
     limit: .one,
-    waiting: .suspendsTask,
     order: .fifoToFirstSuspension,
-    cancellation: .leavesAtOnce,
-    clock: .any,
     defaultKind: .spin,
     summary: "ActorQueue: tasks start on one actor in order, up to their first suspension",
     explanation: """

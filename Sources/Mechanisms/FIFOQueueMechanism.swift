@@ -1,17 +1,12 @@
 internal import Limiters
-internal import Workloads
 
 /// `FIFOQueue`: one at a time, each from its start to its end.
-package final class FIFOQueueMechanism: Mechanism {
+package final class FIFOQueueMechanism: RunMechanism {
   package static let id = "fifo-queue"
 
   package static let profile = MechanismProfile(
     limit: .one,
-    waiting: .suspendsTask,
     order: .fifo,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "FIFOQueue: tasks start and end one after the other",
     explanation: """
       Tasks sent to the queue run one at a time, in the order in which they were sent, and the \
@@ -27,12 +22,8 @@ package final class FIFOQueueMechanism: Mechanism {
 
   package init(_ setup: MechanismSetup) { queue = FIFOQueue(executor: setup.executor) }
 
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await queue.enqueueAndWait(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await queue.enqueueAndWait { body() } }
+  package func run(_ body: () async throws -> Void) async throws {
+    try await queue.enqueueAndWait(body)
   }
 
   package var permitsInUse: Int? { queue.isRunning ? 1 : 0 }

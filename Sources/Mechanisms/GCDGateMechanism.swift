@@ -6,7 +6,6 @@ package final class GCDGateMechanism: Mechanism {
   package static let id = "gcd-gate"
 
   package static let profile = MechanismProfile(
-    limit: .any,
     waiting: .queued,
     order: .fifo,
     cancellation: .skippedAtItsTurn,

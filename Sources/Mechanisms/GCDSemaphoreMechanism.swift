@@ -6,7 +6,6 @@ package final class GCDSemaphoreMechanism: Mechanism {
   package static let id = "gcd-semaphore"
 
   package static let profile = MechanismProfile(
-    limit: .any,
     waiting: .blocksThread,
     order: .none,
     cancellation: .skippedAtItsTurn,

@@ -1,17 +1,11 @@
 internal import Limiters
-internal import Workloads
 
 /// `ConcurrencyLimiter`: permits handed over through Condition and Signal.
-package final class LimiterMechanism: Mechanism {
+package final class LimiterMechanism: RunMechanism {
   package static let id = "limiter"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .fifo,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     controls: [.limit],
     summary: "ConcurrencyLimiter built on Condition and Signal",
     explanation: """
@@ -28,18 +22,7 @@ package final class LimiterMechanism: Mechanism {
 
   package init(_ setup: MechanismSetup) { limiter = ConcurrencyLimiter(concurrency: setup.limit) }
 
-  // Inlined into what callers of the protocol call: a frame less for each waiting task.
-  @inline(__always)
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await limiter.run(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times {
-      // An empty wait cannot be cancelled and the body throws nothing.
-      try? await limiter.run { body() }
-    }
-  }
+  package func run(_ body: () async throws -> Void) async throws { try await limiter.run(body) }
 
   package var permitsInUse: Int? { limiter.running }
 

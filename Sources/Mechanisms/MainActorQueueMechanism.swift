@@ -7,9 +7,7 @@ package final class MainActorQueueMechanism: Mechanism {
 
   package static let profile = MechanismProfile(
     limit: .one,
-    waiting: .suspendsTask,
     order: .fifoToFirstSuspension,
-    cancellation: .leavesAtOnce,
     clock: .real,
     defaultKind: .spin,
     summary: "MainActorQueue.shared: tasks start on the main actor in order",

@@ -112,13 +112,15 @@ package struct MechanismProfile: Hashable, Sendable {
   /// How the defect is made to show; only specimens have one.
   package var exposure: Exposure?
 
+  /// The claims left out are those of most limiters written with tasks: any limit, waiting tasks are
+  /// suspended and leave at once when cancelled, any clock, and suspending work.
   package init(
-    limit: Limit,
-    waiting: Waiting,
+    limit: Limit = .any,
+    waiting: Waiting = .suspendsTask,
     order: Order,
-    cancellation: Cancellation,
-    clock: Clock,
-    defaultKind: ServiceKind,
+    cancellation: Cancellation = .leavesAtOnce,
+    clock: Clock = .any,
+    defaultKind: ServiceKind = .suspend,
     controls: Set<Control> = [],
     completionSignal: String? = nil,
     summary: String,

@@ -1,7 +1,5 @@
-internal import Workloads
-
 /// No limit: what every mechanism's cost and effect are compared with.
-package struct NoLimitMechanism: Mechanism {
+package struct NoLimitMechanism: RunMechanism {
   package static let id = "none"
 
   package static let profile = MechanismProfile(
@@ -9,8 +7,6 @@ package struct NoLimitMechanism: Mechanism {
     waiting: .none,
     order: .fifo,
     cancellation: .neverWaits,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "no limit: the baseline",
     explanation: """
       Every task runs as soon as it arrives. What it shows is what a limit is for: with suspending \
@@ -21,11 +17,5 @@ package struct NoLimitMechanism: Mechanism {
 
   package init(_ setup: MechanismSetup) {}
 
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await body() })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { body() }
-  }
+  package func run(_ body: () async throws -> Void) async throws { try await body() }
 }

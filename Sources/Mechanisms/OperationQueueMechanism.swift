@@ -14,7 +14,6 @@ package final class OperationQueueMechanism: Mechanism {
   package static let id = "operation-queue"
 
   package static let profile = MechanismProfile(
-    limit: .any,
     waiting: .queued,
     order: .priority,
     cancellation: .skippedAtItsTurn,

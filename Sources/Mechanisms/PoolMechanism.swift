@@ -1,17 +1,11 @@
 internal import Limiters
-internal import Workloads
 
 /// `AsyncPool`: as many may run as there are elements to lend.
-package final class PoolMechanism: Mechanism {
+package final class PoolMechanism: RunMechanism {
   package static let id = "pool"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .fifo,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "AsyncPool of elements handed over through continuations",
     explanation: """
       The permit is a thing: a connection, a buffer, an actor. Elements are built when first \
@@ -32,12 +26,8 @@ package final class PoolMechanism: Mechanism {
     pool = AsyncPool(maxElements: setup.limit) { Element() }
   }
 
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await pool.withElement { _ in try await body() } })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await pool.withElement { _ in body() } }
+  package func run(_ body: () async throws -> Void) async throws {
+    try await pool.withElement { _ in try await body() }
   }
 
   package var permitsInUse: Int? { pool.lent }

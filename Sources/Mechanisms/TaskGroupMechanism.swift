@@ -10,12 +10,9 @@ package final class TaskGroupMechanism: Mechanism {
   package static let id = "task-group"
 
   package static let profile = MechanismProfile(
-    limit: .any,
     waiting: .queued,
     order: .fifo,
     cancellation: .skippedAtItsTurn,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "a task group that keeps at most N children running",
     explanation: """
       A loop adds children to a task group until N run, then awaits group.next() before it adds \

@@ -1,17 +1,13 @@
-internal import Specimens
-internal import Workloads
+package import Specimens
 
 /// A limiter that frees its permits before it wakes a waiter.
-package final class BargingMechanism: Mechanism {
+typealias BargingMechanism = LimiterAdapter<BargingLimiter>
+
+extension BargingLimiter: NamedLimiter, CountingLimiter {
   package static let id = "specimen-barging"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .fifo,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "a limiter that frees a permit and wakes the first in line",
     explanation: """
       A departing task frees its permit and wakes the first in line, who then takes it, unless a \
@@ -24,20 +20,4 @@ package final class BargingMechanism: Mechanism {
     defect: "a newcomer may overtake a task that was woken for its permit",
     exposure: .init(.order, tasks: 3, limit: 1, violation: "order")
   )
-
-  private let limiter: BargingLimiter
-
-  package init(_ setup: MechanismSetup) {
-    limiter = BargingLimiter(limit: setup.limit)
-  }
-
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await limiter.run(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await limiter.run { body() } }
-  }
-
-  package var permitsInUse: Int? { limiter.permitsInUse }
 }

@@ -1,17 +1,13 @@
-internal import Specimens
-internal import Workloads
+package import Specimens
 
 /// A limiter whose tasks look for a permit, and take it an await later.
-package final class CheckThenActMechanism: Mechanism {
+typealias CheckThenActMechanism = LimiterAdapter<CheckThenActLimiter>
+
+extension CheckThenActLimiter: NamedLimiter {
   package static let id = "specimen-check-then-act"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .none,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "an actor that counts permits and notes each entry in a journal",
     explanation: """
       A task that finds a permit notes its entry in a journal, which is another actor, and takes \
@@ -24,18 +20,4 @@ package final class CheckThenActMechanism: Mechanism {
     defect: "between a task's look for a permit and its taking it, another task may look too",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "over-admission")
   )
-
-  private let limiter: CheckThenActLimiter
-
-  package init(_ setup: MechanismSetup) {
-    limiter = CheckThenActLimiter(limit: setup.limit)
-  }
-
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await limiter.run(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await limiter.run { body() } }
-  }
 }

@@ -1,17 +1,13 @@
-internal import Specimens
-internal import Workloads
+package import Specimens
 
 /// A semaphore whose signal and whose cancellation handler may resume the same waiter.
-package final class DoubleResumeMechanism: Mechanism {
+typealias DoubleResumeMechanism = LimiterAdapter<DoubleResumeSemaphore>
+
+extension DoubleResumeSemaphore: NamedLimiter, CountingLimiter {
   package static let id = "specimen-double-resume"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .fifo,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "a counting semaphore for tasks, as widely used",
     explanation: """
       A signal takes the first waiter out of the line and resumes it; a cancellation handler takes \
@@ -26,22 +22,7 @@ package final class DoubleResumeMechanism: Mechanism {
     exposure: .init(.cancellation, tasks: 2, limit: 1, violation: "double-resume")
   )
 
-  private let limiter: DoubleResumeSemaphore
-
-  package init(_ setup: MechanismSetup) {
-    limiter = DoubleResumeSemaphore(
-      limit: setup.limit,
-      onDoubleResume: setup.onDoubleResume
-    )
+  package static func make(_ setup: MechanismSetup) -> DoubleResumeSemaphore {
+    DoubleResumeSemaphore(limit: setup.limit, onDoubleResume: setup.onDoubleResume)
   }
-
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await limiter.run(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await limiter.run { body() } }
-  }
-
-  package var permitsInUse: Int? { limiter.permitsInUse }
 }

@@ -1,17 +1,13 @@
-internal import Specimens
-internal import Workloads
+package import Specimens
 
 /// A limiter whose waiters look for a permit, and then park.
-package final class LostWakeUpMechanism: Mechanism {
+typealias LostWakeUpMechanism = LimiterAdapter<LostWakeUpLimiter>
+
+extension LostWakeUpLimiter: NamedLimiter {
   package static let id = "specimen-lost-wake-up"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .none,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "an actor that counts permits and notes each wait in a journal",
     explanation: """
       A task that finds no permit notes in a journal, which is another actor, that it has to wait, \
@@ -24,18 +20,4 @@ package final class LostWakeUpMechanism: Mechanism {
     defect: "a task that has looked but not yet parked misses the departure it should wake up for",
     exposure: .init(.order, tasks: 2, limit: 1, violation: "lost-wake-up")
   )
-
-  private let limiter: LostWakeUpLimiter
-
-  package init(_ setup: MechanismSetup) {
-    limiter = LostWakeUpLimiter(limit: setup.limit)
-  }
-
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await limiter.run(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await limiter.run { body() } }
-  }
 }

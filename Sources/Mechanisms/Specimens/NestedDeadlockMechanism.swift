@@ -6,12 +6,7 @@ package final class NestedDeadlockMechanism: Mechanism {
   package static let id = "specimen-nested-deadlock"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .none,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "two limits, on connections and on files, each of them sound",
     explanation: """
       Tasks with odd numbers are downloads: they take a connection first and then a file. Tasks \

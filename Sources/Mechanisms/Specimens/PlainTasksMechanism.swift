@@ -7,10 +7,8 @@ package final class PlainTasksMechanism: Mechanism {
 
   package static let profile = MechanismProfile(
     limit: .one,
-    waiting: .suspendsTask,
     order: .fifoToFirstSuspension,
     cancellation: .skippedAtItsTurn,
-    clock: .any,
     defaultKind: .spin,
     summary: "messages to one actor, a plain task for each",
     explanation: """

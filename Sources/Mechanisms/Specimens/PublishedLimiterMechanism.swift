@@ -1,17 +1,13 @@
-internal import Specimens
-internal import Workloads
+package import Specimens
 
 /// The published Condition and Signal design.
-package final class PublishedLimiterMechanism: Mechanism {
+typealias PublishedLimiterMechanism = LimiterAdapter<PublishedLimiter>
+
+extension PublishedLimiter: NamedLimiter {
   package static let id = "specimen-published-limiter"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .fifo,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "the published Condition and Signal design, as published",
     explanation: """
       An actor counts the tasks in flight and keeps the signals of those that wait. Each call makes \
@@ -27,15 +23,5 @@ package final class PublishedLimiterMechanism: Mechanism {
     exposure: .init(.cancellation, tasks: 2, limit: 1, violation: "over-admission")
   )
 
-  private let limiter: PublishedLimiter
-
-  package init(_ setup: MechanismSetup) { limiter = PublishedLimiter(concurrency: setup.limit) }
-
-  package func carry(_ visit: Visit) async {
-    await visit.carry(through: { body in try await limiter.run(body) })
-  }
-
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { await limiter.run { body() } }
-  }
+  package init(limit: Int) { self.init(concurrency: limit) }
 }

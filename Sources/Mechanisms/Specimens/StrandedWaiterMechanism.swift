@@ -7,12 +7,7 @@ package final class StrandedWaiterMechanism: Mechanism {
   package static let id = "specimen-stranded-waiter"
 
   package static let profile = MechanismProfile(
-    limit: .any,
-    waiting: .suspendsTask,
     order: .none,
-    cancellation: .leavesAtOnce,
-    clock: .any,
-    defaultKind: .suspend,
     summary: "a pool whose builder suspends and may throw",
     explanation: """
       Who needs an element and finds a free place builds one; who finds none waits for an element \

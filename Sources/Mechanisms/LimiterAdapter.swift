@@ -1,0 +1,59 @@
+/// A mechanism whose limiter runs its body on the calling task.
+///
+/// Say in `run` how the limiter is entered; how tasks are carried through it follows from that.
+package protocol RunMechanism: Mechanism {
+  /// Runs `body` once there is a permit, and passes its error on; throws without having run it if
+  /// the task was cancelled while it waited.
+  func run(_ body: () async throws -> Void) async throws
+}
+
+extension RunMechanism {
+  // Inlined into what callers of the protocol call: a frame less for each waiting task.
+  @inline(__always)
+  package func carry(_ visit: Visit) async { await visit.carry(through: run) }
+
+  @inline(__always)
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    // The body throws nothing, and a pass that is cancelled while it waits has nothing to tell.
+    for _ in 0..<times { try? await run { body() } }
+  }
+}
+
+/// A limiter with a `run`, and what the catalogue says of it.
+package protocol NamedLimiter: Sendable {
+  /// What people call it: `specimen-barging`.
+  static var id: String { get }
+  static var profile: MechanismProfile { get }
+
+  /// Makes a limiter with so many permits.
+  init(limit: Int)
+
+  /// Makes a limiter that needs more than the number of permits.
+  static func make(_ setup: MechanismSetup) -> Self
+
+  /// Runs `body` once there is a permit, on the calling task.
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value
+}
+
+extension NamedLimiter {
+  package static func make(_ setup: MechanismSetup) -> Self { Self(limit: setup.limit) }
+}
+
+/// A limiter that can say at any moment how many of its permits are in use.
+package protocol CountingLimiter {
+  var permitsInUse: Int { get }
+}
+
+/// Carries tasks through any limiter with a `run`: a specimen, or one that a learner has written.
+package struct LimiterAdapter<Limiter: NamedLimiter>: RunMechanism {
+  package static var id: String { Limiter.id }
+  package static var profile: MechanismProfile { Limiter.profile }
+
+  private let limiter: Limiter
+
+  package init(_ setup: MechanismSetup) { limiter = Limiter.make(setup) }
+
+  package func run(_ body: () async throws -> Void) async throws { try await limiter.run(body) }
+
+  package var permitsInUse: Int? { (limiter as? any CountingLimiter)?.permitsInUse }
+}
