@@ -13,12 +13,12 @@ package struct Course: Sendable {
   /// - Throws: `CourseError` if there is no such folder or no lesson in it.
   package init(folder: String) throws(CourseError) {
     self.folder = folder
-    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+    guard let names = Self.files(in: folder) else {
       throw CourseError("there is no folder '\(folder)' to read lessons from")
     }
     var lessons: [Lesson] = []
     var problems: [LessonProblem] = []
-    for name in names.sorted() where name.first?.isNumber == true && name.hasSuffix(".md") {
+    for name in names {
       guard let text = Self.text(of: folder + "/" + name) else {
         problems.append(LessonProblem(file: name, line: 1, "the file cannot be read as UTF-8"))
         continue
@@ -32,6 +32,17 @@ package struct Course: Sendable {
     }
     self.lessons = lessons.sorted { $0.number < $1.number }
     self.problems = problems
+  }
+
+  /// The numbers of the lessons in a folder, told from the names of their files: no lesson is read.
+  package static func numbers(in folder: String) -> [Int] {
+    (files(in: folder) ?? []).compactMap { LessonParser.name(of: $0)?.number }
+  }
+
+  /// The files that could be lessons, in order; nil if there is no such folder.
+  private static func files(in folder: String) -> [String]? {
+    try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+      .filter { $0.first?.isNumber == true && $0.hasSuffix(".md") }
   }
 
   /// The lesson of that number, or whose slug or title begins so.

@@ -156,15 +156,7 @@ extension Session {
       of: line,
       cursor: cursor,
       tasks: knownTasks.load(ordering: .relaxed),
-      lessons: Classroom.numbers(in: lessonsFolder)
+      lessons: lessonsFolder.map(Course.numbers)?.map(String.init) ?? []
     )
-  }
-}
-
-extension Classroom {
-  /// The numbers of the lessons there are.
-  fileprivate static func numbers(in folder: String?) -> [String] {
-    let course = try? Classroom(folder: folder).course()
-    return course?.lessons.map { String($0.number) } ?? []
   }
 }

@@ -109,6 +109,18 @@ struct CompletionTests {
   }
 
   @Test
+  func `the lessons are offered by the names of their files, without reading one`() throws {
+    let scratch = try ScratchFolder()
+    // Read as a lesson, neither of them is one.
+    _ = try scratch.file("01-first.md", "")
+    _ = try scratch.file("02-second.md", "")
+    _ = try scratch.file("README.md", "")
+    let lab = Lab(classroom: Classroom(folder: scratch.path))
+    let offered = lab.session.completions(of: "lesson ", cursor: 7)
+    #expect(offered.candidates.map(\.text) == ["1", "2"])
+  }
+
+  @Test
   func `no cursor in any line stops the program`() {
     for command in CommandTable.commands {
       for line in command.examples {
