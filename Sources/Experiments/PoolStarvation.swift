@@ -60,14 +60,7 @@ package enum PoolStarvation {
 
   /// Something that happens once, and that tasks wait for in either way.
   private final class Event: Sendable {
-    private struct State {
-      var begun = 0
-      var finished = 0
-      var hasHappened = false
-      var suspended: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex(EventState<CheckedContinuation<Void, Never>>())
     private let semaphore = DispatchSemaphore(value: 0)
 
     var begun: Int { state.withLock { $0.begun } }
@@ -75,7 +68,6 @@ package enum PoolStarvation {
     var hasHappened: Bool { state.withLock { $0.hasHappened } }
 
     func wait(_ wait: Wait) async {
-      state.withLock { $0.begun += 1 }
       switch wait {
       case .block:
         // Holds the thread this task runs on until somebody signals.
@@ -87,26 +79,49 @@ package enum PoolStarvation {
       state.withLock { $0.finished += 1 }
     }
 
-    private func blockThread() { semaphore.wait() }
+    private func blockThread() {
+      if state.withLock({ $0.begin(suspendedAs: nil) }) { semaphore.wait() }
+    }
 
     private func suspendTask() async {
       await withCheckedContinuation { continuation in
-        let isLate = state.withLock { state in
-          if !state.hasHappened { state.suspended.append(continuation) }
-          return state.hasHappened
-        }
-        if isLate { continuation.resume() }
+        let mustWait = state.withLock { $0.begin(suspendedAs: continuation) }
+        if !mustWait { continuation.resume() }
       }
     }
 
     func happen() {
-      let (begun, suspended) = state.withLock { state in
-        defer { state.suspended = [] }
-        state.hasHappened = true
-        return (state.begun, state.suspended)
-      }
-      for _ in 0..<begun { semaphore.signal() }
+      let (blocked, suspended) = state.withLock { $0.happen() }
+      for _ in 0..<blocked { semaphore.signal() }
       for continuation in suspended { continuation.resume() }
+    }
+  }
+
+  /// Who waits for an event, and whether it has happened: decides, and wakes nobody.
+  struct EventState<Suspended> {
+    private(set) var begun = 0
+    private(set) var hasHappened = false
+    var finished = 0
+    private var blocked = 0
+    private var suspended: [Suspended] = []
+
+    /// A task begins to wait, suspended or blocking its thread.
+    ///
+    /// - Returns: whether it must: not for an event that has happened, because nobody would wake it.
+    mutating func begin(suspendedAs task: Suspended?) -> Bool {
+      begun += 1
+      guard !hasHappened else { return false }
+      if let task { suspended.append(task) } else { blocked += 1 }
+      return true
+    }
+
+    /// The event happens.
+    ///
+    /// - Returns: those who wait for it, to be woken.
+    mutating func happen() -> (blocked: Int, suspended: [Suspended]) {
+      defer { (blocked, suspended) = (0, []) }
+      hasHappened = true
+      return (blocked, suspended)
     }
   }
 }
