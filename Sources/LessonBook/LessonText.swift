@@ -18,16 +18,16 @@ package struct LessonText: Sendable {
   private func text(_ passage: Passage) -> String {
     switch passage {
     case .title(let title):
-      return "\n" + painted(wrapped(title), .bold) + "\n"
+      return "\n" + painted(wrapped(plain(title)), .bold) + "\n"
     case .text(let blocks):
       return blocks.map { text($0).map { "\n\($0)\n" } ?? "" }.joined()
     case .question(let question, let form):
-      return "\n" + painted(wrapped(question), .bold)
+      return "\n" + painted(wrapped(plain(question)), .bold)
         + "\n" + wrapped("Your guess: \(form), or Enter to skip.") + "\n"
     case .met(let sentence):
-      return painted(wrapped(sentence, first: ascii ? "ok  " : "✓ "), .green) + "\n"
+      return painted(wrapped(plain(sentence), first: ascii ? "ok  " : "✓ "), .green) + "\n"
     case .missed(let sentence, let reason):
-      return painted(wrapped(sentence, first: ascii ? "no  " : "✗ "), .red) + "\n"
+      return painted(wrapped(plain(sentence), first: ascii ? "no  " : "✗ "), .red) + "\n"
         + (reason.isEmpty ? "" : wrapped(reason, first: "    ") + "\n")
     case .comparison(let sentence, let isRight):
       let mark = ascii ? (isRight ? "ok  " : "--  ") : (isRight ? "✓ " : "≠ ")
@@ -78,8 +78,23 @@ package struct LessonText: Sendable {
     }
   }
 
+  /// Code as it stands; what does not fit goes on below, further in, and a comment as a comment.
   private func code(_ lines: [String]) -> String {
-    lines.map { $0.isEmpty ? "" : "    " + $0 }.joined(separator: "\n")
+    lines.map { line in
+      let indent = String(repeating: " ", count: line.leadingSpaces + 4)
+      guard !line.isEmpty, line.count + 4 > width else { return line.isEmpty ? "" : "    " + line }
+      guard let sign = ["/// ", "// "].first(where: { line.contains($0) }),
+        let comment = line.firstRange(of: sign)
+      else { return wrapped(line.trimmed, first: indent, rest: indent + "    ") }
+      let text = wrapped(
+        String(line[comment.upperBound...]),
+        first: indent + sign,
+        rest: indent + sign
+      )
+      let before = String(line[..<comment.lowerBound]).trimmed
+      return before.isEmpty
+        ? text : text + "\n" + wrapped(before, first: indent, rest: indent + "    ")
+    }.joined(separator: "\n")
   }
 
   /// Columns as wide as their widest cell, where that fits; otherwise a line for each cell.
@@ -103,13 +118,17 @@ package struct LessonText: Sendable {
     .joined(separator: "\n")
   }
 
-  /// Without the signs that only a renderer of Markdown would need.
+  /// Without the signs that only a renderer of Markdown would need; code keeps all of its own.
   func plain(_ text: String) -> String {
     var result = ""
     var rest = text[...]
     while let character = rest.first {
-      if rest.hasPrefix("**") {
-        rest = rest.dropFirst(2)
+      if character == "`", let end = rest.dropFirst().firstIndex(of: "`") {
+        result += rest[...end]
+        rest = rest[end...].dropFirst()
+      } else if character == "*", let (inner, after) = Self.emphasis(rest) {
+        result += plain(String(inner))
+        rest = after
       } else if character == "[", let (label, after) = Self.link(rest) {
         result += label
         rest = after
@@ -119,6 +138,16 @@ package struct LessonText: Sendable {
       }
     }
     return ascii ? Self.transliterated(result) : result
+  }
+
+  /// What is emphasised at the start of `text` by one asterisk or two, and what follows it.
+  private static func emphasis(_ text: Substring) -> (inner: Substring, rest: Substring)? {
+    let sign = text.hasPrefix("**") ? "**" : "*"
+    let body = text.dropFirst(sign.count)
+    guard let end = body.firstRange(of: sign), let first = body.first, !first.isWhitespace,
+      !body[..<end.lowerBound].isEmpty, body[body.index(before: end.lowerBound)] != " "
+    else { return nil }
+    return (body[..<end.lowerBound], body[end.upperBound...])
   }
 
   /// The label of a link at the start of `text`, and what follows the link.
@@ -138,24 +167,23 @@ package struct LessonText: Sendable {
     return text.map { signs[$0] ?? ($0.isASCII ? String($0) : "?") }.joined()
   }
 
-  /// Breaks text at spaces so that lines fit; later lines are indented as far as `first` is long.
-  func wrapped(_ text: String, first: String = "") -> String {
-    let room = max(12, width - first.count)
+  /// Breaks text at spaces so that lines fit; later lines begin with `rest`, or are indented as far as
+  /// `first` is long.
+  func wrapped(_ text: String, first: String = "", rest: String? = nil) -> String {
+    let rest = rest ?? String(repeating: " ", count: first.count)
     var lines: [String] = []
-    var line = ""
-    for word in text.split(separator: " ") {
-      if line.isEmpty {
-        line = String(word)
-      } else if line.count + 1 + word.count <= room {
-        line += " " + word
-      } else {
-        lines.append(line)
-        line = String(word)
-      }
+    var begin = first
+    var left = text[...]
+    while true {
+      let room = max(12, width - begin.count)
+      guard left.count > room,
+        let end = left.prefix(room + 1).lastIndex(of: " ") ?? left.firstIndex(of: " ")
+      else { break }
+      lines.append((begin + left[..<end]).trimmedEnd)
+      left = left[end...].drop { $0 == " " }
+      begin = rest
     }
-    lines.append(line)
-    let indent = String(repeating: " ", count: first.count)
-    return lines.enumerated().map { ($0 == 0 ? first : indent) + $1 }.joined(separator: "\n")
+    return (lines + [begin + left]).joined(separator: "\n")
   }
 
   private enum Paint: String {

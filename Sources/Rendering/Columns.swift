@@ -25,15 +25,21 @@ package enum Columns {
     return lines
   }
 
-  /// A sentence in lines of at most `width` columns, continued after `indent` blanks.
-  package static func wrap(_ text: String, width: Int, indent: Int = 0) -> [String] {
+  /// A sentence in lines of at most `width` columns, begun after `first` and continued after `indent`
+  /// blanks.
+  package static func wrap(
+    _ text: String,
+    width: Int,
+    indent: Int = 0,
+    first: String = ""
+  ) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
     for word in text.split(separator: " ", omittingEmptySubsequences: true) {
       if let last = lines.last, last.count + 1 + word.count <= width {
         lines[lines.count - 1] += " " + word
       } else {
-        lines.append((lines.isEmpty ? "" : margin) + word)
+        lines.append((lines.isEmpty ? first : margin) + word)
       }
     }
     return lines

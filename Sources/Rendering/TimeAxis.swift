@@ -40,23 +40,20 @@ struct TimeAxis {
     }
   }
 
-  /// The line of tick labels, each beginning over the cell whose beginning it names.
+  /// The line of tick labels, each beginning over the cell whose beginning it names; the last, which
+  /// carries the unit, ends at the edge where it would go beyond it.
   func line(width: Int) -> String {
-    var line = ""
-    var tick = 0
-    while tick <= cells {
-      let isLast = tick + stride > cells
-      var label = Self.number(Int64(tick) * cell, per: unit.nanoseconds)
-      if isLast { label += " " + unit.name }
-      if tick + label.count > width, tick > 0 {
-        // No room for the last label: the one before it carries the unit.
-        let withUnit = line + " " + unit.name
-        return withUnit.count <= width ? withUnit : line
-      }
-      line = Columns.left(line, tick) + label
-      tick += stride
+    var labels = ticks.map { (column: Int($0.time / cell), text: $0.label) }
+    let last = labels.removeLast()
+    let text = last.text + " " + unit.name
+    let column = max(0, min(last.column, width - text.count))
+    // The last label says more than the one before it.
+    if labels.count > 1, let before = labels.last, before.column + before.text.count >= column {
+      labels.removeLast()
     }
-    return line
+    let line = labels.reduce("") { Columns.left($0, $1.column) + $1.text }
+    if line.count < column || labels.isEmpty { return Columns.left(line, column) + text }
+    return line + " " + unit.name
   }
 
   /// The smallest of 1, 1.25, 2, 2.5, 4, 5 times a power of ten that is at least `least` and whole.

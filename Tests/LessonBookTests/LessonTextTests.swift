@@ -15,7 +15,7 @@ import Testing
 
         1 minute, virtual time
 
-        A *permit* lets one task in. See the glossary.
+        A permit lets one task in. See the glossary.
 
         Experiment: four through two (1 of 4)
 
@@ -26,6 +26,43 @@ import Testing
 
         When does the last one end?
         Your guess: a duration, such as 400ms, or Enter to skip.
+
+        """
+    )
+  }
+
+  @Test func `emphasis is without its signs, and code keeps its own`() {
+    let text = LessonText(width: 60)
+    #expect(
+      text.plain("a *permit*, *so called*, **must** be `a * b * c`")
+        == "a permit, so called, must be `a * b * c`"
+    )
+    #expect(text.plain("3 * 4 * 5, 2*") == "3 * 4 * 5, 2*")
+    #expect(text.text([.met("the *same*")]) == "✓ the same\n")
+    #expect(text.text([.question("Is it *so*?", form: "yes")]).contains("\nIs it so?\n"))
+  }
+
+  @Test func `code that does not fit goes on below, and a comment as a comment`() {
+    let lines = [
+      "func f() {", "  // Holds the thread this task runs on",
+      "  wait()  // until somebody signals it",
+      "  /// A doc comment is one again", "  let sum = first + second + third + fourth", "}",
+    ]
+    let blocks = [LessonBlock(.code("swift", lines), line: 1)]
+    #expect(
+      LessonText(width: 30).text([.text(blocks)]) == """
+
+            func f() {
+              // Holds the thread this
+              // task runs on
+              // until somebody
+              // signals it
+              wait()
+              /// A doc comment is one
+              /// again
+              let sum = first + second
+                  + third + fourth
+            }
 
         """
     )

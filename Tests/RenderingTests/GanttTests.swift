@@ -1,8 +1,9 @@
 import Experiments
-import Rendering
 import Testing
 import Tracing
 import Workloads
+
+@testable import Rendering
 
 @Suite
 struct GanttTests {
@@ -225,6 +226,19 @@ struct GanttTests {
       #expect(lines[0].contains(" 0"))
       #expect(lines[1].hasSuffix("█|"))
       #expect(lines.allSatisfy { $0.count <= width })
+    }
+  }
+
+  @Test
+  func `the last tick of an axis has its label, at every width`() {
+    for end in [1, 7, 99, 250, 999, 1_050, 4_000, 12_345, 186_000_000, 400_000_000] as [Int64] {
+      for room in 16...100 {
+        let axis = TimeAxis(end: end, room: room)
+        let line = axis.line(width: room + 1)
+        let last = axis.ticks.last?.label ?? ""
+        #expect(line.hasSuffix(" \(last) \(axis.unitName)") || last == "0", "\(end) in \(room)")
+        #expect(line.hasPrefix("0 ") && line.count <= room + 1, "\(end) in \(room)")
+      }
     }
   }
 }
