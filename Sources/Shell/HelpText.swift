@@ -94,8 +94,16 @@ enum HelpText {
       text += "\n" + list(command.keys.map { ["\($0.name)=", "\($0.help): \($0.form)"] }, format)
     }
     text += "\nfor example\n"
-    for example in command.examples { text += "  \(example)\n" }
+    for example in command.examples {
+      text += paragraph(example, format, indent: 4, first: "  ")
+    }
     return text
+  }
+
+  /// What one can type while playing the scheduler.
+  static func game(_ format: TextFormat) -> String {
+    list(SchedulerGame.moves.map { [$0.form, $0.does] }, format)
+      + paragraph("All other commands work as ever: 'help COMMAND' says more.", format)
   }
 
   static func topic(_ topic: HelpTopic, _ format: TextFormat) -> String {
@@ -119,8 +127,13 @@ enum HelpText {
     text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
-  private static func paragraph(_ text: String, _ format: TextFormat, indent: Int = 0) -> String {
-    Columns.wrap(text, width: format.width, indent: indent).map { $0 + "\n" }.joined()
+  private static func paragraph(
+    _ text: String,
+    _ format: TextFormat,
+    indent: Int = 0,
+    first: String = ""
+  ) -> String {
+    Columns.wrap(text, width: format.width, indent: indent, first: first).map { $0 + "\n" }.joined()
   }
 
   /// Names and what they are, in two columns, the second wrapped beside the first.
@@ -132,8 +145,12 @@ enum HelpText {
     let names = names ?? rows.map { $0[0].count }.max() ?? 0
     let room = format.width - names - 4
     return rows.map { row in
-      let lines = room >= 20 ? Columns.wrap(row[1], width: room) : [row[1]]
-      return lines.enumerated().map { index, line in
+      // Where there is no room beside the names, what they are goes below them.
+      guard room >= 20 else {
+        return paragraph(row[0], format, indent: 4, first: "  ")
+          + paragraph(row[1], format, indent: 4, first: "    ")
+      }
+      return Columns.wrap(row[1], width: room).enumerated().map { index, line in
         "  " + Columns.left(index == 0 ? row[0] : "", names) + "  " + line + "\n"
       }.joined()
     }.joined()

@@ -63,9 +63,10 @@ package struct PromptText: Sendable {
 
 extension Session {
   package var prompt: PromptText {
+    let asked = classroom.resetAsked.map { _ in "forget it? (yes/no)" }
     let game = game.map { $0.position.isOver ? "back or done" : "choose" }
     return PromptText(
-      occupation: game ?? classroom.visit.map { "lesson \($0.lesson.number)" },
+      occupation: asked ?? game ?? classroom.visit.map { "lesson \($0.lesson.number)" },
       background: background,
       settings: settings,
       format: output.format

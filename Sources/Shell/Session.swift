@@ -89,9 +89,24 @@ package actor Session {
   package func execute(_ line: String, at place: Place) async -> Outcome {
     interruption.begin()
     isTyped = if case .prompt = place { true } else { false }
-    if isTyped, takesAsGuess(line) { return .done }
+    if isTyped, takesAsAnswer(line) || takesAsGuess(line) { return .done }
     return await carryOut(line, at: place)
   }
+
+  /// Takes the end of input, Ctrl-D: it answers no, or ends a game under way, or else the session.
+  package func endInput() -> Outcome {
+    if classroom.resetAsked != nil {
+      _ = takesAsAnswer("no")
+    } else if game != nil {
+      endGame()
+    } else {
+      return .quit
+    }
+    return .done
+  }
+
+  /// Whether there is a person to ask: not while a file is read, though a person named it.
+  var mayAsk: Bool { isTyped && sourceDepth == 0 }
 
   /// Carries out a line as part of the one that a person or a script gave.
   private func carryOut(_ line: String, at place: Place) async -> Outcome {
@@ -149,7 +164,7 @@ package actor Session {
     switch place {
     case .prompt(let columns):
       output.complain(pointing(message, at: shell.range, behind: columns))
-      tell(classroom.visit?.reminder)
+      tell(classroom.visit?.reminder.map(inLines))
     case .script(let name, let line):
       output.complain("\(name):\(line): \(message)")
     }
@@ -190,13 +205,17 @@ extension Session {
   /// The message, with carets under the word it is about where there is one and room for them.
   private func pointing(_ message: String, at range: Range<Int>?, behind columns: Int) -> String {
     let width = output.display.width
-    let lines = { Columns.wrap(message, width: width).joined(separator: "\n") }
     // A line that wraps around is no longer above its carets.
-    guard let range, columns + range.upperBound <= width else { return lines() }
+    guard let range, columns + range.upperBound <= width else { return inLines(message) }
     let carets =
       String(repeating: " ", count: columns + range.lowerBound)
       + String(repeating: "^", count: max(1, range.count))
     let single = "\(carets) \(message)"
-    return single.count <= width ? single : "\(carets)\n\(lines())"
+    return single.count <= width ? single : "\(carets)\n\(inLines(message))"
+  }
+
+  /// A sentence broken where the display ends.
+  private func inLines(_ text: String) -> String {
+    Columns.wrap(text, width: output.display.width).joined(separator: "\n")
   }
 }

@@ -27,7 +27,7 @@ struct Prompt {
       prompt.stop()
       switch outcome {
       case .interrupted: continue
-      case .endOfInput: break loop
+      case .endOfInput: if await session.endInput() == .quit { break loop }
       case .line(let line):
         console.remember(line)
         let claim = Signals.shared.claim { [session] event in

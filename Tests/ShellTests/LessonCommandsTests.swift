@@ -150,12 +150,59 @@ struct LessonCommandsTests {
     let lab = lab()
     _ = await type("lesson 1; run 6 limiter limit=3; check; leave", in: lab)
     #expect(await type("lessons", in: lab).contains("✓ passed"))
-    #expect(await type("reset 1", in: lab).contains("Forgotten"))
+    #expect(await type("reset 1", in: lab).contains("1 of 1 step passed. Type 'yes'"))
+    #expect(await type("yes", in: lab).contains("Forgotten"))
     #expect(await !type("lessons", in: lab).contains("✓ passed"))
     _ = await type("lesson 1", in: lab)
-    #expect(await type("reset", in: lab).contains("Forgotten"))
+    #expect(await !type("reset", in: lab).contains("Forgotten"))
+    #expect(await lab.session.prompt.text == "forget it? (yes/no)> ")
+    #expect(await type("Y", in: lab).contains("Forgotten"))
     #expect(await lab.session.prompt.text != "lesson 1> ")
-    #expect(await type("reset all", in: lab).contains("all lessons"))
+    #expect(await type("reset all", in: lab).contains("in all lessons: 0 of 1 step passed"))
+    #expect(await type("yes", in: lab).contains("Forgotten: your progress in all lessons"))
+    #expect(await type("yes", in: lab).contains("no command 'yes'"), "asked once, answered once")
+  }
+
+  @Test(arguments: ["reset", "reset 1", "reset all"], ["no", "", "leave", "Ctrl-D"])
+  func `without a yes nothing is forgotten`(_ reset: String, _ answer: String) async {
+    let lab = lab()
+    _ = await type("lesson 1; run 6 limiter limit=3; check", in: lab)
+    _ = await type(reset, in: lab)
+    if answer == "Ctrl-D" {
+      #expect(await lab.session.endInput() == .done)
+      #expect(lab.output.takeText().contains("Nothing is forgotten"))
+    } else {
+      #expect(await type(answer, in: lab).contains("Nothing is forgotten"))
+    }
+    // What is another command is carried out as one.
+    #expect(await lab.session.prompt.text == "lesson 1> " || answer == "leave")
+    #expect(await type("lessons", in: lab).contains("✓ passed"))
+  }
+
+  @Test
+  func `a script is not asked, and names what it forgets`() async throws {
+    let lab = lab()
+    await lab.run("lesson 1; run 6 limiter limit=3; check")
+    #expect(await lab.outcome(of: "reset") == .failed)
+    #expect(
+      lab.output.takeComplaints()
+        == ["test:1: a script must name what to forget. Write: reset N, or reset all."]
+    )
+    #expect(await lab.run("lessons").contains("✓ passed"))
+    // So it is for a script that a person names.
+    let file = try scratch.file("forget.lab", "reset 1\n")
+    #expect(await type("source \(file)", in: lab).contains("Forgotten"))
+    #expect(await !lab.run("lessons").contains("✓ passed"))
+    #expect(await lab.run("reset all").contains("Forgotten"))
+  }
+
+  @Test
+  func `a reminder is broken at spaces where it would not fit`() async {
+    let lab = lab(display: Display(width: 30))
+    _ = await type("lesson 1; what?", in: lab)
+    let said = await type("nonsense", in: lab)
+    #expect(said.contains("Enter"), "\(said)")
+    #expect(said.split(separator: "\n").allSatisfy { $0.count <= 30 }, "\(said)")
   }
 
   @Test

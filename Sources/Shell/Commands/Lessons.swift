@@ -121,31 +121,59 @@ extension Command {
     "reset",
     [Parameter("N", .lesson, optional: true)],
     summary: "forget your progress in a lesson, or with 'all' in every lesson",
-    details: "Without a number, in the lesson you are in.",
+    details: """
+      Without a number, in the lesson you are in. At the prompt it asks before it forgets. A script \
+      cannot be asked, and names what to forget.
+      """,
     examples: ["reset 1", "reset all"]
   ) { session, arguments in
     let course = try session.classroom.course()
     let word = arguments.places.first
+    let reset: Reset
     if word?.text == "all" {
-      session.tell(session.teach { $0.update { $0.lessons = [:] } })
-      session.teach { $0.leave() }
-      return session.say([.advice("Forgotten: your progress in all lessons.")])
-    }
-    guard let lesson = word.map({ course.lesson($0.text) }) ?? session.classroom.visit?.lesson
-    else {
+      reset = .all
+    } else if let lesson = word.map({ course.lesson($0.text) }) ?? session.classroom.visit?.lesson {
+      reset = .lesson(lesson)
+    } else {
       throw ShellError(
         word.map { "no lesson '\($0.text)'. 'lessons' lists them" }
           ?? "no lesson is under way. Write: reset N, or reset all",
         at: (word ?? arguments.name).range
       )
     }
-    session.tell(session.teach { $0.update { $0.lessons[lesson.slug] = nil } })
-    if session.classroom.visit?.lesson.slug == lesson.slug { session.teach { $0.leave() } }
-    return session.say([
-      .advice(
-        "Forgotten: your progress in lesson \(lesson.number). 'lesson \(lesson.number)' begins it."
-      )
-    ])
+    guard session.mayAsk else {
+      guard word != nil else {
+        throw ShellError(
+          "a script must name what to forget. Write: reset N, or reset all",
+          at: arguments.name
+        )
+      }
+      return session.forget(reset)
+    }
+    session.teach { $0.resetAsked = reset }
+    let (progress, notice) = session.teach { $0.progress() }
+    session.tell(notice)
+    return session.say([.advice(reset.question(course, progress))])
+  }
+}
+
+/// What a reset forgets.
+enum Reset: Sendable {
+  case all
+  case lesson(Lesson)
+
+  /// What there is to lose.
+  func question(_ course: Course, _ progress: LearnerProgress) -> String {
+    let lessons: [Lesson]
+    let place: String
+    switch self {
+    case .all: (lessons, place) = (course.lessons, "all lessons")
+    case .lesson(let lesson): (lessons, place) = ([lesson], "lesson \(lesson.number)")
+    }
+    let passed = lessons.reduce(0) { $0 + (progress.lessons[$1.slug]?.passed(of: $1) ?? 0) }
+    let steps = lessons.reduce(0) { $0 + $1.steps.count }
+    return "This forgets your progress in \(place): \(passed) of "
+      + "\(NumberText.count(steps, "step")) passed. Type 'yes' to forget it."
   }
 }
 
@@ -170,6 +198,24 @@ extension Session {
     return say(try result.get())
   }
 
+  /// Forgets progress, and leaves a lesson whose progress is gone.
+  @discardableResult
+  func forget(_ reset: Reset) -> Outcome {
+    let advice: String
+    switch reset {
+    case .all:
+      tell(teach { $0.update { $0.lessons = [:] } })
+      teach { $0.leave() }
+      advice = "Forgotten: your progress in all lessons."
+    case .lesson(let lesson):
+      tell(teach { $0.update { $0.lessons[lesson.slug] = nil } })
+      if classroom.visit?.lesson.slug == lesson.slug { teach { $0.leave() } }
+      let number = lesson.number
+      advice = "Forgotten: your progress in lesson \(number). 'lesson \(number)' begins it."
+    }
+    return say([.advice(advice)])
+  }
+
   @discardableResult
   func say(_ passages: [Passage]) -> Outcome {
     let format = output.format
@@ -186,6 +232,21 @@ extension Session {
 
   func tell(_ notice: String?) {
     if let notice { output.complain(notice) }
+  }
+
+  /// Takes a line typed after a reset has asked: yes forgets, anything else does not.
+  ///
+  /// - Returns: false if the line is to be carried out as any other.
+  func takesAsAnswer(_ line: String) -> Bool {
+    guard let reset = classroom.resetAsked else { return false }
+    teach { $0.resetAsked = nil }
+    let answer = line.trimmingCharacters(in: .whitespaces).lowercased()
+    if ["yes", "y"].contains(answer) {
+      forget(reset)
+      return true
+    }
+    say([.advice("Nothing is forgotten.")])
+    return ["no", "n", ""].contains(answer)
   }
 
   /// Takes a line typed while a lesson's question is open for the answer, if it can be one.

@@ -9,11 +9,10 @@ extension Command {
     keys: ExploreKeys.ofScenario,
     summary: "play the scheduler: choose who takes the next step, go back, let it run",
     details: """
-      Each position lists what can happen next and what it will do. Type its number; 'back' or \
-      'back 3' takes steps back, 'goto 4' goes to just behind step 4, 'auto' lets it run, 'fork \
-      NAME' keeps the position and 'goto NAME' returns to it, 'steps' tells what has happened, \
-      'done' ends the game; b, a and ? are short for back, auto and this list. All other commands \
-      work as ever. The aim with a specimen: break it, in fewer steps than the explorer.
+      Each position lists what can happen next and what it will do. In the game \
+      \(SchedulerGame.moves.map { "'\($0.form)' \($0.does)" }.joined(separator: ", ")). The first \
+      letter will do: b for back, a for auto. All other commands work as ever. The aim with a \
+      specimen: break it, in fewer steps than the explorer.
       """,
     examples: ["step limiter tasks=2 limit=1; 1; 1; back; auto; done"]
   ) { session, arguments in
@@ -31,7 +30,21 @@ struct SchedulerGame {
   /// How few steps the explorer needs to break it; nil where it cannot.
   var best: Int?
 
-  /// The words of the game, with the letters that stand for them.
+  /// What one can type in the game, and what it does.
+  static let moves = [
+    (form: "1", does: "takes choice 1"),
+    (form: "back", does: "takes the last step back"),
+    (form: "back 3", does: "takes the last three back"),
+    (form: "goto 4", does: "goes to just behind step 4"),
+    (form: "auto", does: "lets it run"),
+    (form: "fork NAME", does: "keeps the position"),
+    (form: "goto NAME", does: "returns to it"),
+    (form: "steps", does: "tells what has happened"),
+    (form: "done", does: "or Ctrl-D ends the game"),
+    (form: "?", does: "or 'help' lists these"),
+  ]
+
+  /// The words of the game; their first letters stand for them.
   static let words = ["back", "goto", "auto", "fork", "steps", "done", "?"]
 }
 
@@ -67,8 +80,9 @@ extension Session {
       }
       game.position = await game.position.choosing(number - 1)
     } else {
+      let isHelp = words.count == 1 && (try? CommandTable.resolve(word))?.name == "help"
       let names = SchedulerGame.words.filter {
-        $0 == word.text || $0.first.map(String.init) == word.text
+        $0 == word.text || $0.first.map(String.init) == word.text || (isHelp && $0 == "?")
       }
       guard let name = names.first, names.count == 1 || names.contains(word.text) else {
         return nil
@@ -113,16 +127,20 @@ extension Session {
           GameText.steps(game.position, output.format)
         )
       case "done":
-        play(nil)
-        return answer(json: "", "replay \(game.position.schedule)\n")
+        return endGame()
       default:
-        return try await Command.help.run(
-          self,
-          Arguments(.help, name: word, words: [Word("step", at: word.range)])
-        )
+        return answer(json: HelpText.json(.step), HelpText.game(output.format))
       }
     }
     return goOn(with: game)
+  }
+
+  /// Ends the game, and tells the line that replays it.
+  @discardableResult
+  func endGame() -> Outcome {
+    guard let game else { return .done }
+    play(nil)
+    return answer(json: "", "replay \(game.position.schedule)\n")
   }
 
   private func steps(_ word: Word?, or standard: Int) throws(ShellError) -> Int {

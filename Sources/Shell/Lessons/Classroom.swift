@@ -18,6 +18,8 @@ package struct Classroom: Sendable {
   private let listener: (@Sendable (any MetricSource) -> Void)?
   /// The lesson the learner is in.
   private(set) var visit: LessonVisit?
+  /// What the learner was asked whether to forget, until they answer.
+  var resetAsked: Reset?
 
   /// - Parameters:
   ///   - folder: of the lessons; nil if there is none.
