@@ -78,7 +78,8 @@ enum HelpText {
     groups.append(("more to read", HelpTopic.all.map { [$0.name, $0.summary] }))
     let names = groups.flatMap(\.1).map { $0[0].count }.max() ?? 0
     return groups.map { heading, rows in
-      format.style.paint(heading, .heading) + "\n" + list(rows, names: names, format) + "\n"
+      let lines = Columns.wrap(heading, width: format.width).joined(separator: "\n")
+      return format.style.paint(lines, .heading) + "\n" + list(rows, names: names, format) + "\n"
     }.joined()
       + paragraph(
         "'help COMMAND' says more. Any beginning that fits one command or key only will do.",

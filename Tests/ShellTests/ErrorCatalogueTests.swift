@@ -60,7 +60,42 @@ struct ErrorCatalogueTests {
     Wrong(
       "run 5 limiter pool",
       at: "pool",
-      "'pool' is one word too many. Write: run N [MECH] [key=value]…"
+      "'pool' is one word too many. 'run' takes one mechanism. Did you mean: compare 5 limiter pool."
+    ),
+    Wrong(
+      "run limiter pool",
+      at: "pool",
+      "'pool' is one word too many. 'run' takes one mechanism."
+    ),
+    Wrong(
+      "use limiter pool",
+      at: "pool",
+      "'pool' is one word too many. 'use' takes one mechanism."
+    ),
+    Wrong(
+      "run 5 limiter limit 3",
+      at: "limit",
+      "'limit' is one word too many. Did you mean limit=3?"
+    ),
+    Wrong(
+      "run 5 limitr limit 3",
+      at: "limitr",
+      "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+    ),
+    Wrong(
+      "use poool 3",
+      at: "poool",
+      "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
+    ),
+    Wrong(
+      "run twelve",
+      at: "twelve",
+      "the number of tasks cannot be 'twelve'. Did you mean 12? Write a whole number from 1 to 5000000."
+    ),
+    Wrong(
+      "compare twelve pool limiter",
+      at: "twelve",
+      "the number of tasks cannot be 'twelve'. Did you mean 12? Write a whole number from 1 to 5000000."
     ),
     Wrong("run 5 6", at: "6", "'6' is one word too many. Write: run N [MECH] [key=value]…"),
     Wrong(
@@ -585,6 +620,7 @@ struct ErrorCatalogueTests {
         "this step asks for no guess. 'check', 'hint' or 'next'",
         // Told by the tests of the lesson commands.
         "the starting file cannot be written to the place: ",
+        "a script must name what to forget. Write: reset N, or reset all",
       ]
     var missing: [String] = []
     for message in try Self.messagesInSources() where !message.pieces.isEmpty {

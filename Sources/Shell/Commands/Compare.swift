@@ -44,7 +44,7 @@ extension Command {
 extension Session {
   fileprivate func compare(_ arguments: Arguments) async throws -> Outcome {
     var names = arguments.places
-    guard let count = names.first(where: { $0.text.first?.isNumber == true }) else {
+    guard let count = names.first(where: \.isNumeral) else {
       throw arguments.missing("the number of tasks")
     }
     names.removeAll { $0 == count }

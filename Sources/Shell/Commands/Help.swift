@@ -1,3 +1,4 @@
+internal import Mechanisms
 internal import Rendering
 
 extension Command {
@@ -16,6 +17,12 @@ extension Command {
     }
     if let topic = HelpTopic.all.first(where: { $0.name == word.text }) {
       return session.answer(json: HelpText.json(topic), HelpText.topic(topic, format))
+    }
+    if !HelpText.knows(word.text), let entry = Catalogue.entry(word.text) {
+      return session.answer(
+        json: ProfileText.json(entry),
+        ProfileText.explanation(entry, format) + "'explain \(entry.id)' says this too.\n"
+      )
     }
     let command = try CommandTable.resolve(word, orTopic: true)
     return session.answer(json: HelpText.json(command), HelpText.command(command, format))

@@ -57,7 +57,8 @@ extension Session {
     chosen.mechanism = mechanism
     guard let count = ValueSyntax.count(countWord.text, in: 1...5_000_000) else {
       throw ShellError(
-        "the number of tasks cannot be '\(countWord.text)'. Write a whole number from 1 to 5000000",
+        "the number of tasks cannot be '\(countWord.text)'.\(Numeral.question(for: countWord.text)) "
+          + "Write a whole number from 1 to 5000000",
         at: countWord
       )
     }
@@ -185,16 +186,12 @@ extension Arguments {
     var count: Word?
     var mechanism: Word?
     for word in places {
-      let looksLikeNumber = word.text.first.map { $0.isNumber || $0 == "-" || $0 == "+" } ?? false
-      if looksLikeNumber, count == nil {
+      if word.isNumeral, count == nil {
         count = word
-      } else if !looksLikeNumber, mechanism == nil {
+      } else if !word.isNumeral, mechanism == nil {
         mechanism = word
       } else {
-        throw ShellError(
-          "'\(word.text)' is one word too many. Write: \(command.usage)",
-          at: word
-        )
+        throw surplus(word)
       }
     }
     return (count, mechanism)

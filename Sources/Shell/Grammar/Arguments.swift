@@ -30,15 +30,38 @@ package struct Arguments: Sendable {
       }
     }
     let takesMore = command.takesAnyWords || command.parameters.contains { $0.repeats }
-    if !takesMore, places.count > command.parameters.count {
-      let extra = places[command.parameters.count]
-      throw ShellError(
-        "'\(extra.text)' is one word too many. Write: \(command.usage)",
-        at: extra
-      )
-    }
     self.places = places
     self.values = values
+    if !takesMore, places.count > command.parameters.count {
+      // A wrong name among the words that have a place is the first thing wrong.
+      if takesMechanism {
+        for word in places.prefix(command.parameters.count)
+        where !word.isNumeral && !HelpText.knows(word.text) {
+          _ = try Names.mechanism(word)
+        }
+      }
+      throw surplus(places[command.parameters.count])
+    }
+  }
+
+  private var takesMechanism: Bool {
+    command.parameters.contains { $0.kind == .specimenOrMechanism }
+  }
+
+  /// The error for a word too many: with what was probably meant, where that can be told.
+  func surplus(_ word: Word) -> ShellError {
+    let rest = places.drop { $0 != word }.dropFirst()
+    var advice = "Write: \(command.usage)"
+    if let value = rest.first, let key = try? Self.resolve(word, of: command) {
+      advice = "Did you mean \(key)=\(value.text)?"
+    } else if takesMechanism, (try? Names.mechanism(word)) != nil {
+      advice = "'\(command.name)' takes one mechanism"
+      if let count = places.first(where: \.isNumeral), command.name == "run" {
+        let names = places.filter { !$0.isNumeral }.map(\.text).joined(separator: " ")
+        advice += ". Did you mean: compare \(count.text) \(names)"
+      }
+    }
+    return ShellError("'\(word.text)' is one word too many. \(advice)", at: word)
   }
 
   /// Takes two words of a place each as a key and its value: `limit 4` for `limit=4`.

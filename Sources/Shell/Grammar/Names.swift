@@ -14,15 +14,26 @@ enum Names {
     let all = Catalogue.mechanisms + Catalogue.specimens
     let question = NearMatch.question(for: word.text, in: all.map(\.id))
     throw ShellError(
-      "no mechanism '\(word.text)'.\(question) 'mechanisms' lists all \(numeral(all: Catalogue.mechanisms.count)).",
+      "no mechanism '\(word.text)'.\(question) 'mechanisms' lists all \(Numeral.text(Catalogue.mechanisms.count)).",
       at: word
     )
   }
+}
 
-  private static func numeral(all count: Int) -> String {
-    let words = [
-      "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    ]
-    return words.indices.contains(count) ? words[count] : String(count)
+/// Small whole numbers in words.
+enum Numeral {
+  static let words = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "twenty",
+  ]
+
+  static func text(_ number: Int) -> String {
+    words.indices.contains(number) ? words[number] : String(number)
+  }
+
+  /// The sentence to append to an error about a number in words: " Did you mean 12?", or nothing.
+  static func question(for text: String) -> String {
+    words.firstIndex(of: text.lowercased()).map { " Did you mean \($0)?" } ?? ""
   }
 }

@@ -8,6 +8,12 @@ package struct Word: Hashable, Sendable {
     self.range = range
   }
 
+  /// Whether it looks like a number, in digits or in words.
+  var isNumeral: Bool {
+    Numeral.words.contains(text.lowercased())
+      || text.first.map { $0.isNumber || $0 == "-" || $0 == "+" } ?? false
+  }
+
   /// The part before the first `=` and the part after it, each with its place, where there is one
   /// and the part before looks like a key.
   var keyAndValue: (key: Word, value: Word)? {
