@@ -60,10 +60,14 @@ let package = Package(
     // Counts allocations by standing in front of malloc; only the bench links it.
     .target(name: "CAllocations"),
 
+    // What several rooms need and none owns: the machine's clocks, threads, seeded numbers.
+    room("Basics"),
+
     room("Limiters"),
-    room("Tracing"),
-    room("VirtualTime", collections, heap),
-    room("Workloads"),
+    room("Tracing", "Basics"),
+    room("VirtualTime", "Basics", collections, heap),
+    room("Exploration", "Basics"),
+    room("Workloads", "Basics"),
     room("Continuations"),
     room("GradeReport"),
     room("LessonBook"),
@@ -71,7 +75,16 @@ let package = Package(
 
     room("Specimens", "Continuations", "Limiters"),
     room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
-    room("Experiments", "Mechanisms", "Tracing", "Workloads", "VirtualTime", heap),
+    room(
+      "Experiments",
+      "Mechanisms",
+      "Tracing",
+      "Workloads",
+      "VirtualTime",
+      "Exploration",
+      "Basics",
+      heap
+    ),
     room("Rendering", "Tracing", "Experiments", "Workloads", "Mechanisms"),
     room(
       "Shell",
@@ -83,8 +96,17 @@ let package = Package(
       "Tracing",
       "Workloads"
     ),
-    room("Statistics", "Workloads", heap),
-    room("Trials", "Statistics", "Mechanisms", "Tracing", "Workloads", "CAllocations", histogram),
+    room("Statistics", "Basics", heap),
+    room(
+      "Trials",
+      "Statistics",
+      "Mechanisms",
+      "Tracing",
+      "Workloads",
+      "Basics",
+      "CAllocations",
+      histogram
+    ),
     room("Publishing", "Trials", "Statistics", "Mechanisms", histogram),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
@@ -104,12 +126,18 @@ let package = Package(
     program("bench", "Trials", "Publishing", argumentParser),
 
     // What several test targets share: running programs, pseudo-terminals, hand-driven executors.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+    .target(
+      name: "TestSupport",
+      dependencies: ["Basics"],
+      path: "Tests/TestSupport",
+      swiftSettings: house
+    ),
     tests("HouseTests"),
-    tests("LimitersTests", "Limiters", "TestSupport"),
-    tests("TracingTests", "Tracing"),
-    tests("VirtualTimeTests", "VirtualTime", "Limiters"),
-    tests("WorkloadsTests", "Workloads"),
+    tests("LimitersTests", "Limiters", "Basics", "TestSupport"),
+    tests("TracingTests", "Tracing", "Basics"),
+    tests("VirtualTimeTests", "VirtualTime", "Basics", "Limiters"),
+    tests("ExplorationTests", "Exploration", "Basics", "Limiters"),
+    tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook"),
     tests("GradingTests", "Grading", "GradeReport", "Limiters"),
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
@@ -129,9 +157,11 @@ let package = Package(
       "Tracing",
       "Workloads",
       "VirtualTime",
+      "Exploration",
+      "Basics",
       "TestSupport"
     ),
-    tests("RenderingTests", "Rendering", "Experiments", "Tracing", "Workloads"),
+    tests("RenderingTests", "Rendering", "Experiments", "Tracing", "Workloads", "Basics"),
     tests(
       "ShellTests",
       "Shell",
@@ -141,11 +171,12 @@ let package = Package(
       "Rendering",
       "Tracing",
       "Workloads",
+      "Basics",
       "TestSupport"
     ),
-    tests("StatisticsTests", "Statistics", "Workloads", "TestSupport"),
+    tests("StatisticsTests", "Statistics", "Basics", "Workloads", "TestSupport"),
     tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads", "TestSupport"),
-    tests("PublishingTests", "Publishing", "Trials", "Statistics", "Workloads"),
+    tests("PublishingTests", "Publishing", "Trials", "Statistics", "Basics", "Workloads"),
     // The built programs, as a person or a script runs them.
     tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell", "TestSupport"),
   ]

@@ -1,5 +1,6 @@
+internal import Basics
+internal import Exploration
 internal import Synchronization
-internal import VirtualTime
 
 /// What an exploration found, as plain values for views.
 package struct ExplorationReport: Sendable {
@@ -16,7 +17,7 @@ package struct ExplorationReport: Sendable {
     package var number: Int
     /// `t02`, or `·` for the driver, or `helper`.
     package var actor: String
-    package var told: String
+    package var description: String
     /// What became of each task by this step, by number from 1.
     package var states: [TaskState]
     package var running: Int
@@ -42,7 +43,7 @@ package struct ExplorationReport: Sendable {
   }
 
   /// A schedule told step by step.
-  package struct Story: Sendable {
+  package struct ScheduleDescription: Sendable {
     package var steps: [Step]
     /// The number of the last step that belongs to the schedule; what follows is the aftermath.
     package var length: Int
@@ -71,7 +72,7 @@ package struct ExplorationReport: Sendable {
   /// How many schedules broke which promise, the gravest first.
   package var failures: [(kind: String, count: Int)]
   /// The schedule first found to break a promise, and the smallest that does.
-  package var found: (schedule: String, minimum: Story)?
+  package var found: (schedule: String, minimum: ScheduleDescription)?
   package var wasInterrupted: Bool
   /// Tasks that nothing can resume any more, and whose memory is lost.
   package var tasksLost: Int
@@ -131,13 +132,13 @@ extension ExplorationScenario {
     let scenario = scenario
     do {
       return try await onOwnThread { [self] in
-        let strategy: Exploration.Strategy =
+        let strategy: Explorer.Strategy =
           switch plan.strategy {
           case .exhaustive: .exhaustive
           case .random: .random
           case .pct: .pct(depth: plan.depth)
           }
-        let exploration = Exploration(
+        let exploration = Explorer(
           strategy: strategy,
           schedules: plan.schedules,
           seed: plan.seed
@@ -145,7 +146,7 @@ extension ExplorationScenario {
         let verdict = try exploration(scenario, shouldStop: control.shouldStop)
         let found = try verdict.found.map { found in
           let minimum = try Minimum(of: found, in: scenario, shouldStop: control.shouldStop)
-          return (schedule: "\(found.schedule)", minimum: story(of: minimum))
+          return (schedule: "\(found.schedule)", minimum: description(of: minimum))
         }
         return report(verdict, plan, found)
       }
@@ -156,14 +157,14 @@ extension ExplorationScenario {
 
   /// Runs one schedule again and tells what happened.
   package func replay(_ schedule: String) async throws(ExplorationFailure)
-    -> ExplorationReport.Story
+    -> ExplorationReport.ScheduleDescription
   {
     let scenario = scenario
     do {
       return try await onOwnThread { [self] in
         let schedule = try Schedule(parsing: schedule)
         let replay = try Replay(of: schedule, in: scenario, withAftermath: true)
-        return story(of: replay, schedule, tasks: tasks, race: nil, isMinimal: false)
+        return description(of: replay, schedule, tasks: tasks, race: nil, isMinimal: false)
       }
     } catch {
       throw ExplorationFailure(description: "\(error)")
@@ -191,7 +192,7 @@ extension ExplorationScenario {
   private func report(
     _ verdict: Verdict,
     _ plan: ExplorationPlan,
-    _ found: (schedule: String, minimum: ExplorationReport.Story)?
+    _ found: (schedule: String, minimum: ExplorationReport.ScheduleDescription)?
   ) -> ExplorationReport {
     ExplorationReport(
       scenario: self,
@@ -211,8 +212,8 @@ extension ExplorationScenario {
     )
   }
 
-  private func story(of minimum: Minimum) -> ExplorationReport.Story {
-    story(
+  private func description(of minimum: Minimum) -> ExplorationReport.ScheduleDescription {
+    description(
       of: minimum.replay,
       minimum.schedule,
       tasks: minimum.scenario.tasks,
@@ -221,14 +222,14 @@ extension ExplorationScenario {
     )
   }
 
-  private func story(
+  private func description(
     of replay: Replay,
     _ schedule: Schedule,
     tasks: Int,
     race: (first: Int, second: Int)?,
     isMinimal: Bool
-  ) -> ExplorationReport.Story {
-    ExplorationReport.Story(
+  ) -> ExplorationReport.ScheduleDescription {
+    ExplorationReport.ScheduleDescription(
       steps: ExplorationReport.Step.all(replay.steps, tasks: tasks),
       length: replay.length,
       preemptions: replay.preemptions,
@@ -259,7 +260,7 @@ extension ExplorationReport.Step {
       return Self(
         number: record.number,
         actor: record.actor,
-        told: record.told,
+        description: record.description,
         states: states,
         running: record.running,
         waiting: record.waiting,

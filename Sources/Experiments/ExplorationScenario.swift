@@ -1,6 +1,6 @@
+package import Exploration
 package import Mechanisms
 internal import Tracing
-package import VirtualTime
 internal import Workloads
 
 /// What is to be explored: one mechanism, some tasks, what may happen to them.
@@ -17,7 +17,7 @@ package struct ExplorationScenario: Sendable {
   /// How often a waiting task may be overtaken, asked instead of the mechanism's order; nil for that.
   package var overtakingBound: Int?
 
-  /// What is explored unless told: what shows a specimen's defect, or two tasks that may be cancelled.
+  /// What is explored unless description: what shows a specimen's defect, or two tasks that may be cancelled.
   package init(_ mechanism: CatalogueEntry) {
     let exposure = mechanism.profile.exposure
     self.mechanism = mechanism
@@ -94,22 +94,22 @@ package struct ExplorationScenario: Sendable {
         smaller.tasks = $0.tasks
         return smaller.name
       },
-      make: play
+      make: instance
     )
   }
 
-  private func play(_ stage: Stage) -> Play {
+  private func instance(_ context: ScenarioContext) -> ScenarioInstance {
     let mechanism = mechanism.make(
       MechanismSetup(
         limit: limit,
-        executor: stage.executor,
-        onDoubleResume: { stage.noteDoubleResume($0) }
+        executor: context.executor,
+        onDoubleResume: { context.noteDoubleResume($0) }
       )
     )
     let kind = self.mechanism.profile.defaultKind
-    let tracer = StageTracer(stage: stage)
-    let world = StageWorld(stage: stage)
-    return Play(
+    let tracer = ScenarioTracer(context: context)
+    let world = ScenarioWorld(context: context)
+    return ScenarioInstance(
       body: { [fails] number in
         let task = SimulatedTask(number: number, service: 1, kind: kind, fails: fails)
         await mechanism.carry(Visit(task, tracer: tracer, world: world))
@@ -120,8 +120,8 @@ package struct ExplorationScenario: Sendable {
 }
 
 /// Tells the explorer what happens to the tasks.
-private struct StageTracer: Tracer {
-  let stage: Stage
+private struct ScenarioTracer: Tracer {
+  let context: ScenarioContext
 
   func record(_ kind: TraceEvent.Kind, of task: TaskID) {
     let observation: Observation? =
@@ -135,18 +135,18 @@ private struct StageTracer: Tracer {
       case .rejected: .rejected
       case .blocked, .progress, .suspended, .resumed: nil
       }
-    if let observation { stage.report(observation, of: Int(task.number)) }
+    if let observation { context.report(observation, of: Int(task.number)) }
   }
 }
 
 /// A world in which time is chosen, not measured: suspended work goes on when the schedule says so,
 /// and work that holds its worker is done within its step.
-private struct StageWorld: World {
-  let stage: Stage
+private struct ScenarioWorld: World {
+  let context: ScenarioContext
 
   var now: Int64 { 0 }
 
-  func suspend(for nanoseconds: Int64) async throws { try await stage.pause() }
+  func suspend(for nanoseconds: Int64) async throws { try await context.pause() }
 
   func leaveStartingThread() async {}
 

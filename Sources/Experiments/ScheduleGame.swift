@@ -1,4 +1,5 @@
-internal import VirtualTime
+internal import Basics
+internal import Exploration
 
 /// Playing the scheduler: a schedule made by hand, step by step.
 ///
@@ -8,7 +9,7 @@ package struct ScheduleGame: Sendable {
   package struct Option: Hashable, Sendable {
     package var actor: String
     /// What it will do, if chosen.
-    package var told: String
+    package var description: String
   }
 
   package let scenario: ExplorationScenario
@@ -23,7 +24,7 @@ package struct ScheduleGame: Sendable {
 
   /// What can happen next; empty when the schedule is over.
   package var options: [Option] {
-    stepper.options.map { Option(actor: $0.outcome.actor, told: $0.outcome.told) }
+    stepper.options.map { Option(actor: $0.outcome.actor, description: $0.outcome.description) }
   }
 
   /// Who waits for others, and since which step.
@@ -55,7 +56,7 @@ package struct ScheduleGame: Sendable {
   /// Goes back to just behind that step, 0 being the beginning.
   package func going(to step: Int) async -> ScheduleGame { await changed { $0.go(to: step) } }
 
-  /// Goes on by habit until the schedule is over.
+  /// Goes on by the default choices until the schedule is over.
   package func goingOn() async -> ScheduleGame { await changed { $0.goOn() } }
 
   private func changed(_ change: @escaping @Sendable (inout Stepper) -> Void) async -> ScheduleGame

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Mechanisms
 internal import Synchronization
 package import Tracing

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Synchronization
@@ -48,13 +49,13 @@ package final class WallRun: LiveRun {
   package init(_ experiment: Experiment) {
     self.experiment = experiment
     mechanism = experiment.mechanism.make(MechanismSetup(limit: experiment.limit))
-    let start = WallWorld.monotonicNow()
+    let start = MachineClock.monotonic()
     recorder = TraceRecorder(source: WallTraceSource(start: start))
     world = WallWorld(start: start)
     state.withLock { state in
       for (time, control) in experiment.controls { state.agenda.add(.control(control), at: time) }
     }
-    StartingThread.start("agenda") { [self] in keepAgenda() }
+    OSThread("agenda", startsTasks: true) { [self] in keepAgenda() }.detach()
   }
 
   package var plan: [SimulatedTask] { state.withLock { $0.plan } }

@@ -26,7 +26,9 @@ package enum ExplorationText {
   }
 
   /// One schedule, step by step, and what it came to.
-  package static func story(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+  package static func story(_ story: ExplorationReport.ScheduleDescription, _ format: TextFormat)
+    -> String
+  {
     var text = line([heading(story)], format) + steps(story, format)
     if let (first, second) = story.race {
       text += line(
@@ -38,7 +40,9 @@ package enum ExplorationText {
   }
 
   /// What the schedule came to, in a line.
-  package static func outcome(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+  package static func outcome(_ story: ExplorationReport.ScheduleDescription, _ format: TextFormat)
+    -> String
+  {
     guard let violation = story.violation else {
       return "\(format.glyphs.good) every promise is kept on this schedule\n"
     }
@@ -76,7 +80,7 @@ package enum ExplorationText {
     return line(["\(format.glyphs.good) \(sentence)"], format)
   }
 
-  private static func heading(_ story: ExplorationReport.Story) -> String {
+  private static func heading(_ story: ExplorationReport.ScheduleDescription) -> String {
     var extent = NumberText.count(story.length, "step")
     if story.preemptions > 0 { extent += ", " + NumberText.count(story.preemptions, "pre-emption") }
     if story.cancellations > 0 {
@@ -86,10 +90,11 @@ package enum ExplorationText {
   }
 
   /// A step by its number and what it does: "6 (t02 is cancelled)".
-  private static func named(_ number: Int, _ story: ExplorationReport.Story) -> String {
+  private static func named(_ number: Int, _ story: ExplorationReport.ScheduleDescription) -> String
+  {
     let step = story.steps[number - 1]
     let subject = step.actor == "·" ? "" : "\(step.actor) "
-    return "\(number) (\(subject)\(step.told))"
+    return "\(number) (\(subject)\(step.description))"
   }
 
   /// Steps told in one row: some of which nothing can be seen, and one of the same actor.
@@ -101,7 +106,7 @@ package enum ExplorationText {
   }
 
   /// Puts steps of which nothing can be seen into the row of what they lead to.
-  private static func rows(_ story: ExplorationReport.Story) -> [Row] {
+  private static func rows(_ story: ExplorationReport.ScheduleDescription) -> [Row] {
     story.steps.reduce(into: []) { rows, step in
       guard let last = rows.last, last.step.isUneventful, last.step.actor == step.actor,
         step.number != story.length + 1
@@ -110,7 +115,9 @@ package enum ExplorationText {
     }
   }
 
-  private static func steps(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+  private static func steps(_ story: ExplorationReport.ScheduleDescription, _ format: TextFormat)
+    -> String
+  {
     let rows = rows(story)
     let digits = rows.map(\.numbers.count).max() ?? 1
     let actors = story.steps.map(\.actor.count).max() ?? 3
@@ -120,7 +127,7 @@ package enum ExplorationText {
     for row in rows {
       let step = row.step
       if row.first == story.length + 1 { text += "  and then\n" }
-      let lines = Columns.wrap(step.told, width: room)
+      let lines = Columns.wrap(step.description, width: room)
       for (index, told) in (lines.isEmpty ? [""] : lines).enumerated() {
         let isFirst = index == 0
         var line = "  " + Columns.right(isFirst ? row.numbers : "", digits) + "  "
@@ -142,7 +149,9 @@ package enum ExplorationText {
   }
 
   /// A row for each task, a column for each step.
-  private static func strips(_ story: ExplorationReport.Story, _ format: TextFormat) -> String {
+  private static func strips(_ story: ExplorationReport.ScheduleDescription, _ format: TextFormat)
+    -> String
+  {
     let glyphs = format.glyphs
     let room = format.width - 9
     // A blank between the numbers while they fit, so that the steps can be told apart.
@@ -232,7 +241,10 @@ package enum ExplorationText {
   }
 
   /// What a replayed schedule came to, as one JSON object on a line.
-  package static func json(_ story: ExplorationReport.Story, of scenario: ExplorationScenario)
+  package static func json(
+    _ story: ExplorationReport.ScheduleDescription,
+    of scenario: ExplorationScenario
+  )
     -> String
   {
     JSONObject.line([

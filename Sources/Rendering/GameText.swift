@@ -9,14 +9,14 @@ package enum GameText {
     let steps = game.steps
     var text = ""
     if let last = steps.last {
-      text += paragraph("step \(last.number)   \(last.actor)  \(last.told)", format)
+      text += paragraph("step \(last.number)   \(last.actor)  \(last.description)", format)
     }
     if game.isOver { return text + ending(game, steps.count, best: best, format) }
     let title = "step \(steps.count + 1)"
     for (index, option) in game.options.enumerated() {
       let head = index == 0 ? title + "   can happen: " : ""
       let margin = title.count + 15
-      let choice = "[\(index + 1)] \(option.actor)  \(option.told)"
+      let choice = "[\(index + 1)] \(option.actor)  \(option.description)"
       let lines = Columns.wrap(choice, width: max(20, format.width - margin))
       for (number, line) in lines.enumerated() {
         text += Columns.left(number == 0 ? head : "", margin) + line + "\n"
@@ -55,7 +55,7 @@ package enum GameText {
   package static func steps(_ game: ScheduleGame, _ format: TextFormat) -> String {
     let steps = game.steps
     if steps.isEmpty { return "no step yet\n" }
-    return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.told] })
+    return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.description] })
   }
 
   /// The position as one JSON object on a line.

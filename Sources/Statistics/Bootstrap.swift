@@ -1,4 +1,4 @@
-internal import Workloads
+internal import Basics
 
 /// How many times larger the median of some forks is than that of others.
 package struct Ratio: Hashable, Codable, Sendable {
@@ -32,7 +32,7 @@ package struct Ratio: Hashable, Codable, Sendable {
     guard subject.count >= 2, reference.count >= 2 else { return nil }
     guard let above = median(subject), let below = median(reference), above > 0, below > 0
     else { return nil }
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     var ratios: [Double] = []
     ratios.reserveCapacity(resamples)
     for _ in 0..<resamples {
@@ -50,7 +50,7 @@ package struct Ratio: Hashable, Codable, Sendable {
 
   private static func resampledMedian(
     of values: [Double],
-    _ generator: inout SeededGenerator
+    _ generator: inout SplitMix64
   ) -> Double {
     var sample = values
     for index in sample.indices { sample[index] = values[generator.next(below: values.count)] }
@@ -61,7 +61,7 @@ package struct Ratio: Hashable, Codable, Sendable {
   }
 }
 
-extension SeededGenerator {
+extension SplitMix64 {
   /// Uniform in 0..<bound, by the high half of a product; the bias at these bounds is below 2⁻⁵⁰.
   mutating func next(below bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CAllocations
 internal import Foundation
 internal import Mechanisms
@@ -43,9 +44,9 @@ func measureRepeated(
 }
 
 func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
-  let start = monotonicNanoseconds()
+  let start = MachineClock.monotonic()
   await body()
-  return monotonicNanoseconds() - start
+  return MachineClock.monotonic() - start
 }
 
 extension TrialReport {

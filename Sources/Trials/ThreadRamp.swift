@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Synchronization
@@ -12,9 +13,9 @@ enum ThreadRamp {
   /// Nanoseconds until `limit` bodies ran at once; nil if that did not happen in time.
   static func grow(_ mechanism: any Mechanism, to limit: Int) async -> Int64? {
     let meeting = MeetingWorld(limit)
-    let start = monotonicNanoseconds()
+    let start = MachineClock.monotonic()
     let log = StampLog(capacity: limit)
-    await onOwnThread("ramp") {
+    await onOwnThread("ramp", startsTasks: true) {
       let ended = Counter()
       for number in 1...limit {
         let task = SimulatedTask(number: number, service: 1, kind: .block)
@@ -22,7 +23,7 @@ enum ThreadRamp {
       }
       blockUntil { ended.value == limit }
     }
-    return meeting.isComplete ? monotonicNanoseconds() - start : nil
+    return meeting.isComplete ? MachineClock.monotonic() - start : nil
   }
 }
 

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Who runs, and who made it run.
 ///
 /// A task has the tag that was given to it, not its children: a child task or the drain task of a

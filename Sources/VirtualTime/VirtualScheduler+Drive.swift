@@ -1,3 +1,4 @@
+internal import Basics
 import DequeModule
 import Synchronization
 
@@ -53,7 +54,7 @@ extension VirtualScheduler {
     _ drive: @escaping @Sendable (VirtualScheduler) -> Result
   ) async -> Result {
     await withTaskCancellationHandler {
-      await VirtualTime.onOwnThread { drive(self) }
+      await Basics.onOwnThread { drive(self) }
     } onCancel: {
       stop()
     }

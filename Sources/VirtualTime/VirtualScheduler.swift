@@ -1,3 +1,4 @@
+internal import Basics
 import DequeModule
 import Synchronization
 

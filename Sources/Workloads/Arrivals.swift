@@ -1,3 +1,5 @@
+internal import Basics
+
 /// When the tasks of a workload arrive.
 package enum Arrivals: Hashable, Sendable {
   /// All at the start.
@@ -18,7 +20,7 @@ package enum Arrivals: Hashable, Sendable {
       let gap = ServiceTime.exponential(mean: 1_000_000_000)
       var seconds = 0.0
       return (1...max(1, count)).prefix(count).map { number in
-        var generator = SeededGenerator(seed: seed, purpose: .arrival, number: number)
+        var generator = SplitMix64(seed: seed, purpose: .arrival, number: number)
         seconds += Double(gap.draw(from: &generator)) / perSecond
         return Int64(min(seconds, 1e18).rounded())
       }

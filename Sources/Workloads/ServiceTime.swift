@@ -1,3 +1,5 @@
+package import Basics
+
 /// How long the tasks of a workload serve, as a distribution.
 package enum ServiceTime: Hashable, Sendable {
   /// Every task the same, in nanoseconds.
@@ -32,7 +34,7 @@ package enum ServiceTime: Hashable, Sendable {
   }
 
   /// Draws one service time, in nanoseconds, never negative.
-  package func draw(from generator: inout SeededGenerator) -> Int64 {
+  package func draw(from generator: inout SplitMix64) -> Int64 {
     switch self {
     case .fixed(let length):
       return length
@@ -51,7 +53,7 @@ package enum ServiceTime: Hashable, Sendable {
   }
 
   /// Marsaglia's polar method, which needs no sine.
-  private func standardNormal(from generator: inout SeededGenerator) -> Double {
+  private func standardNormal(from generator: inout SplitMix64) -> Double {
     while true {
       let first = 2 * generator.nextUnit() - 1
       let second = 2 * generator.nextUnit() - 1

@@ -1,17 +1,15 @@
-internal import Foundation
+internal import Basics
+internal import Glibc
 
 /// The wall clock and the machine's own threads.
 package struct WallWorld: World {
   /// When the run began, on the machine's monotonic clock, in nanoseconds.
   private let start: Int64
 
-  /// Time zero is the given reading of the monotonic clock, in nanoseconds; now unless told.
-  package init(start: Int64 = Self.monotonicNow()) { self.start = start }
+  /// Time zero is the given reading of the monotonic clock, in nanoseconds; now if nil.
+  package init(start: Int64? = nil) { self.start = start ?? MachineClock.monotonic() }
 
-  package var now: Int64 { Self.monotonicNow() - start }
-
-  /// The monotonic clock's reading, in nanoseconds.
-  package static func monotonicNow() -> Int64 { read(CLOCK_MONOTONIC) }
+  package var now: Int64 { MachineClock.monotonic() - start }
 
   package func suspend(for nanoseconds: Int64) async throws {
     try await Task.sleep(nanoseconds: UInt64(max(0, nanoseconds)))
@@ -37,18 +35,12 @@ package struct WallWorld: World {
   /// with the job before the wait begins, there is nothing to wait for and the task goes on where it
   /// was. That happened to one task in ten.
   package func leaveStartingThread() async {
-    repeat { await Task.yield() } while StartingThread.isCurrent
+    repeat { await Task.yield() } while OSThread.isStartingTasks
   }
 
   /// Burns processor time, not wall time: tasks that share a core take longer, as real ones would.
   package func spin(for nanoseconds: Int64) {
-    let end = Self.read(CLOCK_THREAD_CPUTIME_ID) + nanoseconds
-    while Self.read(CLOCK_THREAD_CPUTIME_ID) < end {}
-  }
-
-  private static func read(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    let end = MachineClock.threadTime() + nanoseconds
+    while MachineClock.threadTime() < end {}
   }
 }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// What a run's tasks are like: the recipe from which a seed makes the same tasks every time.
 package struct Workload: Hashable, Sendable {
   /// Which tasks are cancelled, and when.
@@ -84,11 +86,11 @@ package struct Workload: Hashable, Sendable {
   }
 
   private func draw<Value>(
-    _ purpose: SeededGenerator.Purpose,
+    _ purpose: RandomPurpose,
     _ number: Int,
-    _ body: (inout SeededGenerator) -> Value
+    _ body: (inout SplitMix64) -> Value
   ) -> Value {
-    var generator = SeededGenerator(seed: seed, purpose: purpose, number: number)
+    var generator = SplitMix64(seed: seed, purpose: purpose, number: number)
     return body(&generator)
   }
 
@@ -127,7 +129,7 @@ package struct Workload: Hashable, Sendable {
 
   /// Cuts a download's service time into its parts: each takes its share of the work, stretched or
   /// shortened by a random pause, and together they take exactly the service time.
-  private static func parts(of service: Int64, _ generator: inout SeededGenerator) -> [Int64] {
+  private static func parts(of service: Int64, _ generator: inout SplitMix64) -> [Int64] {
     var before: UInt8 = 0
     let weights = SimulatedTask.progressReports.map { share -> Double in
       defer { before = share }

@@ -1,6 +1,6 @@
+import Exploration
 import Mechanisms
 import Testing
-import VirtualTime
 
 @testable import Experiments
 

@@ -2,7 +2,7 @@ import Experiments
 import Mechanisms
 import Testing
 
-@testable import VirtualTime
+@testable import Exploration
 
 /// Every mechanism that can be explored keeps its promises in every schedule of small cases.
 @Suite(.serialized) struct MechanismExplorationTests {
@@ -48,7 +48,7 @@ import Testing
         cancels: small.cancels,
         fails: fails
       )
-      let verdict = try Exploration()(scenario)
+      let verdict = try Explorer()(scenario)
       #expect(verdict.coverage == .exhaustive)
       #expect(verdict.found == nil)
       #expect((verdict.failed, verdict.givenUp, verdict.tasksLost) == (0, 0, 0))

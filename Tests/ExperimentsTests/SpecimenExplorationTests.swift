@@ -1,7 +1,7 @@
 import Experiments
+import Exploration
 import Mechanisms
 import Testing
-import VirtualTime
 
 /// What each specimen's profile says of its defect, checked by the explorer itself.
 @Suite struct `A specimen, explored` {
@@ -31,7 +31,7 @@ import VirtualTime
   @Test(arguments: ids)
   func `breaks the promise its profile names, and no other`(id: String) throws {
     let exposed = try Exposed(id)
-    let verdict = try Exploration()(exposed.scenario)
+    let verdict = try Explorer()(exposed.scenario)
     #expect(verdict.coverage == .exhaustive)
     #expect(verdict.found?.violation.kind == exposed.profiled)
     #expect(Set(verdict.failures.keys) == exposed.allowed)
@@ -39,7 +39,7 @@ import VirtualTime
 
   @Test(arguments: ids)
   func `breaks it in some orders and not in others, unless bodies throw`(id: String) throws {
-    let verdict = try Exploration()(Exposed(id).scenario)
+    let verdict = try Explorer()(Exposed(id).scenario)
     #expect(verdict.failed > 0)
     #expect((verdict.failed == verdict.schedules) == (id == "specimen-throwing-body"))
   }
@@ -48,8 +48,8 @@ import VirtualTime
   func `is caught within 10000 schedules whatever the seed`(id: String) throws {
     let exposed = try Exposed(id)
     for seed in UInt64(1)...20 {
-      for strategy in [Exploration.Strategy.random, .pct(depth: 3)] {
-        let exploration = Exploration(
+      for strategy in [Explorer.Strategy.random, .pct(depth: 3)] {
+        let exploration = Explorer(
           strategy: strategy,
           schedules: 10_000,
           seed: seed,
@@ -74,7 +74,7 @@ import VirtualTime
     scenario.cancels = false
     scenario.fails = false
     if exposure.trigger == .order { scenario.tasks -= 1 }
-    let verdict = try Exploration()(scenario.scenario)
+    let verdict = try Explorer()(scenario.scenario)
     #expect(verdict.coverage == .exhaustive)
     #expect(verdict.found == nil)
   }

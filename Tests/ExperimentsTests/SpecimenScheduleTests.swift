@@ -1,9 +1,10 @@
+import Basics
 import Experiments
 import Foundation
 import Mechanisms
 import Testing
 
-@testable import VirtualTime
+@testable import Exploration
 
 /// The schedules that exploring a specimen prints: what a person replays and reads.
 @Suite(.serialized) struct SpecimenScheduleTests {
@@ -22,7 +23,7 @@ import Testing
     }
 
     func minimum() throws -> Minimum {
-      let verdict = try Exploration()(scenario.scenario)
+      let verdict = try Explorer()(scenario.scenario)
       return try Minimum(of: try #require(verdict.found), in: scenario.scenario)
     }
   }
@@ -91,13 +92,13 @@ import Testing
     let minimum = try Exposed(id).minimum()
     guard let race = minimum.race else {
       // A defect that shows on every order has no pair to tell.
-      let verdict = try Exploration()(minimum.scenario)
+      let verdict = try Explorer()(minimum.scenario)
       #expect(verdict.failed == verdict.schedules)
       return
     }
     let choices = minimum.replay.steps.map(\.choice)
     #expect(race.first < race.second && race.second <= choices.count)
-    #expect(choices[race.first - 1].strand != choices[race.second - 1].strand)
+    #expect(choices[race.first - 1].agent != choices[race.second - 1].agent)
   }
 
   @Test(arguments: specimens)
@@ -124,7 +125,7 @@ import Testing
     scenario.tasks = 3
     for (bound, isBroken) in [(0, true), (1, false)] {
       scenario.overtakingBound = bound
-      let verdict = try Exploration()(scenario.scenario)
+      let verdict = try Explorer()(scenario.scenario)
       #expect(verdict.coverage == .exhaustive)
       #expect((verdict.failures[.starvation] != nil) == isBroken, "bound \(bound)")
       // The bound is asked instead of the order, not beside it.

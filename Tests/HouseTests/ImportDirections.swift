@@ -21,9 +21,11 @@ struct ImportDirections {
   static let house = ImportDirections(table: [
     // Others import it: it brings nothing along but the standard library.
     "Limiters": Room(rooms: [], system: ["Synchronization"]),
-    "Tracing": Room(rooms: []),
-    "VirtualTime": Room(rooms: [], packages: ["DequeModule", "HeapModule"]),
-    "Workloads": Room(rooms: []),
+    "Basics": Room(rooms: []),
+    "Tracing": Room(rooms: ["Basics"]),
+    "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
+    "Exploration": Room(rooms: ["Basics"]),
+    "Workloads": Room(rooms: ["Basics"]),
     "Continuations": Room(rooms: [], system: ["Synchronization"]),
     "GradeReport": Room(rooms: []),
     "LessonBook": Room(rooms: []),
@@ -33,7 +35,7 @@ struct ImportDirections {
     "Specimens": Room(rooms: ["Continuations", "Limiters"], system: ["Synchronization"]),
     "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
     "Experiments": Room(
-      rooms: ["Mechanisms", "VirtualTime", "Tracing", "Workloads"],
+      rooms: ["Mechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads", "Basics"],
       packages: ["HeapModule"]
     ),
     "Rendering": Room(rooms: ["Tracing", "Experiments", "Mechanisms", "Workloads"]),
@@ -43,9 +45,9 @@ struct ImportDirections {
         "Workloads",
       ]
     ),
-    "Statistics": Room(rooms: ["Workloads"], packages: ["HeapModule"]),
+    "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
     "Trials": Room(
-      rooms: ["Statistics", "Mechanisms", "Tracing", "Workloads", "CAllocations"],
+      rooms: ["Statistics", "Mechanisms", "Tracing", "Workloads", "Basics", "CAllocations"],
       packages: ["Histogram"]
     ),
     "Publishing": Room(rooms: ["Trials", "Statistics", "Mechanisms"], packages: ["Histogram"]),

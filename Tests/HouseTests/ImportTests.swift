@@ -37,7 +37,7 @@ import Testing
     #expect(
       findings == [
         "Sources/Tracing/Bad.swift:4: Tracing may not import Mechanisms; "
-          + "it may import no other room"
+          + "the rooms it may import are Basics"
       ]
     )
   }

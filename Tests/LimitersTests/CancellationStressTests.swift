@@ -1,3 +1,4 @@
+import Basics
 import Limiters
 import Synchronization
 import TestSupport
@@ -91,7 +92,7 @@ private actor Ledger {}
 
   /// Starts the round's tasks, cancelling random ones meanwhile, and waits until all have ended.
   private func run(_ subject: Subject, _ peak: PeakCount, seed: UInt64) async -> Tally {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     var tasks: [Task<(ran: Bool, denied: Bool), Never>] = []
     tasks.reserveCapacity(Self.cancellationsPerRound)
     for _ in 0..<Self.cancellationsPerRound {

@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 import TestSupport
 import Testing
@@ -282,7 +283,7 @@ import Testing
     }
     executor.runAll()
     #expect(limiter.waiting == 100_000)
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     tasks.shuffle(using: &generator)
     for task in tasks { task.cancel() }
     #expect(limiter.waiting == 0)

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Limiters
@@ -38,7 +39,7 @@ import Testing
   }
 
   @Test func `keeps the order of those who stay, whoever leaves and in whatever order`() {
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     var queue = WaiterQueue<Int>()
     let tickets = (0..<1_000).map { queue.append($0) }
     let leavers = Set((0..<1_000).shuffled(using: &generator).prefix(600))

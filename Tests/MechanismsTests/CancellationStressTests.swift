@@ -1,3 +1,4 @@
+import Basics
 import Limiters
 import Mechanisms
 import Testing
@@ -25,7 +26,7 @@ struct `Random cancellations` {
       let kind = entry.profile.defaultKind
       // In portions, so that lines form and run empty again and again.
       for portion in 0..<2 {
-        var choices = SeededGenerator(seed: UInt64(round), purpose: .cancellation, number: portion)
+        var choices = SplitMix64(seed: UInt64(round), purpose: .cancellation, number: portion)
         let tasks = (portion * 1000..<(portion + 1) * 1000).map { number in
           let work = SimulatedTask(
             number: number,

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import FoundationXML
 import Publishing
@@ -20,7 +21,7 @@ struct ImaginedRun {
         fork: block.fork,
         entry: block.entry,
         trials: block.order.map { contestant in
-          var generator = SeededGenerator(seed: UInt64(index * 100 + contestant))
+          var generator = SplitMix64(seed: UInt64(index * 100 + contestant))
           var report = TrialReport()
           let name = plan.entries[block.entry].contestants[contestant].mechanism ?? ""
           let cost = Double(100 + 40 * name.utf8.count) * (1 + 0.02 * generator.nextUnit())
@@ -173,7 +174,7 @@ struct ImaginedRun {
     let plan = try Plan(
       Selection(scale: .quick, filter: "uncontended.* (limiter|pool|task-group)$|baseline")
     )
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     // The machine of one run is not quite that of another.
     let machine = 1 + 0.04 * (2 * generator.nextUnit() - 1)
     let records = plan.blocks().enumerated().map { index, block in

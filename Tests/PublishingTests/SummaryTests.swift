@@ -1,3 +1,4 @@
+import Basics
 import Publishing
 import Statistics
 import Testing
@@ -14,7 +15,7 @@ import Workloads
     seed: UInt64,
     cost: (Contestant) -> Double
   ) -> [BlockRecord] {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     return plan.blocks().enumerated().map { index, block in
       BlockRecord(
         number: index + 1,

@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Rendering
 import Testing
@@ -9,7 +10,7 @@ import Workloads
 struct FaultyLogTests {
   /// Any event of any task at any time, in the order of time.
   static func anything(seed: UInt64) -> Run {
-    var random = SplitMix(seed: seed)
+    var random = SplitMix64(seed: seed)
     let kinds: [TraceEvent.Kind] = [
       .arrived, .arrived, .blocked, .admitted, .admitted, .progress(40), .suspended, .resumed,
       .finished, .failed, .cancelled(.waiting), .cancelled(.running), .rejected,

@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Tracing
 import Workloads
@@ -22,7 +23,7 @@ struct SampleRun {
 
   /// Tasks with random arrivals, services, failures and cancellations.
   static func random(_ count: Int, limit: Int, seed: UInt64) -> SampleRun {
-    var random = SplitMix(seed: seed)
+    var random = SplitMix64(seed: seed)
     var arrival: Int64 = 0
     let plan = (1...count).map { number in
       arrival += Int64.random(in: 0...4, using: &random) * millisecond
@@ -155,20 +156,5 @@ private struct Model {
         cause: cause.map { TaskID($0) }
       )
     )
-  }
-}
-
-/// A small random number generator whose numbers are the same everywhere.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

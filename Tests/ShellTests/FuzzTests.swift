@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Foundation
 import LessonBook
@@ -78,9 +79,9 @@ struct FuzzTests {
 
 /// Makes a line from a seed.
 private struct LineMaker {
-  var random: SeededGenerator
+  var random: SplitMix64
 
-  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+  init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
   private static let words: [String] =
     CommandTable.commands.map(\.name) + Catalogue.mechanisms.map(\.id)

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 import Workloads
 
@@ -25,7 +26,7 @@ struct ValueSyntaxTests {
 
   @Test
   func `a duration that is shown can be typed back`() {
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     let lengths = (0...200_000).map { $0 < 3000 ? Int64($0) : generator.length() }
     for length in lengths {
       let text = ValueSyntax.text(length)
@@ -35,7 +36,7 @@ struct ValueSyntaxTests {
 
   @Test
   func `a service time that is shown can be typed back`() {
-    var generator = SeededGenerator(seed: 2)
+    var generator = SplitMix64(seed: 2)
     for _ in 0..<20_000 {
       let (one, other) = (generator.length() / 2, generator.length() / 2)
       let sigma = Double(generator.next() % 501) / 100
@@ -124,7 +125,7 @@ struct ValueSyntaxTests {
   }
 }
 
-extension SeededGenerator {
+extension SplitMix64 {
   /// A length of any order of magnitude, up to the longest there is.
   mutating func length() -> Int64 {
     let bits = next() % 53

@@ -1,3 +1,4 @@
+import Basics
 import Statistics
 import TestSupport
 import Testing
@@ -77,7 +78,7 @@ import Workloads
   /// The heap against the plainest statement of the rule: every time, look at all servers.
   @Test(arguments: 1...20)
   func `it agrees with looking at every server`(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let servers = Int.random(in: 1...5, using: &generator)
     var arrivals: [Int64] = []
     var time: Int64 = 0

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Glibc
 import Synchronization
@@ -111,15 +112,5 @@ func awaitExit(
     guard ContinuousClock.now < end else { throw TestSupportError("\(name) did not end in time") }
     // There is no descriptor to poll for a child's end without Linux's own calls.
     poll(nil, 0, 1)
-  }
-}
-
-/// Runs blocking work on a thread of its own, so that a test that waits for a program does not hold
-/// one of the few threads that all async tests share.
-func onOwnThread<Value: Sendable>(
-  _ work: @escaping @Sendable () throws -> Value
-) async throws -> Value {
-  try await withCheckedThrowingContinuation { continuation in
-    Thread { continuation.resume(with: Result(catching: work)) }.start()
   }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 import Tracing
 
@@ -22,7 +23,7 @@ struct DurationTextTests {
 
   @Test
   func `any duration has a text`() {
-    var random = SplitMix(seed: 4)
+    var random = SplitMix64(seed: 4)
     for shift in 0..<64 as Range<UInt64> {
       for _ in 0..<50 {
         let nanoseconds = Int64(bitPattern: random.next() >> shift)

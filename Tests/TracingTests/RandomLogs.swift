@@ -1,3 +1,4 @@
+import Basics
 import Tracing
 
 /// Logs to check against: well-formed ones in which the next task to be admitted is drawn at random,
@@ -7,7 +8,7 @@ struct RandomLog {
   let facts: RunFacts
 
   init(tasks: Int, limit: Int, seed: UInt64, holds: Bool = false) {
-    var random = SplitMix(seed: seed)
+    var random = SplitMix64(seed: seed)
     var events: [TraceEvent] = []
     var time: Int64 = 0
     var absent = Array(1...tasks)
@@ -47,21 +48,6 @@ struct RandomLog {
     }
     self.events = events
     facts = RunFacts(tasks: tasks, limit: limit, promisesOrder: true, serviceHoldsWorker: holds)
-  }
-}
-
-/// A small random number generator whose numbers are the same everywhere.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 import Testing
 
@@ -183,7 +184,7 @@ private final class NotedWorld: World {
 
 @Suite struct `The wall clock's world` {
   @Test func `starts at the reading it was given and does not go back`() {
-    let world = WallWorld(start: WallWorld.monotonicNow() - 1_000_000)
+    let world = WallWorld(start: MachineClock.monotonic() - 1_000_000)
     let first = world.now
     let second = world.now
     #expect(first >= 1_000_000)

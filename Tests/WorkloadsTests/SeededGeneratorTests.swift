@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Workloads
@@ -5,7 +6,7 @@ import Testing
 @Suite struct `A seeded generator` {
   @Test func `gives the published numbers of SplitMix64`() {
     // The first five outputs for seed 1234567, as the algorithm's reference code prints them.
-    var generator = SeededGenerator(seed: 1_234_567)
+    var generator = SplitMix64(seed: 1_234_567)
     let numbers = (1...5).map { _ in generator.next() }
     #expect(
       numbers == [
@@ -19,14 +20,14 @@ import Testing
   }
 
   @Test func `gives each purpose and each number a stream of its own`() {
-    let purposes: [SeededGenerator.Purpose] = [
+    let purposes: [RandomPurpose] = [
       .service, .arrival, .failure, .cancellation, .priority, .parts,
     ]
     var seen: Set<UInt64> = []
     for seed in UInt64(0)..<20 {
       for purpose in purposes {
         for number in 0..<50 {
-          var generator = SeededGenerator(seed: seed, purpose: purpose, number: number)
+          var generator = SplitMix64(seed: seed, purpose: purpose, number: number)
           seen.insert(generator.next())
         }
       }
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test func `draws units strictly between 0 and 1`() {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     var smallest = 1.0
     var largest = 0.0
     var sum = 0.0

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Workloads
@@ -9,7 +10,7 @@ import Testing
     var squaredVariation: Double
 
     init(of distribution: ServiceTime, draws: Int = 200_000) {
-      var generator = SeededGenerator(seed: 42)
+      var generator = SplitMix64(seed: 42)
       var sum = 0.0
       var sumOfSquares = 0.0
       for _ in 0..<draws {
@@ -51,7 +52,7 @@ import Testing
   }
 
   @Test func `of the exponential kind exceeds t with the probability of the textbook`() {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     let mean = 1_000_000.0
     let draws = (0..<200_000).map { _ in
       Double(ServiceTime.exponential(mean: 1_000_000).draw(from: &generator))
@@ -63,14 +64,14 @@ import Testing
   }
 
   @Test func `of the uniform kind stays in its range and reaches both ends`() {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     let draws = Set((0..<2000).map { _ in ServiceTime.uniform(3...7).draw(from: &generator) })
     #expect(draws == [3, 4, 5, 6, 7])
     #expect(ServiceTime.uniform(5...5).draw(from: &generator) == 5)
   }
 
   @Test func `is never negative, nor longer than a clock can hold`() {
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     for _ in 0..<10_000 {
       let length = ServiceTime.lognormal(mean: 1_000_000_000, sigma: 8).draw(from: &generator)
       #expect(length >= 0)

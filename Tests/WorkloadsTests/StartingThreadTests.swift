@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import Workloads
@@ -7,12 +8,12 @@ import Testing
     let tasks = 5_000
     let world = WallWorld()
     let started = await withCheckedContinuation { done in
-      StartingThread.start("starter") {
+      _ = OSThread("starter", startsTasks: true) {
         // Immediate, so that they begin on this thread, as visits do.
         let started = (1...tasks).map { _ in
           Task.immediateDetached {
             await world.leaveStartingThread()
-            return StartingThread.isCurrent
+            return OSThread.isStartingTasks
           }
         }
         done.resume(returning: started)
@@ -24,9 +25,11 @@ import Testing
   }
 
   @Test func `knows where it is`() async {
-    #expect(!StartingThread.isCurrent)
+    #expect(!OSThread.isStartingTasks)
     let isCurrent = await withCheckedContinuation { found in
-      StartingThread.start("starter") { found.resume(returning: StartingThread.isCurrent) }
+      _ = OSThread("starter", startsTasks: true) {
+        found.resume(returning: OSThread.isStartingTasks)
+      }
     }
     #expect(isCurrent)
   }

@@ -48,7 +48,7 @@ extension Command {
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the schedule") }
     let scenario: ExplorationScenario
-    let story: ExplorationReport.Story
+    let story: ExplorationReport.ScheduleDescription
     do {
       scenario = try ExplorationScenario(ofSchedule: word.text)
       story = try await scenario.replay(word.text)

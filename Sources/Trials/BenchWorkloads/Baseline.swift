@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Synchronization
 internal import Tracing
@@ -41,7 +42,7 @@ package struct Baseline: BenchWorkload {
     await measureRepeated(budget: trial.request.budget, into: &report) { times in
       switch part {
       case .loop: for turn in 0..<times { keep(turn) }
-      case .clock: for _ in 0..<times { keep(monotonicNanoseconds()) }
+      case .clock: for _ in 0..<times { keep(MachineClock.monotonic()) }
       case .lock: for _ in 0..<times { lock.withLock { $0 &+= 1 } }
       case .spawn: for _ in 0..<times { await Task {}.value }
       case .yield: for _ in 0..<times { await Task.yield() }

@@ -1,3 +1,4 @@
+internal import Basics
 package import Mechanisms
 internal import Workloads
 
@@ -72,15 +73,15 @@ package struct CancellationStorm: BenchWorkload {
     let chosen = chosen(of: count, trial)
     let leaves = trial.profile.cancellation == .leavesAtOnce
 
-    let (start, cancelled, released) = await onOwnThread("storm") {
+    let (start, cancelled, released) = await onOwnThread("storm", startsTasks: true) {
       room.occupy()
       let waiters = (0..<count).map { room.admit($0) }
       room.settle()
-      let start = monotonicNanoseconds()
+      let start = MachineClock.monotonic()
       for index in chosen { waiters[index].cancel() }
-      let cancelled = monotonicNanoseconds()
+      let cancelled = MachineClock.monotonic()
       if leaves { blockUntil { room.log.endedCount >= chosen.count } }
-      let released = monotonicNanoseconds()
+      let released = MachineClock.monotonic()
       room.release()
       return (start, cancelled, released)
     }
@@ -116,7 +117,7 @@ package struct CancellationStorm: BenchWorkload {
     case .head: return Array(0..<share)
     case .tail: return (0..<count).reversed().prefix(share).map { $0 }
     case .random:
-      var generator = SeededGenerator(
+      var generator = SplitMix64(
         seed: trial.request.seed,
         purpose: .cancellation,
         number: count

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CAllocations
 package import Mechanisms
 internal import Workloads
@@ -31,7 +32,7 @@ package struct MemoryPerWaiter: BenchWorkload {
     let count = trial.cell.tasks ?? 1_000
     let mechanism = trial.makeMechanism()
     let room = WaitingRoom(mechanism, kind: trial.kind, waiters: count)
-    let found = await onOwnThread("waiting") {
+    let found = await onOwnThread("waiting", startsTasks: true) {
       room.occupy()
       let before = Reading()
       for index in 0..<count { room.admit(index) }

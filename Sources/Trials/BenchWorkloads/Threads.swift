@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 package import Mechanisms
 internal import Synchronization
@@ -48,7 +49,7 @@ package struct Threads: BenchWorkload {
     let log = StampLog(capacity: count)
     let world = WallWorld()
     let sampler = ThreadSampler()
-    await onOwnThread("starter") {
+    await onOwnThread("starter", startsTasks: true) {
       let ended = Counter()
       for task in tasks {
         startVisit(Visit(task, tracer: log, world: world), on: mechanism, ended: ended)
@@ -82,13 +83,13 @@ private final class ThreadSampler: Sendable {
   private static let interval: Int64 = 4_000_000
 
   init() {
-    let start = monotonicNanoseconds()
+    let start = MachineClock.monotonic()
     let thread = Thread { [self] in
       while !state.withLock(\.isStopping) {
         // Two of the threads are the harness's: this one and the one that starts the tasks.
         if let threads = ProcessMetrics.threadCount() {
           state.withLock { state in
-            state.samples.times.append(monotonicNanoseconds() - start)
+            state.samples.times.append(MachineClock.monotonic() - start)
             state.samples.values.append(Double(threads - 2))
           }
         }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Workloads
@@ -178,7 +179,7 @@ package struct Plan: Hashable, Codable, Sendable {
   /// Every fork runs every cell once, cells and contestants in an order of its own.
   package func blocks() -> [Block] {
     (1...forks).flatMap { fork in
-      var generator = SeededGenerator(seed: seed, purpose: .arrival, number: -fork)
+      var generator = SplitMix64(seed: seed, purpose: .arrival, number: -fork)
       return entries.indices.shuffled(using: &generator).map { entry in
         Block(
           fork: fork,
@@ -193,7 +194,7 @@ package struct Plan: Hashable, Codable, Sendable {
   /// workload, so that what differs between them is not the luck of the draw.
   package func seed(of entry: Int) -> UInt64 {
     let position = BenchWorkloads.all.firstIndex { $0.id == entries[entry].cell.workload } ?? 0
-    var generator = SeededGenerator(seed: seed, purpose: .service, number: -1 - position)
+    var generator = SplitMix64(seed: seed, purpose: .service, number: -1 - position)
     return generator.next()
   }
 

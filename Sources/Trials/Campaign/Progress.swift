@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 
 /// Tells on standard error how far a run is: one line that changes on a terminal, a line now and then
@@ -13,7 +14,7 @@ package struct Progress {
   private var lastReport = -Double.infinity
   private var blockStart: Int64 = 0
   private let isTerminal: Bool
-  private let start = monotonicNanoseconds()
+  private let start = MachineClock.monotonic()
 
   package init(_ plan: Plan) {
     expected = plan.expectedSeconds
@@ -28,12 +29,12 @@ package struct Progress {
   mutating func expectAgain(_ entry: Plan.Entry) { expected += entry.expectedSeconds }
 
   mutating func begin(_ entry: Plan.Entry) {
-    blockStart = monotonicNanoseconds()
+    blockStart = MachineClock.monotonic()
     show(entry.cell.name)
   }
 
   mutating func finish(_ entry: Plan.Entry, _ record: BlockRecord) {
-    spent += Double(monotonicNanoseconds() - blockStart) / 1e9
+    spent += Double(MachineClock.monotonic() - blockStart) / 1e9
     spentExpected += entry.expectedSeconds
     done += entry.expectedSeconds
     if record.dropReason != nil { dropped += 1 }
@@ -57,7 +58,7 @@ package struct Progress {
   }
 
   private mutating func show(_ what: String) {
-    let elapsed = Double(monotonicNanoseconds() - start) / 1e9
+    let elapsed = Double(MachineClock.monotonic() - start) / 1e9
     // Elsewhere than on a terminal a line every ten seconds says enough.
     guard isTerminal || elapsed - lastReport >= 10 else { return }
     lastReport = elapsed

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Mechanisms
 internal import Synchronization
 internal import Tracing
@@ -32,7 +33,7 @@ struct ClosedLoop: Sendable {
     for duration: Int64 = .max,
     tracer: any Tracer = NoTracer()
   ) async -> Outcome {
-    let start = monotonicNanoseconds()
+    let start = MachineClock.monotonic()
     let visits = await withTaskGroup(of: (Int, Int).self) { group in
       for worker in 0..<workers {
         group.addTask {
@@ -40,7 +41,7 @@ struct ClosedLoop: Sendable {
           func hasTime() -> Bool {
             // At least one visit each: the machine may be too busy to start a worker in time.
             made == 0 || !made.isMultiple(of: Self.turnsBetweenLooks)
-              || monotonicNanoseconds() - start < duration
+              || MachineClock.monotonic() - start < duration
           }
           while made < visitsEach, hasTime() {
             made += 1
@@ -57,6 +58,6 @@ struct ClosedLoop: Sendable {
       }
       return await group.reduce(into: [Int](repeating: 0, count: workers)) { $0[$1.0] = $1.1 }
     }
-    return Outcome(visits: visits, elapsed: monotonicNanoseconds() - start)
+    return Outcome(visits: visits, elapsed: MachineClock.monotonic() - start)
   }
 }

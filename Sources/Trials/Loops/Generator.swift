@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Tracing
@@ -30,22 +31,22 @@ struct Generator: Sendable {
     tracer: any Tracer,
     world: any World
   ) async -> Outcome {
-    await onOwnThread("generator") {
+    await onOwnThread("generator", startsTasks: true) {
       let ended = Counter()
       var lateness: [Int64] = []
       lateness.reserveCapacity(tasks.count)
-      let processorTime = threadProcessorNanoseconds()
-      let zero = monotonicNanoseconds() + 2_000_000
+      let processorTime = MachineClock.threadTime()
+      let zero = MachineClock.monotonic() + 2_000_000
       for task in tasks {
         let due = zero + task.arrival
         Self.wait(until: due)
-        lateness.append(monotonicNanoseconds() - due)
+        lateness.append(MachineClock.monotonic() - due)
         startVisit(Visit(task, tracer: tracer, world: world), on: mechanism, ended: ended)
       }
       let outcome = Outcome(
         start: zero,
         lateness: lateness,
-        processorTime: threadProcessorNanoseconds() - processorTime
+        processorTime: MachineClock.threadTime() - processorTime
       )
       blockUntil { ended.value == tasks.count }
       return outcome
@@ -54,13 +55,13 @@ struct Generator: Sendable {
 
   private static func wait(until due: Int64) {
     let sleepEnd = due - watch
-    if monotonicNanoseconds() < sleepEnd {
+    if MachineClock.monotonic() < sleepEnd {
       var end = timespec(
         tv_sec: Int(sleepEnd / 1_000_000_000),
         tv_nsec: Int(sleepEnd % 1_000_000_000)
       )
       while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nil) == EINTR {}
     }
-    while monotonicNanoseconds() < due {}
+    while MachineClock.monotonic() < due {}
   }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Synchronization
 package import Tracing
 
@@ -78,7 +79,7 @@ package final class StampLog: Tracer, @unchecked Sendable {
   private func fill(_ slots: UnsafeMutablePointer<Int64>, _ number: Int) {
     precondition(1...capacity ~= number, "visit \(number) is not among the \(capacity) of this log")
     if slots[number] != Self.empty { repeated.add(1, ordering: .relaxed) }
-    slots[number] = monotonicNanoseconds()
+    slots[number] = MachineClock.monotonic()
   }
 
   /// How many visits have arrived so far; may be asked at any time.
@@ -168,14 +169,14 @@ package struct StampedVisit: Hashable, Sendable {
 /// task is present from the one to the other. So no lock and no order is needed, and no task's arrival
 /// is matched with its own departure, which is what makes the integral a check on those that are.
 private final class OccupancyMeter: Sendable {
-  private let origin = monotonicNanoseconds()
+  private let origin = MachineClock.monotonic()
   private let area = Atomic(0)
   private let present = Atomic(0)
   private let peak = Atomic(0)
 
   /// Notes that one task came, 1, or went, −1.
   func change(by difference: Int) {
-    let now = Int(monotonicNanoseconds() - origin)
+    let now = Int(MachineClock.monotonic() - origin)
     area.subtract(difference * now, ordering: .relaxed)
     let count = present.add(difference, ordering: .relaxed).newValue
     if count > peak.load(ordering: .relaxed) { peak.max(count, ordering: .relaxed) }

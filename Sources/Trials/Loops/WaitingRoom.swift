@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Workloads
@@ -36,9 +37,9 @@ struct WaitingRoom: Sendable {
   /// Returns once the mechanism does no more work of its own on the waiters.
   func settle() {
     for _ in 0..<200 {
-      let before = processorNanoseconds()
+      let before = MachineClock.processTime()
       usleep(1_000)
-      if processorNanoseconds() - before < 300_000 { return }
+      if MachineClock.processTime() - before < 300_000 { return }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 
 /// A program run to its end, with everything it wrote.
@@ -80,7 +81,7 @@ package struct ChildProcess: Sendable {
     let collected = collect(
       output.readEnd,
       errors.readEnd,
-      until: monotonicNanoseconds() + Int64(deadline * 1e9),
+      until: MachineClock.monotonic() + Int64(deadline * 1e9),
       isInterrupted: isInterrupted
     ) { reason in
       stop = reason
@@ -115,7 +116,7 @@ package struct ChildProcess: Sendable {
       if !isStopped, isInterrupted() {
         stop(.interrupted)
         isStopped = true
-      } else if !isStopped, monotonicNanoseconds() >= end {
+      } else if !isStopped, MachineClock.monotonic() >= end {
         stop(.outOfTime)
         isStopped = true
       }

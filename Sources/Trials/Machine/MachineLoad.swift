@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 
 /// What all processors of the machine have done so far, and how much of it was ours.
@@ -15,7 +16,7 @@ package struct MachineLoad: Hashable, Sendable {
   /// Nil where the kernel does not say.
   package static func now() -> MachineLoad? {
     guard let line = KernelFile.text("/proc/stat")?.split(separator: "\n").first else { return nil }
-    return MachineLoad(statLine: line, time: monotonicNanoseconds(), own: ownProcessorTime())
+    return MachineLoad(statLine: line, time: MachineClock.monotonic(), own: ownProcessorTime())
   }
 
   /// Reads `cpu  user nice system idle iowait irq softirq steal guest guest_nice`, in clock ticks.
@@ -34,7 +35,8 @@ package struct MachineLoad: Hashable, Sendable {
   private static func ownProcessorTime() -> Int64 {
     var children = rusage()
     getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &children)
-    return processorNanoseconds() + nanoseconds(children.ru_utime) + nanoseconds(children.ru_stime)
+    return MachineClock.processTime() + nanoseconds(children.ru_utime)
+      + nanoseconds(children.ru_stime)
   }
 
   private static func nanoseconds(_ time: timeval) -> Int64 {

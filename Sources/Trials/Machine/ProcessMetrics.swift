@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 
 /// What this process has used so far, as the kernel counts it.
@@ -22,7 +23,7 @@ struct ProcessMetrics: Hashable, Sendable {
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     let status = KernelFile.text("/proc/self/status") ?? ""
     return ProcessMetrics(
-      processorTime: processorNanoseconds(),
+      processorTime: MachineClock.processTime(),
       voluntarySwitches: Int64(usage.ru_nvcsw),
       involuntarySwitches: Int64(usage.ru_nivcsw),
       threads: KernelFile.field("Threads", in: status).flatMap { Int($0) },

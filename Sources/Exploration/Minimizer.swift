@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The smallest schedule that breaks a promise: fewest pre-emptions, then tasks, then steps.
 ///
 /// A violation found by search is full of accidents. What a person can follow has few switches between
@@ -92,7 +94,7 @@ package struct Minimum: Sendable {
     race = Self.race(in: replay, of: kind, scenario)
   }
 
-  /// A pair of steps of different strands whose order matters.
+  /// A pair of steps of different agents whose order matters.
   ///
   /// There are often several. Told is the one that says most: a cancellation before another step, if
   /// there is one, and the closest such; else the pair that ends latest in the schedule, where what
@@ -109,7 +111,7 @@ package struct Minimum: Sendable {
     var pairs: [(first: Int, second: Int)] = []
     for distance in 1..<choices.count {
       for first in (0..<min(replay.length, choices.count - distance)).reversed()
-      where choices[first].strand != choices[first + distance].strand {
+      where choices[first].agent != choices[first + distance].agent {
         pairs.append((first, first + distance))
       }
     }
@@ -119,10 +121,10 @@ package struct Minimum: Sendable {
       .sorted { ($0.second, $0.first) > ($1.second, $1.first) }
     let beyond = others.filter { $0.second >= replay.length }
     for (first, second) in cancelling + within + beyond {
-      // What the same strand did in between it could not have done before the moved step.
+      // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {
-        moving.kind == .cancel || $0.kind == .cancel || $0.strand != moving.strand
+        moving.kind == .cancel || $0.kind == .cancel || $0.agent != moving.agent
       }
       let moved = choices[..<first] + between + [moving] + choices[(second + 1)...]
       let place = first + between.count
@@ -173,12 +175,12 @@ private struct BoundedSearch {
 }
 
 extension Replay {
-  /// How many steps of the schedule took the turn from a strand that could have gone on.
+  /// How many steps of the schedule took the turn from a agent that could have gone on.
   package var preemptions: Int { steps.prefix(length).count { $0.isPreemption } }
 }
 
 extension ScheduleRun {
-  /// Follows `choices`, leaving out what is not possible, then goes on by habit; whether those at the
+  /// Follows `choices`, leaving out what is not possible, then goes on by the default choices; whether those at the
   /// places `needed` were possible and no promise was broken.
   fileprivate func keepsPromises(following choices: [Choice], needing needed: [Int]) -> Bool {
     begin()
@@ -192,7 +194,7 @@ extension ScheduleRun {
       }
       take(option)
     }
-    goOnByHabit(upTo: 1_000)
+    followDefaultChoices(upTo: 1_000)
     return violation == nil && isAtRest
   }
 }

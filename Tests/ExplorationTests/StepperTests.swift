@@ -1,6 +1,6 @@
 import Testing
 
-@testable import VirtualTime
+@testable import Exploration
 
 @Suite struct StepperTests {
   let flawed = Scenario.semaphore(.checksThenParks, tasks: 2, limit: 1, cancellable: false)
@@ -25,7 +25,7 @@ import Testing
       stepper.choose(index)
     }
     try choose("1")
-    #expect(stepper.steps[0].told == "arrives; is admitted; its body runs")
+    #expect(stepper.steps[0].description == "arrives; is admitted; its body runs")
     try choose("2")
     #expect(stepper.waiters.isEmpty, "it yields between looking and parking")
     try choose("1")
@@ -75,6 +75,6 @@ import Testing
     #expect(stepper.waiters.isEmpty)
     stepper.goOn()
     #expect(stepper.violation == nil)
-    #expect(stepper.steps.map(\.told).contains("leaves the line, cancelled"))
+    #expect(stepper.steps.map(\.description).contains("leaves the line, cancelled"))
   }
 }

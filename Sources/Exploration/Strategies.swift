@@ -1,5 +1,7 @@
+internal import Basics
+
 /// How an exploration chooses.
-protocol Strategy {
+protocol SearchStrategy {
   /// Gets ready for the next schedule.
   mutating func begin()
 
@@ -18,7 +20,7 @@ protocol Strategy {
 /// With a bound on pre-emptions, only the schedules within it (Musuvathi and Qadeer, "Iterative
 /// context bounding", PLDI 2007): most defects show with very few. With a bound on length, only those
 /// shorter.
-struct DepthFirst: Strategy {
+struct DepthFirst: SearchStrategy {
   private struct Fork {
     /// The options not yet looked at, one bit each; the lowest is under way.
     var left: UInt64
@@ -100,7 +102,7 @@ struct DepthFirst: Strategy {
 /// Were every cancellation there is among the lots of every step, almost every task of almost every
 /// schedule would be cancelled before it did anything. So a schedule first draws which tasks may be
 /// cancelled at all.
-struct RandomWalk: Strategy {
+struct RandomWalk: SearchStrategy {
   private var random: SplitMix64
   private var mayCancel: UInt64 = 0
 
@@ -124,31 +126,31 @@ struct RandomWalk: Strategy {
   mutating func finish(steps: Int) -> Bool { true }
 
   private func isAllowed(_ option: ScheduleRun.Option) -> Bool {
-    mayCancel >> UInt64(option.choice.strand & 63) & 1 == 1
+    mayCancel >> UInt64(option.choice.agent & 63) & 1 == 1
   }
 }
 
 /// Strands with priorities that change at few places.
 ///
 /// Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
-/// guarantees of finding bugs" (PCT, ASPLOS 2010). Every strand gets a random priority and the highest
-/// that can run does; at `depth` − 1 random steps the strand about to run falls to the bottom instead.
-/// For a defect that needs `depth` orderings among n strands in k steps, a schedule finds it with
+/// guarantees of finding bugs" (PCT, ASPLOS 2010). Every agent gets a random priority and the highest
+/// that can run does; at `depth` − 1 random steps the agent about to run falls to the bottom instead.
+/// For a defect that needs `depth` orderings among n agents in k steps, a schedule finds it with
 /// probability at least 1 / (n · k^(depth − 1)), however unlikely a fair walk is to.
 ///
-/// Two things are not strands. A sleep ends when its time comes, whatever the sleeper's priority: each
+/// Two things are not agents. A sleep ends when its time comes, whatever the sleeper's priority: each
 /// sleep draws one of its own. A cancellation has one step, and as the highest of all it would come
 /// first, as the lowest never: half of the tasks, drawn anew for each schedule, are cancelled at a
 /// random step.
-struct PriorityBased: Strategy {
+struct PriorityBased: SearchStrategy {
   private let depth: Int
   private var random: SplitMix64
   /// The longest schedule so far: where changes are drawn from.
   private var length = 8
   private var step = 0
-  /// The priority of each strand; strands get theirs when they first appear.
+  /// The priority of each agent; agents get theirs when they first appear.
   private var priorities: [Int] = []
-  /// The priority of each strand's present sleep; 0 until it is drawn.
+  /// The priority of each agent's present sleep; 0 until it is drawn.
   private var sleeps: [Int] = []
   private var changes: [Int] = []
   /// The step at which each task is to be cancelled; 0 for never.
@@ -179,7 +181,7 @@ struct PriorityBased: Strategy {
       cancellations.append(isCancelled ? random.next(below: length) + 1 : 0)
     }
     for index in run.runnable..<run.options.count
-    where (1...step).contains(cancellations[Int(run.options[index].choice.strand) - 1]) {
+    where (1...step).contains(cancellations[Int(run.options[index].choice.agent) - 1]) {
       return index
     }
     var best = highest(in: run)
@@ -188,7 +190,7 @@ struct PriorityBased: Strategy {
       best = highest(in: run)
     }
     // The next sleep is another one.
-    if run.isSleeper(run.options[best]) { sleeps[Int(run.options[best].choice.strand)] = 0 }
+    if run.isSleeper(run.options[best]) { sleeps[Int(run.options[best].choice.agent)] = 0 }
     return best
   }
 
@@ -211,21 +213,21 @@ struct PriorityBased: Strategy {
   }
 
   private mutating func priority(of option: ScheduleRun.Option, in run: ScheduleRun) -> Int {
-    let strand = Int(option.choice.strand)
-    while priorities.count <= strand {
+    let agent = Int(option.choice.agent)
+    while priorities.count <= agent {
       priorities.append(draw())
       sleeps.append(0)
     }
-    guard run.isSleeper(option) else { return priorities[strand] }
-    if sleeps[strand] == 0 { sleeps[strand] = draw() }
-    return sleeps[strand]
+    guard run.isSleeper(option) else { return priorities[agent] }
+    if sleeps[agent] == 0 { sleeps[agent] = draw() }
+    return sleeps[agent]
   }
 
   private mutating func lower(_ option: ScheduleRun.Option, in run: ScheduleRun, to priority: Int) {
     if run.isSleeper(option) {
-      sleeps[Int(option.choice.strand)] = priority
+      sleeps[Int(option.choice.agent)] = priority
     } else {
-      priorities[Int(option.choice.strand)] = priority
+      priorities[Int(option.choice.agent)] = priority
     }
   }
 

@@ -1,7 +1,7 @@
 /// Where a scenario plays: what its tasks run on, wait on and report to.
 ///
-/// One stage serves all schedules of an exploration, one after the other.
-package final class Stage: Sendable {
+/// One context serves all schedules of an exploration, one after the other.
+package final class ScenarioContext: Sendable {
   private let run: ScheduleRun
 
   init(_ run: ScheduleRun) { self.run = run }

@@ -25,13 +25,13 @@ final class ScheduleRun: @unchecked Sendable {
   private(set) var tasksLost = 0
   /// What each step did, if that is wanted.
   @exclusivity(unchecked) var record: StepRecorder?
-  /// The strand that ran last, and whether it could have gone on at once; 0 at the beginning.
-  @exclusivity(unchecked) private(set) var lastStrand: Int32 = 0
+  /// The agent that ran last, and whether it could have gone on at once; 0 at the beginning.
+  @exclusivity(unchecked) private(set) var lastAgent: Int32 = 0
   @exclusivity(unchecked) private(set) var lastCanGoOn = false
 
   private let reduction: Reduction
-  private var stage: Stage?
-  @exclusivity(unchecked) private var play: Play?
+  private var context: ScenarioContext?
+  @exclusivity(unchecked) private var instance: ScenarioInstance?
   @exclusivity(unchecked) private var handles: [Task<Void, Never>] = []
   /// Which tasks have taken their first step.
   @exclusivity(unchecked) private(set) var hasBegun: [Bool]
@@ -44,32 +44,32 @@ final class ScheduleRun: @unchecked Sendable {
     self.reduction = reduction
     monitor = PropertyMonitor(scenario)
     hasBegun = Array(repeating: false, count: scenario.tasks + 1)
-    stage = Stage(self)
+    context = ScenarioContext(self)
   }
 
-  /// Breaks the circle between this object and its stage; call it when no more schedules follow.
-  func close() { stage = nil }
+  /// Breaks the circle between this object and its context; call it when no more schedules follow.
+  func close() { context = nil }
 
   // MARK: A schedule, from its beginning to its end
 
   func begin() {
-    guard let stage else { preconditionFailure("a closed run was begun again") }
+    guard let context else { preconditionFailure("a closed run was begun again") }
     executor.reset(tasks: scenario.tasks)
     monitor.reset()
     record?.reset()
     steps = 0
-    lastStrand = 0
+    lastAgent = 0
     lastCanGoOn = false
     mustBegin = 0
     for index in hasBegun.indices { hasBegun[index] = false }
     isLive = true
-    let play = scenario.make(stage)
-    self.play = play
+    let instance = scenario.make(context)
+    self.instance = instance
     for task in 1...scenario.tasks {
       executor.start(task) {
         handles.append(
           Task(executorPreference: executor) { [self] in
-            await play.body(task)
+            await instance.body(task)
             noteEnd(of: task)
           }
         )
@@ -91,7 +91,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// Lets the option at `index` happen, and finds out what may happen then.
   func take(_ index: Int) {
     let option = options[index]
-    let task = Int(option.choice.strand)
+    let task = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
     record?.begin(option.choice, isPreemption: isPreemption(option.choice))
@@ -100,7 +100,7 @@ final class ScheduleRun: @unchecked Sendable {
     case .cancel:
       monitor.noteCancellation(of: task, isHandOffPossible: !isParked(task))
       executor.asDriver { handles[task - 1].cancel() }
-      if !hasBegun[task], reduction.beginsCancelledAtOnce { mustBegin = option.choice.strand }
+      if !hasBegun[task], reduction.beginsCancelledAtOnce { mustBegin = option.choice.agent }
     case .run, .turn:
       if option.choice.kind == .run, task < hasBegun.count { hasBegun[task] = true }
       if option.slot < executor.ready.count {
@@ -108,30 +108,30 @@ final class ScheduleRun: @unchecked Sendable {
       } else {
         executor.run(sleeperAt: option.slot - executor.ready.count)
       }
-      lastStrand = option.choice.strand
-      lastCanGoOn = executor.ready.contains { $0.strand == lastStrand }
+      lastAgent = option.choice.agent
+      lastCanGoOn = executor.ready.contains { $0.agent == lastAgent }
     }
     if scenario.cancellable { monitor.noteParkedCancelled(isParked: isParked) }
     findOptions()
     if runnable == 0, monitor.violation == nil {
-      monitor.judgeRest(permitsInUse: play?.permitsInUse?())
+      monitor.judgeRest(permitsInUse: instance?.permitsInUse?())
     }
     record?.end(in: self)
   }
 
-  /// Whether taking `choice` now would take the turn from a strand that could go on.
+  /// Whether taking `choice` now would take the turn from a agent that could go on.
   ///
-  /// A cancellation takes no turn. A strand that suspended gave its turn up itself.
+  /// A cancellation takes no turn. A agent that suspended gave its turn up itself.
   func isPreemption(_ choice: Choice) -> Bool {
-    choice.kind != .cancel && lastCanGoOn && choice.strand != lastStrand
+    choice.kind != .cancel && lastCanGoOn && choice.agent != lastAgent
   }
 
-  /// The option to take when nothing speaks for another: the strand that ran last goes on, else
+  /// The option to take when nothing speaks for another: the agent that ran last goes on, else
   /// whoever has been ready for longest.
   ///
   /// - Precondition: something can run.
-  var habitualOption: Int {
-    options[..<runnable].firstIndex { $0.choice.strand == lastStrand } ?? 0
+  var defaultOption: Int {
+    options[..<runnable].firstIndex { $0.choice.agent == lastAgent } ?? 0
   }
 
   /// Whether an option is to wake a sleeper.
@@ -145,7 +145,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// Ends the schedule, wherever it is, and frees what can be freed.
   ///
   /// Tasks that have not ended are cancelled and run to their ends in the order in which they become
-  /// ready. Then the play is dropped, which ends queues and their drain tasks. A task that nothing
+  /// ready. Then the instance is dropped, which ends queues and their drain tasks. A task that nothing
   /// resumes even so is lost, with its memory: only a limiter that loses continuations has such.
   func end() {
     isLive = false
@@ -155,7 +155,7 @@ final class ScheduleRun: @unchecked Sendable {
       }
     }
     drain()
-    play = nil
+    instance = nil
     drain()
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
@@ -203,15 +203,15 @@ final class ScheduleRun: @unchecked Sendable {
     options.removeAll(keepingCapacity: true)
     let fresh = reduction.ordersFreshTasks && scenario.symmetric ? firstFreshTasks() : (0, 0)
     for (slot, step) in executor.ready.enumerated() {
-      if mustBegin != 0, step.strand != mustBegin || step.isTurn { continue }
+      if mustBegin != 0, step.agent != mustBegin || step.isTurn { continue }
       if step.isTurn {
         let ordinal = ordinal(ofTurnAt: slot)
         options.append(
-          Option(choice: Choice(.turn, Int(step.strand), ordinal: ordinal), slot: slot)
+          Option(choice: Choice(.turn, Int(step.agent), ordinal: ordinal), slot: slot)
         )
         continue
       }
-      let task = Int(step.strand)
+      let task = Int(step.agent)
       if fresh != (0, 0), task < hasBegun.count, !hasBegun[task] {
         // Identical fresh tasks: the first stands for all.
         if task != fresh.0, task != fresh.1 { continue }
@@ -221,7 +221,7 @@ final class ScheduleRun: @unchecked Sendable {
     if mustBegin == 0 {
       for (index, sleeper) in executor.sleepers.enumerated() {
         options.append(
-          Option(choice: Choice(.run, Int(sleeper.strand)), slot: executor.ready.count + index)
+          Option(choice: Choice(.run, Int(sleeper.agent)), slot: executor.ready.count + index)
         )
       }
     }
@@ -250,9 +250,9 @@ final class ScheduleRun: @unchecked Sendable {
   }
 
   private func ordinal(ofTurnAt slot: Int) -> Int {
-    let strand = executor.ready[slot].strand
+    let agent = executor.ready[slot].agent
     var count = 0
-    for other in executor.ready[..<slot] where other.isTurn && other.strand == strand { count += 1 }
+    for other in executor.ready[..<slot] where other.isTurn && other.agent == agent { count += 1 }
     return count
   }
 }

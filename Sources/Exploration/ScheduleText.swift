@@ -1,7 +1,7 @@
 /// A schedule as one line: `v1:limiter-2-1-any-8c1f:1*2,2,c2,a1`.
 ///
-/// The version, the fingerprint of the scenario it belongs to, and its choices: `3` lets strand 3 take
-/// a step, `c3` cancels task 3, `a3` gives its turn to an actor (or half a yield) that strand 3 made
+/// The version, the fingerprint of the scenario it belongs to, and its choices: `3` lets agent 3 take
+/// a step, `c3` cancels task 3, `a3` gives its turn to an actor (or half a yield) that agent 3 made
 /// ready, `a3.1` the second such turn. `2*4` stands for `2,2,2,2`.
 package struct Schedule: Hashable, Sendable, CustomStringConvertible {
   package static let version = "v1"
@@ -92,29 +92,29 @@ package enum ScheduleError: Error, Hashable, CustomStringConvertible {
 extension Choice {
   package var text: String {
     switch kind {
-    case .run: "\(strand)"
-    case .cancel: "c\(strand)"
-    case .turn: ordinal == 0 ? "a\(strand)" : "a\(strand).\(ordinal)"
+    case .run: "\(agent)"
+    case .cancel: "c\(agent)"
+    case .turn: ordinal == 0 ? "a\(agent)" : "a\(agent).\(ordinal)"
     }
   }
 
   init?(parsing text: Substring) {
     switch text.first {
     case "c":
-      guard let strand = Self.number(text.dropFirst()) else { return nil }
-      self.init(.cancel, strand)
+      guard let agent = Self.number(text.dropFirst()) else { return nil }
+      self.init(.cancel, agent)
     case "a":
       let numbers = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
-      guard let strand = numbers.first.flatMap(Self.number), numbers.count <= 2 else { return nil }
+      guard let agent = numbers.first.flatMap(Self.number), numbers.count <= 2 else { return nil }
       guard numbers.count == 2 else {
-        self.init(.turn, strand)
+        self.init(.turn, agent)
         return
       }
       guard let ordinal = Self.number(numbers[1]) else { return nil }
-      self.init(.turn, strand, ordinal: ordinal)
+      self.init(.turn, agent, ordinal: ordinal)
     default:
-      guard let strand = Self.number(text) else { return nil }
-      self.init(.run, strand)
+      guard let agent = Self.number(text) else { return nil }
+      self.init(.run, agent)
     }
   }
 

@@ -1,16 +1,16 @@
 import Synchronization
 
-@testable import VirtualTime
+@testable import Exploration
 
 /// A continuation that reports a second resume instead of ending the process.
 final class Resumable: Sendable {
   private let continuation: Mutex<UnsafeContinuation<Bool, Never>?>
-  private let stage: Stage
+  private let context: ScenarioContext
   private let task: Int
 
-  init(_ continuation: UnsafeContinuation<Bool, Never>, _ stage: Stage, _ task: Int) {
+  init(_ continuation: UnsafeContinuation<Bool, Never>, _ context: ScenarioContext, _ task: Int) {
     self.continuation = Mutex(continuation)
-    self.stage = stage
+    self.context = context
     self.task = task
   }
 
@@ -22,7 +22,7 @@ final class Resumable: Sendable {
     if let taken {
       taken.resume(returning: admitted)
     } else {
-      stage.noteDoubleResume("t0\(task)'s wait")
+      context.noteDoubleResume("t0\(task)'s wait")
     }
   }
 }
@@ -71,12 +71,12 @@ final class Semaphore: Sendable {
   private let state: Mutex<State>
   private let limit: Int
   private let flaw: Flaw
-  private let stage: Stage
+  private let context: ScenarioContext
 
-  init(limit: Int, flaw: Flaw, stage: Stage) {
+  init(limit: Int, flaw: Flaw, context: ScenarioContext) {
     self.limit = limit
     self.flaw = flaw
-    self.stage = stage
+    self.context = context
     state = Mutex(State(free: limit))
     Self.alive.add(1, ordering: .relaxed)
   }
@@ -124,7 +124,7 @@ final class Semaphore: Sendable {
   private func park(_ task: Int, looksAgain: Bool) async -> Bool {
     let admitted = await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
-        let wake = Resumable(continuation, stage, task)
+        let wake = Resumable(continuation, context, task)
         let answer = state.withLock { state -> Bool? in
           if state.leftEarly.remove(task) != nil { return false }
           if looksAgain, state.free > 0 {
@@ -165,14 +165,19 @@ final class Semaphore: Sendable {
 }
 
 extension Scenario {
-  /// A scenario whose tasks run `play` and that promises nothing.
-  init(_ name: String, tasks: Int, limit: Int? = nil, play: @escaping @Sendable (Stage) -> Play) {
+  /// A scenario whose tasks run `instance` and that promises nothing.
+  init(
+    _ name: String,
+    tasks: Int,
+    limit: Int? = nil,
+    instance: @escaping @Sendable (ScenarioContext) -> ScenarioInstance
+  ) {
     self.init(
       tasks: tasks,
       limit: limit,
       cancellable: false,
       fingerprint: { _ in name },
-      make: play
+      make: instance
     )
   }
 
@@ -184,28 +189,28 @@ extension Scenario {
     cancellable: Bool,
     promises: Promises = Promises(order: true),
     failing: Bool = false,
-    make: @escaping @Sendable (Int, Stage) -> Limiter,
+    make: @escaping @Sendable (Int, ScenarioContext) -> Limiter,
     permitsInUse: @escaping @Sendable (Limiter) -> Int?,
     enter: @escaping @Sendable (Limiter, Int, () async throws -> Void) async throws -> Void
   ) -> Scenario {
-    var scenario = Scenario(name, tasks: tasks, limit: limit) { stage in
-      let limiter = make(limit, stage)
-      return Play(
+    var scenario = Scenario(name, tasks: tasks, limit: limit) { context in
+      let limiter = make(limit, context)
+      return ScenarioInstance(
         body: { task in
-          stage.report(.arrived, of: task)
+          context.report(.arrived, of: task)
           do {
             try await enter(limiter, task) {
-              stage.report(.admitted, of: task)
-              do { try await stage.pause() } catch {
-                stage.report(.cancelledRunning, of: task)
+              context.report(.admitted, of: task)
+              do { try await context.pause() } catch {
+                context.report(.cancelledRunning, of: task)
                 throw BodyFailed()
               }
-              stage.report(failing ? .failed : .finished, of: task)
+              context.report(failing ? .failed : .finished, of: task)
               if failing { throw BodyFailed() }
             }
           } catch is BodyFailed {
           } catch {
-            stage.report(.cancelledWaiting, of: task)
+            context.report(.cancelledWaiting, of: task)
           }
         },
         permitsInUse: { permitsInUse(limiter) }
@@ -226,7 +231,7 @@ extension Scenario {
       limit: limit,
       cancellable: cancellable,
       failing: flaw == .keepsPermitOnError,
-      make: { Semaphore(limit: $0, flaw: flaw, stage: $1) },
+      make: { Semaphore(limit: $0, flaw: flaw, context: $1) },
       permitsInUse: { $0.permitsInUse },
       enter: { try await $0.run($1, $2) }
     )

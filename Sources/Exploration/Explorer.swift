@@ -1,9 +1,11 @@
+internal import Basics
+
 /// Looks at the schedules of a scenario and says which promises hold in them.
 ///
 /// Limits, to be said wherever a verdict is: choices are made between jobs, never inside them; jobs run
 /// one at a time, so data races and the order of memory accesses are not seen (that is the thread
 /// sanitizer's field); time is chosen, not measured; what runs on threads of its own is not explored.
-package struct Exploration: Sendable {
+package struct Explorer: Sendable {
   package enum Strategy: Hashable, Sendable {
     /// Every schedule, depth first.
     case exhaustive
@@ -75,7 +77,7 @@ package struct Exploration: Sendable {
 
   private func explore(
     _ scenario: Scenario,
-    by search: inout some VirtualTime.Strategy,
+    by search: inout some SearchStrategy,
     _ reduction: Reduction,
     into verdict: inout Verdict,
     _ shouldStop: (Int) -> Bool
@@ -139,7 +141,7 @@ package struct Verdict: Sendable {
     package var schedule: Schedule
   }
 
-  package var strategy: Exploration.Strategy
+  package var strategy: Explorer.Strategy
   package var seed: UInt64
   package internal(set) var coverage = Coverage.exhaustive
   package internal(set) var schedules = 0

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// What came of a schedule that was run again.
 package struct Replay: Sendable {
   /// The steps, in order.
@@ -14,7 +16,7 @@ package struct Replay: Sendable {
   /// - Parameters:
   ///   - schedule: what `explore` printed.
   ///   - scenario: the one it was found in.
-  ///   - withAftermath: whether to go on behind the schedule's end, by habit and without further
+  ///   - withAftermath: whether to go on behind the schedule's end, by the default choices and without further
   ///     cancellations, until nothing can run.
   /// - Throws: `ScheduleError` when the schedule belongs to another scenario or cannot be followed.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
@@ -44,17 +46,17 @@ package struct Replay: Sendable {
     length = run.steps
     violation = run.violation
     isComplete = run.isAtRest
-    if withAftermath { run.goOnByHabit(upTo: 1_000) }
+    if withAftermath { run.followDefaultChoices(upTo: 1_000) }
     steps = run.record?.steps ?? []
   }
 }
 
 extension ScheduleRun {
   /// Goes on without cancelling anybody until nothing can run, or for `limit` steps.
-  func goOnByHabit(upTo limit: Int) {
+  func followDefaultChoices(upTo limit: Int) {
     var left = limit
     while !isAtRest, left > 0 {
-      take(habitualOption)
+      take(defaultOption)
       left -= 1
     }
   }

@@ -1,8 +1,8 @@
 /// What is explored: some tasks on fresh state, and what they are promised.
 ///
 /// A schedule begins by calling `make`, which builds everything anew, and then lets the tasks 1 to
-/// `tasks` each run the play's body. The same choices must lead to the same run: no clock, no random
-/// numbers, no state that outlives the play.
+/// `tasks` each run the instance's body. The same choices must lead to the same run: no clock, no random
+/// numbers, no state that outlives the instance.
 package struct Scenario: Sendable {
   /// How many simulated tasks there are.
   package var tasks: Int
@@ -20,7 +20,7 @@ package struct Scenario: Sendable {
   /// Whatever must be equal for a schedule to mean the same is in the name. A colon is not.
   package var fingerprint: @Sendable (Scenario) -> String
   /// Builds the state of one schedule.
-  package var make: @Sendable (Stage) -> Play
+  package var make: @Sendable (ScenarioContext) -> ScenarioInstance
 
   package struct Promises: Hashable, Sendable {
     /// Tasks are admitted in the order of their arrivals.
@@ -55,7 +55,7 @@ package struct Scenario: Sendable {
     promises: Promises = Promises(),
     symmetric: Bool = true,
     fingerprint: @escaping @Sendable (Scenario) -> String,
-    make: @escaping @Sendable (Stage) -> Play
+    make: @escaping @Sendable (ScenarioContext) -> ScenarioInstance
   ) {
     precondition(tasks >= 1, "a scenario needs at least 1 task, not \(tasks)")
     self.tasks = tasks
@@ -72,8 +72,8 @@ package struct Scenario: Sendable {
 }
 
 /// The state of one schedule, and what its tasks do with it.
-package struct Play: Sendable {
-  /// What task 1 to N does: arrives, is admitted, departs, reporting each to the stage.
+package struct ScenarioInstance: Sendable {
+  /// What task 1 to N does: arrives, is admitted, departs, reporting each to the context.
   package var body: @Sendable (_ task: Int) async -> Void
   /// How many permits are in use; exact when every task has ended, and then it must be 0.
   package var permitsInUse: (@Sendable () -> Int?)?

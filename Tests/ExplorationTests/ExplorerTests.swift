@@ -2,14 +2,14 @@ import Limiters
 import Synchronization
 import Testing
 
-@testable import VirtualTime
+@testable import Exploration
 
 @Suite(.serialized) struct ExplorerTests {
   /// Tasks that share nothing and take `steps` steps each.
   private func strangers(_ tasks: Int, steps: Int) -> Scenario {
     Scenario("strangers", tasks: tasks) {
-      stage in
-      Play(body: { _ in for _ in 1..<steps { try? await stage.pause() } })
+      context in
+      ScenarioInstance(body: { _ in for _ in 1..<steps { try? await context.pause() } })
     }
   }
 
@@ -25,7 +25,7 @@ import Testing
     steps: Int,
     merges: Int
   ) throws {
-    let verdict = try Exploration(reduction: .none)(strangers(tasks, steps: steps))
+    let verdict = try Explorer(reduction: .none)(strangers(tasks, steps: steps))
     #expect(verdict.schedules == merges)
     #expect(verdict.steps == merges * tasks * steps)
     #expect(verdict.coverage == .exhaustive)
@@ -33,11 +33,11 @@ import Testing
   }
 
   @Test func `with identical tasks only one order of their beginnings is looked at`() throws {
-    let verdict = try Exploration()(strangers(3, steps: 3))
+    let verdict = try Explorer()(strangers(3, steps: 3))
     #expect(verdict.schedules == 1680 / 6)
     var different = strangers(3, steps: 3)
     different.symmetric = false
-    #expect(try Exploration()(different).schedules == 1680)
+    #expect(try Explorer()(different).schedules == 1680)
   }
 
   /// The cases in which a design must be clean: tasks, limit, whether cancelling is a choice.
@@ -48,7 +48,7 @@ import Testing
     limiter: RealLimiter,
     small: (tasks: Int, limit: Int, cancellable: Bool)
   ) throws {
-    let verdict = try Exploration()(limiter.scenario(small.tasks, small.limit, small.cancellable))
+    let verdict = try Explorer()(limiter.scenario(small.tasks, small.limit, small.cancellable))
     #expect(verdict.coverage == .exhaustive)
     #expect(verdict.found == nil)
     #expect(verdict.failed == 0)
@@ -70,7 +70,7 @@ import Testing
     cancellable: Bool
   ) throws {
     let scenario = Scenario.semaphore(flaw, tasks: tasks, limit: 1, cancellable: cancellable)
-    let exhaustive = try Exploration()(scenario)
+    let exhaustive = try Explorer()(scenario)
     #expect(exhaustive.coverage == .exhaustive)
     guard let kind else {
       #expect(exhaustive.found == nil)
@@ -78,8 +78,8 @@ import Testing
     }
     #expect(exhaustive.failures[kind] != nil, "\(exhaustive.failures)")
     for seed in 1...20 as ClosedRange<UInt64> {
-      for strategy in [Exploration.Strategy.random, .pct(depth: 3)] {
-        var exploration = Exploration(strategy: strategy, schedules: 10_000, seed: seed)
+      for strategy in [Explorer.Strategy.random, .pct(depth: 3)] {
+        var exploration = Explorer(strategy: strategy, schedules: 10_000, seed: seed)
         exploration.stopsAtViolation = true
         let verdict = try exploration(scenario)
         #expect(verdict.found != nil, "\(strategy), seed \(seed)")
@@ -116,18 +116,18 @@ import Testing
 
   @Test func `bodies that wait for each other are a deadlock, with those behind named`() throws {
     // Each body asks for a second permit of a limiter of one.
-    let scenario = Scenario("nested", tasks: 2, limit: 1) { stage in
-      let limiter = Semaphore(limit: 1, flaw: .none, stage: stage)
-      return Play(body: { task in
-        stage.report(.arrived, of: task)
+    let scenario = Scenario("nested", tasks: 2, limit: 1) { context in
+      let limiter = Semaphore(limit: 1, flaw: .none, context: context)
+      return ScenarioInstance(body: { task in
+        context.report(.arrived, of: task)
         try? await limiter.run(task) {
-          stage.report(.admitted, of: task)
+          context.report(.admitted, of: task)
           try await limiter.run(task) {}
-          stage.report(.finished, of: task)
+          context.report(.finished, of: task)
         }
       })
     }
-    let verdict = try Exploration()(scenario)
+    let verdict = try Explorer()(scenario)
     #expect(verdict.failed == verdict.schedules)
     #expect(verdict.found?.violation.kind == .deadlock)
     #expect(verdict.found?.violation.message == "t01 in service can never go on, and t02 behind")
@@ -136,17 +136,17 @@ import Testing
   @Test func `a task overtaken more often than promised starves`() throws {
     var scenario = Scenario.semaphore(.barges, tasks: 4, limit: 1, cancellable: false)
     scenario.promises = Scenario.Promises(overtakingBound: 1)
-    #expect(try Exploration()(scenario).failures[.starvation] != nil)
+    #expect(try Explorer()(scenario).failures[.starvation] != nil)
     scenario.promises.overtakingBound = 2
-    #expect(try Exploration()(scenario).failures[.starvation] == nil)
+    #expect(try Explorer()(scenario).failures[.starvation] == nil)
   }
 
   @Test func `the same seed finds the same, another seed another schedule`() throws {
     let scenario = Scenario.semaphore(.checksThenParks, tasks: 3, limit: 1, cancellable: false)
-    func first(_ strategy: Exploration.Strategy, _ seed: UInt64) throws -> Verdict {
-      try Exploration(strategy: strategy, schedules: 2000, seed: seed)(scenario)
+    func first(_ strategy: Explorer.Strategy, _ seed: UInt64) throws -> Verdict {
+      try Explorer(strategy: strategy, schedules: 2000, seed: seed)(scenario)
     }
-    for strategy in [Exploration.Strategy.random, .pct(depth: 2)] {
+    for strategy in [Explorer.Strategy.random, .pct(depth: 2)] {
       let one = try first(strategy, 7)
       let again = try first(strategy, 7)
       #expect(one.found == again.found)
@@ -156,16 +156,16 @@ import Testing
   }
 
   @Test func `a bound on schedules makes the coverage bounded`() throws {
-    let verdict = try Exploration(schedules: 10)(strangers(3, steps: 3))
+    let verdict = try Explorer(schedules: 10)(strangers(3, steps: 3))
     #expect(verdict.schedules == 10)
     #expect(verdict.coverage == .bounded)
   }
 
   @Test func `schedules that never end are given up and counted`() throws {
     let scenario = Scenario("spin", tasks: 1) { _ in
-      Play(body: { _ in while !Task.isCancelled { await Task.yield() } })
+      ScenarioInstance(body: { _ in while !Task.isCancelled { await Task.yield() } })
     }
-    let verdict = try Exploration(longest: 50)(scenario)
+    let verdict = try Explorer(longest: 50)(scenario)
     #expect(verdict.coverage == .bounded)
     #expect(verdict.givenUp == verdict.schedules)
     #expect(verdict.tasksLost == 0)
@@ -173,7 +173,7 @@ import Testing
 
   @Test func `an exploration can be stopped from outside`() throws {
     var asked: [Int] = []
-    let verdict = try Exploration()(strangers(4, steps: 4)) { schedules in
+    let verdict = try Explorer()(strangers(4, steps: 4)) { schedules in
       asked.append(schedules)
       return asked.count == 3
     }
@@ -185,31 +185,31 @@ import Testing
   @Test func `a scenario that leaves the executor is refused`() {
     let left = AsyncStream<Void>.makeStream()
     let scenario = Scenario("escapes", tasks: 1) { _ in
-      Play(body: { _ in await Task.detached { left.continuation.finish() }.value })
+      ScenarioInstance(body: { _ in await Task.detached { left.continuation.finish() }.value })
     }
     #expect(throws: ExplorationError.escapes(scenario: "escapes")) {
       // The detached task resumes the body from its own thread, at some time.
-      for _ in 0..<1_000_000 { _ = try Exploration()(scenario) }
+      for _ in 0..<1_000_000 { _ = try Explorer()(scenario) }
     }
   }
 
   @Test func `a scenario may start tasks while it is made, and they are not simulated tasks`()
     throws
   {
-    let scenario = Scenario("eager", tasks: 2, limit: 1) { stage in
+    let scenario = Scenario("eager", tasks: 2, limit: 1) { context in
       let (jobs, inlet) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
-      let drain = Task(executorPreference: stage.executor) {
+      let drain = Task(executorPreference: context.executor) {
         for await job in jobs { job.resume() }
       }
-      return Play(body: { task in
-        stage.report(.arrived, of: task)
+      return ScenarioInstance(body: { task in
+        context.report(.arrived, of: task)
         await withCheckedContinuation { _ = inlet.yield($0) }
-        stage.report(.admitted, of: task)
-        stage.report(.finished, of: task)
-        if drain.isCancelled { stage.report(.rejected, of: task) }
+        context.report(.admitted, of: task)
+        context.report(.finished, of: task)
+        if drain.isCancelled { context.report(.rejected, of: task) }
       })
     }
-    let verdict = try Exploration()(scenario)
+    let verdict = try Explorer()(scenario)
     #expect(verdict.found == nil)
     #expect(verdict.coverage == .exhaustive)
     let helper = Stepper(scenario).options.map(\.choice.text)
@@ -220,21 +220,21 @@ import Testing
     var many = strangers(65, steps: 2)
     many.symmetric = false
     let error = ExplorationError.tooWide(scenario: "strangers", options: 65)
-    #expect(throws: error) { _ = try Exploration()(many) }
-    #expect(try Exploration(strategy: .random, schedules: 5)(many).steps == 5 * 130)
+    #expect(throws: error) { _ = try Explorer()(many) }
+    #expect(try Explorer(strategy: .random, schedules: 5)(many).steps == 5 * 130)
   }
 
   @Test func `a scenario that remembers earlier schedules is refused`() {
     let count = Mutex(0)
-    let scenario = Scenario("moody", tasks: 2) { stage in
+    let scenario = Scenario("moody", tasks: 2) { context in
       let mood = count.withLock { count in
         count += 1
         return count
       }
-      return Play(body: { _ in for _ in 0..<(mood % 3) { try? await stage.pause() } })
+      return ScenarioInstance(body: { _ in for _ in 0..<(mood % 3) { try? await context.pause() } })
     }
     #expect(throws: ExplorationError.diverges(scenario: "moody")) {
-      _ = try Exploration()(scenario)
+      _ = try Explorer()(scenario)
     }
   }
 
@@ -242,7 +242,7 @@ import Testing
     let before = Semaphore.alive.load(ordering: .relaxed)
     for flaw in Flaw.allCases {
       let scenario = Scenario.semaphore(flaw, tasks: 2, limit: 1, cancellable: true)
-      #expect(try Exploration()(scenario).tasksLost == 0, "\(flaw)")
+      #expect(try Explorer()(scenario).tasksLost == 0, "\(flaw)")
     }
     #expect(Semaphore.alive.load(ordering: .relaxed) == before)
   }
@@ -284,7 +284,7 @@ enum RealLimiter: String, CaseIterable {
         tasks: tasks,
         limit: 1,
         cancellable: cancellable,
-        make: { _, stage in FIFOQueue(executor: stage.executor) },
+        make: { _, context in FIFOQueue(executor: context.executor) },
         permitsInUse: { $0.isRunning ? 1 : 0 },
         enter: { queue, _, body in try await queue.enqueueAndWait(body) }
       )

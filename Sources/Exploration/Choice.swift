@@ -4,25 +4,25 @@
 /// shortened or reordered, and can be read.
 package struct Choice: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable {
-    /// A strand takes its next step; a strand that sleeps wakes for it.
+    /// A agent takes its next step; a agent that sleeps wakes for it.
     case run
     /// A job that belongs to no task runs: the turn of an actor or half a yield. Named after the
-    /// strand that made it ready.
+    /// agent that made it ready.
     case turn
     /// A simulated task is cancelled.
     case cancel
   }
 
   package var kind: Kind
-  /// Simulated tasks are the strands 1 to N; whatever else runs (child tasks, the drain task of a
+  /// Simulated tasks are the agents 1 to N; whatever else runs (child tasks, the drain task of a
   /// queue) gets the next number when it first appears.
-  package var strand: Int32
-  /// Which of several ready turns of one strand, the oldest being 0.
+  package var agent: Int32
+  /// Which of several ready turns of one agent, the oldest being 0.
   package var ordinal: Int32
 
-  package init(_ kind: Kind, _ strand: Int, ordinal: Int = 0) {
+  package init(_ kind: Kind, _ agent: Int, ordinal: Int = 0) {
     self.kind = kind
-    self.strand = Int32(strand)
+    self.agent = Int32(agent)
     self.ordinal = Int32(ordinal)
   }
 }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// A schedule made by hand: see what can happen next, choose, go back.
 ///
 /// Nothing of the run is kept between calls but the choices made. Every question is answered by
@@ -74,7 +76,7 @@ package struct Stepper: Sendable {
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
   package mutating func go(to number: Int) { back(choices.count - number) }
 
-  /// Goes on by habit, cancelling nobody, until the schedule is over or for `limit` steps: who ran last
+  /// Goes on by the default choices, cancelling nobody, until the schedule is over or for `limit` steps: who ran last
   /// goes on, else who has been ready for longest.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
   package mutating func goOn(upTo limit: Int = 1_000) {
@@ -84,7 +86,7 @@ package struct Stepper: Sendable {
     run.follow(choices)
     var left = limit
     while !run.isOver, left > 0 {
-      let index = run.habitualOption
+      let index = run.defaultOption
       choices.append(run.options[index].choice)
       run.take(index)
       left -= 1

@@ -1,10 +1,12 @@
+internal import Basics
+
 /// A task executor that lets somebody else decide what runs next.
 ///
 /// Everything that could go on is an option: each ready job, each sleeper. Who sleeps is ready in all
 /// but name, time being chosen rather than measured; choosing a sleeper wakes it and runs its step.
 ///
-/// Jobs are known by the strand they belong to. A task is a strand for life: its serial number tells.
-/// A job of no task (the turn of an actor, the second half of a yield) is named after the strand that
+/// Jobs are known by the agent they belong to. A task is a agent for life: its serial number tells.
+/// A job of no task (the turn of an actor, the second half of a yield) is named after the agent that
 /// made it ready.
 final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   // Safe: everything is touched only by the exploring thread, which `enqueue` checks; a job from
@@ -13,25 +15,25 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   struct ReadyStep {
     var job: UnownedJob
-    var strand: Int32
+    var agent: Int32
     var isTurn: Bool
     /// The number of the step that made it ready.
     var wokenAt: Int
   }
 
   struct Sleeper {
-    var strand: Int32
+    var agent: Int32
     var ticket: UInt64
     var continuation: UnsafeContinuation<Void, any Error>
   }
 
   @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
   @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
-  /// The serial number of each strand's task; index 0 is nobody, then come the simulated tasks.
+  /// The serial number of each agent's task; index 0 is nobody, then come the simulated tasks.
   @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
-  /// The strand whose step runs; 0 between steps.
+  /// The agent whose step runs; 0 between steps.
   @exclusivity(unchecked) private(set) var running: Int32 = 0
-  /// Whether the running step is a turn, so that the running strand only made it ready.
+  /// Whether the running step is a turn, so that the running agent only made it ready.
   @exclusivity(unchecked) private var isTurn = false
   /// The number of the step that runs, as its driver counts.
   @exclusivity(unchecked) var stepNumber = 0
@@ -75,16 +77,16 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let serial = job.taskSerial
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
-    let strand = isTurn ? running : strand(ofSerial: serial)
-    if isTurn || strand > tasks { readyHelpers += 1 }
-    ready.append(ReadyStep(job: job, strand: strand, isTurn: isTurn, wokenAt: stepNumber))
+    let agent = isTurn ? running : agent(ofSerial: serial)
+    if isTurn || agent > tasks { readyHelpers += 1 }
+    ready.append(ReadyStep(job: job, agent: agent, isTurn: isTurn, wokenAt: stepNumber))
   }
 
   /// Runs a ready step.
   func run(readyAt index: Int) {
     let step = ready.remove(at: index)
-    if step.isTurn || step.strand > tasks { readyHelpers -= 1 }
-    running = step.strand
+    if step.isTurn || step.agent > tasks { readyHelpers -= 1 }
+    running = step.agent
     isTurn = step.isTurn
     step.job.runSynchronously(on: asUnownedTaskExecutor())
     running = 0
@@ -94,7 +96,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   func run(sleeperAt index: Int) {
     let sleeper = sleepers.remove(at: index)
     let before = ready.count
-    running = sleeper.strand
+    running = sleeper.agent
     sleeper.continuation.resume()
     running = 0
     // An actor in the middle of its turn takes the sleeper in without a job of its own.
@@ -118,12 +120,12 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     try Task.checkCancellation()
     tickets += 1
     let ticket = tickets
-    let strand = strandOfCurrentTask()
+    let agent = agentOfCurrentTask()
     try await withTaskCancellationHandler {
       // Resumed once: by whoever takes it out of `sleepers`. All of it happens on one thread, and a
       // cancellation before this point was found by the check above.
       try await withUnsafeThrowingContinuation { continuation in
-        sleepers.append(Sleeper(strand: strand, ticket: ticket, continuation: continuation))
+        sleepers.append(Sleeper(agent: agent, ticket: ticket, continuation: continuation))
       }
     } onCancel: {
       if let index = sleepers.firstIndex(where: { $0.ticket == ticket }) {
@@ -132,18 +134,18 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Whether `strand` itself is ready to go on.
-  func isReady(_ strand: Int32) -> Bool {
-    for step in ready where step.strand == strand && !step.isTurn { return true }
+  /// Whether `agent` itself is ready to go on.
+  func isReady(_ agent: Int32) -> Bool {
+    for step in ready where step.agent == agent && !step.isTurn { return true }
     return false
   }
 
-  private func strandOfCurrentTask() -> Int32 {
+  private func agentOfCurrentTask() -> Int32 {
     guard isTurn, let job = UnownedJob.ofCurrentTask else { return running }
-    return strand(ofSerial: job.taskSerial)
+    return agent(ofSerial: job.taskSerial)
   }
 
-  private func strand(ofSerial serial: UInt64) -> Int32 {
+  private func agent(ofSerial serial: UInt64) -> Int32 {
     var index = serials.count - 1
     while index > 0 {
       if serials[index] == serial { return Int32(index) }

@@ -11,7 +11,7 @@ package struct StepRecord: Hashable, Sendable {
   package var woke: [Int]
   /// Whether the step's task waits now, and nobody is about to resume it.
   package var isParked: Bool
-  /// Whether the step took the turn from a strand that could have gone on.
+  /// Whether the step took the turn from a agent that could have gone on.
   package var isPreemption: Bool
   /// Bodies in service after the step.
   package var running: Int
@@ -29,7 +29,7 @@ package struct StepRecord: Hashable, Sendable {
 /// Keeps the record of each step of one schedule.
 struct StepRecorder {
   private(set) var steps: [StepRecord] = []
-  /// Which task each strand last reported for.
+  /// Which task each agent last reported for.
   private var served: [Int32: Int] = [:]
   private var reports: [StepRecord.Report] = []
   private var choice: Choice?
@@ -44,9 +44,9 @@ struct StepRecorder {
     reports.removeAll(keepingCapacity: true)
   }
 
-  mutating func note(_ observation: Observation, _ task: Int, by strand: Int32) {
+  mutating func note(_ observation: Observation, _ task: Int, by agent: Int32) {
     reports.append(StepRecord.Report(observation: observation, task: task))
-    served[strand] = task
+    served[agent] = task
   }
 
   mutating func end(in run: ScheduleRun) {
@@ -72,17 +72,17 @@ struct StepRecorder {
   private func task(of choice: Choice, in run: ScheduleRun) -> Int {
     // A turn of an actor serves whoever reports during it.
     if choice.kind == .turn, let report = reports.first { return report.task }
-    return task(of: choice.strand, in: run)
+    return task(of: choice.agent, in: run)
   }
 
-  private func task(of strand: Int32, in run: ScheduleRun) -> Int {
-    Int(strand) <= run.scenario.tasks ? Int(strand) : served[strand] ?? 0
+  private func task(of agent: Int32, in run: ScheduleRun) -> Int {
+    Int(agent) <= run.scenario.tasks ? Int(agent) : served[agent] ?? 0
   }
 
   private func tasksWoken(by choice: Choice, in run: ScheduleRun) -> [Int] {
     var woken: [Int] = []
-    for step in run.executor.ready where step.wokenAt == run.steps && step.strand != choice.strand {
-      let task = task(of: step.strand, in: run)
+    for step in run.executor.ready where step.wokenAt == run.steps && step.agent != choice.agent {
+      let task = task(of: step.agent, in: run)
       if task != 0, !woken.contains(task) { woken.append(task) }
     }
     return woken

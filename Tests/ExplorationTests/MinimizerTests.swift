@@ -1,6 +1,6 @@
 import Testing
 
-@testable import VirtualTime
+@testable import Exploration
 
 @Suite(.serialized) struct MinimizerTests {
   /// Flaws, and how many tasks their minimum needs when searched with three.
@@ -14,7 +14,7 @@ import Testing
   func `the minimum is what looking at every schedule gives`(flaw: Flaw, cancellable: Bool) throws {
     let tasks = cancellable ? 2 : 3
     let scenario = Scenario.semaphore(flaw, tasks: tasks, limit: 1, cancellable: cancellable)
-    let found = try #require(try Exploration()(scenario).found)
+    let found = try #require(try Explorer()(scenario).found)
     let minimum = try Minimum(of: found, in: scenario)
     #expect(minimum.isMinimal)
     #expect(minimum.violation.kind == found.violation.kind)
@@ -54,8 +54,8 @@ import Testing
     cancellable: Bool
   ) throws {
     let scenario = Scenario.semaphore(flaw, tasks: 3, limit: 1, cancellable: cancellable)
-    for strategy in [Exploration.Strategy.exhaustive, .random, .pct(depth: 3)] {
-      var exploration = Exploration(strategy: strategy, schedules: 10_000)
+    for strategy in [Explorer.Strategy.exhaustive, .random, .pct(depth: 3)] {
+      var exploration = Explorer(strategy: strategy, schedules: 10_000)
       exploration.stopsAtViolation = true
       let found = try #require(try exploration(scenario).found)
       let minimum = try Minimum(of: found, in: scenario)
@@ -70,10 +70,10 @@ import Testing
 
   @Test func `a violation is told step by step, with the pair that matters`() throws {
     let scenario = Scenario.semaphore(.admitsCancelled, tasks: 3, limit: 1, cancellable: true)
-    let found = try #require(try Exploration()(scenario).found)
+    let found = try #require(try Explorer()(scenario).found)
     let minimum = try Minimum(of: found, in: scenario)
     let told = minimum.replay.steps.map {
-      "\($0.number) \($0.actor) \($0.told) \($0.running)/\($0.waiting)"
+      "\($0.number) \($0.actor) \($0.description) \($0.running)/\($0.waiting)"
         + ($0.violation.map { " ► \($0.message)" } ?? "")
     }
     #expect(
@@ -92,7 +92,7 @@ import Testing
 
   @Test func `without allowance the found schedule is returned and not called minimal`() throws {
     let scenario = Scenario.semaphore(.barges, tasks: 3, limit: 1, cancellable: false)
-    let found = try #require(try Exploration()(scenario).found)
+    let found = try #require(try Explorer()(scenario).found)
     let minimum = try Minimum(of: found, in: scenario, allowance: 1)
     #expect(!minimum.isMinimal)
     #expect(minimum.schedule == found.schedule)

@@ -1,6 +1,7 @@
+import Basics
 import Testing
 
-@testable import VirtualTime
+@testable import Exploration
 
 @Suite struct ScheduleTextTests {
   @Test func `a schedule is one line with repetitions folded`() {

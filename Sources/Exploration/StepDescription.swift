@@ -8,14 +8,14 @@ extension StepRecord {
   }
 
   /// What happened, in one line: "arrives; waits".
-  package var told: String {
+  package var description: String {
     var parts: [String] = []
     if choice.kind == .cancel {
-      parts.append("\(PropertyMonitor.name(Int(choice.strand))) is cancelled")
+      parts.append("\(PropertyMonitor.name(Int(choice.agent))) is cancelled")
     }
     for report in reports {
       let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
-      parts.append(subject + report.observation.told)
+      parts.append(subject + report.observation.description)
     }
     if choice.kind != .cancel, isParked {
       parts.append(reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting")
@@ -38,7 +38,7 @@ extension StepRecord {
 
 extension Observation {
   /// What the task does.
-  package var told: String {
+  package var description: String {
     switch self {
     case .arrived: "arrives"
     case .admitted: "is admitted; its body runs"

@@ -12,18 +12,18 @@ private func serialNumber(of job: UnownedJob) -> UInt64
 
 extension UnownedJob {
   /// Unique in the process; 0 for jobs that belong to no task.
-  var taskSerial: UInt64 { serialNumber(of: self) }
+  package var taskSerial: UInt64 { serialNumber(of: self) }
 
   /// Unique among the jobs and tasks that exist now.
   ///
   /// Sound because `UnownedJob` is one pointer and nothing else, which the size check of
   /// `unsafeBitCast` enforces.
-  var address: UInt { unsafeBitCast(self, to: UInt.self) }
+  package var address: UInt { unsafeBitCast(self, to: UInt.self) }
 
   /// The job of the task that runs on the calling thread; nil outside tasks.
   ///
   /// A task is its own job, at one address all its life; an `UnsafeCurrentTask` is that address.
-  static var ofCurrentTask: UnownedJob? {
+  package static var ofCurrentTask: UnownedJob? {
     withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: UnownedJob.self) } }
   }
 }
