@@ -1,26 +1,26 @@
-// In order onto an actor.
+// Closures sent to an actor, started in the order in which they were sent.
 //
-// An actor runs one piece of code at a time, but in no promised order: two tasks that call it may
-// arrive either way round, and its executor may prefer a higher priority. An actor queue sends
-// bodies to one actor so that they *start* in the order in which they were enqueued.
+// An actor runs one piece of code at a time, but promises no order: of two tasks that call it, either may
+// arrive first, and its executor may prefer a higher priority. An actor queue makes bodies *start* on one
+// actor in the order in which they were enqueued.
 //
-// Structure: one turn (see `Turn`), passed on when a body has started on the actor. That is
-// early enough to keep nobody out longer than necessary, and late enough to keep the order: while
-// the body runs it holds the actor, so the next body, wherever its task is by now, cannot start on the
-// actor before this one suspends or ends. Hence the order holds up to the first suspension, and
-// bodies that suspend overlap, as calls of an actor do.
+// Structure: one permit (see `SerialPermit`), passed on when a body has started on the actor. The body
+// then holds the actor, so the next body cannot start there before this one suspends or ends. Hence the
+// order holds up to the first suspension, and bodies that suspend overlap, as calls of an actor do.
 //
-// Because a started body no longer holds the turn, it may enqueue on its own queue and wait for it. A
-// FIFO queue would deadlock.
+// A started body no longer holds the permit, so it may enqueue on its own queue and wait for the result.
+// On a FIFO queue that is a deadlock.
 //
-// Each enqueued closure runs on a task of its own, started when the turn comes to it. If one task
-// started a whole backlog without leaving the actor, everyone else who calls the actor would have to
-// wait for the backlog; as it is, the actor is free between two bodies. These tasks are
-// detached: they are started by whoever passes the turn, and must not inherit its task-local values or its
-// priority.
+// Each enqueued closure runs on a task of its own, which starts when the closure gets the permit. If one
+// task ran a whole backlog without leaving the actor, every other caller of the actor would wait for the
+// backlog. With a task for each, the actor is free between two bodies. These tasks are detached: the task
+// that passes the permit on starts them, and they must not inherit its task-local values or its priority.
 //
-// The queue refers to its actor weakly, so that an actor can own its queue. What is enqueued holds
-// the actor until it has run.
+// The queue refers to its actor weakly, so that an actor can own its queue. An enqueued closure keeps the
+// actor alive until it has run.
+//
+// The idea and the names, here and in FIFOQueue, are those of Dan Federman's swift-async-queue
+// (github.com/dfed/swift-async-queue); this is another implementation, with cancellation.
 
 /// Sends closures to an actor so that they start in the order in which they were enqueued.
 ///
@@ -45,7 +45,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   private let executor: (any TaskExecutor)?
   private let context = Lock(Context())
-  private let turn = Turn()
+  private let permit = SerialPermit()
 
   /// Makes an empty queue; call ``adoptExecutionContext(of:)`` before anything is enqueued.
   ///
@@ -57,10 +57,10 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   /// Whether a body is on its way to the actor: a snapshot, out of date as soon as it is taken.
   ///
   /// A body that has started is no longer counted.
-  public var isStarting: Bool { turn.isTaken }
+  public var isStarting: Bool { permit.isTaken }
 
-  /// How many bodies wait for their turn: a snapshot, as ``isStarting``.
-  public var waiting: Int { turn.waiting }
+  /// How many bodies wait to start: a snapshot, as ``isStarting``.
+  public var waiting: Int { permit.waiting }
 
   /// Chooses the actor on which bodies run.
   ///
@@ -85,23 +85,22 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   /// Has `body` start on the actor after everything enqueued before it, and returns at once.
   ///
-  /// From any thread. Once enqueued, `body` runs, whatever becomes of the task that enqueued it; the
-  /// actor is kept alive until it has.
+  /// From any thread. Once enqueued, `body` runs, even if the task that enqueued it is cancelled or
+  /// ends; the actor is kept alive until it has.
   ///
   /// - Complexity: O(1) amortised.
   /// - Precondition: The queue has adopted an actor, and it still exists.
   public func enqueue(_ body: @escaping @Sendable (isolated ActorType) async -> Void) {
     let actor = adoptedActor()
-    start(turn.enqueue { await self.run(body, on: actor) })
+    start(permit.enqueue { await self.run(body, on: actor) })
   }
 
   /// Has `body` start on the actor after everything enqueued before it, and returns at once.
   ///
-  /// Nobody waits for `body`, so nobody is there to catch what it throws: `onError` is asked for, so
-  /// that no error is lost.
+  /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`.
   ///
   /// - Parameters:
-  ///   - body: Runs in its turn, whatever becomes of the task that enqueued it.
+  ///   - body: Runs even if the task that enqueued it is cancelled or ends.
   ///   - onError: Is given what `body` throws, on the actor.
   /// - Complexity: O(1) amortised.
   /// - Precondition: The queue has adopted an actor, and it still exists.
@@ -118,19 +117,19 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   ///
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Precondition: The queue has adopted an actor, and it still exists.
-  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before its turn: it
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
   public func enqueueAndWait<Value: Sendable>(
     _ body: @Sendable (isolated ActorType) async throws -> Value
   ) async throws -> Value {
     let actor = adoptedActor()
-    try await turn.take()
+    try await permit.acquire()
     return try await run(body, on: actor)
   }
 
   /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
   ///
-  /// For bodies that must run; whoever awaits the cancelled task waits as long as the queue is.
+  /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Precondition: The queue has adopted an actor, and it still exists.
@@ -139,20 +138,20 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     _ body: @Sendable (isolated ActorType) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let actor = adoptedActor()
-    await turn.takeUncancellably()
+    await permit.acquireUncancellably()
     return try await run(body, on: actor)
   }
 
-  /// Runs `body`, which has the turn, and passes the turn on as soon as the actor is held.
+  /// Runs `body`, which has the permit, and passes the permit on as soon as it holds the actor.
   private func run<Value: Sendable, Failure: Error>(
     _ body: @Sendable (isolated ActorType) async throws(Failure) -> Value,
     on actor: isolated ActorType
   ) async throws(Failure) -> Value {
-    start(turn.pass())
+    start(permit.release())
     return try await body(actor)
   }
 
-  private func start(_ work: Turn.Work?) {
+  private func start(_ work: SerialPermit.Work?) {
     guard let work else { return }
     Task.detached(executorPreference: executor, operation: work)
   }

@@ -1,23 +1,28 @@
-// At most N at once, because there are only N of what it takes.
+// At most N at once, because there are only N elements to work with.
 //
-// Connections, buffers, actors to share work among: often the limit is not a number but the things
-// themselves. A pool lends its elements, and a task that finds none waits until one comes back.
+// Often the limit is not a number but a set of things: connections, buffers, actors to share work among.
+// A pool lends such elements, and a task that finds none waits until one comes back.
 //
-// Structure: a lock around a value that decides (`PoolState`), and a hand-off for each task that has
-// to wait. Elements are built when they are first needed, never more than the maximum, and the
-// most recently used idle one is lent first.
+// Structure: a lock around a value that decides (`PoolState`), and a hand-off for each task that waits.
+// The pool builds an element when a task needs one and none is idle, up to the maximum. Of the idle
+// elements it lends the most recently used one first.
 //
-// Order: first come, first served. An element that comes back goes straight to the first waiter and
-// is never idle in between, so no newcomer can overtake.
+// Order: first come, first served. An element that comes back goes straight to the first waiter and is
+// not idle in between, so no newcomer can overtake.
 //
-// Building: who needs a new element builds it, on its own task, having reserved the place for it under
-// the lock. The builder may suspend: the lock is long released. It may throw: the error goes to the
-// task that built, the place to the first waiter, who builds in turn. If the place were simply freed,
-// waiters that stand in line for the very element that failed would wait for ever.
+// Building: a task that needs a new element reserves a place for it under the lock, and builds it on its
+// own task after the lock is released. So the builder may suspend. It may also throw: the error goes to
+// the task that built, and the place to the first waiter, which builds in turn. If the place were only
+// freed, tasks that wait for the element that failed would wait for ever.
 //
-// Cancellation: as in the limiter, whoever removes a waiter from the line under the pool's lock
-// wakes it, with an element, with a place to build in, or with the cancellation. A cancelled task to
-// which an element was handed first gets that element, and returns it like any other.
+// Cancellation: as in the limiter, the code that removes a waiter from the line, under the pool's lock,
+// wakes it: with an element, with a place to build in, or with the cancellation. A task that got an
+// element before it was cancelled keeps it and returns it like any other.
+//
+// Returning: `withElement` returns each element once. `return` recognises an element by its identity. So
+// it recognises a second return only while the element is idle. Once another task has the element, the
+// pool takes the second return for that task's, and may lend the element to a third task: two tasks then
+// use one element.
 
 /// Lends at most a given number of elements, built when first needed, to the tasks that ask for them.
 ///
@@ -29,7 +34,7 @@
 /// Tasks are served in order of arrival. A body that asks the same pool for a second element waits while it
 /// holds one: with enough such bodies, nobody can go on. Take one element at a time.
 public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
-  private let state: Lock<PoolState<HandOff<PoolDelivery>>>
+  private let state: Lock<PoolState<HandOff<PoolGrant?>>>
   private let elementBuilder: @Sendable () async throws -> Element
 
   /// Makes a pool of at most `maxElements` elements.
@@ -73,15 +78,12 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
   /// - Complexity: O(1) amortised to arrive, to be served and to be cancelled, plus the builder's
   ///   time if a new element is needed.
   /// - Throws: `CancellationError` if the task is cancelled before an element, or the place to build
-  ///   one, is handed to it: it leaves the line at once. What the builder throws, if it was this
-  ///   task's turn to build: then the place goes to the first waiter, and nothing is lost.
+  ///   one, is handed to it: it leaves the line at once. What the builder throws, if this
+  ///   task builds: then the place goes to the first waiter, and nothing is lost.
   public func get() async throws -> Element {
     try Task.checkCancellation()
-    switch state.withLock({ $0.acquire() }) {
-    case .element(let element): return typed(element)
-    case .build: return try await build()
-    case .full: return try await getInLine()
-    }
+    if let grant = state.withLock({ $0.acquire() }) { return try await element(from: grant) }
+    return try await getInLine()
   }
 
   /// Gives an element back, to the first waiter or to lie ready.
@@ -89,7 +91,9 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
   /// From any thread or task, not only the one that took it.
   ///
   /// - Complexity: O(1).
-  /// - Precondition: `element` was taken from this pool and not given back since.
+  /// - Precondition: `element` was taken from this pool and not given back since. If it lies idle or was
+  ///   discarded, the program stops. If it is lent again, the mistake is not recognised: the pool takes
+  ///   the call for the return of the task that has the element now. `withElement` makes no such mistake.
   public func `return`(_ element: Element) {
     switch state.withLock({ $0.return(element) }) {
     case .keep: return
@@ -104,7 +108,7 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
   /// Its place is free again: the first waiter, or the next task that needs it, builds a new element.
   ///
   /// - Complexity: O(1).
-  /// - Precondition: `element` was taken from this pool and not given back since.
+  /// - Precondition: As that of ``return(_:)``.
   public func discard(_ element: Element) {
     // The pool lets go of the element under its lock, but not of the last reference: the
     // caller holds one. So the element's `deinit` never runs under the lock.
@@ -118,8 +122,8 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
 
   /// Runs `body` with an element, on the calling task and in the caller's isolation.
   ///
-  /// The element is given back when `body` returns or throws. A body that finds it broken throws, and
-  /// whoever wants it replaced uses ``get()`` and ``discard(_:)``.
+  /// The element is given back when `body` returns or throws. To replace a broken element, use ``get()``
+  /// and ``discard(_:)``.
   ///
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
   /// - Returns: What `body` returns.
@@ -133,32 +137,29 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
     return try await body(element)
   }
 
-  /// Gives an element its type back.
-  ///
-  /// Safe because the pool takes in only what `elementBuilder` returned, and that is an `Element`.
-  private func typed(_ element: any AnyObject & Sendable) -> Element {
-    unsafeDowncast(element, to: Element.self)
+  @inline(__always)
+  private func element(from grant: PoolGrant) async throws -> Element {
+    switch grant {
+    // Safe because the pool takes in only what `elementBuilder` returned, and that is an `Element`.
+    case .element(let element): unsafeDowncast(element, to: Element.self)
+    case .place: try await build()
+    }
   }
 
   private func getInLine() async throws -> Element {
-    let handOff = HandOff<PoolDelivery>()
+    let handOff = HandOff<PoolGrant?>()
     let arrival = state.withLock { $0.arrive(handOff) }
     switch arrival {
-    case .acquired(.element(let element)): return typed(element)
-    case .acquired(.build): return try await build()
-    case .acquired(.full): stop("AsyncPool: a task was told neither to go on nor to wait")
+    case .granted(let grant): return try await element(from: grant)
     case .wait(let ticket):
-      let delivery = await withTaskCancellationHandler {
+      let grant = await withTaskCancellationHandler {
         await handOff.receive()
       } onCancel: {
         let leaver = state.withLock { $0.leave(ticket) }
-        leaver?.deliver(.cancelled)
+        leaver?.deliver(nil)
       }
-      switch delivery {
-      case .element(let element): return typed(element)
-      case .place: return try await build()
-      case .cancelled: throw CancellationError()
-      }
+      guard let grant else { throw CancellationError() }
+      return try await element(from: grant)
     }
   }
 
@@ -194,14 +195,6 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
         + "call return(_:) or discard(_:) once for each get()"
     )
   }
-}
-
-/// What ends a wait in a pool's line.
-private enum PoolDelivery: Sendable {
-  case element(any AnyObject & Sendable)
-  /// A place is reserved for the waiter: build.
-  case place
-  case cancelled
 }
 
 extension AsyncPool where Element: Actor {

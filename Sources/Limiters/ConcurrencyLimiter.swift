@@ -4,25 +4,27 @@
 // none is free the task waits in line, suspended, holding no thread.
 //
 // Structure: a lock around a value that decides (`LimiterState`), and a Condition for each task that
-// has to wait. While permits are free, a call costs two passes through an uncontended lock, one in
-// and one out: no allocation, no cancellation handler, no hop to an actor. Only a task that finds no
-// permit makes a Condition, puts its Signal in the line, and waits.
+// waits. While permits are free, a call costs two passes through an uncontended lock, one in and one out:
+// no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit makes a
+// Condition, puts its Signal in the line, and waits.
 //
-// Order: first come, first served. A departing task does not free its permit for whoever is quickest; it
-// hands it to the first in line, by signalling. A permit that were freed while others wait could be
-// taken by a newcomer (barging): faster on average, and unbounded for the one who keeps losing.
+// Order: first come, first served. A departing task hands its permit to the first in line by signalling
+// (a hand-off). If it freed the permit while others wait, a newcomer could take it first (barging): faster
+// on average, but one waiter may lose again and again, without bound. Monitors have the same choice:
+// Hoare's signal hands over (Monitors, CACM 1974), Mesa's only wakes the waiter, which must look again
+// (Lampson and Redell, Experience with processes and monitors in Mesa, CACM 1980).
 //
-// Cancellation: one lock knows the truth. Under it, a waiter is removed from the line either by a
-// departing task, which thereby gives it the permit, or by its cancellation handler, which thereby
-// denies it. Whoever removes it wakes it, nobody else does. So a cancel that races with a hand-off
-// either comes first (the body never runs, the permit goes to the next) or second (the body runs,
-// and sees that its task is cancelled), never both and never neither. Had the waiter a say of its
-// own, by looking at `Task.isCancelled` after waking, it could hold a permit and throw: a leak.
+// Cancellation: the lock decides. Under it, a waiter is removed from the line either by a departing task,
+// which so gives it the permit, or by its cancellation handler, which so denies it. The code that removed
+// the waiter wakes it; no other code does. So a cancellation that races with a hand-off comes either first
+// (the body does not run, the permit goes to the next) or second (the body runs, and sees that its task is
+// cancelled): never both and never neither. If the waiter also looked at `Task.isCancelled` after waking,
+// it could hold a permit and throw: a leak.
 //
-// The idea of building a limiter from a Condition and a Signal is published, as an actor with a count
-// and a line of signals. That design pays two hops to an actor and a Condition on every call, and
-// its cancelled waits return as if they were admitted. `PublishedLimiter`, among the specimens, is
-// that design, to be measured and broken.
+// A limiter built from a Condition and a Signal is published, as an actor with a count and a line of
+// signals (Andy Finnell, Swift async/await: do you even need a queue?, losingfight.com, 2024). That design
+// pays two hops to an actor and a Condition on every call, and its cancelled waits return as if they were
+// admitted. `PublishedLimiter`, among the specimens, is that design, to be measured and broken.
 
 /// Lets at most a given number of tasks run a piece of code at once.
 ///
@@ -64,7 +66,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
   ///   admitted: it leaves the line at once and `body` does not run. Once admitted, `body` runs,
-  ///   cancelled or not. ``SignalDropped`` should the limiter itself go away under its waiters.
+  ///   cancelled or not.
   public func run<Value>(_ body: () async throws -> Value) async throws -> Value {
     try Task.checkCancellation()
     if !state.withLock({ $0.admitAtOnce() }) { try await waitForPermit() }
@@ -74,8 +76,8 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Runs `body` once there is a permit, waiting for it even if the task is cancelled meanwhile.
   ///
-  /// Otherwise as ``run(_:)``. For bodies that must run, such as cleaning up; whoever awaits the
-  /// cancelled task waits as long as the line is.
+  /// Otherwise as ``run(_:)``. For bodies that must run, such as cleaning up. Code that awaits the
+  /// cancelled task waits as long.
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
@@ -89,8 +91,8 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Changes the number of permits, while tasks run and wait.
   ///
-  /// More permits admit waiters at once, in order. Fewer stop nobody: bodies that run finish, and
-  /// nobody is admitted until fewer run than the new limit.
+  /// More permits admit waiters at once, in order. With fewer, bodies that run go on to their end, and
+  /// no task is admitted until fewer run than the new limit.
   ///
   /// - Precondition: `concurrency` is at least 1.
   /// - Complexity: O(n) for n waiters admitted.
@@ -102,27 +104,14 @@ public final class ConcurrencyLimiter: Sendable {
 
   @inline(__always)
   private func waitForPermit() async throws {
-    guard let (condition, ticket) = joinLine() else { return }
+    let (condition, signal) = Condition.makeCondition()
+    guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
     try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } })
   }
 
   private func waitForPermitUncancellably() async {
-    guard let (condition, _) = joinLine() else { return }
-    do {
-      try await condition.waitUncancellably()
-    } catch {
-      stop("a ConcurrencyLimiter went away under a task that waits uncancellably; keep the limiter")
-    }
-  }
-
-  /// Joins the line, unless a permit has become free meanwhile: then takes it and returns nil.
-  ///
-  /// In a function of its own so that the line holds the only reference to the signal: if the line
-  /// goes away, so does the signal, and the waiter learns of it.
-  private func joinLine() -> (Condition, LimiterState<Signal>.Ticket)? {
     let (condition, signal) = Condition.makeCondition()
-    let ticket = state.withLock { $0.arrive(signal) }
-    return ticket.map { (condition, $0) }
+    if state.withLock({ $0.arrive(signal) }) != nil { await condition.waitInLine() }
   }
 
   private func depart() {

@@ -1,26 +1,24 @@
-// Waiting for something to happen, and saying that it has.
+// Waiting for an event, and signalling that it has happened.
 //
-// A condition and its signal are two ends of one event that happens at most once. Any number of
-// tasks wait at one end; somebody signals at the other. Two ends, so that who waits cannot signal
-// by mistake, and so that the end of the signal's life means something: nobody is left who could
-// signal, and whoever still waits would wait for ever. Dropping the `Signal` therefore wakes them
-// with an error.
+// A condition and its signal are two ends of one event that happens at most once. Any number of tasks
+// wait at one end; the other end signals. There are two ends for two reasons. A task that waits cannot
+// signal by mistake. And when the last reference to the `Signal` goes away, no code is left that could
+// signal: dropping the `Signal` therefore wakes the waiters with an error, because they would wait for
+// ever.
 //
-// The event is remembered. A signal before the wait, a second signal and a second wait all do what
-// one expects: once signalled, every wait returns at once. That is what makes the pair safe to use
-// in the order that comes naturally: make the pair, put the signal where the other task will find
-// it, wait. Had the signal no memory, the other task could signal between your putting it there
-// and your waiting, and you would sleep through it: the lost wake-up.
+// The event is remembered: once signalled, each wait returns at once, and a second signal does nothing.
+// So the pair is safe in this order: make the pair, put the signal where the other task will find it,
+// wait. If the signal were not remembered, the other task could signal after you have put it there and
+// before you wait, and your wait would miss it: the lost wake-up.
 //
-// Cancellation: `wait()` stands in the condition's queue from before its task suspends. The
-// cancellation handler removes it from there and wakes it with `CancellationError`; if it is not
-// there any more, the signal was faster and the wait returns normally. A task cancelled before it
-// waits runs the handler at once, which finds the wait in the queue all the same. If a cancelled
-// wait returned instead of throwing, as waiting on an `AsyncStream` does, the caller would go on as
-// if it had been signalled: that is how a limiter lets in more than its limit.
+// Cancellation: `wait()` joins the condition's queue before its task suspends. The cancellation handler
+// removes it from there and wakes it with `CancellationError`; if it is not there any more, the signal
+// came first and the wait returns normally. If a task is cancelled before it waits, the handler runs at
+// once and finds the wait in the queue. A cancelled wait must not return as if it had been signalled, as
+// waiting on an `AsyncStream` does: in that way a limiter admits more than its limit.
 //
-// The idea is published with a limiter built upon it; here it is written anew, for exactness under
-// cancellation.
+// The pair is published together with a limiter built on it (see ConcurrencyLimiter.swift); this
+// implementation is new, and exact under cancellation.
 
 /// The end of an event at which tasks wait for it.
 ///
@@ -77,23 +75,22 @@ public final class Condition: Sendable {
 
   /// Waits until the event has happened, even if the task is cancelled meanwhile.
   ///
-  /// For code that could not go on without the event, cancelled or not. Prefer ``wait()``: a
-  /// cancelled task that goes on waiting keeps whoever cancelled it waiting too.
+  /// For code that could not go on without the event, cancelled or not. Prefer ``wait()``: code that
+  /// awaits a cancelled task waits until that task ends.
   ///
   /// - Complexity: O(1) amortised.
-  /// - Throws: ``SignalDropped`` once the ``Signal`` has gone away unsignalled;
-  ///   `CancellationError` only if it was the event itself that was cancelled.
-  public func waitUncancellably() async throws {
-    try await outcome().get()
+  /// - Throws: ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
+  public func waitUncancellably() async throws(SignalDropped) {
+    if await outcome() == .dropped { throw SignalDropped() }
   }
 
   /// Waits on behalf of a queue: while the task waits, its `Signal` stands in a queue of the caller's.
   ///
-  /// The lock of that queue alone decides between hand-off and cancellation, so this wait
-  /// does not look at its task. When the task is cancelled, `leave` takes the signal out of the
-  /// caller's queue, and returns it if it was still there: then nobody else can signal, and the wait
-  /// ends with `CancellationError`. If `leave` returns nil, the signal is in the hands of somebody
-  /// about to signal, and the wait ends normally. A task cancelled on arrival comes the same way.
+  /// The lock of that queue decides between hand-off and cancellation, so this wait does not look at
+  /// its task. When the task is cancelled, `leave` takes the signal out of the caller's queue, and
+  /// returns it if it was still there: then no other code can signal, and the wait ends with
+  /// `CancellationError`. If `leave` returns nil, other code has taken the signal and is about to
+  /// signal, and the wait ends normally. A task that is cancelled before it waits is treated alike.
   ///
   /// Inlined, as are its caller and what it calls: each function that a waiting task is inside of costs
   /// it a frame, and a task has room for some 800 bytes of frames before it allocates a kilobyte more.
@@ -106,6 +103,11 @@ public final class Condition: Sendable {
     }
     try outcome.get()
   }
+
+  /// Waits on behalf of a queue, as `wait(leavingWith:)`, and does not leave when cancelled.
+  ///
+  /// The queue keeps the signal until it signals, so no other outcome is possible.
+  func waitInLine() async { _ = await outcome() }
 
   @inline(__always)
   private func outcome() async -> Outcome {
@@ -124,7 +126,7 @@ public final class Condition: Sendable {
 
 /// The end of an event at which it is made to happen.
 ///
-/// Keep it where whoever will signal finds it. When the last reference goes away unsignalled, every
+/// Keep it where the code that signals finds it. When the last reference goes away unsignalled, every
 /// waiter wakes with ``SignalDropped``.
 public final class Signal: Sendable {
   private let condition: Condition
@@ -192,7 +194,7 @@ struct ConditionState<Waiter> {
     return waiters.removeAll()
   }
 
-  /// Returns the waiter to wake with the cancellation; nil if the event was faster.
+  /// Returns the waiter to wake with the cancellation; nil if the event came first.
   mutating func leave(_ ticket: WaiterQueue<Waiter>.Ticket) -> Waiter? {
     waiters.remove(ticket)
   }

@@ -1,21 +1,21 @@
-// One at a time, in the order they were sent.
+// Closures run one at a time, in the order in which they were sent.
 //
-// Code that is not asynchronous can start a task but not say in which order tasks run: two `Task { }`
-// in a row may start either way round. A FIFO queue keeps the order: each body starts when the one
-// before it has *ended*, however often that one suspended.
+// Code that is not asynchronous can start tasks but cannot order them: of two `Task { }` in a row, either
+// may start first. A FIFO queue keeps the order: each body starts when the one before it has *ended*,
+// however often that one suspended.
 //
-// Structure: one turn (see `Turn`), passed on when a body ends. Two kinds of holders. A task in
-// `enqueueAndWait` waits for the turn and then runs its body itself, so the body keeps its caller's
-// isolation, and neither it nor its value need be Sendable. Enqueued closures have no task: a
-// drain task runs them, one after the other, starting on demand and ending as soon as the turn goes to a
-// waiting task or to nobody. An idle queue holds no task.
+// Structure: one permit (see `SerialPermit`), passed on when a body ends. A task in `enqueueAndWait` waits
+// for the permit and then runs its body itself. So the body keeps its caller's isolation, and neither the
+// body nor its value need be Sendable. An enqueued closure has no task: a drain task runs such closures
+// one after the other. It starts when a closure gets the permit, and ends as soon as the permit goes to a
+// waiting task or is free. An idle queue holds no task.
 //
-// The drain task is detached: it works for many, so it must not carry the task-local values or the
-// priority of whichever caller happened to find the queue idle. Where an executor was given it runs
-// there: a queue that started its drain on the global pool could not be run in virtual time.
+// The drain task is detached: it runs closures of many callers, so it must not carry the task-local values
+// or the priority of the one that happened to find the queue idle. It runs on the executor that the queue
+// was given: a drain task on the global pool could not run in virtual time.
 //
-// What goes wrong: a body that waits for its own queue waits for its own end. Nothing breaks that
-// deadlock but cancellation. If bodies must call back into the queue, use an `ActorQueue`.
+// A body that waits for its own queue waits for its own end: a deadlock, which only cancellation can end.
+// If bodies must call back into the queue, use an `ActorQueue`.
 
 /// Runs closures one at a time, each to its end, in the order in which they were enqueued.
 ///
@@ -30,7 +30,7 @@ public final class FIFOQueue: Sendable {
   private let name: String?
   private let priority: TaskPriority?
   private let executor: (any TaskExecutor)?
-  private let turn = Turn()
+  private let permit = SerialPermit()
 
   /// Makes an empty queue.
   ///
@@ -49,27 +49,27 @@ public final class FIFOQueue: Sendable {
   }
 
   /// Whether a body runs: a snapshot, out of date as soon as it is taken while tasks run.
-  public var isRunning: Bool { turn.isTaken }
+  public var isRunning: Bool { permit.isTaken }
 
-  /// How many bodies wait for their turn: a snapshot, as ``isRunning``.
-  public var waiting: Int { turn.waiting }
+  /// How many bodies wait to run: a snapshot, as ``isRunning``.
+  public var waiting: Int { permit.waiting }
 
   /// Has `body` run after everything enqueued before it, and returns at once.
   ///
-  /// From any thread. Once enqueued, `body` runs, whatever becomes of the task that enqueued it.
+  /// From any thread. Once enqueued, `body` runs, even if the task that enqueued it is cancelled or
+  /// ends.
   ///
   /// - Complexity: O(1) amortised.
   public func enqueue(_ body: @escaping @Sendable () async -> Void) {
-    drain(from: turn.enqueue(body))
+    drain(from: permit.enqueue(body))
   }
 
   /// Has `body` run after everything enqueued before it, and returns at once.
   ///
-  /// Nobody waits for `body`, so nobody is there to catch what it throws: `onError` is asked for, so
-  /// that no error is lost.
+  /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`.
   ///
   /// - Parameters:
-  ///   - body: Runs in its turn, whatever becomes of the task that enqueued it.
+  ///   - body: Runs even if the task that enqueued it is cancelled or ends.
   ///   - onError: Is given what `body` throws, before the next body starts.
   /// - Complexity: O(1) amortised.
   public func enqueue(
@@ -87,34 +87,34 @@ public final class FIFOQueue: Sendable {
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
   /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
-  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before its turn: it
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
   public func enqueueAndWait<Value>(_ body: () async throws -> Value) async throws -> Value {
-    try await turn.take()
-    defer { drain(from: turn.pass()) }
+    try await permit.acquire()
+    defer { drain(from: permit.release()) }
     return try await body()
   }
 
   /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
   ///
-  /// For bodies that must run; whoever awaits the cancelled task waits as long as the queue is.
+  /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
   public func enqueueAndWaitUncancellably<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    await turn.takeUncancellably()
-    defer { drain(from: turn.pass()) }
+    await permit.acquireUncancellably()
+    defer { drain(from: permit.release()) }
     return try await body()
   }
 
-  /// Starts a task that runs `work`, which has the turn, and then whatever work the turn goes to.
-  private func drain(from work: Turn.Work?) {
+  /// Starts a task that runs `work`, which has the permit, and then the work that the permit goes to.
+  private func drain(from work: SerialPermit.Work?) {
     guard let work else { return }
-    Task.detached(name: name, executorPreference: executor, priority: priority) { [turn] in
+    Task.detached(name: name, executorPreference: executor, priority: priority) { [permit] in
       await work()
-      while let next = turn.pass() { await next() }
+      while let next = permit.release() { await next() }
     }
   }
 }

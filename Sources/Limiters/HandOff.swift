@@ -1,20 +1,20 @@
-// One value, from one task to another: the only place in this package that touches a continuation.
+// One value, from one task to another. In this room, no other file touches a continuation.
 //
 // A continuation exists only once its task has suspended, but a waiter must be in the queue before
-// that, or it could miss its turn. So what stands in the queue is not a continuation but a hand-off:
-// an object that takes the value whichever comes first. If the value is delivered before the receiver
-// has suspended, it lies ready and the receiver never parks. If the receiver suspends first, its
-// continuation lies ready and the delivery resumes it.
+// that, or it could miss its wake-up. So what stands in the queue is not a continuation but a hand-off: an
+// object that accepts the value and the receiver in either order. If the value is delivered before the
+// receiver has suspended, the value is kept and the receiver does not suspend for long. If the receiver
+// suspends first, its continuation is kept and the delivery resumes it.
 //
-// Who may deliver: whoever removed the hand-off from its queue, under the lock of that queue. The
-// permit's giver removes it to deliver the permit, the cancellation handler removes it to deliver
-// the cancellation, and only one of them can. If you let both deliver what they can still *see*, a
-// waiter that is granted its permit and then cancelled is resumed twice; if the handler looks for a
-// continuation that is not registered yet, a task cancelled on arrival waits for ever.
+// Who may deliver: the code that removed the hand-off from its queue, under the lock of that queue. The
+// task that gives a permit removes it to deliver the permit, the cancellation handler removes it to
+// deliver the cancellation, and only one of the two can. If each delivered to a waiter that it can still
+// *see*, a waiter that is granted its permit and then cancelled would be resumed twice. If the handler
+// looked for a continuation that is not registered yet, a task cancelled on arrival would wait for ever.
 //
 // The continuation is an unsafe one: 18 ns against 54 ns and an allocation for a checked one, on every
-// wait. What the checked one would check is the state machine below: each continuation enters as
-// `.awaited`, and the one method that takes it out leaves `.delivered` behind.
+// wait. What the checked one would check is the state machine below: a continuation enters as `.awaited`,
+// and the one method that takes it out leaves `.done` behind.
 
 /// Hands one value over from a task that has it to a task that waits for it.
 ///
@@ -43,9 +43,9 @@ final class HandOff<Value: Sendable>: Sendable {
 
 /// Where a hand-off stands.
 ///
-/// It ends in `.done`, whichever came first.
+/// It ends in `.done`, in whichever order value and receiver come.
 enum HandOffState<Value, Receiver> {
-  /// Nobody has come yet.
+  /// Neither the value nor the receiver has come.
   case empty
   /// The receiver has come first and is suspended.
   case awaited(Receiver)

@@ -1,14 +1,12 @@
 // The limiter's decisions, without its effects.
 //
 // Three facts: how many permits there are, how many are in use, who waits. Each method decides what an
-// event means and returns what to do about it; the limiter calls it under its lock and acts after
-// the lock is released. So the decisions can be tested exhaustively, and no waiter is ever resumed
-// under a lock.
+// event means and returns what to do about it; the limiter calls it under its lock and acts after the
+// lock is released. So the decisions can be tested exhaustively, and no waiter is resumed under the lock.
 //
-// The invariant: whoever waits, waits for a reason: `waiting > 0` only while `running >= limit`. A
-// departing task's permit goes straight to the first waiter and never becomes free in between, so
-// no newcomer can overtake (no barging): the price is that the permit rests while the waiter
-// wakes up, the gain that nobody starves.
+// The invariant: `waiting > 0` only while `running >= limit`. A departing task's permit goes straight to
+// the first waiter and is not free in between, so no newcomer can overtake (no barging). The price is
+// that the permit is not used while the waiter wakes up; the gain is that no task starves.
 
 /// The permits of a limiter and the line for them.
 struct LimiterState<Waiter> {
@@ -30,7 +28,7 @@ struct LimiterState<Waiter> {
     return true
   }
 
-  /// Takes a permit and returns nil, or has the newcomer wait and returns its ticket.
+  /// Takes a permit and returns nil, or puts the newcomer in the line and returns its ticket.
   mutating func arrive(_ waiter: Waiter) -> Ticket? {
     admitAtOnce() ? nil : waiters.append(waiter)
   }

@@ -3,17 +3,17 @@ internal import Synchronization
 // A lock whose hand-overs the thread sanitizer can see.
 //
 // The lock itself is `Synchronization.Mutex`. On Linux, a thread that has to wait for it acquires it in
-// the library's own code, which is not instrumented, so the thread sanitizer takes the next access to
-// what it protects for a race, and buries real ones under false ones. Here each holder also
-// stores to an atomic as it leaves, and the next loads it as it enters: redundant to the mutex, visible
-// to the sanitizer, and an ordinary store and load on most machines.
+// the library's own code, which is not instrumented. The thread sanitizer therefore takes the next access
+// to the protected value for a race, and reports so many false races that real ones are hard to find.
+// Here each holder also stores to an atomic as it leaves, and the next one loads it as it enters. The
+// mutex does not need this; the sanitizer sees it, and on most machines it is an ordinary store and load.
 
 /// A value that one thread at a time can use.
 ///
-/// Keep what happens inside short, and decide only: no continuation is resumed, no closure of the user's
-/// called and no object of the user's released while a lock is held.
+/// Inside, only decide, and be short: resume no continuation, call no closure of the user and release no
+/// object of the user while the lock is held.
 ///
-/// `package`, for the rooms that look into this one and want to be clean under the sanitizer too.
+/// `package`, because rooms that import this one use it too, to be clean under the sanitizer.
 package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   private let mutex: Mutex<Value>
   private let holders = Atomic<Int>(0)

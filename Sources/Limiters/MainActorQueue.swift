@@ -1,4 +1,4 @@
-// In order onto the main actor: an `ActorQueue` that has adopted the one actor there always is.
+// An `ActorQueue` for the main actor: one queue for the whole program.
 
 /// Sends closures to the main actor so that they start in the order in which they were enqueued.
 ///
@@ -21,12 +21,13 @@ public final class MainActorQueue: Sendable {
   /// A body that has started is no longer counted.
   public var isStarting: Bool { queue.isStarting }
 
-  /// How many bodies wait for their turn: a snapshot, as ``isStarting``.
+  /// How many bodies wait to start: a snapshot, as ``isStarting``.
   public var waiting: Int { queue.waiting }
 
   /// Has `body` start on the main actor after everything enqueued before it, and returns at once.
   ///
-  /// From any thread. Once enqueued, `body` runs, whatever becomes of the task that enqueued it.
+  /// From any thread. Once enqueued, `body` runs, even if the task that enqueued it is cancelled or
+  /// ends.
   ///
   /// - Complexity: O(1) amortised.
   public func enqueue(_ body: @escaping @Sendable @MainActor () async -> Void) {
@@ -35,11 +36,10 @@ public final class MainActorQueue: Sendable {
 
   /// Has `body` start on the main actor after everything enqueued before it, and returns at once.
   ///
-  /// Nobody waits for `body`, so nobody is there to catch what it throws: `onError` is asked for, so
-  /// that no error is lost.
+  /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`.
   ///
   /// - Parameters:
-  ///   - body: Runs in its turn, whatever becomes of the task that enqueued it.
+  ///   - body: Runs even if the task that enqueued it is cancelled or ends.
   ///   - onError: Is given what `body` throws, on the main actor.
   /// - Complexity: O(1) amortised.
   public func enqueue(
@@ -55,7 +55,7 @@ public final class MainActorQueue: Sendable {
   /// value.
   ///
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
-  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before its turn: it
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
   public func enqueueAndWait<Value: Sendable>(
     _ body: @Sendable @MainActor () async throws -> Value
@@ -65,7 +65,7 @@ public final class MainActorQueue: Sendable {
 
   /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
   ///
-  /// For bodies that must run; whoever awaits the cancelled task waits as long as the queue is.
+  /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.

@@ -1,19 +1,27 @@
 // The pool's decisions, without its effects.
 //
-// Every element the pool has stands in a slot, lent or idle; a task that builds one holds its place
-// as `building`. The three together never exceed `maxElements`: that is the limit.
+// Each element of the pool stands in a slot, lent or idle; a task that builds one holds its place as
+// `building`. Lent, idle and building together are at most `maxElements`: that is the limit.
 //
-// Whoever reserved a place builds on its own task. If its builder throws, the place goes to the first
-// waiter, who then builds in turn, on *its* task. Had the pool a builder task of its own, a throwing
-// builder would leave the question whom to tell, and waiters parked for ever if it told nobody.
+// A task that reserved a place builds on its own task. If its builder throws, the place goes to the first
+// waiter, which then builds on *its* task. If the pool had a builder task of its own, a builder that
+// throws would leave open which waiter gets the error.
 //
-// The invariant: somebody waits only while every place is lent or being built. So each of the events
-// that end this (an element returned, an element discarded, a build that failed) looks at the
-// line first: one waiter for each place.
+// The invariant: tasks wait only while every place is lent or being built. Each event that frees a place
+// (an element returned, an element discarded, a build that failed) therefore gives it to the first
+// waiter, if there is one.
 //
-// An element is recognised by its identity. The pool keeps every element alive, lent ones too, so an
-// identity cannot come to mean another object, and what is returned twice, or was never of this
-// pool, is always recognised.
+// An element is recognised by its identity. The pool keeps its elements alive, lent ones too, so the
+// identity of one cannot come to mean another object. So the pool recognises an object that is not among
+// its elements, and an element that is idle when it is returned. Identity does not say *who* returns: a
+// second return of an element that is lent again looks like the return of its present borrower.
+
+/// What a task gets from a pool.
+enum PoolGrant: Sendable {
+  case element(any AnyObject & Sendable)
+  /// A place is reserved: build an element, then call `built` or `buildFailed`.
+  case place
+}
 
 /// The elements of a pool and the line for them.
 ///
@@ -24,16 +32,8 @@ struct PoolState<Waiter> {
   typealias Element = any AnyObject & Sendable
   typealias Ticket = WaiterQueue<Waiter>.Ticket
 
-  enum Acquisition {
-    case element(Element)
-    /// A place is reserved: build an element, then call `built` or `buildFailed`.
-    case build
-    /// Every place is taken.
-    case full
-  }
-
   enum Arrival {
-    case acquired(Acquisition)
+    case granted(PoolGrant)
     case wait(Ticket)
   }
 
@@ -43,7 +43,7 @@ struct PoolState<Waiter> {
     case hand(Waiter)
     /// The element is not one of this pool's, or was discarded.
     case foreign
-    /// The element is here already.
+    /// The element is idle: it was given back already.
     case double
   }
 
@@ -76,21 +76,20 @@ struct PoolState<Waiter> {
   var idle: Int { idleSlots.count }
   var lent: Int { slotOf.count - idleSlots.count }
 
-  /// Takes an idle element or reserves a place.
-  mutating func acquire() -> Acquisition {
+  /// Takes an idle element or reserves a place; nil if every place is taken.
+  mutating func acquire() -> PoolGrant? {
     if let slot = idleSlots.popLast(), let element = slots[slot].element {
       slots[slot].isLent = true
       return .element(element)
     }
-    guard slotOf.count + building < maxElements else { return .full }
+    guard slotOf.count + building < maxElements else { return nil }
     building += 1
-    return .build
+    return .place
   }
 
-  /// Takes an idle element or reserves a place, or has the newcomer wait.
+  /// Takes an idle element or reserves a place, or puts the newcomer in the line.
   mutating func arrive(_ waiter: Waiter) -> Arrival {
-    let acquisition = acquire()
-    guard case .full = acquisition else { return .acquired(acquisition) }
+    if let grant = acquire() { return .granted(grant) }
     return .wait(waiters.append(waiter))
   }
 

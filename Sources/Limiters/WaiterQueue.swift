@@ -1,25 +1,25 @@
-// A line that anyone may leave.
+// A line that each waiter can leave at any time.
 //
-// Every limiter here keeps its waiters in this queue. Waiters join at the back, the first leaves when
-// a permit is handed to it, and any of them may leave from the middle, because its task was
-// cancelled. All three must be cheap: if leaving searched the line, cancelling n waiters would cost
-// n²/2 steps, under the limiter's lock, exactly when the program is already in trouble. And leaving
-// must be exact: a tombstone that stays until its turn keeps the memory of tasks that are long gone.
+// The limiters here keep their waiters in this queue. Waiters join at the back, the first leaves when a
+// permit is handed to it, and any of them may leave from the middle, because its task was cancelled. All
+// three must be cheap: if leaving searched the line, cancelling n waiters would cost n²/2 steps under the
+// limiter's lock. And leaving must remove the waiter at once: an entry that stays, marked as cancelled,
+// keeps the memory of a task that is gone.
 //
-// Structure: a slab of slots, threaded by two lists. The slots of those who wait form a doubly linked
-// list in order of arrival; vacant slots form a singly linked list and are used again first. Links
-// are indices into one array, so a line of a thousand waiters is one allocation.
+// Structure: an array of slots, threaded by two lists. The slots of waiters form a doubly linked list in
+// order of arrival; vacant slots form a singly linked list and are used again first. Links are indices
+// into the array, so a line of a thousand waiters is one allocation.
 //
-// A ticket names a slot and the arrival that took it. Arrivals are numbered and numbers are never
-// used twice, so a ticket kept after its waiter has left finds another number in the slot, or a vacant
-// one, and removes nobody. That is what decides between cancellation and hand-off: both
-// remove the waiter under the limiter's lock, and whoever comes second gets nil.
+// A ticket names a slot and the arrival that took it (a generational index, as in a slot map). Arrivals
+// are numbered, and no number is used again. So a ticket that is kept after its waiter has left finds
+// another number in the slot, or a vacant slot, and removes nothing. That decides between cancellation
+// and hand-off: both remove the waiter under the limiter's lock, and the second one gets nil.
 
 /// A first-in, first-out queue whose elements can be removed from the middle by ticket.
 ///
-/// - Complexity: Joining is O(1) amortised (the slab grows by doubling); removing, at the front or
+/// - Complexity: Joining is O(1) amortised (the array grows by doubling); removing, at the front or
 ///   by ticket, is O(1) and touches at most three slots.
-/// - Memory: One slot for each element waiting at the busiest moment. A slab of more than
+/// - Memory: One slot for each element waiting at the busiest moment. An array of more than
 ///   `keptSlots` slots is released when the queue runs empty.
 struct WaiterQueue<Element> {
   /// The place of one element in the queue.
@@ -37,8 +37,8 @@ struct WaiterQueue<Element> {
     var next: Int
   }
 
-  /// How many slots outlive the queue running empty: enough that an ordinary line never allocates
-  /// twice, few enough that an idle limiter holds a few kilobytes at most.
+  /// How many slots are kept when the queue runs empty: enough that a short line seldom allocates
+  /// again, few enough that an idle limiter holds a few kilobytes at most.
   static var keptSlots: Int { 64 }
 
   /// The index that stands for no slot.
@@ -85,7 +85,7 @@ struct WaiterQueue<Element> {
     return Ticket(slot: index, arrival: arrivals)
   }
 
-  /// Removes the first element; nil when nobody waits.
+  /// Removes the first element; nil if there is none.
   mutating func popFirst() -> Element? {
     front == Self.nowhere ? nil : remove(at: front)
   }

@@ -177,7 +177,7 @@ private actor Ledger {
     #expect(!ledger.queue.isStarting)
   }
 
-  @Test func `runs the body of a task that was passed the turn and then cancelled`() {
+  @Test func `runs the body of a task that was passed the permit and then cancelled`() {
     let starting = HandDrivenExecutor()
     let ledger = Ledger(executor: starting)
     ledger.queue.enqueue { [journal] _ in journal.note("t1") }
@@ -185,7 +185,7 @@ private actor Ledger {
     executor.runAll()
     starting.runAll()
     #expect(journal.entries == ["t1"])
-    #expect(ledger.queue.isStarting, "t2 has the turn, though it has not woken yet")
+    #expect(ledger.queue.isStarting, "t2 has the permit, though it has not woken yet")
     second.cancel()
     executor.runAll()
     #expect(journal.entries == ["t1", "t2"])

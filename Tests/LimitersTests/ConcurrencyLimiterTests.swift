@@ -228,24 +228,6 @@ import Testing
     #expect(name == "caller")
   }
 
-  @Test func `releases its waiters with an error if its state goes away`() {
-    var state: LimiterState<Signal>? = LimiterState(limit: 1)
-    #expect(state?.admitAtOnce() == true)
-    let condition = {
-      let (condition, signal) = Condition.makeCondition()
-      _ = state?.arrive(signal)
-      return condition
-    }()
-    Task(executorPreference: executor) { [journal] in
-      do { try await condition.wait() } catch { journal.note("\(type(of: error))") }
-    }
-    executor.runAll()
-    #expect(journal.entries.isEmpty)
-    state = nil
-    executor.runAll()
-    #expect(journal.entries == ["SignalDropped"])
-  }
-
   @Test func `holds nothing of its waiters once they have left`() {
     let limiter = ConcurrencyLimiter(concurrency: 1)
     let census = Tracked.Census()

@@ -130,7 +130,7 @@ import Testing
     #expect(journal.entries == ["caught Failure()"] + inOrder(1...1))
   }
 
-  @Test func `passes the turn on when a waiting task's body throws`() async {
+  @Test func `passes the permit on when a waiting task's body throws`() async {
     let queue = FIFOQueue()
     await #expect(throws: Failure()) { try await queue.enqueueAndWait { throw Failure() } }
     await #expect(throws: Failure()) {
@@ -158,7 +158,7 @@ import Testing
     #expect(!queue.isRunning)
   }
 
-  @Test func `runs the body of a task that was passed the turn and then cancelled`() {
+  @Test func `runs the body of a task that was passed the permit and then cancelled`() {
     let queue = makeQueue()
     let (gate, signal) = Condition.makeCondition()
     enqueueAndWait("t1", on: queue, until: gate)

@@ -32,15 +32,13 @@ private final class Element: Sendable {}
         switch operation {
         case .arrive:
           switch state.arrive(arrivals) {
-          case .acquired(.element(let element)):
+          case .granted(.element(let element)):
             let isWarmest = idle.last === element
             try #require(isWarmest)
             lent.append(idle.removeLast())
-          case .acquired(.build):
+          case .granted(.place):
             try #require(idle.isEmpty && lent.count + building < 1)
             building += 1
-          case .acquired(.full):
-            Issue.record("a newcomer was told neither to go on nor to wait")
           case .wait(let ticket):
             try #require(idle.isEmpty && lent.count + building == 1)
             line.append(arrivals)
@@ -120,6 +118,28 @@ private final class Element: Sendable {}
       Issue.record("an idle element was discarded")
       return
     }
+  }
+
+  @Test func `recognises a second return while the element is idle, not once it is lent again`() {
+    var state = PoolState<Int>(maxElements: 1)
+    let element = Element()
+    func isLentAtOnce() -> Bool {
+      guard case .element(let lent) = state.acquire() else { return false }
+      return lent === element
+    }
+    _ = state.acquire()
+    _ = state.built(element)
+    guard case .keep = state.return(element), case .double = state.return(element) else {
+      Issue.record("a second return of an idle element was not recognised")
+      return
+    }
+    #expect(isLentAtOnce(), "B has the element")
+    // A's second return: the pool can only take it for B's.
+    guard case .keep = state.return(element) else {
+      Issue.record("identity says more than which element it is: say so in PoolState.swift")
+      return
+    }
+    #expect(isLentAtOnce(), "B and C have the same element")
   }
 
   @Test func `lends the element used last first, while it is warm`() {

@@ -72,11 +72,11 @@ import Testing
   }
 }
 
-@Suite struct `The turn's state` {
+@Suite struct `The serial permit's state` {
   private enum Operation {
     case arrive
     case enqueue
-    case pass
+    case release
     case leave(Int)
   }
 
@@ -85,13 +85,13 @@ import Testing
     case work(Int)
   }
 
-  @Test func `passes the turn on in order, in every short history`() throws {
-    let operations: [Operation] = [.arrive, .enqueue, .pass, .leave(1), .leave(2)]
+  @Test func `passes the permit on in order, in every short history`() throws {
+    let operations: [Operation] = [.arrive, .enqueue, .release, .leave(1), .leave(2)]
     try forEverySequence(of: operations, length: 6) { sequence in
-      var state = TurnState<Int, Int>()
+      var state = SerialPermitState<Int, Int>()
       var isTaken = false
       var line: [Entry] = []
-      var tickets: [Int: TurnState<Int, Int>.Ticket] = [:]
+      var tickets: [Int: SerialPermitState<Int, Int>.Ticket] = [:]
       var arrivals = 0
       for operation in sequence {
         switch operation {
@@ -103,16 +103,16 @@ import Testing
           isTaken = true
           arrivals += 1
         case .enqueue:
-          let hasTurn = state.enqueue(arrivals)
-          try #require(hasTurn == !isTaken)
+          let hasPermit = state.enqueue(arrivals)
+          try #require(hasPermit == !isTaken)
           if isTaken { line.append(.work(arrivals)) }
           isTaken = true
           arrivals += 1
-        case .pass:
+        case .release:
           guard isTaken else { continue }
           let expected = line.isEmpty ? nil : line.removeFirst()
           isTaken = expected != nil
-          switch state.pass() {
+          switch state.release() {
           case .waiter(let waiter): try #require(expected == .waiter(waiter))
           case .work(let work): try #require(expected == .work(work))
           case nil: try #require(expected == nil)

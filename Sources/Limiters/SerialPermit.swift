@@ -1,0 +1,117 @@
+// The one permit of an ordered queue.
+//
+// Both ordered queues work alike: there is one permit, a line of those who wait for it, and the holder
+// passes it on. They differ only in *when* it is passed on: a FIFO queue passes it on when a body ends, an
+// actor queue when a body starts on the actor.
+//
+// Two kinds of entries stand in the line. A waiter is a task suspended in `enqueueAndWait`; it gets the
+// permit by a signal. A piece of work is a closure that nobody waits for. It has no task that a signal
+// could wake, so the code that passes the permit to it must start it. Therefore `enqueue` and `release`
+// return the work that now holds the permit, and their caller starts it. Work that is returned and not
+// started holds the permit for ever.
+//
+// Cancellation works as in the limiter: the lock decides whether a waiter got the permit or left the
+// line.
+
+/// One permit, and the line of waiting tasks and enqueued work for it.
+final class SerialPermit: Sendable {
+  typealias Work = @Sendable () async -> Void
+
+  private let state = Lock(SerialPermitState<Signal, Work>())
+
+  /// Whether the permit is in use; a snapshot.
+  var isTaken: Bool { state.withLock { $0.isTaken } }
+
+  /// How many tasks and pieces of work wait for the permit; a snapshot.
+  var waiting: Int { state.withLock { $0.waiting } }
+
+  /// Takes the permit, waiting for it in line.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled before the permit was passed to it.
+  func acquire() async throws {
+    try Task.checkCancellation()
+    if state.withLock({ $0.acquireAtOnce() }) { return }
+    let (condition, signal) = Condition.makeCondition()
+    guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
+    try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } })
+  }
+
+  /// Takes the permit, waiting for it in line even if the task is cancelled meanwhile.
+  func acquireUncancellably() async {
+    if state.withLock({ $0.acquireAtOnce() }) { return }
+    let (condition, signal) = Condition.makeCondition()
+    if state.withLock({ $0.arrive(signal) }) != nil { await condition.waitInLine() }
+  }
+
+  /// Puts work in the line; returns it if it has the permit already.
+  ///
+  /// Start what is returned.
+  func enqueue(_ work: @escaping Work) -> Work? {
+    state.withLock { $0.enqueue(work) } ? work : nil
+  }
+
+  /// Passes the permit on; returns the work that has it now, if it is work.
+  ///
+  /// Start what is returned.
+  func release() -> Work? {
+    switch state.withLock({ $0.release() }) {
+    case .waiter(let signal):
+      signal.signal()
+      return nil
+    case .work(let work):
+      return work
+    case nil:
+      return nil
+    }
+  }
+}
+
+/// The decisions about the permit, without their effects.
+struct SerialPermitState<Waiter, Work> {
+  enum Entry {
+    case waiter(Waiter)
+    case work(Work)
+  }
+
+  typealias Ticket = WaiterQueue<Entry>.Ticket
+
+  private(set) var isTaken = false
+  private var line = WaiterQueue<Entry>()
+
+  var waiting: Int { line.count }
+
+  /// Takes the permit if it is free.
+  mutating func acquireAtOnce() -> Bool {
+    guard !isTaken else { return false }
+    isTaken = true
+    return true
+  }
+
+  /// Takes the permit and returns nil, or puts the newcomer in the line and returns its ticket.
+  mutating func arrive(_ waiter: Waiter) -> Ticket? {
+    acquireAtOnce() ? nil : line.append(.waiter(waiter))
+  }
+
+  /// Returns true if the work has the permit now, false if it stands in the line.
+  mutating func enqueue(_ work: Work) -> Bool {
+    if acquireAtOnce() { return true }
+    _ = line.append(.work(work))
+    return false
+  }
+
+  /// Returns the entry that has the permit now; nil if the permit is free.
+  mutating func release() -> Entry? {
+    if let next = line.popFirst() { return next }
+    isTaken = false
+    return nil
+  }
+
+  /// Takes a cancelled waiter out; nil if it has the permit already.
+  mutating func leave(_ ticket: Ticket) -> Waiter? {
+    guard case .waiter(let waiter) = line.remove(ticket) else { return nil }
+    return waiter
+  }
+}
+
+extension SerialPermitState: Sendable where Waiter: Sendable, Work: Sendable {}
+extension SerialPermitState.Entry: Sendable where Waiter: Sendable, Work: Sendable {}
