@@ -5,14 +5,15 @@ internal import Limiters
 // A departing task frees its permit and wakes the first in line, who then takes it.
 //
 // DEFECT: between the permit becoming free and the woken task taking it, a newcomer may take it. The
-// woken task finds nothing and goes to the back of the line. The limit is kept and the throughput is
-// good, better than with hand-offs, which is why many locks do this and say so. It is wrong here because
-// this one promises the order of arrival; without a promise it would still let somebody wait without bound.
+// woken task finds nothing and goes to the back of the line. The limit is kept, and the throughput is
+// better than with hand-offs: many locks do this on purpose (Java's, for example, and document it as
+// barging). Here it is wrong, because this limiter promises the order of arrival. Without that promise a
+// task could still wait without bound.
 //
 // The interleaving that shows it, with limit 1: t1 runs; t2 arrives and waits; t1 departs, frees
 // its permit and wakes t2; before t2 has taken its first step, t3 arrives and takes the permit.
 //
-// The fix: a departing task hands its permit on and never frees it while somebody waits. See
+// The fix: a departing task hands its permit on and does not free it while others wait. See
 // `depart` in Sources/Limiters/LimiterState.swift.
 
 /// DEFECT: a newcomer may overtake a task that was woken for its permit.
@@ -34,7 +35,7 @@ package final class BargingLimiter: Sendable {
 
   package func run<Value>(_ body: () async throws -> Value) async throws -> Value {
     try Task.checkCancellation()
-    // Here is the defect: who was woken arrives again like a newcomer, and a newcomer like him.
+    // Here is the defect: a task that was woken arrives again, with no advantage over a newcomer.
     while let (condition, signal) = arrive() {
       do {
         try await condition.wait()
@@ -68,7 +69,7 @@ package final class BargingLimiter: Sendable {
     next?.signal()
   }
 
-  /// Takes a cancelled waiter out; one that was woken already wakes the next in its stead.
+  /// Takes a cancelled waiter out; one that was woken already wakes the next instead.
   private func leave(_ signal: Signal) {
     let next: Signal? = state.withLock { state in
       guard let place = state.line.firstIndex(where: { $0 === signal }) else {

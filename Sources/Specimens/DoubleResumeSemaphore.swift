@@ -3,20 +3,20 @@ internal import Limiters
 
 // Grant, then cancel: the waiter is resumed twice.
 //
-// A counting semaphore for tasks. A waiter's continuation is kept under the waiter's number: a signal takes
-// the first number out of the line and resumes its continuation; a cancellation handler takes its
+// A counting semaphore for tasks. It keeps a waiter's continuation under the waiter's number. A signal
+// takes the first number out of the line and resumes its continuation. A cancellation handler takes its
 // own number out of the line and resumes its continuation with the error.
 //
-// DEFECT: a signal takes the waiter out of the line but leaves its continuation where the
-// cancellation handler still finds it, until the waiter has woken and tidies up. A cancellation in
-// between resumes it a second time, which aborts the process. A widely used semaphore for Swift shipped
-// this; its tests pass, and the thread sanitizer has nothing to say, since every access is locked.
+// DEFECT: a signal takes the waiter out of the line but leaves its continuation where the cancellation
+// handler still finds it, until the waiter has woken and removes it. A cancellation in between resumes it
+// a second time, which stops the process. A widely used semaphore for Swift shipped this. Ordinary tests
+// pass, and the thread sanitizer finds nothing, because each access is made under the lock.
 //
 // The interleaving that shows it, with limit 1: t1 runs; t2 arrives and waits; t1 departs and
 // resumes t2; before t2 has taken its first step, t2 is cancelled.
 //
-// The fix: whoever removes a waiter from the line, under the lock, and nobody else, resumes it. See
-// Sources/Limiters/HandOff.swift and ConcurrencyLimiter.swift.
+// The fix: the code that removes a waiter from the line, under the lock, resumes it, and no other code
+// does. See Sources/Limiters/HandOff.swift and ConcurrencyLimiter.swift.
 
 /// DEFECT: a waiter that was granted its permit and then cancelled is resumed twice.
 package final class DoubleResumeSemaphore: Sendable {

@@ -3,16 +3,16 @@ internal import Limiters
 // Grant, then cancel: the permit is lost.
 //
 // A departing task hands its permit to the first in line by signalling. A waiter that is cancelled leaves
-// the line; if it is not there any more, the permit is on its way to it, and it passes the permit
-// on.
+// the line; if it is not there any more, it has been given a permit, and passes it on.
 //
-// DEFECT: a waiter that has woken with its permit looks whether its task is cancelled, and if so throws, with
-// the permit still its own. Nobody gives it back. Several asynchronous libraries, in more than one
-// language, shipped this, as a last check to be on the safe side.
+// DEFECT: a waiter that has woken with its permit checks whether its task is cancelled, and if so throws
+// without giving the permit back. The check looks like a precaution. A cancelled waiter that keeps the
+// permit it was handed is a known fault of published libraries: anyio's issue 947, "CapacityLimiter lost
+// token on cancellation" (github.com/agronholm/anyio), is one.
 //
 // The interleaving that shows it, with limit 1: t1 runs; t2 arrives and waits; t1 departs and
 // hands its permit to t2; before t2 has taken its first step, t2 is cancelled; t2 wakes, looks,
-// throws. No permit is left for anybody.
+// throws. No permit is left for the next.
 //
 // The fix: the lock alone decides between hand-off and cancellation; a waiter that was handed the
 // permit goes on, cancelled or not. See Sources/Limiters/ConcurrencyLimiter.swift.

@@ -1,63 +1,35 @@
 internal import Limiters
 
-// Checked, then parked: the wake-up is lost.
+// Look, then wait: the wake-up is lost.
 //
 // An actor counts the permits in use. A task that finds none notes in a journal that it has to wait, waits
-// for the next departure and looks again. Nothing is handed on: whoever comes first takes the
-// permit.
+// for the next departure and looks again. No permit is handed on: the first task to look takes it.
 //
-// DEFECT: the journal is another actor, so the task awaits between finding no permit and asking for the
-// next departure. If the last departure comes in between, the task waits for one more, and there is
-// none. Condition variables used without their lock and event flags reset too early do the same; it
-// is among the oldest mistakes with threads, and with actors it looks harmless.
+// DEFECT: the journal is another actor, so the task awaits between finding no permit and waiting for the
+// next departure. If the last departure comes in between, the task waits for one more, and there is none.
+// A condition variable used without its lock and an event that is reset too early lose wake-ups in the
+// same way. The mistake is old: Saltzer's wakeup-waiting switch prevents it (Traffic Control in a
+// Multiplexed Computer System, MIT, 1966).
 //
 // The interleaving that shows it, with limit 1: t1 runs; t2 looks, there is no permit, t2 awaits
-// the journal; t1 departs, and nobody waits for it yet; t2 waits for the next departure, for ever.
+// the journal; t1 departs, and no task waits for it yet; t2 waits for the next departure, for ever.
 //
 // The fix: look and join the line with nothing in between. See `arrive` in
 // Sources/Limiters/LimiterState.swift.
 
 /// DEFECT: a task that has looked but not yet parked misses the departure it should wake up for.
-package actor LostWakeUpLimiter {
-  /// Counts waits, for a report somewhere else.
-  private actor Journal {
-    private var waits = 0
-
-    func note() { waits += 1 }
-  }
-
-  private let limit: Int
+package actor LostWakeUpLimiter: JournalledLimiter {
+  package var permits: CountedPermits
   private let journal = Journal()
-  private var inUse = 0
-  private var departure = Condition.makeCondition()
 
-  package init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { permits = CountedPermits(limit: limit) }
 
-  package nonisolated func run<Value>(_ body: () async throws -> Value) async throws -> Value {
-    try Task.checkCancellation()
-    try await enter()
-    do {
-      let value = try await body()
-      await depart()
-      return value
-    } catch {
-      await depart()
-      throw error
-    }
-  }
-
-  private func enter() async throws {
-    while inUse >= limit {
+  package func enter() async throws {
+    while permits.inUse >= permits.limit {
       // Here is the defect: the departure may come and go meanwhile.
       await journal.note()
-      try await departure.condition.wait()
+      try await permits.departure.condition.wait()
     }
-    inUse += 1
-  }
-
-  private func depart() {
-    inUse -= 1
-    departure.signal.signal()
-    departure = Condition.makeCondition()
+    permits.inUse += 1
   }
 }

@@ -5,16 +5,17 @@ internal import Limiters
 // A copy needs a connection and a file, and there is a limit on each. A download opens the connection first
 // and then the file, an upload the file first and then the connection. Both limiters are sound.
 //
-// DEFECT: each of two tasks can hold what the other waits for. With one limiter the same happens when a
-// body enters the limiter it runs in. Neither limiter can know: what is wrong is the order in
-// which they are taken, and that is spread over two functions which each look right. Every service with
-// two pools has met this one.
+// DEFECT: each of two tasks can hold what the other waits for (a circular wait: Coffman, Elphick and
+// Shoshani, System Deadlocks, Computing Surveys 1971). With one limiter the same happens when a body
+// enters the limiter it runs in. Neither limiter can detect it: the mistake is the order in which they are
+// taken, and that order is spread over two functions which each look right.
 //
 // The interleaving that shows it, with limits of 1: t1, a download, opens its connection; t2,
 // an upload, opens its file; t1 waits for the file; t2 waits for the connection.
 //
-// The fix: take limits in one order everywhere, or take one limit at a time. See the notes on taking one
-// permit at a time in Sources/Limiters/ConcurrencyLimiter.swift.
+// The fix: take limits in one order everywhere (Havender, Avoiding deadlock in multitasking systems, IBM
+// Systems Journal 1968), or take one limit at a time. See the notes on taking one permit at a time in
+// Sources/Limiters/ConcurrencyLimiter.swift.
 
 /// DEFECT: tasks that take two limits in opposite order can wait for each other for ever.
 package final class NestedLimits: Sendable {

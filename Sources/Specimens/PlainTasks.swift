@@ -1,20 +1,20 @@
 // One plain task for each message: the order is lost.
 //
-// Code that is not asynchronous has something for an actor to do, and starts a task for it. The next
-// message gets the next task. It looks like a queue, and nearly always behaves like one.
+// Code that is not asynchronous sends a message to an actor by starting a task. The next message gets the
+// next task. It looks like a queue, and most of the time behaves like one.
 //
-// DEFECT: each message has a task of its own, and nothing says which of two tasks starts first. The
-// executor may take them in any order: on several threads it will, sooner or later.
+// DEFECT: each message has a task of its own, and no rule says which of two tasks starts first. The
+// executor may take them in any order, and on several threads it sometimes does.
 //
 // The interleaving that shows it: t1 sends, t2 sends; the task of t2 takes its first step before
 // the task of t1.
 //
-// The fix: put the messages in a line in the order in which they are sent, and let one turn pass along
-// it. See Sources/Limiters/FIFOQueue.swift and ActorQueue.swift.
+// The fix: put the messages in a line in the order in which they are sent, and pass one permit along it.
+// See Sources/Limiters/FIFOQueue.swift and ActorQueue.swift.
 
 /// DEFECT: what is sent first may start second.
 package final class PlainTasks: Sendable {
-  /// Whom the messages are for; it runs them one at a time between suspensions.
+  /// Receives the messages; it runs them one at a time between suspensions.
   package actor Receiver {
     fileprivate func take(_ message: @Sendable (isolated Receiver) async -> Void) async {
       await message(self)

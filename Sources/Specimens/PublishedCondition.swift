@@ -1,6 +1,7 @@
-// The published Condition and Signal, structure and flaw as published.
+// The published Condition and Signal, structure and flaw as published (for the source, see
+// PublishedLimiter.swift).
 //
-// A Condition is the reading end of an `AsyncStream`, a Signal the writing end. No element is ever sent:
+// A Condition is the reading end of an `AsyncStream`, a Signal the writing end. No element is sent:
 // `wait` is a `for await` that ends when the stream does, and to signal is to finish the stream.
 //
 // DEFECT: when the waiting task is cancelled, iteration of an `AsyncStream` simply ends. `wait`
@@ -19,7 +20,7 @@ package struct PublishedCondition: Sendable {
     return (PublishedCondition(stream: stream), PublishedSignal(continuation: continuation))
   }
 
-  /// Returns when signalled, and, that is the defect, when cancelled.
+  /// Returns when signalled and also when cancelled, which is the defect.
   package func wait() async {
     for await _ in stream {}
   }

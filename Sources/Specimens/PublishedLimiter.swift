@@ -1,4 +1,5 @@
 // The published limiter, structure and flaw as published: what `ConcurrencyLimiter` is measured against.
+// The source: Andy Finnell, Swift async/await: do you even need a queue?, losingfight.com, 2024.
 //
 // An actor counts the tasks in flight and keeps the signals of those that wait. Each call makes a
 // Condition, gives its Signal to the actor, waits, runs the body, and tells the actor that it is
@@ -29,7 +30,7 @@ package actor PublishedLimiter {
   /// How many signals wait to be signalled; those of cancelled tasks stay among them.
   package var waiting: Int { pending.count }
 
-  /// Runs `body` on the calling task once signalled, or, that is the defect, once cancelled.
+  /// Runs `body` on the calling task once signalled and also once cancelled, which is the defect.
   package nonisolated func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
     let (condition, signal) = PublishedCondition.makeCondition()
     await arrive(signal)

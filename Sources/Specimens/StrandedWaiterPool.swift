@@ -2,13 +2,12 @@ internal import Limiters
 
 // The builder fails: a waiter is stranded.
 //
-// A pool that builds its elements when they are first needed. Who finds no element and no place to
-// build one waits in line; an element that comes back wakes the first, who tries again.
+// A pool that builds its elements when they are first needed. A task that finds no element and no place to
+// build one waits in line; an element that comes back wakes the first, which tries again.
 //
-// DEFECT: when the builder throws, the place is free again, but nobody in the line is told. They wait for
-// an element to come back, and there is none that could. It takes a builder that suspends, so that
-// others can line up behind it, and then throws: connections that are refused. Pools of connections
-// have shipped this more than once.
+// DEFECT: when the builder throws, the place is free again, but no task in the line is woken. They wait
+// for an element to come back, and no element is lent. It happens with a builder that suspends, so that
+// others join the line meanwhile, and then throws: a connection that is refused.
 //
 // The interleaving that shows it, with one place: t1 arrives and builds; t2 arrives and waits; t1's
 // builder throws; t2 waits for ever, though nothing is lent and nothing is being built.
@@ -87,7 +86,7 @@ package final class StrandedWaiterPool<Element: AnyObject & Sendable>: Sendable 
     do {
       return try await builder()
     } catch {
-      // Here is the defect: the place is free, and whoever waits for it sleeps on.
+      // Here is the defect: the place is free, and the tasks that wait for it are not woken.
       state.withLock { $0.count -= 1 }
       throw error
     }
@@ -101,7 +100,7 @@ package final class StrandedWaiterPool<Element: AnyObject & Sendable>: Sendable 
     next?.signal()
   }
 
-  /// Takes a cancelled waiter out; one that was woken already wakes the next in its stead.
+  /// Takes a cancelled waiter out; one that was woken already wakes the next instead.
   private func leave(_ signal: Signal) {
     let next: Signal? = state.withLock { state in
       guard let place = state.line.firstIndex(where: { $0 === signal }) else {

@@ -4,14 +4,14 @@ internal import Limiters
 //
 // Permits are the elements of a sound pool. A call takes one, runs the body, and gives it back.
 //
-// DEFECT: the permit is given back on the line after the body, which a throwing body never reaches. Every
-// failure makes the limit smaller by one, until nothing runs any more. Wherever taking and giving
-// back are two calls, somebody has shipped this; it shows in production, weeks later, as a service that
-// has become slow and then still.
+// DEFECT: the permit is given back on the line after the body, which a throwing body does not reach. Each
+// failure makes the limit smaller by one, until nothing runs any more. The mistake is easily made when
+// taking and giving back are two calls, and shows only after many failures: a service becomes slow and
+// then stands still.
 //
 // The interleaving that shows it, with limit 1: t1 runs and throws; t2 waits for ever.
 //
-// The fix: give back in a `defer`, or offer nothing but a scope that does. See `withElement` in
+// The fix: give back in a `defer`, or offer only a scope that does. See `withElement` in
 // Sources/Limiters/AsyncPool.swift.
 
 /// DEFECT: a body that throws keeps its permit for ever.
