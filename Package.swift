@@ -68,12 +68,11 @@ let package = Package(
     room("VirtualTime", "Basics", collections, heap),
     room("Exploration", "Basics"),
     room("Workloads", "Basics"),
-    room("Continuations"),
     room("GradeReport"),
     room("LessonBook"),
     room("Terminal", "CLibedit"),
 
-    room("Specimens", "Continuations", "Limiters"),
+    room("Specimens", "Basics", "Limiters"),
     room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
     room(
       "Experiments",
@@ -113,7 +112,7 @@ let package = Package(
     // lab builds one around a learner's file, and reads what that one writes (GradeReport).
     room(
       "Grading",
-      "Continuations",
+      "Basics",
       "Experiments",
       "GradeReport",
       "Rendering",

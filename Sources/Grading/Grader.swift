@@ -85,6 +85,12 @@ package enum Grader {
   /// More schedules than this are not looked at one by one; the sentence then says so.
   private static let mostSchedules = 20_000
 
+  /// How an exercise calls what the explorer knows as tasks, limits and violations.
+  private struct Words {
+    var asked: String
+    var violations: [String: String]
+  }
+
   private static func explored(
     _ entry: CatalogueEntry,
     _ name: String,
@@ -93,7 +99,8 @@ package enum Grader {
     cancels: Bool = false,
     fails: Bool = false,
     overtaking: Int? = nil,
-    random seed: UInt64? = nil
+    random seed: UInt64? = nil,
+    as words: Words? = nil
   ) async -> GradeItem {
     var scenario = ExplorationScenario(entry)
     scenario.tasks = tasks
@@ -105,7 +112,8 @@ package enum Grader {
       seed.map { ExplorationPlan(strategy: .random, schedules: 20_000, seed: $0) }
       ?? ExplorationPlan(schedules: mostSchedules)
     let asked = [
-      "\(tasks) tasks, limit \(limit)", cancels ? "any of them cancelled at any step" : "",
+      words?.asked ?? "\(tasks) tasks, limit \(limit)",
+      cancels ? "any of them cancelled at any step" : "",
       fails ? "every body throwing" : "",
       overtaking.map { "overtaken at most \($0 == 1 ? "once" : "\($0) times")" } ?? "",
     ].filter { !$0.isEmpty }.joined(separator: ", ")
@@ -115,10 +123,11 @@ package enum Grader {
         let extent = report.isExhaustive ? "all \(report.schedules)" : "\(report.schedules)"
         return GradeItem(name, passed: true, "\(asked): \(extent) schedules are right")
       }
+      let kind = words.flatMap { $0.violations[violation.kind] } ?? violation.kind
       return GradeItem(
         name,
         passed: false,
-        "\(asked): \(violation.kind) in \(report.failed) of \(report.schedules) schedules",
+        "\(asked): \(kind) in \(report.failed) of \(report.schedules) schedules",
         story: story(of: report)
       )
     } catch {
@@ -133,16 +142,12 @@ package enum Grader {
     withdrawals: Int,
     from permits: Int
   ) async -> GradeItem {
-    var item = await explored(entry, name, tasks: withdrawals, limit: permits)
-    // In an account's own words: a task is a withdrawal, and one too many in service overdraws.
-    item.sentence =
-      item.sentence
-      .replacing(
-        "\(withdrawals) tasks, limit \(permits)",
-        with: "\(withdrawals) withdrawals of 60 from \(60 * permits + 40)"
-      )
-      .replacing("over-admission", with: "overdrawn")
-    return item
+    // A task is a withdrawal, and one too many in service overdraws.
+    let words = Words(
+      asked: "\(withdrawals) withdrawals of 60 from \(60 * permits + 40)",
+      violations: ["over-admission": "overdrawn"]
+    )
+    return await explored(entry, name, tasks: withdrawals, limit: permits, as: words)
   }
 
   /// The smallest failing schedule, as the lab tells it, but for the line that replays it: the lab

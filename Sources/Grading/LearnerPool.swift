@@ -1,4 +1,4 @@
-internal import Continuations
+internal import Basics
 package import Mechanisms
 
 /// What a learner writes in the exercise on continuations: a pool of numbered elements.
@@ -13,7 +13,7 @@ package protocol LearnerPool: Sendable {
   func giveBack(_ element: Int)
 }
 
-/// How a learner's task waits: by a continuation whose second resume is reported, not suffered.
+/// How a learner's task waits: by a continuation that survives a second resume and reports it.
 package struct Waiting: Sendable {
   fileprivate let report: (@Sendable (String) -> Void)?
 
@@ -27,8 +27,8 @@ package struct Waiting: Sendable {
 
   /// Suspends the calling task until the waiter given to `park` is resumed.
   ///
-  /// `park` runs at once, on the calling task; it puts the waiter where somebody will find it, or
-  /// resumes it there and then.
+  /// `park` runs at once, on the calling task; it puts the waiter where the task that resumes it finds
+  /// it, or resumes it at once.
   package func suspend(_ park: (Waiter) -> Void) async -> Int {
     do {
       return try await ReportedContinuation.wait(

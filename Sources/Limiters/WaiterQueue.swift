@@ -52,8 +52,6 @@ struct WaiterQueue<Element> {
 
   private(set) var count = 0
 
-  var isEmpty: Bool { count == 0 }
-
   /// The number of slots in memory, taken or vacant.
   var slotCount: Int { slots.count }
 

@@ -61,9 +61,9 @@ package struct MechanismSetup: Sendable {
   package var limit: Int
   /// Where a mechanism that must start a task of its own starts it; nil for the global pool.
   package var executor: (any TaskExecutor)?
-  /// Told what was resumed twice, as a noun, instead of the process being stopped.
+  /// Told what was resumed a second time, as a noun; nil to stop the process instead.
   ///
-  /// Only a specimen resumes twice, and only an explorer survives it.
+  /// For code that may do so, and explorers that look for it: a specimen's, a learner's.
   package var onDoubleResume: (@Sendable (_ what: String) -> Void)?
 
   package init(

@@ -1,4 +1,4 @@
-package import Continuations
+package import Basics
 internal import Limiters
 
 // Grant, then cancel: the waiter is resumed twice.

@@ -26,13 +26,12 @@ struct ImportDirections {
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
     "Exploration": Room(rooms: ["Basics"]),
     "Workloads": Room(rooms: ["Basics"]),
-    "Continuations": Room(rooms: [], system: ["Synchronization"]),
     "GradeReport": Room(rooms: []),
     "LessonBook": Room(rooms: []),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
     "Terminal": Room(rooms: ["CLibedit"]),
-    "Specimens": Room(rooms: ["Continuations", "Limiters"], system: ["Synchronization"]),
+    "Specimens": Room(rooms: ["Basics", "Limiters"], system: ["Synchronization"]),
     "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
     "Experiments": Room(
       rooms: ["Mechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads", "Basics"],
@@ -53,7 +52,7 @@ struct ImportDirections {
     "Publishing": Room(rooms: ["Trials", "Statistics", "Mechanisms"], packages: ["Histogram"]),
     "Grading": Room(
       rooms: [
-        "Continuations", "Experiments", "GradeReport", "Rendering", "Mechanisms", "Tracing",
+        "Basics", "Experiments", "GradeReport", "Rendering", "Mechanisms", "Tracing",
         "Workloads",
       ]
     ),

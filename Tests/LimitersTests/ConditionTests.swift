@@ -171,6 +171,6 @@ import Testing
     task.cancel()
     executor.runAll()
     #expect(journal.entries == ["CancellationError"])
-    #expect(queue.withLock { $0.isEmpty })
+    #expect(queue.withLock { $0.count } == 0)
   }
 }

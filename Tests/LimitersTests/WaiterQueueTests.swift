@@ -31,10 +31,9 @@ import Testing
           try #require(queue.remove(tickets[arrival]) == expected)
         }
         try #require(queue.count == model.count)
-        try #require(queue.isEmpty == model.isEmpty)
       }
       try #require(queue.removeAll() == model)
-      try #require(queue.isEmpty)
+      try #require(queue.count == 0)
     }
   }
 
