@@ -1,5 +1,4 @@
-// What a grading program tells the lab: the only thing the two have in common, so that the lab does not
-// link the grader.
+// What a grading program tells the lab. Apart from the grader, so that the lab does not link it.
 
 /// One thing an exercise asks for, and whether the learner's code does it.
 package struct GradeItem: Hashable, Sendable, Codable {
