@@ -160,9 +160,6 @@ package struct Verdict: Sendable {
   package internal(set) var tasksLost = 0
   package internal(set) var wasInterrupted = false
 
-  /// The share of schedules that broke a promise, from 0 to 1.
-  package var failedShare: Double { schedules == 0 ? 0 : Double(failed) / Double(schedules) }
-
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
     failed += 1
     failures[violation.kind, default: 0] += 1

@@ -94,9 +94,6 @@ struct Timers {
     return true
   }
 
-  /// Takes a ticket back unused, cancelled or not.
-  mutating func giveBack(_ ticket: Ticket) { release(ticket.slot) }
-
   /// Cancels a ticket and returns who waits on it; nil when it has fired or nobody waits yet.
   mutating func cancel(_ ticket: Ticket) -> Waiter? {
     guard slots[ticket.slot].use == ticket.use else { return nil }

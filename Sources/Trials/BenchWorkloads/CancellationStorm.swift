@@ -80,7 +80,7 @@ package struct CancellationStorm: BenchWorkload {
       let start = MachineClock.monotonic()
       for index in chosen { waiters[index].cancel() }
       let cancelled = MachineClock.monotonic()
-      if leaves { blockUntil { room.log.endedCount >= chosen.count } }
+      if leaves { blockUntil { room.endedCount >= chosen.count } }
       let released = MachineClock.monotonic()
       room.release()
       return (start, cancelled, released)

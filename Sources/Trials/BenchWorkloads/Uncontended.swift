@@ -32,6 +32,7 @@ package struct Uncontended: BenchWorkload {
 /// Counts from any thread.
 final class Counter: Sendable {
   private let count = Atomic(0)
-  func increment() { count.add(1, ordering: .relaxed) }
+  func increment() { count.add(1, ordering: .releasing) }
+  /// What was written before the counted increments may be read after this.
   var value: Int { count.load(ordering: .acquiring) }
 }

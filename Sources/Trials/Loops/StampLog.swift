@@ -2,16 +2,17 @@ internal import Basics
 internal import Synchronization
 package import Tracing
 
-/// The bench's tracer: when each visit arrived, was admitted and departed, and whether the promises
-/// were kept.
+/// The bench's tracer: it stamps when each visit arrived, was admitted and departed or left, and finds
+/// the promises that were broken.
 ///
-/// Each visit owns its three slots, so writing them needs no lock and no shared cache line; only the
-/// number running is shared, because that is what the limit is about.
+/// Each visit writes only its own slots, which needs no lock. As long as no promise is broken, the
+/// visits share one number and its maximum: how many of them run, because the limit is about that. A
+/// log that measures occupancy shares the meter's counters as well.
 package final class StampLog: Tracer, @unchecked Sendable {
-  // Unchecked: `arrivals`, `admissions` and `departures` are written without a lock. That is safe
-  // because a visit has one number, only the visit writes the slots of its number, one after the other,
-  // and they are read only after the visit was awaited. A mechanism that runs a body twice breaks this
-  // and is found out by the slot no longer being empty.
+  // Unchecked: the four arrays of slots are written without a lock. That is safe because a visit has
+  // one number, only the visit writes the slots of its number, one after the other, and they are read
+  // only after the visit was awaited. A mechanism that runs a body twice breaks this; `fill` counts it,
+  // because it finds the slot filled.
   private let arrivals: UnsafeMutablePointer<Int64>
   private let admissions: UnsafeMutablePointer<Int64>
   private let departures: UnsafeMutablePointer<Int64>
@@ -19,8 +20,6 @@ package final class StampLog: Tracer, @unchecked Sendable {
   package let capacity: Int
   private let running = Atomic<Int>(0)
   private let peak = Atomic<Int>(0)
-  private let ended = Atomic<Int>(0)
-  private let arrived = Atomic<Int>(0)
   private let repeated = Atomic<Int>(0)
   private let occupancy: OccupancyMeter?
 
@@ -56,7 +55,6 @@ package final class StampLog: Tracer, @unchecked Sendable {
     switch kind {
     case .arrived:
       fill(arrivals, number)
-      arrived.add(1, ordering: .relaxed)
       occupancy?.change(by: 1)
     case .admitted:
       let now = running.add(1, ordering: .acquiringAndReleasing).newValue
@@ -66,11 +64,9 @@ package final class StampLog: Tracer, @unchecked Sendable {
       fill(departures, number)
       occupancy?.change(by: -1)
       running.subtract(1, ordering: .acquiringAndReleasing)
-      ended.add(1, ordering: .releasing)
     case .cancelled(.waiting), .rejected:
       fill(leaves, number)
       occupancy?.change(by: -1)
-      ended.add(1, ordering: .releasing)
     case .blocked, .progress, .suspended, .resumed:
       break
     }
@@ -81,12 +77,6 @@ package final class StampLog: Tracer, @unchecked Sendable {
     if slots[number] != Self.empty { repeated.add(1, ordering: .relaxed) }
     slots[number] = MachineClock.monotonic()
   }
-
-  /// How many visits have arrived so far; may be asked at any time.
-  package var arrivedCount: Int { arrived.load(ordering: .acquiring) }
-
-  /// How many visits have ended so far; may be asked at any time.
-  package var endedCount: Int { ended.load(ordering: .acquiring) }
 
   package var peakRunning: Int { peak.load(ordering: .relaxed) }
 

@@ -43,10 +43,13 @@ struct WaitingRoom: Sendable {
     }
   }
 
+  /// How many visits have ended so far.
+  var endedCount: Int { ended.value }
+
   /// Lets the holder go; returns once everybody has ended.
   func release() {
     gate.open()
-    blockUntil { ended.value == waiters + 1 }
+    blockUntil { endedCount == waiters + 1 }
   }
 
   @discardableResult
