@@ -1,10 +1,5 @@
 internal import Foundation
-
-#if canImport(Glibc)
 internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 // Where progress is kept.
 //

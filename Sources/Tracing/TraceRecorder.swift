@@ -12,15 +12,8 @@
 // - A serial source (virtual time) gets one log for all threads, under a lock: the order of its events
 //   within one instant is the order of recording, whichever threads took turns.
 
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// Records the events of a run from any thread, in time order when read; never drops one.
 package final class TraceRecorder: Tracer {

@@ -1,11 +1,6 @@
+import Glibc
 import Limiters
 import Tracing
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// What happened in a run, in order, with the thread it happened on.
 struct History: Sendable {
@@ -154,10 +149,4 @@ final class EventLog: Tracer {
 }
 
 /// What tells the calling thread from all others that are alive.
-private func currentThread() -> UInt {
-  #if canImport(Darwin)
-  UInt(bitPattern: pthread_self())
-  #else
-  pthread_self()
-  #endif
-}
+private func currentThread() -> UInt { pthread_self() }

@@ -129,14 +129,10 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   }
 
   private static func cLibraryVersion() -> String? {
-    #if canImport(Glibc)
     var name = [CChar](repeating: 0, count: 64)
     let length = confstr(Int32(_CS_GNU_LIBC_VERSION), &name, name.count)
     guard length > 1 else { return nil }
     return String(decoding: name.prefix(length - 1).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    #else
-    return nil
-    #endif
   }
 
   private static func prettyName(in text: String) -> String? {
