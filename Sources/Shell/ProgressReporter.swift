@@ -1,3 +1,4 @@
+internal import Basics
 internal import Dispatch
 internal import Experiments
 internal import Foundation
@@ -19,7 +20,7 @@ final class ProgressReporter: Sendable {
       return nil
     }
     let count = run.plan.count
-    let thread = Thread { [ended, gone] in
+    OSThread("progress") { [ended, gone] in
       var cursor = TraceRecorder.Cursor()
       var isOver = false
       while !isOver {
@@ -28,9 +29,7 @@ final class ProgressReporter: Sendable {
         if !lines.isEmpty { output.write(lines.joined()) }
       }
       gone.signal()
-    }
-    thread.name = "progress"
-    thread.start()
+    }.detach()
   }
 
   /// Reports what is left and returns when all is written.

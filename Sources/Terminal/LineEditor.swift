@@ -1,3 +1,4 @@
+internal import Basics
 import Foundation
 import Synchronization
 
@@ -44,7 +45,7 @@ package final class LineEditor: Sendable {
     claim = Signals.shared.claim { _ in }
     let mailbox = EditorMailbox()
     self.mailbox = mailbox
-    let thread = Thread {
+    OSThread("line editor") {
       EditorSession(
         program: program,
         history: historyPath.map { HistoryFile(path: $0, limit: historyLimit) },
@@ -54,9 +55,7 @@ package final class LineEditor: Sendable {
       ).serve()
       // The session is no more, and the terminal as it was.
       mailbox.leave()
-    }
-    thread.name = "line editor"
-    thread.start()
+    }.detach()
   }
 
   deinit {

@@ -1,3 +1,4 @@
+internal import Basics
 import Foundation
 import Glibc
 import Synchronization
@@ -39,13 +40,9 @@ package enum LiveRegion {
     Signals.shared.start()
     let inbox = LiveInbox()
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let thread = Thread {
-          var loop = LiveLoop(inbox: inbox, keepsLastFrame: keepsLastFrame, frame: frame)
-          continuation.resume(returning: loop.run())
-        }
-        thread.name = "live region"
-        thread.start()
+      await onOwnThread("live region") {
+        var loop = LiveLoop(inbox: inbox, keepsLastFrame: keepsLastFrame, frame: frame)
+        return loop.run()
       }
     } onCancel: {
       inbox.add { $0.cancelled = true }

@@ -1,3 +1,4 @@
+internal import Basics
 import Foundation
 import Glibc
 import Synchronization
@@ -71,13 +72,11 @@ package final class Signals: Sendable {
     let pipe = WakePipe()
     signalPipe = pipe.writeEnd
     signal(SIGPIPE, SIG_IGN)
-    let thread = Thread { [self] in
+    OSThread("signals") { [self] in
       while true {
         for number in pipe.wait() { act(on: Int32(number)) }
       }
-    }
-    thread.name = "signals"
-    thread.start()
+    }.detach()
     for number in [SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGWINCH, SIGCONT]
     where !isIgnored(number) {
       install(number)

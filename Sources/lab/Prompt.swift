@@ -1,3 +1,4 @@
+internal import Basics
 import Dispatch
 import Foundation
 import Shell
@@ -81,7 +82,7 @@ private final class PromptRefresher: Sendable {
       gone.signal()
       return
     }
-    let thread = Thread { [self] in
+    OSThread("prompt") { [self] in
       while stopped.wait(timeout: .now() + .milliseconds(250)) == .timedOut {
         if let news = prompt.news { editor.printAbove(news + "\n") }
         let next = prompt.text
@@ -92,9 +93,7 @@ private final class PromptRefresher: Sendable {
         if isNew { editor.setPrompt(next) }
       }
       gone.signal()
-    }
-    thread.name = "prompt"
-    thread.start()
+    }.detach()
   }
 
   /// The prompt as it is to be seen.

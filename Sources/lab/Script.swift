@@ -1,3 +1,4 @@
+internal import Basics
 import Foundation
 import Shell
 import Terminal
@@ -81,12 +82,10 @@ enum Lines {
   /// waited for them would keep the main actor from its work.
   static func ofStandardInput() -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream<String>.makeStream()
-    let thread = Thread {
+    OSThread("standard input") {
       while let line = readLine() { continuation.yield(line) }
       continuation.finish()
-    }
-    thread.name = "standard input"
-    thread.start()
+    }.detach()
     return stream
   }
 }

@@ -1,5 +1,5 @@
+internal import Basics
 import Dispatch
-import Foundation
 import Synchronization
 
 /// The thread on which the shell does its work.
@@ -12,15 +12,13 @@ final class ShellThread: TaskExecutor {
   private let news = DispatchSemaphore(value: 0)
 
   init() {
-    let thread = Thread { [self] in
+    OSThread("shell") { [self] in
       while true {
         news.wait()
         let job = jobs.withLock { $0.removeFirst() }
         job.runSynchronously(on: asUnownedTaskExecutor())
       }
-    }
-    thread.name = "shell"
-    thread.start()
+    }.detach()
   }
 
   func enqueue(_ job: consuming ExecutorJob) {

@@ -84,7 +84,7 @@ private final class ThreadSampler: Sendable {
 
   init() {
     let start = MachineClock.monotonic()
-    let thread = Thread { [self] in
+    OSThread("sampler") { [self] in
       while !state.withLock(\.isStopping) {
         // Two of the threads are the harness's: this one and the one that starts the tasks.
         if let threads = ProcessMetrics.threadCount() {
@@ -96,9 +96,7 @@ private final class ThreadSampler: Sendable {
         usleep(UInt32(Self.interval / 1_000))
       }
       ended.countDown()
-    }
-    thread.name = "sampler"
-    thread.start()
+    }.detach()
   }
 
   func stop() async -> Series {
