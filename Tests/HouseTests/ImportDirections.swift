@@ -30,7 +30,7 @@ struct ImportDirections {
     "LessonBook": Room(rooms: []),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
-    "Terminal": Room(rooms: ["CLibedit"]),
+    "Terminal": Room(rooms: ["Basics", "CLibedit"]),
     "Specimens": Room(rooms: ["Basics", "Limiters"], system: ["Synchronization"]),
     "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
     "Experiments": Room(
@@ -41,7 +41,7 @@ struct ImportDirections {
     "Shell": Room(
       rooms: [
         "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms", "Tracing",
-        "Workloads",
+        "Workloads", "Basics",
       ]
     ),
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
@@ -56,7 +56,7 @@ struct ImportDirections {
         "Workloads",
       ]
     ),
-    "lab": Room(rooms: ["Shell", "Terminal"], packages: ["ArgumentParser"]),
+    "lab": Room(rooms: ["Shell", "Terminal", "Basics"], packages: ["ArgumentParser"]),
     "bench": Room(rooms: ["Trials", "Publishing"], packages: ["ArgumentParser"]),
   ])
 
@@ -84,36 +84,19 @@ struct ImportDirections {
   }
 
   /// The dependencies that Package.swift declares and the table does not allow.
-  ///
-  /// Looks at the lines `room("Name", "Dependency", …)` and `program(…)`, over several lines or on one.
   func findings(inManifest manifest: SourceFile) -> [Finding] {
-    var findings: [Finding] = []
-    var open: String?
-    for (index, line) in manifest.lines.enumerated() {
-      let code = line.trimmingPrefix { $0 == " " }
-      var names = Self.quoted(in: line)
-      if code.hasPrefix("room(") || code.hasPrefix("program(") {
-        open = names.isEmpty ? "" : names.removeFirst()
-      } else if code.hasPrefix("func ") || open == nil {
-        continue
-      } else if open == "", !names.isEmpty {
-        open = names.removeFirst()
-      }
-      for name in names {
-        guard let room = open, !table[room, default: Room(rooms: [])].rooms.contains(name) else {
-          continue
-        }
-        findings.append(
-          Finding(
-            path: manifest.path,
-            line: index + 1,
-            message: "\(room) may not depend on \(name); \(allowed(for: room))"
-          )
+    Manifest(manifest).targets.filter { $0.kind != .tests }.flatMap { target in
+      target.dependencies.compactMap { dependency in
+        let room = table[target.name, default: Room(rooms: [])]
+        guard !room.rooms.union(room.packages).contains(dependency.module) else { return nil }
+        return Finding(
+          path: manifest.path,
+          line: dependency.line,
+          message:
+            "\(target.name) may not depend on \(dependency.module); \(allowed(for: target.name))"
         )
       }
-      if line.contains(")") { open = nil }
     }
-    return findings
   }
 
   private func objection(to module: String, in name: String, allowing room: Room) -> String? {
@@ -157,10 +140,5 @@ struct ImportDirections {
     let kinds: Set = ["typealias", "struct", "class", "enum", "protocol", "let", "var", "func"]
     if let first = words.first, kinds.contains(first) { words.removeFirst() }
     return words.first?.split(separator: ".").first.map(String.init)
-  }
-
-  private static func quoted(in line: String) -> [String] {
-    let pieces = line.split(separator: "\"", omittingEmptySubsequences: false)
-    return pieces.indices.filter { $0 % 2 == 1 }.map { String(pieces[$0]) }
   }
 }

@@ -14,6 +14,14 @@ import Testing
     }
   }
 
+  @Test func `are declared in the manifest only where there are any`() throws {
+    let manifest = Manifest(try SourceTree.file("Package.swift"))
+    try #require(manifest.targets.count > 30)
+    var files = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
+    files += try SourceTree.files(in: "Tests", withExtensions: ["swift"])
+    for finding in manifest.unused(amongst: files) { Issue.record("\(finding)") }
+  }
+
   @Test func `have no circle in their table`() {
     var left = ImportDirections.house.table.mapValues(\.rooms)
     while let leaf = left.first(where: { $0.value.isEmpty })?.key {
@@ -90,5 +98,40 @@ import Testing
     #expect(findings.map(\.line) == [2, 7])
     #expect(findings.first?.message.contains("Limiters may not depend on Tracing") == true)
     #expect(findings.last?.message.contains("Shell may not depend on Terminal") == true)
+  }
+
+  @Test func `are found missing when the manifest declares what no file imports`() {
+    let manifest = SourceFile(
+      path: "Package.swift",
+      text: """
+        let heap = Target.Dependency.product(
+          name: "HeapModule", package: "swift-collections")
+        room("Tracing"),
+        room(
+          "Shell",  // imports neither "Limiters"
+          "Tracing",
+          "Terminal",
+          heap, resources: [.copy("page")]
+        ),
+        program("lab", "Shell"),
+        .executableTarget(
+          name: "echo", dependencies: []),
+        tests("ShellTests", "Shell", "Tracing", "lab", "echo"),
+        """
+    )
+    let files = [
+      SourceFile(path: "Sources/Shell/A.swift", text: "package import Tracing"),
+      SourceFile(path: "Sources/ShellToo/A.swift", text: "import Terminal\nimport HeapModule"),
+      SourceFile(path: "Sources/lab/A.swift", text: "import Shell"),
+      SourceFile(path: "Tests/ShellTests/A.swift", text: "@testable import Shell"),
+    ]
+    let findings = Manifest(manifest).unused(amongst: files)
+    #expect(
+      findings.map(\.description) == [
+        "Package.swift:7: Shell imports Terminal nowhere; do not declare it",
+        "Package.swift:8: Shell imports HeapModule nowhere; do not declare it",
+        "Package.swift:13: ShellTests imports Tracing nowhere; do not declare it",
+      ]
+    )
   }
 }
