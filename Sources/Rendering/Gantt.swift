@@ -44,27 +44,13 @@ package struct Gantt {
   // MARK: Tasks
 
   private func drawTasks(legend: Bool) -> String {
-    guard !timeline.tasks.isEmpty else { return "no tasks\n" }
-    let fixed = 4 + (legend ? 2 : 0)
-    let fold = Fold(count: timeline.tasks.count, room: format.height.map { max(3, $0 - fixed) })
-    var lines = [axisLine]
-    var hidden = 0
-    for entry in fold.entries {
-      switch entry {
-      case .row(let index):
-        let lane = timeline.tasks[index]
-        let row = row(of: lane)
-        hidden += row.hidden
-        let name = lane.life.task.label(amongst: timeline.tasks.count)
-        lines.append(label(name) + row.text(style: format.style))
-      case .gap(let range):
-        lines += gapLines(timeline.tasks[range].map(\.life.end), fold: fold)
-      }
+    let lanes = timeline.tasks
+    guard !lanes.isEmpty else { return "no tasks\n" }
+    return draw(lanes, legend: legend) { lane in
+      (lane.life.task.label(amongst: lanes.count), row(of: lane))
+    } gap: { range, fold in
+      gapLines(lanes[range].map(\.life.end), fold: fold)
     }
-    lines.append(contentsOf: sparklines)
-    lines.append(contentsOf: hiddenNote(hidden))
-    if legend { lines.append(contentsOf: legendLines) }
-    return lines.joined(separator: "\n") + "\n"
   }
 
   private func row(of lane: Timeline.TaskLane) -> GlyphLine {
@@ -107,29 +93,16 @@ package struct Gantt {
   // MARK: Workers
 
   private func drawWorkers(legend: Bool) -> String {
-    guard !timeline.workers.isEmpty else { return "no event of this run names a worker\n" }
-    let fixed = 4 + (legend ? 2 : 0)
-    let fold = Fold(count: timeline.workers.count, room: format.height.map { max(3, $0 - fixed) })
-    var lines = [axisLine]
-    var hidden = 0
-    for entry in fold.entries {
-      switch entry {
-      case .row(let index):
-        let lane = timeline.workers[index]
-        let row = row(of: lane)
-        hidden += row.hidden
-        lines.append(label(lane.worker.label) + row.text(style: format.style))
-      case .gap(let range):
-        let count = NumberText.grouped(fold.isSample ? timeline.workers.count : range.count)
-        lines += gapLines(
-          fold.isSample ? "1 worker in \(fold.step) of \(count)" : "\(count) more workers"
-        )
-      }
+    let lanes = timeline.workers
+    guard !lanes.isEmpty else { return "no event of this run names a worker\n" }
+    return draw(lanes, legend: legend, note: onlySteps ? stepsNote : nil) { lane in
+      (lane.worker.label, row(of: lane))
+    } gap: { range, fold in
+      let count = NumberText.grouped(fold.isSample ? lanes.count : range.count)
+      return gapLines(
+        fold.isSample ? "1 worker in \(fold.step) of \(count)" : "\(count) more workers"
+      )
     }
-    lines.append(contentsOf: sparklines)
-    lines.append(contentsOf: onlySteps ? stepsNote : hiddenNote(hidden))
-    if legend { lines.append(contentsOf: legendLines) }
-    return lines.joined(separator: "\n") + "\n"
   }
 
   /// Whether no task ever held a worker, so that there are no stretches of time to draw.
@@ -163,6 +136,34 @@ package struct Gantt {
   }
 
   // MARK: What both share
+
+  /// The axis, a row for each lane that has room, and what is below; `note` instead of how many states
+  /// are too short to be drawn.
+  private func draw<Lane>(
+    _ lanes: [Lane],
+    legend: Bool,
+    note: [String]? = nil,
+    row: (Lane) -> (name: String, glyphs: GlyphLine),
+    gap: (Range<Int>, Fold) -> [String]
+  ) -> String {
+    let fixed = 4 + (legend ? 2 : 0)
+    let fold = Fold(count: lanes.count, room: format.height.map { max(3, $0 - fixed) })
+    var lines = [axisLine]
+    var hidden = 0
+    for entry in fold.entries {
+      switch entry {
+      case .row(let index):
+        let (name, glyphs) = row(lanes[index])
+        hidden += glyphs.hidden
+        lines.append(label(name) + glyphs.text(style: format.style))
+      case .gap(let range):
+        lines += gap(range, fold)
+      }
+    }
+    lines += sparklines + (note ?? hiddenNote(hidden))
+    if legend { lines += legendLines }
+    return lines.joined(separator: "\n") + "\n"
+  }
 
   private func label(_ name: String) -> String {
     let indent = margin >= 8 ? "  " : ""

@@ -181,8 +181,7 @@ package struct BaselineComparison: Sendable {
         [
           "  " + line.key.name,
           Quantity.digits(line.ratio.value),
-          "[\(Quantity.digits(line.ratio.interval.low)), "
-            + "\(Quantity.digits(line.ratio.interval.high))]",
+          Quantity.text(line.ratio.interval, unit: "times"),
           "±\(Quantity.digits(line.band * 100)) %",
           verdict,
         ]

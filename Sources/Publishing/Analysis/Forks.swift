@@ -7,6 +7,22 @@ package struct FigureKey: Hashable, Sendable {
   package var contestant: Int
   package var metric: String
   package var stat: String
+
+  init(entry: Int, contestant: Int, metric: String, stat: String) {
+    self.entry = entry
+    self.contestant = contestant
+    self.metric = metric
+    self.stat = stat
+  }
+
+  init(_ entry: Int, _ contestant: Int, _ headline: Headline) {
+    self.init(
+      entry: entry,
+      contestant: contestant,
+      metric: headline.metric.id,
+      stat: headline.stat
+    )
+  }
 }
 
 /// The figures of all forks, one value a fork.
@@ -22,18 +38,16 @@ package struct ForkFigures: Sendable {
   /// A trial with several repetitions contributes their median.
   package init(_ records: [BlockRecord]) {
     var byFork: [FigureKey: [Int: [Double]]] = [:]
-    for record in Self.counted(records) {
-      for trial in record.trials where trial.report.violations.isEmpty {
-        for measure in trial.report.measures {
-          let key = FigureKey(
-            entry: record.entry,
-            contestant: trial.contestant,
-            metric: measure.metric,
-            stat: measure.stat
-          )
-          if byFork[key] == nil { keys.append(key) }
-          byFork[key, default: [:]][record.fork, default: []].append(measure.value)
-        }
+    for (record, trial) in Self.countedTrials(records) {
+      for measure in trial.report.measures {
+        let key = FigureKey(
+          entry: record.entry,
+          contestant: trial.contestant,
+          metric: measure.metric,
+          stat: measure.stat
+        )
+        if byFork[key] == nil { keys.append(key) }
+        byFork[key, default: [:]][record.fork, default: []].append(measure.value)
       }
     }
     values = byFork.mapValues { forks in
@@ -42,15 +56,7 @@ package struct ForkFigures: Sendable {
   }
 
   package subscript(_ entry: Int, _ contestant: Int, _ headline: Headline) -> [Double] {
-    values[
-      FigureKey(
-        entry: entry,
-        contestant: contestant,
-        metric: headline.metric.id,
-        stat: headline.stat
-      )
-    ]
-      ?? []
+    values[FigureKey(entry, contestant, headline)] ?? []
   }
 
   /// The records whose figures count: undisturbed, and the latest of their fork and cell.
@@ -64,5 +70,12 @@ package struct ForkFigures: Sendable {
       latest[Place(fork: record.fork, entry: record.entry)] = record
     }
     return latest.values.sorted { $0.number < $1.number }
+  }
+
+  /// The trials of those records that kept all promises.
+  static func countedTrials(_ records: [BlockRecord]) -> [(BlockRecord, BlockRecord.Entry)] {
+    counted(records).flatMap { record in
+      record.trials.filter(\.report.violations.isEmpty).map { (record, $0) }
+    }
   }
 }

@@ -30,19 +30,13 @@ package struct MergedHistograms: Sendable {
   private var histograms: [Key: Histogram<UInt64>] = [:]
 
   package init(_ records: [BlockRecord]) {
-    for record in ForkFigures.counted(records) {
-      for trial in record.trials where trial.report.violations.isEmpty {
-        for recorded in trial.report.histograms {
-          let key = Key(
-            entry: record.entry,
-            contestant: trial.contestant,
-            metric: recorded.metric
-          )
-          if histograms[key] == nil { keys.append(key) }
-          // In place: a copy of a histogram is tens of kilobytes.
-          for (value, count) in zip(recorded.values, recorded.counts) {
-            histograms[key, default: .forLatencies()].record(value, count: count)
-          }
+    for (record, trial) in ForkFigures.countedTrials(records) {
+      for recorded in trial.report.histograms {
+        let key = Key(entry: record.entry, contestant: trial.contestant, metric: recorded.metric)
+        if histograms[key] == nil { keys.append(key) }
+        // In place: a copy of a histogram is tens of kilobytes.
+        for (value, count) in zip(recorded.values, recorded.counts) {
+          histograms[key, default: .forLatencies()].record(value, count: count)
         }
       }
     }

@@ -49,7 +49,7 @@ package struct Summary: Sendable {
     var comparisons: [FigureKey: Comparison] = [:]
     for (index, entry) in plan.entries.enumerated() {
       guard let reference = entry.reference,
-        let headline = BenchWorkloads.named(entry.cell.workload)?.headline,
+        let headline = entry.headline,
         let first = entry.contestants.firstIndex(where: {
           $0.mechanism == reference && !$0.isAgain
         })
@@ -60,13 +60,7 @@ package struct Summary: Sendable {
         guard let test = MannWhitney(values, base) else { continue }
         let ratio = Ratio.ofMedians(values, to: base, seed: plan.seed &+ UInt64(index))
         if who.isAgain { noise[index] = ratio.map(NoiseFloor.init) }
-        let key = FigureKey(
-          entry: index,
-          contestant: contestant,
-          metric: headline.metric.id,
-          stat: headline.stat
-        )
-        comparisons[key] = Comparison(
+        comparisons[FigureKey(index, contestant, headline)] = Comparison(
           reference: reference,
           ratio: ratio,
           probability: test.p,
@@ -135,14 +129,15 @@ package struct Summary: Sendable {
 
   /// The line of a figure, if it was measured.
   package func line(_ entry: Int, _ contestant: Int, _ headline: Headline) -> Line? {
-    byKey[
-      FigureKey(
-        entry: entry,
-        contestant: contestant,
-        metric: headline.metric.id,
-        stat: headline.stat
-      )
-    ]
+    byKey[FigureKey(entry, contestant, headline)]
+  }
+
+  /// The headline figures of a cell, best first; nil where nothing is compared.
+  func ranking(_ index: Int) -> [Line]? {
+    let entry = plan.entries[index]
+    guard let headline = entry.headline else { return nil }
+    return entry.compared.compactMap { line(index, $0, headline) }
+      .sorted { headline.metric.better == .higher ? $0.median > $1.median : $0.median < $1.median }
   }
 
   private let byKey: [FigureKey: Line]

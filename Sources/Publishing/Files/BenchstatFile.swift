@@ -12,7 +12,7 @@ extension RunFiles {
     if let toolchain = environment.toolchain { text += "toolchain: \(toolchain)\n" }
     let figures = ForkFigures(records)
     for (index, entry) in plan.entries.enumerated() {
-      guard let headline = BenchWorkloads.named(entry.cell.workload)?.headline else { continue }
+      guard let headline = entry.headline else { continue }
       for (contestant, who) in entry.contestants.enumerated() {
         let name = Self.benchmarkName(entry.cell, who)
         for value in figures[index, contestant, headline] {

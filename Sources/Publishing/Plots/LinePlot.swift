@@ -12,6 +12,11 @@ struct LinePlot {
     var hasMarkers = true
     /// Steps instead of slopes: the value stays what it was until the next point.
     var isStepped = false
+
+    /// One of a mechanism, in its colour.
+    static func of(_ mechanism: String?, _ points: [(x: Double, y: Double)]) -> Curve {
+      Curve(name: mechanism ?? "", style: Palette.style(of: mechanism), points: points)
+    }
   }
 
   var title: String
@@ -156,4 +161,9 @@ struct LinePlot {
       }
     }
   }
+}
+
+extension [LinePlot.Curve] {
+  var xs: [Double] { flatMap { $0.points.map(\.x) } }
+  var ys: [Double] { flatMap { $0.points.map(\.y) } }
 }

@@ -122,8 +122,8 @@ package struct RunPlots {
     band: Interval? = nil,
     _ row: (Int, Headline) -> RowFigures?
   ) -> RowPlot.Panel? {
-    guard let headline = BenchWorkloads.named(entry.cell.workload)?.headline else { return nil }
-    let rows = entry.contestants.indices.filter { !entry.contestants[$0].isAgain }
+    guard let headline = entry.headline else { return nil }
+    let rows = entry.compared
       .compactMap { contestant -> (RowPlot.Row, Double)? in
         guard let figures = row(contestant, headline) else { return nil }
         let name = entry.contestants[contestant].mechanism ?? entry.cell.workload
@@ -203,7 +203,7 @@ package struct RunPlots {
           "mean wait",
           unit: "ns",
           spacing: .logarithmic,
-          covering: curves.flatMap { $0.points.map(\.y) }
+          covering: curves.ys
         ),
         curves: curves
       )
@@ -241,7 +241,7 @@ package struct RunPlots {
         ($0.1.cell.utilisation ?? 0, -$0.0) < ($1.1.cell.utilisation ?? 0, -$1.0)
       })
     else { return [] }
-    let curves = entry.contestants.indices.filter { !entry.contestants[$0].isAgain }
+    let curves = entry.compared
       .compactMap { contestant -> LinePlot.Curve? in
         let key = MergedHistograms.Key(
           entry: index,
@@ -250,13 +250,12 @@ package struct RunPlots {
         )
         let steps = files.histograms.spectrum(key).filter { $0.percentile < 100 }
         guard !steps.isEmpty else { return nil }
-        let mechanism = entry.contestants[contestant].mechanism
-        return LinePlot.Curve(
-          name: mechanism ?? "",
-          style: Palette.style(of: mechanism),
-          points: steps.map { ($0.percentile / 100, Double($0.value)) },
-          hasMarkers: false
+        var curve = LinePlot.Curve.of(
+          entry.contestants[contestant].mechanism,
+          steps.map { ($0.percentile / 100, Double($0.value)) }
         )
+        curve.hasMarkers = false
+        return curve
       }
     guard !curves.isEmpty else { return [] }
     let plot = LinePlot(
@@ -266,13 +265,13 @@ package struct RunPlots {
         "share of tasks that responded within",
         unit: "count",
         spacing: .nines,
-        covering: curves.flatMap { $0.points.map(\.x) }
+        covering: curves.xs
       ),
       y: Axis(
         "response",
         unit: "ns",
         spacing: .logarithmic,
-        covering: curves.flatMap { $0.points.map(\.y) }
+        covering: curves.ys
       ),
       curves: curves
     )
@@ -347,13 +346,13 @@ package struct RunPlots {
         xLabel,
         unit: "count",
         spacing: .logarithmic,
-        covering: curves.flatMap { $0.points.map(\.x) }
+        covering: curves.xs
       ),
       y: Axis(
         yLabel,
         unit: unit,
         spacing: .logarithmic,
-        covering: curves.flatMap { $0.points.map(\.y) }
+        covering: curves.ys
       ),
       curves: curves
     )
@@ -364,26 +363,20 @@ package struct RunPlots {
 
   private func throughputAgainstTail() -> [Plot] {
     entries(of: "contended-yield").map { index, entry in
-      let items = entry.contestants.indices.filter { !entry.contestants[$0].isAgain }
-        .compactMap { contestant -> ScatterPlot.Item? in
-          guard
-            let rate = median(figures[index, contestant, Headline(.throughput, "mean")]),
-            let tail = median(figures[index, contestant, Headline(.waiting, "p99")])
-          else { return nil }
-          let mechanism = entry.contestants[contestant].mechanism
-          return ScatterPlot.Item(
-            name: mechanism ?? "",
-            style: Palette.style(of: mechanism),
-            x: rate,
-            y: tail
-          )
-        }
-      let plot = ScatterPlot(
+      let points = entry.compared.compactMap { contestant -> LinePlot.Curve? in
+        guard
+          let rate = median(figures[index, contestant, Headline(.throughput, "mean")]),
+          let tail = median(figures[index, contestant, Headline(.waiting, "p99")])
+        else { return nil }
+        return .of(entry.contestants[contestant].mechanism, [(rate, tail)])
+      }
+      let plot = LinePlot(
         title: "Throughput against the 99th percentile of the wait",
         subtitle: entry.cell.name + " · bottom right is best",
-        x: Axis("visits a second", unit: "per_s", spacing: .logarithmic, covering: items.map(\.x)),
-        y: Axis("p99 wait", unit: "ns", spacing: .logarithmic, covering: items.map(\.y)),
-        items: items
+        x: Axis("visits a second", unit: "per_s", spacing: .logarithmic, covering: points.xs),
+        y: Axis("p99 wait", unit: "ns", spacing: .logarithmic, covering: points.ys),
+        curves: points,
+        namesAreBeside: true
       )
       return Plot(
         file: "throughput-limit-\(entry.cell.limit ?? 0)-tasks-\(entry.cell.tasks ?? 0).svg",
@@ -403,14 +396,12 @@ package struct RunPlots {
         .filter { !entry.contestants[$0.contestant].isAgain }
         .compactMap { trial -> LinePlot.Curve? in
           guard let series = trial.report.series.first else { return nil }
-          let mechanism = entry.contestants[trial.contestant].mechanism
-          return LinePlot.Curve(
-            name: mechanism ?? "",
-            style: Palette.style(of: mechanism),
-            points: series.changes.map { (Double($0.time), $0.value) },
-            hasMarkers: false,
-            isStepped: true
+          var curve = LinePlot.Curve.of(
+            entry.contestants[trial.contestant].mechanism,
+            series.changes.map { (Double($0.time), $0.value) }
           )
+          (curve.hasMarkers, curve.isStepped) = (false, true)
+          return curve
         }
       guard !curves.isEmpty else { return nil }
       let plot = LinePlot(
@@ -422,13 +413,13 @@ package struct RunPlots {
           "time since the start",
           unit: "ns",
           spacing: .linear,
-          covering: curves.flatMap { $0.points.map(\.x) }
+          covering: curves.xs
         ),
         y: Axis(
           "threads of the process",
           unit: "count",
           spacing: .linear,
-          covering: [0] + curves.flatMap { $0.points.map(\.y) }
+          covering: [0] + curves.ys
         ),
         curves: curves
       )
@@ -458,11 +449,7 @@ package struct RunPlots {
         else { continue }
         if curves[mechanism] == nil {
           order.append(mechanism)
-          curves[mechanism] = LinePlot.Curve(
-            name: mechanism,
-            style: Palette.style(of: mechanism),
-            points: []
-          )
+          curves[mechanism] = .of(mechanism, [])
         }
         curves[mechanism]?.points.append((x, line.median))
         curves[mechanism]?.intervals.append(line.interval)

@@ -104,8 +104,9 @@ struct HTMLReport {
   private var answers: String {
     let rows = plan.entries.indices.compactMap { index -> String? in
       let entry = plan.entries[index]
-      guard let reference = entry.reference, let ranking = ranking(index), ranking.count > 1,
-        let headline = headline(of: index)
+      guard let reference = entry.reference, let ranking = summary.ranking(index),
+        ranking.count > 1,
+        let headline = plan.entries[index].headline
       else { return nil }
       // No limit is not a way to limit: it is what the others are measured against.
       let limiting = ranking.filter { entry.contestants[$0.contestant].mechanism != "none" }
@@ -220,7 +221,9 @@ struct HTMLReport {
   /// One cell: a row a mechanism, best first, with the figures that explain the headline.
   private func table(_ index: Int) -> String {
     let entry = plan.entries[index]
-    guard let ranking = ranking(index), !ranking.isEmpty, let headline = headline(of: index) else {
+    guard let ranking = summary.ranking(index), !ranking.isEmpty,
+      let headline = plan.entries[index].headline
+    else {
       return "<p class=\"soft\">\(escaped(entry.cell.name)): no valid figures.</p>"
     }
     let extras = Self.extras(of: entry.cell.workload).filter { extra in
@@ -270,7 +273,7 @@ struct HTMLReport {
     let wait = Headline(.waiting, "mean")
     let rows = plan.entries.indices.flatMap { index -> [String] in
       let entry = plan.entries[index]
-      return entry.contestants.indices.filter { !entry.contestants[$0].isAgain }.compactMap {
+      return entry.compared.compactMap {
         contestant -> String? in
         guard let oracle = summary.line(index, contestant, Headline(.oracleWait, "mean")),
           let measured = summary.line(index, contestant, wait)
@@ -350,19 +353,6 @@ struct HTMLReport {
 
   // MARK: Parts
 
-  private func headline(of index: Int) -> Headline? {
-    BenchWorkloads.named(plan.entries[index].cell.workload)?.headline
-  }
-
-  /// The headline figures of a cell, best first; nil where nothing is compared.
-  private func ranking(_ index: Int) -> [Summary.Line]? {
-    guard let headline = headline(of: index) else { return nil }
-    let entry = plan.entries[index]
-    return entry.contestants.indices.filter { !entry.contestants[$0].isAgain }
-      .compactMap { summary.line(index, $0, headline) }
-      .sorted { headline.metric.better == .higher ? $0.median > $1.median : $0.median < $1.median }
-  }
-
   /// What else is worth seeing beside the headline.
   private static func extras(of workload: String) -> [Headline] {
     switch workload {
@@ -409,9 +399,7 @@ struct HTMLReport {
   }
 
   private func interval(_ interval: Interval?, unit: String) -> String {
-    interval.map {
-      "[\(Quantity.text($0.low, unit: unit)), \(Quantity.text($0.high, unit: unit))]"
-    } ?? ""
+    interval.map { Quantity.text($0, unit: unit) } ?? ""
   }
 
   private func verdict(_ line: Summary.Line, _ headline: Headline) -> String {

@@ -19,7 +19,7 @@ package struct PlanText {
   /// What `--filter` and `--skip` are matched against, one line each, under each workload's question.
   package var list: String {
     grouped { entry in
-      entry.contestants.filter { !$0.isAgain }.map { "  " + Plan.name(entry.cell, $0) }
+      entry.compared.map { "  " + Plan.name(entry.cell, entry.contestants[$0]) }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Statistics
 
 /// Numbers for people: three significant digits, in the unit that keeps them short.
 package enum Quantity {
@@ -13,6 +14,11 @@ package enum Quantity {
     case "count" where value == value.rounded(): String(format: "%.0f", value)
     default: digits(value)
     }
+  }
+
+  /// An interval in brackets, each end as `text` writes it.
+  static func text(_ interval: Interval, unit: String) -> String {
+    "[\(text(interval.low, unit: unit)), \(text(interval.high, unit: unit))]"
   }
 
   private static func scaled(_ value: Double, _ steps: [(String, Double)]) -> String {

@@ -47,17 +47,11 @@ package struct SummaryTable {
 
   private func rows(of index: Int, _ entry: Plan.Entry, _ headline: Headline?) -> [[String]] {
     guard let headline else { return [] }
-    let lines = entry.contestants.indices.filter { !entry.contestants[$0].isAgain }
-      .compactMap { summary.line(index, $0, headline) }
-      .sorted { headline.metric.better == .higher ? $0.median > $1.median : $0.median < $1.median }
-    return lines.map { line in
+    return (summary.ranking(index) ?? []).map { line in
       let unit = headline.metric.unit
       let name = entry.contestants[line.contestant].mechanism ?? ""
-      var interval = "fewer than 6 forks: no interval"
-      if let range = line.interval {
-        interval =
-          "[\(Quantity.text(range.low, unit: unit)), \(Quantity.text(range.high, unit: unit))]"
-      }
+      let interval =
+        line.interval.map { Quantity.text($0, unit: unit) } ?? "fewer than 6 forks: no interval"
       return ["  " + name, Quantity.text(line.median, unit: unit), interval]
         + comparison(line, entry, unit)
     }

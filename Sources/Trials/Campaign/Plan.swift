@@ -68,6 +68,12 @@ package struct Plan: Hashable, Codable, Sendable {
     /// Seconds that one block of it should take.
     package var expectedSeconds: Double
 
+    /// The contestants without the second half of the A/A pair, which only measures the noise.
+    package var compared: [Int] { contestants.indices.filter { !contestants[$0].isAgain } }
+
+    /// The figure that its contestants are compared by; nil where there is nothing to win.
+    package var headline: Headline? { BenchWorkloads.named(cell.workload)?.headline }
+
     /// The label that ratios refer to; nil where there is nothing to compare.
     package var reference: String? {
       contestants.first(where: \.isAgain)?.mechanism
