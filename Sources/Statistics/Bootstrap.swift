@@ -17,7 +17,8 @@ package struct Ratio: Hashable, Codable, Sendable {
     self.interval = interval
   }
 
-  /// The ratio of the median of `subject` to that of `reference`, by resampling both.
+  /// The ratio of the median of `subject` to that of `reference`, with the percentile bootstrap of Efron
+  /// (1979): both sides are resampled.
   ///
   /// The same seed gives the same interval. Nil where either side has fewer than two values or a
   /// median that is not positive.

@@ -15,7 +15,7 @@ package struct ErlangQueue: Hashable, Sendable {
     self.utilisation = utilisation
   }
 
-  /// Erlang B: the probability that all servers are busy if nobody could wait.
+  /// Erlang B: the probability that an arrival finds all servers busy, if none could wait.
   ///
   /// - Complexity: O(c), by the recursion B(k) = aB(k−1) / (k + aB(k−1)), which cannot overflow.
   package var blockingProbability: Double {

@@ -1,4 +1,4 @@
-/// Little's law (1961), L = λW, checked with counters that know nothing of each other.
+/// Little's law (1961), L = λW, checked with two independent ways of counting.
 ///
 /// L comes from integrating the number of tasks present over time, λ and W from counting tasks and
 /// adding up how long each was there. A task lost, counted twice or timed wrongly shows as a gap.

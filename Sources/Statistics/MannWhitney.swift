@@ -2,7 +2,8 @@ internal import Foundation
 
 /// The rank test of Mann and Whitney (1947).
 ///
-/// Asks whether both samples could come from one distribution. Needs no normality, and one wild fork cannot swing it. Two-sided.
+/// Asks whether both samples could come from one distribution. Two-sided. It needs no normality, and one
+/// fork far from the others changes little.
 package struct MannWhitney: Hashable, Sendable {
   /// How many pairs (one of each sample) the first sample wins, a tie counting half.
   package var u: Double

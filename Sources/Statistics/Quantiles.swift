@@ -7,7 +7,7 @@ package func median(_ values: [Double]) -> Double? {
 
 /// The quantile at `fraction` (0 to 1) of ascending `values`, interpolated between neighbours.
 ///
-/// Hyndman and Fan's type 7, which is what R, NumPy and spreadsheets do.
+/// Type 7 of Hyndman and Fan (1996), as in R, NumPy and spreadsheets.
 package func quantile(_ fraction: Double, ofSorted values: [Double]) -> Double? {
   guard let last = values.indices.last else { return nil }
   let position = min(max(fraction, 0), 1) * Double(last)
@@ -21,7 +21,7 @@ package func mean(_ values: [Double]) -> Double? {
   values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
 }
 
-/// A range that a figure lies in, as far as the data can tell.
+/// A range that holds a figure, as far as the data can tell.
 package struct Interval: Hashable, Codable, Sendable {
   package var low: Double
   package var high: Double
@@ -36,7 +36,7 @@ package struct Interval: Hashable, Codable, Sendable {
 
 /// The interval between two order statistics that holds the median with at least this confidence.
 ///
-/// Free of assumptions about the distribution: the number of values below the true median is
+/// It assumes nothing about the distribution (Thompson, 1936): the number of values below the true median is
 /// binomial with p = ½, so P(x₍ₖ₎ ≤ median ≤ x₍ₙ₊₁₋ₖ₎) = 1 − 2·P(B < k). Ten values give the second and
 /// the ninth at 97.9 %.
 ///

@@ -2,11 +2,11 @@
 ///
 /// What does not apply is nil, and an empty cell in the files.
 package struct Cell: Hashable, Codable, Sendable {
-  /// Who decides when the next task comes.
+  /// What decides when the next task starts.
   package enum Loop: String, Hashable, Codable, Sendable {
-    /// The end of the task before it: a slow limiter is asked less often.
+    /// The end of the previous task: a slow limiter is asked less often.
     case closed
-    /// A clock that waits for nobody: a slow limiter builds up a queue.
+    /// A clock, however slow the limiter is: a slow limiter builds up a queue.
     case open
   }
 
@@ -61,11 +61,11 @@ package struct Cell: Hashable, Codable, Sendable {
   }
 }
 
-/// Who answers: a mechanism, or nobody where the workload measures the machine itself.
+/// What one trial of a cell measures: a mechanism, or the machine itself.
 package struct Contestant: Hashable, Codable, Sendable {
   /// The mechanism's identifier; nil for the baselines.
   package var mechanism: String?
-  /// The second half of the A/A pair: the same code, measured as if it were another's.
+  /// The second half of the A/A pair: the same code, measured as if it were another mechanism.
   package var isAgain: Bool
 
   package init(mechanism: String?, isAgain: Bool = false) {

@@ -1,7 +1,7 @@
 package import Mechanisms
 package import Workloads
 
-/// One trial as the workload sees it, inside the process that exists for it.
+/// One trial as the workload sees it, in the process that was started for it.
 package struct Trial: Sendable {
   package let request: TrialRequest
   private let entry: CatalogueEntry?

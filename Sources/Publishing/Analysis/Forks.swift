@@ -1,7 +1,7 @@
 internal import Statistics
 package import Trials
 
-/// Which figure of whom: what the forks of a run are gathered by.
+/// One figure of one contestant: the forks of a run are gathered by it.
 package struct FigureKey: Hashable, Sendable {
   package var entry: Int
   package var contestant: Int

@@ -1,7 +1,7 @@
 internal import Histogram
 package import Trials
 
-/// The latencies of all counting forks of one contestant, in one HdrHistogram each.
+/// One HdrHistogram for each latency of each contestant, from all forks that count.
 package struct MergedHistograms: Sendable {
   package struct Key: Hashable, Sendable {
     package var entry: Int

@@ -25,8 +25,8 @@ package enum RunFolderError: Error, CustomStringConvertible {
 /// While a run is under way there is only a hidden `.partial-<run id>` with a log of what has been
 /// measured, one line a block. At the end the files are written into a folder inside it, flushed to the
 /// disk, and that folder is renamed into place: a rename within a file system either happens or does
-/// not. Whatever ends the program before that leaves the hidden folder, from which the same command
-/// resumes. A lock on the log tells a run under way from one that was interrupted.
+/// not. A program that ends before that leaves the hidden folder, and the same command resumes from
+/// it. A lock on the log tells a run under way from one that was interrupted.
 package final class RunFolder {
   package let runID: String
   /// What earlier, interrupted runs of the same plan have measured already.

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Synchronization
 internal import Tracing
 
-/// What things cost that every limiter is made of: the cost of a limiter is what it takes beyond these.
+/// The costs of the parts that every limiter is made of; a limiter's own cost is what it takes beyond.
 package struct Baseline: BenchWorkload {
   private enum Part: String, CaseIterable {
     case loop

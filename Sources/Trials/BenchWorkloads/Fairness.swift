@@ -2,7 +2,7 @@ package import Mechanisms
 internal import Statistics
 internal import Workloads
 
-/// Who gets the permits when all want them all the time.
+/// How evenly workers get the permits when all want them all the time.
 package struct Fairness: BenchWorkload {
   package let id = "fairness"
   package let question =

@@ -2,7 +2,7 @@ internal import Basics
 internal import Mechanisms
 internal import Workloads
 
-/// Many tasks at once, each visiting a single time: what starting a batch costs.
+/// Many tasks at once, each with a single visit: the cost of a batch.
 package struct FanOut: BenchWorkload {
   package let id = "fan-out"
   package let question = "What does one task of a large batch cost, from its start to its end?"

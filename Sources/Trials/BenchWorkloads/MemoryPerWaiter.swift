@@ -3,7 +3,7 @@ internal import CAllocations
 package import Mechanisms
 internal import Workloads
 
-/// What a waiting task occupies, and what is left of it when all have gone.
+/// How much memory a waiting task takes, and how much of it stays when all tasks have ended.
 package struct MemoryPerWaiter: BenchWorkload {
   package let id = "memory"
   package let question = "How much memory does a waiting task take, and is it given back?"

@@ -2,7 +2,7 @@ internal import Foundation
 package import Mechanisms
 internal import Workloads
 
-/// Tasks that arrive by a clock, as requests do, and how long they then wait.
+/// Tasks that arrive by a clock, as requests do; measures how long they wait.
 package struct OpenLoop: BenchWorkload {
   package let id = "open-loop"
   package let question =

@@ -1,7 +1,7 @@
 package import Mechanisms
 internal import Workloads
 
-/// More work than the limit can do for a while, then less, until nobody waits any more.
+/// For a while more work than the limit can do, then less, until no task waits.
 package struct Overload: BenchWorkload {
   package let id = "overload"
   package let question =

@@ -1,7 +1,7 @@
 internal import Mechanisms
 internal import Synchronization
 
-/// What passing through a mechanism costs when nobody else is there.
+/// The cost of passing through a mechanism that no other task uses.
 package struct Uncontended: BenchWorkload {
   package let id = "uncontended"
   package let question = "What does one pass through the limiter cost when a permit is always free?"

@@ -1,4 +1,4 @@
-/// Runs a plan block by block, keeps what comes, and drops what others disturbed.
+/// Runs a plan block by block, and drops the blocks that other processes disturbed.
 package struct Campaign {
   package let plan: Plan
   /// The program that runs a trial when started with `--trial`.
@@ -50,7 +50,7 @@ package struct Campaign {
       try keep(record)
       progress.finish(plan.entries[block.entry], record)
       if record.dropReason != nil, repeatsLeft > 0 {
-        // Not at once: whatever disturbed it is likely still there.
+        // Not at once: what disturbed it probably still runs.
         repeatsLeft -= 1
         queue.insert(block, at: 0)
         progress.expectAgain(plan.entries[block.entry])

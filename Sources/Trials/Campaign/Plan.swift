@@ -59,9 +59,9 @@ package enum SelectionError: Error, CustomStringConvertible {
   }
 }
 
-/// Everything that will be measured, in which order: made before anything runs.
+/// What will be measured, and in which order; made before anything runs.
 package struct Plan: Hashable, Codable, Sendable {
-  /// One cell and those who answer it, the reference and its second half among them.
+  /// One cell and its contestants; among them the reference, twice.
   package struct Entry: Hashable, Codable, Sendable {
     package var cell: Cell
     package var contestants: [Contestant]
@@ -80,7 +80,7 @@ package struct Plan: Hashable, Codable, Sendable {
     }
   }
 
-  /// All contestants of one cell, once each, next to each other in time.
+  /// All contestants of one cell, each measured once, one directly after the other.
   package struct Block: Hashable, Codable, Sendable {
     package var fork: Int
     package var entry: Int
@@ -154,7 +154,7 @@ package struct Plan: Hashable, Codable, Sendable {
     return found
   }
 
-  /// Specimens that a workload measures although nobody asked: the published design, beside ours.
+  /// Specimens that a workload adds by itself: the published design, beside ours.
   private static func guests(
     of workload: any BenchWorkload,
     _ selection: Selection

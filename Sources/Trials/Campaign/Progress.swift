@@ -1,8 +1,8 @@
 internal import Basics
 internal import Foundation
 
-/// Tells on standard error how far a run is: one line that changes on a terminal, a line now and then
-/// elsewhere.
+/// Shows on standard error how far a run is: on a terminal in one line that changes, elsewhere in a new
+/// line every ten seconds.
 package struct Progress {
   private var expected: Double
   private var done = 0.0

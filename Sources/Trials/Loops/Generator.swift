@@ -4,11 +4,13 @@ internal import Mechanisms
 internal import Tracing
 internal import Workloads
 
-/// Starts tasks at their intended arrivals, whatever becomes of those before: an open loop.
+/// Starts each task at its intended arrival, even while earlier tasks still wait: an open loop
+/// (Schroeder, Wierman and Harchol-Balter, "Open versus closed: a cautionary tale", NSDI 2006).
 ///
 /// A thread of its own sleeps until shortly before each arrival and then watches the clock, because a
-/// sleep alone overruns by as much as a limiter's whole cost. What it was late by is recorded, and
-/// waits are counted from the intended arrival, so that lateness cannot flatter anybody.
+/// sleep alone overruns by as much as a limiter's whole cost. It records how late each start was. Waits
+/// count from the intended arrival: a late generator would otherwise hide them, which Gil Tene calls
+/// coordinated omission.
 struct Generator: Sendable {
   /// In the order of their arrivals.
   let tasks: [SimulatedTask]

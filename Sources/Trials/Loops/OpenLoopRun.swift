@@ -75,7 +75,7 @@ struct OpenLoopRun {
 
   /// Compares the mean wait with what a perfect limiter would have given and what theory says.
   ///
-  /// `servers` is nil where nothing limits: then nobody should wait at all.
+  /// `servers` is nil where nothing limits: then no task should wait.
   func reportTheory(
     servers: Int?,
     squaredVariation: Double,

@@ -130,7 +130,7 @@ package final class StampLog: Tracer, @unchecked Sendable {
   }
 }
 
-/// When one visit did what, in nanoseconds on the monotonic clock.
+/// When one visit arrived, was admitted, departed or left, in nanoseconds on the monotonic clock.
 package struct StampedVisit: Hashable, Sendable {
   package var number: Int
   package var arrival: Int64
@@ -172,7 +172,7 @@ private final class OccupancyMeter: Sendable {
     if count > peak.load(ordering: .relaxed) { peak.max(count, ordering: .relaxed) }
   }
 
-  /// Only once nobody is present any more.
+  /// Only once no task is present any more.
   var reading: (area: Double, peak: Int) {
     (Double(area.load(ordering: .acquiring)), peak.load(ordering: .relaxed))
   }

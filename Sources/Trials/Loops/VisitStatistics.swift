@@ -28,7 +28,7 @@ package struct VisitStatistics: Sendable {
     return lastDeparture - firstArrival
   }
 
-  /// How long permits lay idle while somebody waited.
+  /// How long permits lay idle while a task waited.
   ///
   /// With n permits, the k-th admission needs the (k−n)-th departure; the hand-off is the time from
   /// that departure to that admission, counted where the admitted task had already arrived.

@@ -3,10 +3,10 @@ internal import Foundation
 internal import Mechanisms
 internal import Workloads
 
-/// One visit that holds the only permit until told otherwise, and any number that wait behind it.
+/// One visit that holds the only permit until it is released, and the visits that wait behind it.
 ///
-/// What cancelling and what waiting costs can only be measured while nobody is served. Used from a
-/// thread of its own, which it blocks.
+/// The costs of cancelling and of waiting can only be measured while no other task is served. It blocks
+/// the thread it is used from, so give it a thread of its own.
 struct WaitingRoom: Sendable {
   let log: StampLog
   private let mechanism: any Mechanism

@@ -1,13 +1,13 @@
 internal import Basics
 internal import Foundation
 
-/// What all processors of the machine have done so far, and how much of it was ours.
+/// How long all processors of the machine have worked so far, and how much of that was for this process.
 package struct MachineLoad: Hashable, Sendable {
   /// Nanoseconds on the monotonic clock.
   package var time: Int64
   /// Nanoseconds of work, summed over the processors.
   package var busy: Int64
-  /// Nanoseconds in which the hypervisor ran somebody else.
+  /// Nanoseconds in which the hypervisor ran another machine.
   package var steal: Int64
   /// Nanoseconds of this process and of its children that have ended.
   package var own: Int64
@@ -44,7 +44,7 @@ package struct MachineLoad: Hashable, Sendable {
   }
 }
 
-/// How much of the machine others had during a stretch of time, in percent of all its processors.
+/// How much of the machine other processes used for a while, in percent of all its processors.
 package struct Disturbance: Hashable, Codable, Sendable {
   package var foreignPercent: Double
   package var stealPercent: Double

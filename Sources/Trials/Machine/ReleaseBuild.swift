@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The way from a program built for debugging to the same program optimised.
+/// Builds the bench for release, if it was built for debugging, and continues as the result.
 package enum ReleaseBuild {
   package enum Failure: Error, CustomStringConvertible {
     case noPackage(String)
