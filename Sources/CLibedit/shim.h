@@ -50,6 +50,17 @@ static inline int cledit_add_complete(EditLine *e, cledit_command command) {
   return el_wset(e, EL_ADDFN, L"lab-complete", L"Complete the word at the cursor", command);
 }
 
+/// Makes the commands that move by and delete what a person sees as one character, to be bound to
+/// keys.
+static inline int cledit_add_characters(EditLine *e, cledit_command delete_before,
+                                        cledit_command delete_after, cledit_command left,
+                                        cledit_command right) {
+  return el_wset(e, EL_ADDFN, L"lab-delete-before", L"Delete the character before", delete_before)
+      || el_wset(e, EL_ADDFN, L"lab-delete-after", L"Delete the character after", delete_after)
+      || el_wset(e, EL_ADDFN, L"lab-left", L"Go a character to the left", left)
+      || el_wset(e, EL_ADDFN, L"lab-right", L"Go a character to the right", right);
+}
+
 /// Makes the command `lab-paste`, to be bound to the mark before a paste.
 static inline int cledit_add_paste(EditLine *e, cledit_command command) {
   return el_wset(e, EL_ADDFN, L"lab-paste", L"Take pasted text as typed", command);

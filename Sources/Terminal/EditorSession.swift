@@ -123,9 +123,25 @@ final class EditorSession {
     // after it could overtake it: an Enter would then run the line that was to be dropped.
     cledit_set_terminal(editor, wide("-d"), wide("-isig"))
     cledit_add_complete(editor) { editor, _ in session(of: editor).complete() }
+    cledit_add_characters(
+      editor,
+      { editor, _ in session(of: editor).delete(after: false) },
+      { editor, key in session(of: editor).delete(after: true, by: key) },
+      { editor, _ in session(of: editor).move(after: false) },
+      { editor, _ in session(of: editor).move(after: true) }
+    )
     for (key, command) in [
       ("^W", "ed-delete-prev-word"),
-      ("\\e[3~", "ed-delete-next-char"),
+      ("^H", "lab-delete-before"),
+      ("^?", "lab-delete-before"),
+      ("^D", "lab-delete-after"),
+      ("\\e[3~", "lab-delete-after"),
+      ("^B", "lab-left"),
+      ("\\e[D", "lab-left"),
+      ("\\eOD", "lab-left"),
+      ("^F", "lab-right"),
+      ("\\e[C", "lab-right"),
+      ("\\eOC", "lab-right"),
       ("\\e[H", "ed-move-to-beg"),
       ("\\e[F", "ed-move-to-end"),
       ("\\e[1~", "ed-move-to-beg"),
@@ -334,12 +350,10 @@ final class EditorSession {
   private func positions() -> (cursor: LineLayout.Position, end: LineLayout.Position) {
     var layout = LineLayout(columns: size.columns) { Int(wcwidth(wchar_t($0.value))) }
     layout.add(Prompt.visible(prompt))
-    guard let line = el_wline(editor)?.pointee, let start = line.buffer, let cursor = line.cursor,
-      let end = line.lastchar
-    else { return (layout.position, layout.position) }
-    layout.add(string(UnsafeBufferPointer(start: start, count: cursor - start)).unicodeScalars)
+    let (before, after) = halves
+    layout.add(before.unicodeScalars)
     let atCursor = layout.position
-    layout.add(string(UnsafeBufferPointer(start: cursor, count: end - cursor)).unicodeScalars)
+    layout.add(after.unicodeScalars)
     return (atCursor, layout.position)
   }
 
@@ -374,14 +388,56 @@ final class EditorSession {
     return UInt8(CC_NORM)
   }
 
+  // MARK: Characters
+  //
+  // A character of libedit's is a code point. What a person sees as one may be several: a letter and
+  // its accents, the parts of a joined emoji.
+
+  /// The line up to the cursor and behind it.
+  private var halves: (before: String, after: String) {
+    guard let line = el_wline(editor)?.pointee, let start = line.buffer, let cursor = line.cursor,
+      let end = line.lastchar
+    else { return ("", "") }
+    return (
+      string(UnsafeBufferPointer(start: start, count: cursor - start)),
+      string(UnsafeBufferPointer(start: cursor, count: end - cursor))
+    )
+  }
+
+  /// How many code points the character before or after the cursor has; 0 if there is none.
+  private func length(after: Bool) -> Int32 {
+    let character = after ? halves.after.first : halves.before.last
+    return Int32(character?.unicodeScalars.count ?? 0)
+  }
+
+  private func delete(after: Bool, by key: Int32 = 0) -> UInt8 {
+    let length = length(after: after)
+    guard length > 0 else {
+      let isEnd = key == 4 && halves.before.isEmpty
+      if isEnd { write("^D") }
+      return UInt8(isEnd ? CC_EOF : CC_ERROR)
+    }
+    if after { el_cursor(editor, length) }
+    el_deletestr(editor, length)
+    return UInt8(CC_REFRESH)
+  }
+
+  private func move(after: Bool) -> UInt8 {
+    let length = length(after: after)
+    guard length > 0 else { return UInt8(CC_ERROR) }
+    el_cursor(editor, after ? length : -length)
+    return UInt8(CC_CURSOR)
+  }
+
   // MARK: Completion
 
   private func complete() -> UInt8 {
-    guard let info = el_wline(editor)?.pointee, let start = info.buffer, let place = info.cursor,
-      let end = info.lastchar
-    else { return UInt8(CC_ERROR) }
-    let line = string(UnsafeBufferPointer(start: start, count: end - start))
-    let cursor = line.unicodeScalars.index(line.startIndex, offsetBy: place - start)
+    let (before, after) = halves
+    let line = before + after
+    let cursor = line.unicodeScalars.index(
+      line.startIndex,
+      offsetBy: before.unicodeScalars.count
+    )
     let completion = completer(line, cursor)
     switch CompletionAction.decide(line: line, cursor: cursor, completion: completion) {
     case .nothing:

@@ -56,6 +56,32 @@ private enum Key {
     try await leave(terminal)
   }
 
+  @Test(
+    arguments: [
+      // Backspace, which takes the whole of what is seen as one character.
+      ("x👨‍👩‍👧\u{7F}y", "xy"), ("xe\u{301}\u{8}y", "xy"), ("x🇩🇪\u{7F}y", "xy"),
+      ("x👍🏽\u{7F}y", "xy"), ("x漢字\u{7F}y", "x漢y"),
+      // Delete and Ctrl-D, at the beginning of the line.
+      ("👩‍💻z\u{1}\u{1B}[3~", "z"), ("e\u{301}z\u{1}\u{4}", "z"),
+      // The arrows and their letters step over it.
+      ("👩‍💻z\u{1}\u{1B}[C!", "👩‍💻!z"), ("👩‍💻z\u{1}\u{6}!", "👩‍💻!z"),
+      ("a👩‍💻\u{1B}[D!", "a!👩‍💻"), ("a👩‍💻\u{2}!", "a!👩‍💻"), ("ae\u{301}\u{1B}OD!", "a!e\u{301}"),
+    ]
+  )
+  func `what is seen as one character is deleted and stepped over as one`(
+    _ keys: String,
+    _ line: String
+  ) async throws {
+    let terminal = try await start()
+    try await terminal.send(keys + Key.enter)
+    try await terminal.waitForText("line: ")
+    try await terminal.waitForScreen("the line") { screen in
+      let read = screen.lines.first { $0.hasPrefix("line: ") }
+      return read.map { Array($0.unicodeScalars) == Array("line: \(line)".unicodeScalars) } ?? false
+    }
+    try await leave(terminal)
+  }
+
   @Test func `Ctrl-C while typing drops the line and keeps the shell`() async throws {
     let terminal = try await start()
     try await terminal.send("half a li")
