@@ -5,7 +5,7 @@ internal import LessonBook
 // Where a learner's Swift is built and graded.
 //
 // The learner has one file. Around it the lab puts a package that is this one and one program more: the
-// same manifest with a target added, the same sources by way of links. So the file is compiled against
+// same manifest, asked for that program too, and the same sources by way of links. So the file is compiled against
 // the very code the lessons are about, and the grading program explores it as the lab explores its own.
 // The package stays from one grading to the next, so that only the first build takes long.
 
@@ -135,20 +135,7 @@ struct ExerciseDesk: Sendable {
     }
     do {
       try files.createDirectory(atPath: learner, withIntermediateDirectories: true)
-      // The last of the house's settings makes warnings errors, which is not for learners.
-      let target = """
-
-        package.targets.append(
-          .executableTarget(
-            name: "grade",
-            dependencies: ["Grading", "Limiters"],
-            path: "Learner",
-            swiftSettings: Array(house.dropLast())
-          )
-        )
-
-        """
-      try write(manifest + target, to: workplace + "/Package.swift")
+      try write(manifest, to: workplace + "/Package.swift")
       for folder in ["Sources", "Tests"] {
         let link = workplace + "/" + folder
         if (try? files.destinationOfSymbolicLink(atPath: link)) == root + "/" + folder { continue }
@@ -181,7 +168,8 @@ struct ExerciseDesk: Sendable {
     do {
       return try await Subprocess(
         program: "/usr/bin/env",
-        arguments: ["swift"] + arguments,
+        // The manifest has the exercise's program for those who ask.
+        arguments: ["CONCURRENCY_LAB_EXERCISE=1", "swift"] + arguments,
         timeLimit: 600
       ).run(interruption)
     } catch {
