@@ -128,7 +128,8 @@ package enum Grader {
         name,
         passed: false,
         "\(asked): \(kind) in \(report.failed) of \(report.schedules) schedules",
-        story: story(of: report)
+        // Without the line that replays it: the lab cannot, the code being the learner's.
+        story: ExplorationText.text(report, withTime: false, withReplay: false, TextFormat())
       )
     } catch {
       return GradeItem(name, passed: false, "\(asked): \(error.description)")
@@ -148,17 +149,6 @@ package enum Grader {
       violations: ["over-admission": "overdrawn"]
     )
     return await explored(entry, name, tasks: withdrawals, limit: permits, as: words)
-  }
-
-  /// The smallest failing schedule, as the lab tells it, but for the line that replays it: the lab
-  /// cannot, the code being the learner's.
-  private static func story(of report: ExplorationReport) -> String {
-    ExplorationText.text(report, withTime: false, TextFormat()).split(
-      separator: "\n",
-      omittingEmptySubsequences: false
-    )
-    .filter { !$0.hasPrefix("replay ") }
-    .joined(separator: "\n")
   }
 
   // MARK: Running

@@ -6,10 +6,12 @@ internal import Tracing
 package enum ExplorationText {
   /// The verdict, and if a promise broke the smallest schedule that breaks it, step by step.
   ///
-  /// `withTime` says whether how long it took is told: it differs from run to run.
+  /// `withTime` says whether how long it took is told: it differs from run to run; `withReplay`,
+  /// whether the line is told that replays the schedule.
   package static func text(
     _ report: ExplorationReport,
     withTime: Bool,
+    withReplay: Bool = true,
     _ format: TextFormat
   ) -> String {
     var text = line(pieces(of: report, withTime: withTime), format)
@@ -22,7 +24,7 @@ package enum ExplorationText {
     }
     text += "\n" + story(minimum, format)
     text += "\n" + advice(report.scenario.mechanism, format)
-    return text + "replay \(minimum.schedule)\n"
+    return withReplay ? text + "replay \(minimum.schedule)\n" : text
   }
 
   /// One schedule, step by step, and what it came to.
