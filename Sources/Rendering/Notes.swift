@@ -10,6 +10,10 @@ package struct Note: Hashable, Sendable {
   /// Whether a rule was broken, rather than something being worth a look.
   package var isViolation: Bool
 
+  package init(text: String, command: String, isViolation: Bool) {
+    (self.text, self.command, self.isViolation) = (text, command, isViolation)
+  }
+
   /// The notes of a run, the broken rules first.
   package static func all(for run: Run, _ summary: RunSummary) -> [Note] {
     var notes = summary.violations.map { line in

@@ -177,4 +177,23 @@ struct SessionTests {
       #expect(width < 40 || tooWide.allSatisfy { examples.contains(String($0)) }, "\(tooWide)")
     }
   }
+
+  @Test
+  func `a limit that the mechanism does not have is not ignored in silence`() async {
+    let lab = Lab()
+    let note =
+      "note: limit=5 has no effect: fifo-queue runs one task at a time. See: explain fifo-queue"
+    #expect(await lab.run("run 4 fifo-queue limit=5 clock=virtual").contains(note))
+    #expect(
+      await lab.run("run 4 none limit=5").contains("note: limit=5 has no effect: none has no limit")
+    )
+    for line in [
+      "run 4 fifo-queue clock=virtual", "run 4 fifo-queue limit=1 clock=virtual",
+      "run 4 limiter limit=5",
+    ] {
+      #expect(await !lab.run(line).contains("has no effect"), "\(line)")
+    }
+    await lab.run("set describe on")
+    #expect(await lab.run("run 4 fifo-queue limit=5 clock=virtual").contains(note))
+  }
 }

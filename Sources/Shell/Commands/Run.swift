@@ -22,7 +22,7 @@ extension Command {
     ]
   ) { session, arguments in
     let experiment = try session.experiment(arguments)
-    return try await session.perform(experiment)
+    return try await session.perform(experiment, try arguments.ignored(by: experiment))
   }
 }
 
@@ -87,8 +87,8 @@ extension Session {
     return experiment
   }
 
-  /// Runs to the end and shows the result, telling what happens meanwhile where that takes real time.
-  fileprivate func perform(_ experiment: Experiment) async throws -> Outcome {
+  /// Runs to the end and shows the result, telling what happens meanwhile on the wall clock.
+  fileprivate func perform(_ experiment: Experiment, _ notes: [Note]) async throws -> Outcome {
     if !json { output.write(RunTitle.text(experiment, output.format)) }
     let background = Background(experiment)
     let canShow = !json && output.canShowFrames
@@ -118,23 +118,28 @@ extension Session {
       background.run.stop(because: Self.interrupted)
     }
     reporter?.end()
-    return finish(run, experiment)
+    return finish(run, experiment, notes)
   }
 
-  /// Keeps a run that has ended as the last, and shows it.
-  func finish(_ run: Run, _ experiment: Experiment) -> Outcome {
+  /// Keeps a run that has ended as the last, and shows it, with notes on what was asked of it.
+  func finish(_ run: Run, _ experiment: Experiment, _ notes: [Note] = []) -> Outcome {
     keep(run)
     let summary = run.summary
     if json {
       RunJSONLines.write(run) { output.write($0) }
     } else {
-      show(run, summary, experiment)
+      show(run, summary, experiment, notes)
     }
     let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
     return isStuck ? .violated : .done
   }
 
-  private func show(_ run: Run, _ summary: RunSummary, _ experiment: Experiment) {
+  private func show(
+    _ run: Run,
+    _ summary: RunSummary,
+    _ experiment: Experiment,
+    _ notes: [Note]
+  ) {
     let format = output.format
     var text = ""
     if let completion = run.completion, let signal = experiment.mechanism.profile.completionSignal {
@@ -143,10 +148,10 @@ extension Session {
       text += ProgressReporter.line(at: completion, signal, "\(when) the last task had ended")
     }
     if settings.describe {
-      text += Describe.run(run, summary)
+      text += Describe.run(run, summary) + Note.text(notes, format)
     } else {
       text += "\n" + Gantt.tasks(run, format) + "\n" + SummaryText.line(run, summary, format)
-      text += Note.text(Note.all(for: run, summary), format)
+      text += Note.text(notes + Note.all(for: run, summary), format)
     }
     if isTyped, sourceDepth == 0 { text += SeeAlso.text(run, summary, format) }
     output.write(text)
@@ -195,6 +200,21 @@ extension Arguments {
       }
     }
     return (count, mechanism)
+  }
+
+  /// A note if a limit was given that the mechanism does not have.
+  fileprivate func ignored(by experiment: Experiment) throws(ShellError) -> [Note] {
+    guard let limit = try value(Keys.limit, Keys.parseLimit), experiment.effectiveLimit != limit
+    else { return [] }
+    let id = experiment.mechanism.id
+    let why = experiment.effectiveLimit == 1 ? "runs one task at a time" : "has no limit"
+    return [
+      Note(
+        text: "limit=\(limit) has no effect: \(id) \(why)",
+        command: "explain \(id)",
+        isViolation: false
+      )
+    ]
   }
 
   /// The word that asked for what cannot be.
