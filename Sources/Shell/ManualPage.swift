@@ -3,6 +3,10 @@ internal import Rendering
 
 /// The manual page, in the language of `man`: written from the table of commands, so that it says
 /// what the program does.
+///
+/// The argument parser has a generator too. It knows the program's options only, not the commands of
+/// the shell, which are most of the page; and it is a plugin to be run by hand, not by the build, so
+/// that its output could fall behind the program.
 package enum ManualPage {
   /// `options` is how the program is called and its options, a name and a sentence each.
   package static func text(

@@ -1,7 +1,7 @@
 /// A clock whose time moves only when its scheduler has nothing left to run.
 ///
-/// Sleeping on it takes no real time: the scheduler jumps to the next deadline as soon as every task
-/// waits for something. Code meant for virtual time takes `any Clock<Duration>` or a `VirtualClock`
+/// Sleeping on it takes no time on the wall clock: the scheduler jumps to the next deadline as soon as
+/// every task waits for something. Code meant for virtual time takes `any Clock<Duration>` or a `VirtualClock`
 /// and sleeps on that; `Task.sleep` without a clock goes to the process's own timers and is never
 /// seen here.
 package struct VirtualClock: Clock {
