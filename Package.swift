@@ -61,7 +61,7 @@ let package = Package(
     // Counts allocations by standing in front of malloc; only the bench links it.
     .target(name: "CAllocations"),
 
-    // What several rooms need and none owns: the machine's clocks, threads, seeded numbers.
+    // What several rooms need and none owns: the machine's clocks, threads, seeded numbers, words.
     room("Basics"),
 
     room("Limiters"),
@@ -70,7 +70,7 @@ let package = Package(
     room("Exploration", "Basics"),
     room("Workloads", "Basics"),
     room("GradeReport"),
-    room("LessonBook"),
+    room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
 
     room("Specimens", "Basics", "Limiters"),
@@ -85,7 +85,7 @@ let package = Package(
       "Basics",
       heap
     ),
-    room("Rendering", "Tracing", "Experiments", "Workloads", "Mechanisms"),
+    room("Rendering", "Basics", "Tracing", "Experiments", "Workloads", "Mechanisms"),
     room(
       "Shell",
       "Experiments",
@@ -108,7 +108,7 @@ let package = Package(
       "CAllocations",
       histogram
     ),
-    room("Publishing", "Trials", "Statistics", "Mechanisms", histogram),
+    room("Publishing", "Basics", "Trials", "Statistics", "Mechanisms", histogram),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
     // lab builds one around a learner's file, and reads what that one writes (GradeReport).
@@ -134,6 +134,7 @@ let package = Package(
       swiftSettings: house
     ),
     tests("HouseTests"),
+    tests("BasicsTests", "Basics"),
     tests("LimitersTests", "Limiters", "Basics", "TestSupport"),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
@@ -148,7 +149,7 @@ let package = Package(
       path: "Tests/EchoEditor",
       swiftSettings: house
     ),
-    tests("TerminalTests", "Terminal", "TestSupport", "echo-editor"),
+    tests("TerminalTests", "Terminal", "Basics", "TestSupport", "echo-editor"),
     tests("SpecimensTests", "Specimens", "Limiters", "TestSupport"),
     tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "TestSupport"),
     tests(

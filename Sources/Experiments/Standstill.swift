@@ -1,3 +1,4 @@
+internal import Basics
 internal import Tracing
 
 /// Who waits for what in a run in which nothing can run, nothing sleeps, and tasks remain.
@@ -55,12 +56,7 @@ struct Standstill {
 
   private func label(_ life: TaskLife) -> String { life.task.label(amongst: tasks) }
 
-  /// "t01, t02 and 7 more": at most four.
   private func list(_ lives: [TaskLife], _ text: (TaskLife) -> String) -> String {
-    if lives.count == 1 { return text(lives[0]) }
-    let shown = lives.count > 4 ? 3 : lives.count - 1
-    let names = lives.prefix(shown).map(text).joined(separator: ", ")
-    let rest = lives.count - shown
-    return rest == 1 ? "\(names) and \(text(lives[shown]))" : "\(names) and \(rest) more"
+    ListText.some(lives.map(text))
   }
 }

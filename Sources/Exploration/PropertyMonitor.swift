@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Watches one schedule for broken promises.
 ///
 /// A value type fed with what tasks report and what the driver does; it keeps the first violation.
@@ -193,11 +195,9 @@ struct PropertyMonitor {
     if violation == nil { violation = Violation(kind: kind, message: message, tasks: tasks) }
   }
 
-  static func name(_ task: Int) -> String { task < 10 ? "t0\(task)" : "t\(task)" }
+  static func name(_ task: Int) -> String { TaskLabel.text(task, amongst: 0) }
 
   private static func names(_ tasks: [Int]) -> String {
-    let names = tasks.map(name)
-    guard let last = names.last, names.count > 1 else { return names.joined() }
-    return names.dropLast().joined(separator: ", ") + " and " + last
+    ListText.all(tasks.map(name))
   }
 }

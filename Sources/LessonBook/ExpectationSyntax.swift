@@ -1,3 +1,5 @@
+internal import Basics
+
 extension Expectation {
   /// Reads `makespan = 400ms ~5%`; spaces around the operators may be left out.
   ///
@@ -133,16 +135,16 @@ extension MetricValue {
   package init?(_ text: String) {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     guard let number = Double(digits), digits.first?.isNumber == true else { return nil }
-    switch String(text[digits.endIndex...]).trimmed {
+    let unit = String(text[digits.endIndex...]).trimmed
+    switch unit {
     case "": self = Int(digits).map(MetricValue.count) ?? .number(number)
     case "%": self = .percent(number)
-    case "/s": self = .rate(number)
-    case "/ms": self = .rate(number * 1000)
-    case "/m": self = .rate(number / 60)
-    case let unit:
-      let sizes = ["ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 6e10]
-      guard let size = sizes[unit], number * size < 9e18 else { return nil }
-      self = .duration(Int64((number * size).rounded()))
+    case let unit where unit.hasPrefix("/"):
+      guard let rate = UnitSyntax.rate(number, per: String(unit.dropFirst())) else { return nil }
+      self = .rate(rate)
+    default:
+      guard let duration = UnitSyntax.duration(number, in: unit) else { return nil }
+      self = .duration(duration)
     }
   }
 }

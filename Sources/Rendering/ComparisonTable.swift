@@ -1,3 +1,4 @@
+internal import Basics
 package import Experiments
 import Tracing
 import Workloads
@@ -91,7 +92,7 @@ package enum ComparisonTable {
   private static func clocks(_ entries: [Entry]) -> String? {
     let real = entries.filter { $0.run.clock == .real }
     guard !real.isEmpty, real.count < entries.count else { return nil }
-    return "\(list(real.map(\.name))) ran on the wall clock, the others in virtual time, "
+    return "\(ListText.all(real.map(\.name))) ran on the wall clock, the others in virtual time, "
       + "where everything but the work itself takes no time: compare the shapes, not the last digits."
   }
 
@@ -99,7 +100,8 @@ package enum ComparisonTable {
     let first = entries[0].run.plan.map(\.service)
     let others = entries.dropFirst().filter { $0.run.plan.map(\.service) != first }
     guard !others.isEmpty else { return nil }
-    return "Not the same work: the tasks of \(list(others.map(\.name))) differ from those of "
+    return
+      "Not the same work: the tasks of \(ListText.all(others.map(\.name))) differ from those of "
       + "\(entries[0].name)."
   }
 
@@ -115,8 +117,8 @@ package enum ComparisonTable {
     let first = entries.filter { Double($0.summary.makespan) <= Double(fastest) * 1.02 }
     let last = entries.filter { Double($0.summary.makespan) >= Double(slowest) / 1.02 }
     let factor = NumberText.rate(Double(slowest) / Double(fastest))
-    return "\(list(first.map(\.name))) ended first, after \(DurationText.text(fastest)); "
-      + "\(list(last.map(\.name))) took \(factor) times as long."
+    return "\(ListText.all(first.map(\.name))) ended first, after \(DurationText.text(fastest)); "
+      + "\(ListText.all(last.map(\.name))) took \(factor) times as long."
   }
 
   private static func threads(_ entries: [Entry]) -> String? {
@@ -126,22 +128,18 @@ package enum ComparisonTable {
     }
     guard !greedy.isEmpty else { return nil }
     let named = greedy.map { "\($0.name) held \($0.summary.threadsPeak) threads" }
-    return "\(list(named)): a waiting task blocks one each."
+    return "\(ListText.all(named)): a waiting task blocks one each."
   }
 
   private static func order(_ entries: [Entry]) -> String? {
     let overtaking = entries.filter { $0.summary.orderBreaks > 0 }
     guard !overtaking.isEmpty else { return "Every one admitted in the order of arrival." }
     if overtaking.count == entries.count { return "None admitted in the order of arrival." }
-    return "\(list(overtaking.map(\.name))) did not admit in the order of arrival; the others did."
+    return
+      "\(ListText.all(overtaking.map(\.name))) did not admit in the order of arrival; the others did."
   }
 
   private static func violations(_ entries: [Entry]) -> [String] {
     entries.flatMap { entry in entry.summary.violations.map { "\(entry.name): \($0)." } }
-  }
-
-  private static func list(_ names: [String]) -> String {
-    guard names.count > 1, let last = names.last else { return names.first ?? "" }
-    return names.dropLast().joined(separator: ", ") + " and " + last
   }
 }

@@ -1,24 +1,5 @@
 /// What the SVG and the HTML export share.
 enum Markup {
-  /// Text that is safe between tags and inside quoted attributes.
-  static func escaped(_ text: String) -> String {
-    var escaped = ""
-    escaped.reserveCapacity(text.utf8.count)
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      // The controls XML does not allow.
-      case "\u{0}"..."\u{8}", "\u{B}", "\u{C}", "\u{E}"..."\u{1F}": escaped += "\u{FFFD}"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
-  }
-
   /// The colours of every state, light and dark, told apart by people who see red and green alike.
   static let colours = """
     :root { color-scheme: light dark; --paper: #ffffff; --ink: #1b1f24; --faint-ink: #57606a;

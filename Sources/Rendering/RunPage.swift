@@ -5,6 +5,7 @@
 // of tasks; it is zoomed and walked through by pointer or by keys, and what it shows of the chosen task
 // is said in words below it.
 
+internal import Basics
 package import Experiments
 package import Tracing
 
@@ -30,7 +31,7 @@ package enum RunPage {
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
       style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
       <link rel="icon" href="data:,">
-      <title>\(Markup.escaped(title))</title>
+      <title>\(XMLText.escaped(title))</title>
       <style>
       \(Markup.colours)
       \(PageStyle.text)
@@ -38,9 +39,9 @@ package enum RunPage {
       </head>
       <body>
       <header>
-      <h1>\(Markup.escaped(title))</h1>
+      <h1>\(XMLText.escaped(title))</h1>
       <p>\(clock), seed \(run.seed)</p>
-      <p class="line">\(Markup.escaped(oneLine(run, summary)))</p>
+      <p class="line">\(XMLText.escaped(oneLine(run, summary)))</p>
       \(notes(run, summary))</header>
       <main>
       \(chart)
@@ -80,7 +81,7 @@ package enum RunPage {
     let items = notes.map { note in
       let kind = note.isViolation ? "wrong" : "note"
       return "<li class=\"\(kind)\"><strong>\(note.isViolation ? "Wrong" : "Note"):</strong> "
-        + "\(Markup.escaped(note.text)) <span>(<code>\(Markup.escaped(note.command))</code>)</span></li>"
+        + "\(XMLText.escaped(note.text)) <span>(<code>\(XMLText.escaped(note.command))</code>)</span></li>"
     }
     return "<ul class=\"notes\">\n\(items.joined(separator: "\n"))\n</ul>\n"
   }
@@ -100,7 +101,7 @@ package enum RunPage {
 
   private static func sentences(_ run: Run, _ summary: RunSummary) -> String {
     let lines = Describe.run(run, summary).split(separator: "\n")
-    return lines.map { "<p>\(Markup.escaped(String($0)))</p>" }.joined(separator: "\n")
+    return lines.map { "<p>\(XMLText.escaped(String($0)))</p>" }.joined(separator: "\n")
   }
 
   private static func table(_ run: Run, _ timeline: Timeline) -> String {

@@ -3,6 +3,7 @@
 // waiting is a thin line, a blocked thread a hatched band, running a full bar, suspension a dashed
 // outline, and each kind of end has its own mark.
 
+internal import Basics
 package import Experiments
 package import Tracing
 
@@ -87,7 +88,7 @@ package enum RunSVG {
     ) {
       line(
         #"<text class="\#(kind)" x="\#(n(x))" y="\#(n(y))" text-anchor="\#(anchor)">"#
-          + "\(Markup.escaped(text))</text>"
+          + "\(XMLText.escaped(text))</text>"
       )
     }
 
@@ -116,7 +117,7 @@ package enum RunSVG {
         let y = top + Double(index) * rowHeight
         let name = run.label(of: lane.life.task)
         let title = "\(name): \(LifeText.line(lane.life))"
-        line("<g><title>\(Markup.escaped(title))</title>")
+        line("<g><title>\(XMLText.escaped(title))</title>")
         if rowHeight >= 18 || index.isMultiple(of: max(1, Int(18 / rowHeight))) {
           label(name, left - 8, y + max(rowHeight, 12) * 0.72, anchor: "end")
         }
@@ -232,8 +233,8 @@ package enum RunSVG {
       return """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(n(width)) \(n(height))" \
         width="\(n(width))" height="\(n(height))" role="img" aria-labelledby="title desc">
-        <title id="title">\(Markup.escaped(title))</title>
-        <desc id="desc">\(Markup.escaped(Describe.run(run, summary)))</desc>
+        <title id="title">\(XMLText.escaped(title))</title>
+        <desc id="desc">\(XMLText.escaped(Describe.run(run, summary)))</desc>
         <style>
         \(Markup.colours)
         \(Self.style)
@@ -242,8 +243,8 @@ package enum RunSVG {
         patternTransform="rotate(45)"><rect class="hatch-ground" width="5" height="5"/>\
         <rect class="hatch-line" width="2" height="5"/></pattern></defs>
         <rect class="paper" width="100%" height="100%"/>
-        <text class="h" x="16" y="28">\(Markup.escaped(title))</text>
-        <text class="s" x="16" y="48">\(Markup.escaped(line))</text>
+        <text class="h" x="16" y="28">\(XMLText.escaped(title))</text>
+        <text class="s" x="16" y="48">\(XMLText.escaped(line))</text>
         \(body)</svg>
 
         """

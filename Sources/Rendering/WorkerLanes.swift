@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Tracing
 
@@ -76,8 +77,7 @@ struct WorkerLanes {
         index += 1
       }
       let next = index < worker.marks.count ? worker.marks[index].time : .max
-      let names = tasks.prefix(3).map(run.label(of:)).joined(separator: ", ")
-      let name = tasks.count > 3 ? "\(names) and \(tasks.count - 3) more" : names
+      let name = ListText.first(3, of: tasks.map(run.label(of:)))
       let end = min(time + Self.stepLength, next)
       slices.append(Slice(lane: lane, start: time, end: end, name: name, isStep: true))
     }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Every command there is.
 package enum CommandTable {
   /// Commands that help lists under one heading.
@@ -58,7 +60,7 @@ package enum CommandTable {
     let matches = commands.filter { $0.name.hasPrefix(text) }
     if matches.count == 1 { return matches[0] }
     if matches.count > 1 {
-      let names = Arguments.list(matches.map(\.name), "or")
+      let names = ListText.all(matches.map(\.name), "or")
       throw ShellError("'\(text)' could be \(names). Write more of it", at: word)
     }
     let topics = orTopic ? HelpTopic.all.map(\.name) : []

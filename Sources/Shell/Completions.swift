@@ -3,6 +3,7 @@ internal import Foundation
 internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
+internal import Tracing
 
 /// What could stand at the cursor of a line: read from the table of commands.
 package struct Completions: Hashable, Sendable {
@@ -98,13 +99,7 @@ package struct Completions: Hashable, Sendable {
       let specimens = beginning.hasPrefix("s") ? Catalogue.specimens : []
       return entries(Catalogue.mechanisms + specimens)
     case .task:
-      let width = max(2, String(tasks).count)
-      return plain(
-        (1...max(1, min(tasks, 200))).prefix(tasks).map { number in
-          let digits = String(number)
-          return "t" + String(repeating: "0", count: width - digits.count) + digits
-        }
-      )
+      return plain((0..<min(tasks, 200)).map { TaskID($0 + 1).label(amongst: tasks) })
     case .command:
       let topics = HelpTopic.all.map {
         Candidate(text: $0.name, description: $0.summary, isWhole: true)

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import LessonBook
 internal import Mechanisms
@@ -116,14 +117,14 @@ package actor Session {
         do {
           outcome.formUnion(try await execute(words))
         } catch {
-          outcome.formUnion(fail(error, at: place))
+          outcome.formUnion(fail(error, in: line, at: place))
         }
         if output.isClosed { outcome.insert(.quit) }
         if interruption.hasCome { outcome.insert(.interrupted) }
         if ends(with: outcome) { break }
       }
     } catch {
-      return fail(error, at: place)
+      return fail(error, in: line, at: place)
     }
     return outcome
   }
@@ -157,16 +158,16 @@ package actor Session {
   }
 
   /// Tells why a command failed.
-  private func fail(_ error: any Error, at place: Place) -> Outcome {
+  private func fail(_ error: any Error, in line: String, at place: Place) -> Outcome {
     let shell = error as? ShellError ?? ShellError("\(error)")
     let isSentence = shell.message.last.map { ".?…".contains($0) } ?? true
     let message = isSentence ? shell.message : shell.message + "."
     switch place {
     case .prompt(let columns):
-      output.complain(pointing(message, at: shell.range, behind: columns))
+      output.complain(pointing(message, at: shell.range, of: line, behind: columns))
       tell(classroom.visit?.reminder.map(inLines))
-    case .script(let name, let line):
-      output.complain("\(name):\(line): \(message)")
+    case .script(let name, let number):
+      output.complain("\(name):\(number): \(message)")
     }
     return .failed
   }
@@ -203,15 +204,21 @@ package actor Session {
 
 extension Session {
   /// The message, with carets under the word it is about where there is one and room for them.
-  private func pointing(_ message: String, at range: Range<Int>?, behind columns: Int) -> String {
+  private func pointing(
+    _ message: String,
+    at range: Range<Int>?,
+    of line: String,
+    behind columns: Int
+  ) -> String {
     let width = output.display.width
     // A line that wraps around is no longer above its carets.
-    guard let range, columns + range.upperBound <= width else { return inLines(message) }
+    let place = { columns + CellWidth.of(String(line.prefix($0))) }
+    guard let range, place(range.upperBound) <= width else { return inLines(message) }
+    let (start, end) = (place(range.lowerBound), place(range.upperBound))
     let carets =
-      String(repeating: " ", count: columns + range.lowerBound)
-      + String(repeating: "^", count: max(1, range.count))
+      String(repeating: " ", count: start) + String(repeating: "^", count: max(1, end - start))
     let single = "\(carets) \(message)"
-    return single.count <= width ? single : "\(carets)\n\(inLines(message))"
+    return CellWidth.of(single) <= width ? single : "\(carets)\n\(inLines(message))"
   }
 
   /// A sentence broken where the display ends.

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The candidates of a completion laid out below the line: with their descriptions one a line, else
 /// in columns, filled downwards as `ls` does.
 enum CandidateListing {

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Decides what to send so that a block of lines changes in place.
 ///
 /// The cursor rests at the start of the row below the block. Only rows that differ are written

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// A prompt as libedit wants it: what takes no room on the screen enclosed in markers.
 ///
 /// libedit counts cells to know where the line begins, so colours must be told apart from text. It

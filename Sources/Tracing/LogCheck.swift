@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Reads a log against the rules every run must keep, and says in words which were broken.
 ///
 /// Each kind of violation gives one line, with its first case and how many there are. A line begins
@@ -98,7 +100,7 @@ package struct LogCheck: Hashable, Sendable {
 
   private func unendedLine(_ lives: [TaskLife]) -> String? {
     guard !unended.isEmpty else { return nil }
-    let named = unended.prefix(3).map { task in
+    let named = unended.map { task in
       let name = task.label(amongst: lives.count)
       let life = lives[Int(task.number) - 1]
       if let admitted = life.admitted {
@@ -106,9 +108,7 @@ package struct LogCheck: Hashable, Sendable {
       }
       return "\(name) (waiting since \(DurationText.text(life.arrived ?? 0)))"
     }
-    let rest = unended.count - named.count
-    let more = rest > 0 ? " and \(rest) more" : ""
-    return "never-ended: \(named.joined(separator: ", "))\(more)"
+    return "never-ended: " + ListText.first(3, of: named)
   }
 }
 

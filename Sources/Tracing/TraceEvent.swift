@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The number of a simulated task within one run, from 1; 0 stands for the run itself.
 ///
 /// Shown as `t07`, zero-padded to one width for all tasks of a run.
@@ -13,9 +15,7 @@ package struct TaskID: Hashable, Comparable, Sendable {
 
   /// The task's name, such as `t007` where the run has between 100 and 999 tasks.
   package func label(amongst tasks: Int) -> String {
-    let digits = String(number)
-    let width = max(2, String(tasks).utf8.count)
-    return "t" + String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    TaskLabel.text(Int(number), amongst: tasks)
   }
 }
 

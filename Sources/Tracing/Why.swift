@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Why one task waited as long as it did, from the log alone.
 package struct Why: Hashable, Sendable {
   package let life: TaskLife
@@ -150,12 +152,5 @@ package struct Why: Hashable, Sendable {
     }
   }
 
-  /// "t01, t02 and 7 more": at most four names.
-  private func list(_ tasks: [TaskID]) -> String {
-    if tasks.count == 1 { return label(tasks[0]) }
-    let shown = tasks.count > 4 ? 3 : tasks.count - 1
-    let names = tasks.prefix(shown).map(label).joined(separator: ", ")
-    let rest = tasks.count - shown
-    return rest == 1 ? "\(names) and \(label(tasks[shown]))" : "\(names) and \(rest) more"
-  }
+  private func list(_ tasks: [TaskID]) -> String { ListText.some(tasks.map(label)) }
 }

@@ -27,7 +27,7 @@ struct ImportDirections {
     "Exploration": Room(rooms: ["Basics"]),
     "Workloads": Room(rooms: ["Basics"]),
     "GradeReport": Room(rooms: []),
-    "LessonBook": Room(rooms: []),
+    "LessonBook": Room(rooms: ["Basics"]),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
     "Terminal": Room(rooms: ["Basics", "CLibedit"]),
@@ -37,7 +37,7 @@ struct ImportDirections {
       rooms: ["Mechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads", "Basics"],
       packages: ["HeapModule"]
     ),
-    "Rendering": Room(rooms: ["Tracing", "Experiments", "Mechanisms", "Workloads"]),
+    "Rendering": Room(rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "Workloads"]),
     "Shell": Room(
       rooms: [
         "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms", "Tracing",
@@ -49,7 +49,10 @@ struct ImportDirections {
       rooms: ["Statistics", "Mechanisms", "Tracing", "Workloads", "Basics", "CAllocations"],
       packages: ["Histogram"]
     ),
-    "Publishing": Room(rooms: ["Trials", "Statistics", "Mechanisms"], packages: ["Histogram"]),
+    "Publishing": Room(
+      rooms: ["Basics", "Trials", "Statistics", "Mechanisms"],
+      packages: ["Histogram"]
+    ),
     "Grading": Room(
       rooms: [
         "Basics", "Experiments", "GradeReport", "Rendering", "Mechanisms", "Tracing",

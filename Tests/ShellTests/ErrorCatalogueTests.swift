@@ -600,6 +600,28 @@ struct ErrorCatalogueTests {
   }
 
   @Test
+  func `carets stand under the word, though wide characters stand before it or in it`() async {
+    let lab = Lab(display: Display(width: 200))
+    let (prompt, message) = (
+      String(repeating: " ", count: 8), "Write a whole number from 1 to 1000000."
+    )
+    #expect(
+      await lab.complaints(about: "run 5 limiter limit=漢字").first
+        == prompt + String(repeating: " ", count: 20) + "^^^^ limit= cannot be '漢字'. " + message
+    )
+    #expect(
+      await lab.complaints(about: "predict 漢字 e\u{301}; run 5 limit=x").first
+        == prompt
+        + "^^^^^^^ no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all."
+    )
+    #expect(
+      await lab.complaints(about: "source \"漢字\" e\u{301}; show").first
+        == prompt + String(repeating: " ", count: 14)
+        + "^ 'e\u{301}' is one word too many. Write: source FILE."
+    )
+  }
+
+  @Test
   func `a line that wraps around has no carets`() async {
     let lab = Lab(display: Display(width: 40))
     let complaints = await lab.complaints(about: "run 5 limiter limit=3 work=100ms sed=7 clok=real")

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 
 /// Scalable vector graphics as text, element by element.
@@ -29,7 +30,7 @@ struct SVG {
       "x": Self.number(point.x), "y": Self.number(point.y), "text-anchor": anchor.rawValue,
       "class": name,
     ])
-    body += "<text\(attributes)>\(Self.escaped(words))</text>\n"
+    body += "<text\(attributes)>\(XMLText.escaped(words))</text>\n"
   }
 
   /// A group whose drawing says `title` when the pointer rests on it.
@@ -37,7 +38,7 @@ struct SVG {
     var inner = SVG()
     draw(&inner)
     body += "<g class=\"\(name)\">"
-    if let title { body += "<title>\(Self.escaped(title))</title>" }
+    if let title { body += "<title>\(XMLText.escaped(title))</title>" }
     body += "\n\(inner.body)</g>\n"
   }
 
@@ -57,7 +58,7 @@ struct SVG {
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.number(width)) \(Self.number(height))" \
     width="\(Self.number(width))" height="\(Self.number(height))" role="img" \
-    aria-label="\(Self.escaped(label))">
+    aria-label="\(XMLText.escaped(label))">
     <style>\(Palette.styleSheet)</style>
     <rect class="paper" width="100%" height="100%"/>
     \(body)</svg>
@@ -81,14 +82,7 @@ struct SVG {
     return Int(exactly: rounded).map(String.init) ?? String(rounded)
   }
 
-  static func escaped(_ text: String) -> String {
-    text.replacingOccurrences(of: "&", with: "&amp;")
-      .replacingOccurrences(of: "<", with: "&lt;")
-      .replacingOccurrences(of: ">", with: "&gt;")
-      .replacingOccurrences(of: "\"", with: "&quot;")
-  }
-
   private static func text(_ attributes: KeyValuePairs<String, String>) -> String {
-    attributes.map { " \($0)=\"\(escaped($1))\"" }.joined()
+    attributes.map { " \($0)=\"\(XMLText.escaped($1))\"" }.joined()
   }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import Statistics
 internal import Trials
@@ -420,7 +421,7 @@ struct HTMLReport {
   }
 
   private func anchor(_ workload: String) -> String { "w-\(workload)" }
-  private func escaped(_ text: String) -> String { SVG.escaped(text) }
+  private func escaped(_ text: String) -> String { XMLText.escaped(text) }
 
   private static let styleSheet = """
     \(Palette.styleSheet)

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Foundation
 internal import Rendering
@@ -47,7 +48,7 @@ enum ExportFormat: String, CaseIterable {
 
   static let key = Key(
     "format",
-    form: Arguments.list(allCases.map(\.rawValue), "or"),
+    form: ListText.all(allCases.map(\.rawValue), "or"),
     help: "the format, where the ending of the file does not say",
     candidates: allCases.map(\.rawValue)
   )
@@ -81,7 +82,7 @@ enum ExportFormat: String, CaseIterable {
     {
       return format
     }
-    let endings = Arguments.list(allCases.map { ".\($0.ending)" }, "or")
+    let endings = ListText.all(allCases.map { ".\($0.ending)" }, "or")
     throw ShellError(
       "the ending of '\(file.text)' says no format. End it in \(endings), or give format=",
       at: file

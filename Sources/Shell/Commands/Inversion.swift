@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Rendering
 internal import Tracing
@@ -5,7 +6,7 @@ internal import Tracing
 extension Keys {
   static let remedy = Key(
     "remedy",
-    form: Arguments.list(PriorityInversion.Remedy.allCases.map(\.rawValue), "or"),
+    form: ListText.all(PriorityInversion.Remedy.allCases.map(\.rawValue), "or"),
     help: "what is done about it",
     candidates: PriorityInversion.Remedy.allCases.map(\.rawValue)
   )

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
@@ -147,7 +148,7 @@ extension Session {
     guard let word else { return standard }
     guard let number = ValueSyntax.count(word.text, in: 0...1_000_000) else {
       let forks = game?.forks.keys.sorted() ?? []
-      let known = forks.isEmpty ? "" : " or a fork: " + Arguments.list(forks, "or")
+      let known = forks.isEmpty ? "" : " or a fork: " + ListText.all(forks, "or")
       throw ShellError("'\(word.text)' is no number of steps\(known)", at: word)
     }
     return number

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The words of one command, sorted into places and keys, with typed ways to read them.
 ///
 /// Every reading that fails throws a `ShellError` that names the word, where it stands and what
@@ -77,7 +79,7 @@ package struct Arguments: Sendable {
     if matches.count == 1 { return matches[0] }
     if matches.count > 1 {
       throw ShellError(
-        "'\(key.text)' could be \(Self.list(matches, "or")). Write more of it",
+        "'\(key.text)' could be \(ListText.all(matches, "or")). Write more of it",
         at: key
       )
     }
@@ -87,12 +89,6 @@ package struct Arguments: Sendable {
       "'\(command.name)' has no key '\(key.text)'.\(question) 'help \(command.name)' lists them",
       at: key
     )
-  }
-
-  /// "a, b and c".
-  static func list(_ words: [String], _ conjunction: String) -> String {
-    guard words.count > 1, let last = words.last else { return words.first ?? "" }
-    return words.dropLast().joined(separator: ", ") + " \(conjunction) " + last
   }
 
   /// The value of a key, read by `parse`; nil where the key is not given.

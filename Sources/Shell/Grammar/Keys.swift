@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Foundation
 internal import Mechanisms
@@ -19,7 +20,7 @@ enum Keys {
   )
   static let kind = Key(
     "kind",
-    form: Arguments.list(ServiceKind.allCases.map(\.rawValue), "or"),
+    form: ListText.all(ServiceKind.allCases.map(\.rawValue), "or"),
     help: "how a task spends its time: suspended, blocking its thread, computing, downloading",
     candidates: ServiceKind.allCases.map(\.rawValue)
   )
@@ -49,7 +50,7 @@ enum Keys {
   )
   static let depends = Key(
     "depends",
-    form: Arguments.list(Workload.Dependencies.allCases.map(\.rawValue), "or"),
+    form: ListText.all(Workload.Dependencies.allCases.map(\.rawValue), "or"),
     help: "which tasks wait for which others' end (operation-queue)",
     candidates: Workload.Dependencies.allCases.map(\.rawValue)
   )

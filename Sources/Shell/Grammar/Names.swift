@@ -1,3 +1,4 @@
+internal import Basics
 internal import Mechanisms
 
 /// Looks names up, and says what would be right when there is none.
@@ -8,7 +9,7 @@ enum Names {
     let matches = Catalogue.mechanisms.filter { $0.id.hasPrefix(word.text) }
     if matches.count == 1, !word.text.isEmpty { return matches[0] }
     if matches.count > 1, !word.text.isEmpty {
-      let names = Arguments.list(matches.map(\.id), "or")
+      let names = ListText.all(matches.map(\.id), "or")
       throw ShellError("'\(word.text)' could be \(names). Write more of it", at: word)
     }
     let all = Catalogue.mechanisms + Catalogue.specimens

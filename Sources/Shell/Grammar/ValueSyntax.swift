@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 package import Workloads
 
@@ -8,16 +9,7 @@ package import Workloads
 package enum ValueSyntax {
   /// `250us`, `40ms`, `1.5s`, `2m`, `0`: nanoseconds.
   package static func duration(_ text: String) -> Int64? {
-    if text == "0" { return 0 }
-    let units: [(suffix: String, nanoseconds: Double)] = [
-      ("ns", 1), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10),
-    ]
-    guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
-    guard let number = decimal(String(text.dropLast(unit.suffix.count))) else { return nil }
-    let nanoseconds = number * unit.nanoseconds
-    // A hundred days is more than any run needs, and far from where the arithmetic would overflow.
-    guard nanoseconds <= 8.64e15 else { return nil }
-    return Int64(nanoseconds.rounded())
+    text == "0" ? 0 : UnitSyntax.duration(text)
   }
 
   /// Digits with at most one point, and no sign or exponent.
@@ -44,12 +36,7 @@ package enum ValueSyntax {
   package static func rate(_ text: String) -> Double? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let number = decimal(parts[0]), number > 0 else { return nil }
-    switch parts[1] {
-    case "s": return number
-    case "ms": return number * 1000
-    case "m": return number / 60
-    default: return nil
-    }
+    return UnitSyntax.rate(number, per: parts[1])
   }
 
   /// `40ms`, `exp:40ms`, `uniform:10ms..70ms`, `lognormal:40ms,0.5`.

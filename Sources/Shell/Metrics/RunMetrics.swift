@@ -1,3 +1,4 @@
+internal import Basics
 package import Experiments
 internal import Foundation
 package import LessonBook
@@ -192,9 +193,8 @@ package struct RunMetrics: MetricSource {
       if event.kind == .admitted { running.append(event.task) }
       if event.kind.isEnd { running.removeAll { $0 == event.task } }
       if running.count == summary.peakRunning, !running.isEmpty {
-        let names = running.prefix(4).map { run.label(of: $0) }.joined(separator: ", ")
-        let more = running.count > 4 ? " and \(running.count - 4) more" : ""
-        return "\(names)\(more) at \(DurationText.text(event.time))"
+        let names = ListText.first(4, of: running.map { run.label(of: $0) })
+        return "\(names) at \(DurationText.text(event.time))"
       }
     }
     return nil

@@ -41,14 +41,14 @@ package enum CellWidth {
     return String(result)
   }
 
-  struct Piece {
-    var scalars: Substring.UnicodeScalarView
-    var width: Int
-    var isSequence: Bool
+  package struct Piece {
+    package var scalars: Substring.UnicodeScalarView
+    package var width: Int
+    package var isSequence: Bool
   }
 
   /// The scalars of a text, one a piece, and its control sequences, each in one piece.
-  static func pieces(of text: String) -> [Piece] {
+  package static func pieces(of text: String) -> [Piece] {
     let scalars = text.unicodeScalars
     var result: [Piece] = []
     result.reserveCapacity(scalars.count)
