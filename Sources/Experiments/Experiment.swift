@@ -100,13 +100,9 @@ package struct Experiment: Sendable {
       case .fifoToFirstSuspension: !overlaps
       case .none: false
       }
-    // A limit that changes is held to its highest value: lowering it stops nobody who runs.
-    let limits = controls.compactMap { (_, control) in
-      if case .changeLimit(let limit) = control { limit } else { nil }
-    }
     return RunFacts(
       tasks: tasks,
-      limit: overlaps ? nil : effectiveLimit.map { limits.reduce($0, max) },
+      limit: overlaps ? nil : effectiveLimit,
       promisesOrder: ordered && orderShows && workload.dependencies == .none,
       serviceHoldsWorker: kind.holdsWorker || (profile.clock == .real && kind == .download)
     )

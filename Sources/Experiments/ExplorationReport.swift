@@ -74,6 +74,10 @@ package struct ExplorationReport: Sendable {
   /// The schedule first found to break a promise, and the smallest that does.
   package var found: (schedule: String, minimum: ScheduleDescription)?
   package var wasInterrupted: Bool
+  /// Whether the search ended at its number of schedules, with more to look at.
+  package var isCut: Bool {
+    strategy == .exhaustive && !isExhaustive && !wasInterrupted && found == nil
+  }
   /// Tasks that nothing can resume any more, and whose memory is lost.
   package var tasksLost: Int
 }
@@ -89,6 +93,10 @@ package struct ExplorationPlan: Sendable {
 
   /// How many schedules the random strategies look at unless told.
   package static let defaultSchedules = 10_000
+  /// How many an exhaustive search looks at before it ends as bounded, unless told.
+  ///
+  /// All that the lessons and the tests call exhaustive stays far below.
+  package static let mostSchedules = 3_000_000
 
   package init(
     strategy: ExplorationReport.Strategy = .exhaustive,
@@ -97,7 +105,8 @@ package struct ExplorationPlan: Sendable {
     depth: Int = 3
   ) {
     self.strategy = strategy
-    self.schedules = schedules ?? (strategy == .exhaustive ? .max : Self.defaultSchedules)
+    self.schedules =
+      schedules ?? (strategy == .exhaustive ? Self.mostSchedules : Self.defaultSchedules)
     self.seed = seed
     self.depth = depth
   }

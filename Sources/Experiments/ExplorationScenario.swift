@@ -133,7 +133,7 @@ private struct ScenarioTracer: Tracer {
       case .cancelled(.waiting): .cancelledWaiting
       case .cancelled(.running): .cancelledRunning
       case .rejected: .rejected
-      case .blocked, .progress, .suspended, .resumed: nil
+      case .blocked, .progress, .suspended, .resumed, .limit: nil
       }
     if let observation { context.report(observation, of: Int(task.number)) }
   }

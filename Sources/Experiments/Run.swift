@@ -13,7 +13,7 @@ package enum RunClock: String, Hashable, Sendable {
 package struct Run: Sendable {
   /// The mechanism's identifier.
   package var mechanism: String
-  /// The limit asked for, or 1 for the ordered queues, or nil for `none`.
+  /// The limit at the start, or 1 for the ordered queues, or nil for `none`.
   package var limit: Int?
   package var seed: UInt64
   package var clock: RunClock

@@ -21,7 +21,7 @@ struct Standstill {
       .sorted { ($0.arrived ?? 0, $0.task) < ($1.arrived ?? 0, $1.task) }
     inService = left.filter { $0.admitted != nil }
     tasks = facts.tasks
-    limit = facts.limit
+    limit = facts.limit == nil ? nil : StepFunction(limit: facts.limit, in: events).value
     self.permitsInUse = permitsInUse
   }
 

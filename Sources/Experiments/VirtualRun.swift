@@ -40,6 +40,7 @@ package final class VirtualRun: LiveRun {
   package let experiment: Experiment
   private let scheduler: VirtualScheduler
   private let mechanism: any Mechanism
+  private let steering: Steering
   private let recorder: TraceRecorder
   private let world: VirtualWorld
   private let state = Mutex(State())
@@ -52,6 +53,7 @@ package final class VirtualRun: LiveRun {
       MechanismSetup(limit: experiment.limit, executor: scheduler)
     )
     recorder = TraceRecorder(source: VirtualTraceSource(scheduler: scheduler))
+    steering = Steering(mechanism, limit: experiment.limit, recorder)
     world = VirtualWorld(scheduler: scheduler)
     let controls = experiment.controls.sorted { $0.at < $1.at }
     if !controls.isEmpty {
@@ -93,13 +95,7 @@ package final class VirtualRun: LiveRun {
     visit?.cancel()
   }
 
-  package func perform(_ control: Experiment.Control) {
-    switch control {
-    case .changeLimit(let limit): mechanism.changeLimit(to: limit)
-    case .suspend: mechanism.setSuspended(true)
-    case .resume: mechanism.setSuspended(false)
-    }
-  }
+  package func perform(_ control: Experiment.Control) { steering.perform(control) }
 
   package func stop(because reason: String) {
     state.withLock { state in

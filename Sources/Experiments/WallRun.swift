@@ -39,6 +39,7 @@ package final class WallRun: LiveRun {
 
   package let experiment: Experiment
   private let mechanism: any Mechanism
+  private let steering: Steering
   private let recorder: TraceRecorder
   private let world: WallWorld
   private let state = Mutex(State())
@@ -51,6 +52,7 @@ package final class WallRun: LiveRun {
     mechanism = experiment.mechanism.make(MechanismSetup(limit: experiment.limit))
     let start = MachineClock.monotonic()
     recorder = TraceRecorder(source: WallTraceSource(start: start))
+    steering = Steering(mechanism, limit: experiment.limit, recorder)
     world = WallWorld(start: start)
     state.withLock { state in
       for (time, control) in experiment.controls { state.agenda.add(.control(control), at: time) }
@@ -95,13 +97,7 @@ package final class WallRun: LiveRun {
     running?.cancel()
   }
 
-  package func perform(_ control: Experiment.Control) {
-    switch control {
-    case .changeLimit(let limit): mechanism.changeLimit(to: limit)
-    case .suspend: mechanism.setSuspended(true)
-    case .resume: mechanism.setSuspended(false)
-    }
-  }
+  package func perform(_ control: Experiment.Control) { steering.perform(control) }
 
   package func stop(because reason: String) {
     let numbers = state.withLock { state in

@@ -9,7 +9,7 @@
 //   is the drawing's and not the run's.
 // - A wake-up is a flow ("s", "f") from the slice in which the cause departed to the one in which the
 //   task was admitted; both ends lie inside a slice, or no flow is written.
-// - The numbers running and waiting are counters ("C").
+// - The numbers running and waiting are counters ("C"), and so is a limit that changes.
 //
 // Times are microseconds with exact decimals. Process and thread numbers begin at 1, because 0 stands
 // for the idle task.
@@ -58,8 +58,7 @@ package enum ChromeTrace {
     // MARK: Names
 
     private func writeNames(_ lanes: WorkerLanes, _ json: inout JSONText) {
-      let limit = run.limit.map { "limit \($0)" } ?? "no limit"
-      let title = "\(run.mechanism), \(limit)"
+      let title = "\(run.mechanism), \(run.limitText)"
       name("process_name", "tasks (\(title))", process: Self.taskProcess, thread: 1, &json)
       guard !lanes.names.isEmpty else { return }
       name("process_name", "workers (\(title))", process: Self.workerProcess, thread: 1, &json)
@@ -197,7 +196,9 @@ package enum ChromeTrace {
     // MARK: Counters
 
     private func writeCounters(_ json: inout JSONText) {
-      for (name, function) in [("running", timeline.running), ("waiting", timeline.waiting)] {
+      var functions = [("running", timeline.running), ("waiting", timeline.waiting)]
+      if timeline.limit.steps.count > 1 { functions.append(("limit", timeline.limit)) }
+      for (name, function) in functions {
         for step in function.steps {
           json.object { json in
             json.member("ph", "C")

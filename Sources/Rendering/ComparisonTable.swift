@@ -53,7 +53,7 @@ package enum ComparisonTable {
         NumberText.rate(summary.throughput),
         DurationText.text(summary.waiting.p50),
         DurationText.text(summary.waiting.p99),
-        "\(summary.peakRunning)\(run.facts.limit.map { "/\($0)" } ?? "")",
+        "\(summary.peakRunning)\(summary.limitAtPeak.map { "/\($0)" } ?? "")",
         String(summary.threadsPeak),
         order(entry),
       ]
@@ -123,8 +123,8 @@ package enum ComparisonTable {
 
   private static func threads(_ entries: [Entry]) -> String? {
     let greedy = entries.filter { entry in
-      guard let limit = entry.run.facts.limit else { return false }
-      return entry.summary.threadsPeak > limit && entry.summary.blockedPeak > 1
+      let limit = entry.summary.limit.peak
+      return limit > 0 && entry.summary.threadsPeak > limit && entry.summary.blockedPeak > 1
     }
     guard !greedy.isEmpty else { return nil }
     let named = greedy.map { "\($0.name) held \($0.summary.threadsPeak) threads" }

@@ -21,7 +21,12 @@ package enum Describe {
     sentences.append(order(run, summary))
     if summary.threadsPeak > 0 {
       let noun = run.clock == .real ? "thread" : "worker"
-      sentences.append("It took \(NumberText.count(summary.threadsPeak, noun)).")
+      let count = NumberText.count(summary.threadsPeak, noun)
+      let pool = run.workers.map { max($0, summary.threadsPeak) } ?? summary.threadsPeak
+      sentences.append(
+        pool > summary.threadsPeak
+          ? "It took \(summary.threadsPeak) of \(pool) workers." : "It took \(count)."
+      )
     }
     for note in Note.all(for: run, summary) {
       sentences.append(
@@ -32,7 +37,7 @@ package enum Describe {
   }
 
   private static func opening(_ run: Run, _ lives: [TaskLife]) -> String {
-    let limit = run.limit.map { "with a limit of \($0)" } ?? "without a limit"
+    let limit = run.limit == nil ? "without a limit" : "with a limit of \(run.limitValues)"
     let clock = run.clock == .virtual ? "in virtual time" : "on the wall clock"
     return "\(NumberText.count(lives.count, "task")) went to \(run.mechanism) \(limit), \(clock), "
       + "seed \(run.seed)."
@@ -73,6 +78,7 @@ package enum Describe {
   }
 
   private static func order(_ run: Run, _ summary: RunSummary) -> String {
+    if run.stoppedBecause != nil, summary.orderBreaks == 0 { return "" }
     if summary.fifoInversions == 0 { return "Tasks were admitted in the order of their arrival." }
     let count = NumberText.grouped(summary.fifoInversions)
     let times = summary.fifoInversions == 1 ? "1 task was" : "\(count) tasks were"

@@ -15,6 +15,7 @@ package enum EventText {
     case .failed: "failed"
     case .cancelled: "cancelled"
     case .rejected: "rejected"
+    case .limit: "limit"
     }
   }
 
@@ -22,6 +23,7 @@ package enum EventText {
   package static func words(for kind: TraceEvent.Kind) -> String {
     switch kind {
     case .progress(let percent): "progress \(percent) %"
+    case .limit(let limit): "limit \(limit)"
     case .cancelled(let phase): "cancelled while \(phase.rawValue)"
     default: name(of: kind)
     }

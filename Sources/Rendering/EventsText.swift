@@ -33,7 +33,7 @@ package enum EventsText {
         )
       case .row(let index):
         let event = events[index]
-        let name = Columns.left(run.label(of: event.task), labelWidth)
+        let name = Columns.left(event.task == .run ? "" : run.label(of: event.task), labelWidth)
         var line = "\(Columns.right(clock.text(event.time), width))  \(name)  "
         line += format.style.paint(EventText.words(for: event.kind), Style.Role(event.kind))
         if let worker = event.worker { line += " on \(worker.label)" }

@@ -63,10 +63,21 @@ package enum ExplorationText {
       pieces.append("\(NumberText.grouped(report.failed)) fail (\(share))")
     }
     if report.wasInterrupted { pieces.append("interrupted") }
+    if report.isCut { pieces.append("schedules= looks at more") }
     if report.tasksLost > 0 {
       pieces.append("\(NumberText.count(report.tasksLost, "task")) left waiting for ever")
     }
     return pieces
+  }
+
+  /// How far an exploration has come, and how long it can still take.
+  package static func progress(_ schedules: Int, of most: Int, after elapsed: Duration) -> String {
+    let looked =
+      "exploring: \(NumberText.grouped(schedules)) of at most \(NumberText.count(most, "schedule"))"
+    guard schedules > 0 else { return looked }
+    let left = Double(nanoseconds(elapsed)) * (Double(most) / Double(schedules) - 1)
+    let seconds = Int64(min(max(left, 0) / 1e9, 1e8).rounded(.up))
+    return looked + ", \(DurationText.text(seconds * 1_000_000_000)) more at most"
   }
 
   private static func clean(_ report: ExplorationReport, _ format: TextFormat) -> String {

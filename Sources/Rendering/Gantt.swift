@@ -147,7 +147,8 @@ package struct Gantt {
     gap: (Range<Int>, Fold) -> [String]
   ) -> String {
     let fixed = 4 + (legend ? 2 : 0)
-    let fold = Fold(count: lanes.count, room: format.height.map { max(3, $0 - fixed) })
+    let room = format.height.map { max(3, $0 - fixed) } ?? format.mostRows
+    let fold = Fold(count: lanes.count, room: room)
     var lines = [axisLine]
     var hidden = 0
     for entry in fold.entries {
@@ -178,26 +179,20 @@ package struct Gantt {
   private var sparklines: [String] {
     let isNarrow = margin < 8
     let room = format.width - margin
-    return [
-      Columns.left(isNarrow ? "run" : "running", margin)
+    func row(_ name: String, _ function: StepFunction, counts: Bool) -> String {
+      Columns.left(name, margin)
         + Sparkline.line(
-          timeline.running,
+          function,
           axis: axis,
           room: room,
-          instants: true,
-          digits: true,
+          instants: counts,
+          digits: counts,
           glyphs: format.glyphs
-        ),
-      Columns.left(isNarrow ? "wait" : "waiting", margin)
-        + Sparkline.line(
-          timeline.waiting,
-          axis: axis,
-          room: room,
-          instants: false,
-          digits: false,
-          glyphs: format.glyphs
-        ),
-    ]
+        )
+    }
+    var lines = [row(isNarrow ? "run" : "running", timeline.running, counts: true)]
+    if timeline.limit.steps.count > 1 { lines.append(row("limit", timeline.limit, counts: true)) }
+    return lines + [row(isNarrow ? "wait" : "waiting", timeline.waiting, counts: false)]
   }
 
   private func hiddenNote(_ hidden: Int) -> [String] {

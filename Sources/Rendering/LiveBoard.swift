@@ -21,6 +21,10 @@ package struct LiveBoard: Sendable {
   package private(set) var ended = 0
   /// How many waiting tasks hold a thread.
   package private(set) var blocked = 0
+  /// The time of the last event.
+  package private(set) var lastTime: Int64 = 0
+  /// The limit it was changed to last; nil where it has not changed.
+  package private(set) var limit: Int?
   /// What was counted each time the board was looked at, oldest first.
   private(set) var history: [Sample] = []
 
@@ -40,7 +44,9 @@ package struct LiveBoard: Sendable {
 
   /// Takes note of events, in the order of the log.
   package mutating func take(_ events: [TraceEvent]) {
+    lastTime = events.last?.time ?? lastTime
     for event in events {
+      if case .limit(let limit) = event.kind { self.limit = Int(limit) }
       let index = Int(event.task.number) - 1
       guard states.indices.contains(index) else { continue }
       count(states[index], by: -1)
@@ -66,7 +72,7 @@ package struct LiveBoard: Sendable {
     case .progress(let share):
       if case .running(let since, _) = state { return .running(since: since, share: share) }
       return state
-    case .suspended, .resumed: return state
+    case .suspended, .resumed, .limit: return state
     case .finished, .failed, .cancelled, .rejected: return .ended(event.kind)
     }
   }

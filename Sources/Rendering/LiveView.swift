@@ -135,7 +135,7 @@ package struct LiveView: Sendable {
     }
     let counts = "\(DurationText.text(now)), \(board.ended) of \(board.plan.count) ended"
     let pieces = Columns.flow(
-      [counts, hint],
+      board.limit.map { [counts, "limit now \($0)", hint] } ?? [counts, hint],
       separator: format.glyphs.separator,
       width: format.width
     )

@@ -65,28 +65,29 @@ package struct Note: Hashable, Sendable {
   ) -> [(text: String, command: String)] {
     var found: [(String, String)] = []
     let tasks = run.facts.tasks
-    if let limit = run.facts.limit, summary.threadsPeak > limit, summary.blockedPeak > 1 {
+    let limit = summary.limit.peak
+    if limit > 0, summary.threadsPeak > limit, summary.blockedPeak > 1 {
       found.append(
         (
-          "peak \(summary.threadsPeak) threads for a limit of \(limit): each waiting task held one",
+          "peak \(summary.threadsPeak) threads for a limit of \(NumberText.grouped(limit)): each waiting task held one",
           run.mechanism == "gcd-semaphore"
             ? comparison(with: "gcd-gate", run, limit) : "timeline workers"
         )
       )
     }
-    if let limit = run.facts.limit, summary.peakRunning < limit, summary.overAdmissions == 0 {
+    if limit > 0, !summary.reachedLimit, summary.overAdmissions == 0 {
       if let workers = run.workers, run.facts.serviceHoldsWorker, summary.threadsPeak >= workers {
         found.append(
           (
             "blocking work held \(workers == 1 ? "the only worker" : "all \(workers) workers"), "
-              + "so at most \(summary.peakRunning) ran although the limit is \(limit)",
+              + "so at most \(summary.peakRunning) ran although the limit is \(NumberText.grouped(limit))",
             "timeline workers"
           )
         )
       } else if tasks > limit || summary.peakWaiting > 0 {
         found.append(
           (
-            "the limit of \(limit) was never reached: at most \(summary.peakRunning) ran at once",
+            "the limit of \(NumberText.grouped(limit)) was never reached: at most \(summary.peakRunning) ran at once",
             "stats"
           )
         )

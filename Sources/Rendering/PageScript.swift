@@ -203,6 +203,18 @@ enum PageScript {
           pen.globalAlpha = 1;
           pen.strokeStyle = pen.fillStyle;
           pen.stroke();
+          if (!index && data.limit.length > 2) {
+            pen.beginPath();
+            for (let i = 0; i < data.limit.length; i += 2) {
+              const high = base - Math.min(1, data.limit[i + 1] / top) * tall;
+              const next = i + 2 < data.limit.length ? data.limit[i + 2] : end;
+              pen.lineTo(x(data.limit[i]), high);
+              pen.lineTo(x(next), high);
+            }
+            pen.setLineDash([4, 2]);
+            pen.strokeStyle = colour.ink;
+            pen.stroke();
+          }
           pen.restore();
           pen.fillStyle = colour['faint-ink'];
           pen.fillText(name + ', at most ' + top, left, base - tall - 9);

@@ -34,7 +34,7 @@ package enum RunDiff {
   private static func settings(_ run: Run) -> [Setting] {
     [
       Setting(name: "mechanism", value: run.mechanism),
-      Setting(name: "limit", value: run.limit.map { String($0) } ?? "none"),
+      Setting(name: "limit", value: run.limit == nil ? "none" : run.limitValues),
       Setting(name: "tasks", value: String(run.plan.count)),
       Setting(name: "seed", value: String(run.seed)),
       Setting(name: "clock", value: run.clock.rawValue),
@@ -126,8 +126,8 @@ package enum RunDiff {
   }
 
   private static func words(for event: TraceEvent, _ run: Run) -> String {
-    "\(run.label(of: event.task)) \(EventText.words(for: event.kind)) "
-      + "at \(DurationText.text(event.time))"
+    (event.task > .run ? run.label(of: event.task) + " " : "")
+      + "\(EventText.words(for: event.kind)) at \(DurationText.text(event.time))"
   }
 
   /// The tasks that ended otherwise, and the one whose waiting changed most.

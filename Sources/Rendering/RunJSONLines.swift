@@ -92,11 +92,14 @@ package enum RunJSONLines {
   ) {
     json.object { json in
       json.member("t", event.time)
-      json.key("task")
-      json.raw(labels[event.task])
+      if event.task > .run {
+        json.key("task")
+        json.raw(labels[event.task])
+      }
       json.member("event", EventText.name(of: event.kind))
       switch event.kind {
       case .progress(let percent): json.member("percent", Int(percent))
+      case .limit(let limit): json.member("limit", Int(limit))
       case .cancelled(let phase): json.member("phase", phase.rawValue)
       default: break
       }
@@ -117,6 +120,9 @@ package enum RunJSONLines {
   private static func members(of summary: RunSummary, _ run: Run, _ json: inout JSONText) {
     json.member("makespan_ns", summary.makespan)
     json.member("peak_running", summary.peakRunning)
+    if summary.limit.steps.count > 1, let limit = summary.limitAtPeak {
+      json.member("limit_at_peak", limit)
+    }
     json.key("throughput_per_s")
     json.raw(NumberText.fixed(summary.throughput, decimals: 3))
     json.key("waiting_ns")

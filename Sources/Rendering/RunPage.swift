@@ -17,9 +17,8 @@ package enum RunPage {
   /// The whole file.
   package static func html(_ run: Run, _ summary: RunSummary) -> String {
     let timeline = Timeline(events: run.events, facts: run.facts)
-    let limit = run.limit.map { "limit \($0)" } ?? "no limit"
     let title =
-      "\(NumberText.count(timeline.tasks.count, "task")) through \(run.mechanism), \(limit)"
+      "\(NumberText.count(timeline.tasks.count, "task")) through \(run.mechanism), \(run.limitText)"
     let clock =
       run.clock == .virtual ? "virtual time\(workers(run))" : "wall clock"
     return """
@@ -68,7 +67,7 @@ package enum RunPage {
   }
 
   private static func workers(_ run: Run) -> String {
-    run.workers.map { ", \(NumberText.count($0, "worker"))" } ?? ""
+    run.workers.map { ", a pool of \(NumberText.count($0, "worker"))" } ?? ""
   }
 
   private static func oneLine(_ run: Run, _ summary: RunSummary) -> String {
@@ -137,7 +136,7 @@ package enum RunPage {
     json.object { json in
       json.member("end", timeline.end)
       json.key("limit")
-      if let limit = run.facts.limit { json.value(limit) } else { json.null() }
+      steps(of: timeline.limit, &json)
       json.key("tasks")
       json.array(timeline.tasks) { json, lane in
         let life = lane.life

@@ -179,17 +179,20 @@ package enum RunSVG {
         let peak = max(1, most)
         let scale = (countsHeight - 8) / Double(peak)
         let base = y + countsHeight - 8
-        var path = "M\(n(left)) \(n(base))"
-        var value = 0
-        for step in function.steps {
-          path += "H\(n(x(step.time)))"
-          if step.value != value { path += "V\(n(base - Double(step.value) * scale))" }
-          value = step.value
+        func steps(_ function: StepFunction) -> String {
+          // A limit far above what ran is drawn at the top.
+          function.steps.map { step in
+            "H\(n(x(step.time)))V\(n(base - min(Double(step.value) * scale, countsHeight - 8)))"
+          }.joined() + "H\(n(x(timeline.end)))"
         }
-        path += "H\(n(x(timeline.end)))V\(n(base))Z"
+        let path = "M\(n(left)) \(n(base))\(steps(function))V\(n(base))Z"
         label(name, left - 8, base - 4, anchor: "end")
         label("at most \(most)", left + 4, y - 2, "s")
         line(#"<path class="count" d="\#(path)"/>"#)
+        if name == "running", timeline.limit.steps.count > 1 {
+          let path = "M\(n(left)) \(n(base))\(steps(timeline.limit))"
+          line(#"<path class="limit" d="\#(path)"><title>\#(run.limitText)</title></path>"#)
+        }
         y += countsHeight + 6
       }
     }
@@ -221,10 +224,9 @@ package enum RunSVG {
 
     var finished: String {
       let height = rowsBottom + countsHeight * 2 + 76
-      let limit = run.limit.map { "limit \($0)" } ?? "no limit"
       let clock = run.clock == .virtual ? "virtual time" : "wall clock"
       let tasks = NumberText.count(timeline.tasks.count, "task")
-      var title = "\(tasks) through \(run.mechanism), \(limit), \(clock), seed \(run.seed)"
+      var title = "\(tasks) through \(run.mechanism), \(run.limitText), \(clock), seed \(run.seed)"
       if rows.count < timeline.tasks.count {
         title += ": \(NumberText.grouped(rows.count)) of them drawn"
       }
@@ -266,6 +268,7 @@ package enum RunSVG {
       .end { stroke: var(--ink); stroke-width: 1.5 }
       .failed { fill: var(--failed) }
       .cancelled { stroke: var(--cancelled); stroke-width: 2; fill: none }
+      .limit { fill: none; stroke: var(--ink); stroke-dasharray: 4 2 }
       .count { fill: var(--running); fill-opacity: .35; stroke: var(--running) }
       """
   }

@@ -9,10 +9,10 @@ package enum SummaryText {
       "makespan \(DurationText.text(summary.makespan))",
       "\(NumberText.rate(summary.throughput)) tasks/s",
       waiting(summary),
-      peak(run, summary),
-      order(run, summary),
+      peak(summary),
     ]
-    pieces += troubles(summary)
+    if summary.limit.steps.count > 1 { pieces.append(run.limitText) }
+    pieces += claim(run, summary) + troubles(summary)
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
       .joined(separator: "\n") + "\n"
   }
@@ -67,15 +67,15 @@ package enum SummaryText {
     var pieces = [
       "makespan \(DurationText.text(summary.makespan))",
       "\(NumberText.rate(summary.throughput)) tasks/s",
-      peak(run, summary),
+      peak(summary),
     ]
+    if summary.limit.steps.count > 1 { pieces.append(run.limitText) }
     if let used = utilisation(run, summary) { pieces.append("permits used \(used)") }
     pieces += [
       "at most \(NumberText.grouped(summary.peakWaiting)) waiting",
       NumberText.count(summary.threadsPeak, run.clock == .real ? "thread" : "worker"),
-      order(run, summary),
-      "\(NumberText.grouped(summary.finished)) finished",
     ]
+    pieces += claim(run, summary) + ["\(NumberText.grouped(summary.finished)) finished"]
     pieces += troubles(summary)
     if let completion = run.completion {
       pieces.append("said to be done at \(DurationText.text(completion))")
@@ -85,9 +85,12 @@ package enum SummaryText {
 
   /// The share of the permits' time in which they were in use, of a run with a limit.
   private static func utilisation(_ run: Run, _ summary: RunSummary) -> String? {
-    guard let limit = run.facts.limit, summary.makespan > 0 else { return nil }
-    let served = Double(summary.service.mean) * Double(summary.service.count)
-    return NumberText.percent(served / (Double(summary.makespan) * Double(limit)))
+    let start = run.events.first { $0.task > .run }?.time ?? 0
+    let offered = summary.limit.area(from: start, to: start + summary.makespan)
+    guard offered > 0 else { return nil }
+    return NumberText.percent(
+      Double(summary.service.mean) * Double(summary.service.count) / offered
+    )
   }
 
   /// What did not finish.
@@ -106,9 +109,14 @@ package enum SummaryText {
       + "p99 \(DurationText.text(summary.waiting.p99))"
   }
 
-  private static func peak(_ run: Run, _ summary: RunSummary) -> String {
-    guard let limit = run.facts.limit else { return "peak \(summary.peakRunning), no limit" }
-    return "peak \(summary.peakRunning) of \(limit)"
+  private static func peak(_ summary: RunSummary) -> String {
+    let peak = "peak \(NumberText.grouped(summary.peakRunning))"
+    return summary.limitAtPeak.map { "\(peak) of \(NumberText.grouped($0))" } ?? "\(peak), no limit"
+  }
+
+  /// What can be said of the order: of a run that was stopped, only that it was broken.
+  private static func claim(_ run: Run, _ summary: RunSummary) -> [String] {
+    run.stoppedBecause != nil && summary.orderBreaks == 0 ? [] : [order(run, summary)]
   }
 
   /// What became of the order of arrival, in two or three words.

@@ -4,17 +4,21 @@ package struct TextFormat: Hashable, Sendable {
   package var width: Int
   /// Lines a view may take; nil for as many as it needs.
   package var height: Int?
+  /// Rows a picture has at most, where no height says so; nil for as many as it needs.
+  package var mostRows: Int?
   package var glyphs: GlyphSet
   package var style: Style
 
   package init(
     width: Int = 80,
     height: Int? = nil,
+    mostRows: Int? = nil,
     glyphs: GlyphSet = .unicode,
     style: Style = .plain
   ) {
     self.width = max(20, width)
     self.height = height
+    self.mostRows = mostRows
     self.glyphs = glyphs
     self.style = style
   }

@@ -58,6 +58,15 @@ final class Background: Sendable {
     reading.board.take(run.events(since: &reading.cursor))
   }
 
+  /// Nanoseconds since the run began; once every task has ended, when the last of them did.
+  var now: Int64 {
+    let board = board
+    return virtual == nil && board.isOver ? board.lastTime : run.now
+  }
+
+  /// The limit in force.
+  var limit: Int { board.limit ?? experiment.limit }
+
   /// What has happened so far, for the views.
   var snapshot: Run {
     var cursor = TraceRecorder.Cursor()

@@ -26,7 +26,7 @@ final class LiveFrames: Sendable {
     view.withLock { view in
       view.0.take(background.run.events(since: &view.1))
       return Frame(
-        lines: view.0.lines(now: background.run.now, format),
+        lines: view.0.lines(now: background.now, format),
         isLast: view.0.board.isOver || hasEnded.load(ordering: .relaxed)
       )
     }

@@ -43,7 +43,7 @@ final class ProgressReporter: Sendable {
     case .progress(let share): line(at: event.time, event.task.label(amongst: count), "\(share) %")
     case .finished, .failed, .cancelled, .rejected:
       line(at: event.time, event.task.label(amongst: count), EventText.name(of: event.kind))
-    case .arrived, .blocked, .admitted, .suspended, .resumed: nil
+    case .arrived, .blocked, .admitted, .suspended, .resumed, .limit: nil
     }
   }
 

@@ -28,7 +28,7 @@ package struct PromptText: Sendable {
     }
     let experiment = background.experiment
     let clock = experiment.resolvedClock.rawValue
-    return head(name(experiment.mechanism, experiment.limit), "\(clock) (\(counts(background)))")
+    return head(name(experiment.mechanism, background.limit), "\(clock) (\(counts(background)))")
   }
 
   /// Whether the text changes by itself.

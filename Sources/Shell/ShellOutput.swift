@@ -58,13 +58,22 @@ package struct Display: Hashable, Sendable {
   package var width: Int
   /// In rows; nil where pictures may be as high as they like.
   package var height: Int?
+  /// How many rows a picture has at most, where no height says so; nil for as many as it needs.
+  package var mostRows: Int?
   /// ASCII characters only.
   package var ascii: Bool
   package var colour: Bool
 
-  package init(width: Int = 80, height: Int? = nil, ascii: Bool = false, colour: Bool = false) {
+  package init(
+    width: Int = 80,
+    height: Int? = nil,
+    mostRows: Int? = nil,
+    ascii: Bool = false,
+    colour: Bool = false
+  ) {
     self.width = width
     self.height = height
+    self.mostRows = mostRows
     self.ascii = ascii
     self.colour = colour
   }
@@ -76,6 +85,7 @@ extension Display {
     TextFormat(
       width: width,
       height: height,
+      mostRows: mostRows,
       glyphs: ascii ? .ascii : .unicode,
       style: colour ? .colour : .plain
     )

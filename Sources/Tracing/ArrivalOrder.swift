@@ -31,7 +31,7 @@ package struct ArrivalOrder: Hashable, Sendable {
   package private(set) var firstInversion: Overtaking?
   package private(set) var firstBreak: Overtaking?
 
-  /// Without a limit every inversion counts as a break.
+  /// Without a limit every inversion counts as a break; `limit` is the one at the start.
   ///
   /// - Complexity: O(n log n) for n events.
   package init(events: [TraceEvent], lives: [TaskLife], limit: Int?) {
@@ -39,7 +39,10 @@ package struct ArrivalOrder: Hashable, Sendable {
     var rank = [Int?](repeating: nil, count: lives.count)
     var inService = [Bool](repeating: false, count: lives.count)
     var running = 0
-    for event in events where event.task > .run {
+    var bound = AdmissionBound(limit)
+    for event in events {
+      if case .limit(let limit) = event.kind { bound.change(to: limit) }
+      guard event.task > .run else { continue }
       let index = Int(event.task.number) - 1
       switch event.kind {
       case .arrived:
@@ -56,7 +59,7 @@ package struct ArrivalOrder: Hashable, Sendable {
         let overtaking = Overtaking(time: event.time, task: event.task, overtaken: overtaken)
         inversions += 1
         firstInversion = firstInversion ?? overtaking
-        if limit.map({ running + ahead > $0 }) ?? true {
+        if bound.most.map({ running + ahead > $0 }) ?? true {
           breaks += 1
           firstBreak = firstBreak ?? overtaking
         }
@@ -64,10 +67,11 @@ package struct ArrivalOrder: Hashable, Sendable {
         if inService[index] {
           inService[index] = false
           running -= 1
+          bound.depart()
         } else if let own = rank[index] {
           queue.remove(own)
         }
-      case .blocked, .progress, .suspended, .resumed: continue
+      case .blocked, .progress, .suspended, .resumed, .limit: continue
       }
     }
   }

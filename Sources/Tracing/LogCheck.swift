@@ -7,6 +7,10 @@ internal import Basics
 package struct LogCheck: Hashable, Sendable {
   /// The largest number of tasks in service at once.
   package private(set) var peakRunning = 0
+  /// The limit in force when that many were first in service.
+  package private(set) var limitAtPeak: Int?
+  /// Whether as many were in service, at some moment, as the limit of that moment allowed.
+  package private(set) var reachedLimit = false
   /// The largest number that waited at once for longer than an instant.
   package private(set) var peakWaiting = 0
   /// The number of admissions that took the number in service above the limit.
@@ -28,8 +32,11 @@ package struct LogCheck: Hashable, Sendable {
     var running = 0
     var waiting = 0
     var faults = Faults(tasks: lives.count)
+    var bound = AdmissionBound(facts.limit)
     var time = Int64.min
-    for event in events where event.task > .run {
+    for event in events {
+      if case .limit(let limit) = event.kind { bound.change(to: limit) }
+      guard event.task > .run else { continue }
       // A task that is admitted at once waits for no time at all, and does not count.
       if event.time > time { peakWaiting = max(peakWaiting, waiting) }
       time = event.time
@@ -52,16 +59,20 @@ package struct LogCheck: Hashable, Sendable {
         }
         states[index] = .running
         running += 1
-        if let limit = facts.limit, running > limit {
-          overAdmissions += 1
-          faults.overLimit(running, limit, at: event.time)
+        if let limit = bound.limit, let most = bound.most {
+          if running > most {
+            overAdmissions += 1
+            faults.overLimit(running, limit, at: event.time)
+          }
+          reachedLimit = reachedLimit || running >= limit
         }
-        peakRunning = max(peakRunning, running)
+        if running > peakRunning { (peakRunning, limitAtPeak) = (running, bound.limit) }
       case (let kind, .ended) where kind.isEnd: faults.note("double-end", event, "ended twice")
       case (.cancelled(.waiting), .running):
         faults.note("wrong-phase", event, "was cancelled as waiting although it had been admitted")
         states[index] = .ended
         running -= 1
+        bound.depart()
       case (.finished, .waiting), (.failed, .waiting), (.cancelled(.running), .waiting):
         faults.note("never-admitted", event, "ended its service without having been admitted")
         states[index] = .ended
@@ -70,7 +81,12 @@ package struct LogCheck: Hashable, Sendable {
         faults.note("never-arrived", event, "ended without having arrived")
         states[index] = .ended
       case (let kind, let state) where kind.isEnd:
-        if state == .running { running -= 1 } else { waiting -= 1 }
+        if state == .running {
+          running -= 1
+          bound.depart()
+        } else {
+          waiting -= 1
+        }
         states[index] = .ended
       default: break
       }

@@ -2,7 +2,9 @@
 package struct RunFacts: Hashable, Sendable {
   /// How many tasks the run has.
   package var tasks: Int
-  /// The limit the mechanism promised to keep in this run; nil where it promised none.
+  /// The limit the mechanism promised to keep at the start of this run; nil where it promised none.
+  ///
+  /// A `limit` event changes it.
   package var limit: Int?
   /// Whether the mechanism promised to admit in the order of arrival.
   package var promisesOrder: Bool

@@ -4,6 +4,12 @@ package struct RunSummary: Hashable, Sendable {
   package var makespan: Int64
   /// The largest number of tasks in service at once.
   package var peakRunning: Int
+  /// The limit in force at that moment; nil where there is none.
+  package var limitAtPeak: Int?
+  /// Whether as many were in service, at some moment, as the limit of that moment allowed.
+  package var reachedLimit: Bool
+  /// The limit over time; without steps where there is none.
+  package var limit: StepFunction
   /// The largest number that waited at once for longer than an instant.
   package var peakWaiting: Int
   /// Finished tasks per second of makespan; 0 where the makespan is.
@@ -52,6 +58,9 @@ package struct RunSummary: Hashable, Sendable {
     let order = ArrivalOrder(events: events, lives: lives, limit: facts.limit)
     let check = LogCheck(events: events, facts: facts, lives: lives, order: order)
     peakRunning = check.peakRunning
+    limitAtPeak = check.limitAtPeak ?? facts.limit
+    reachedLimit = check.reachedLimit
+    limit = StepFunction(limit: facts.limit, in: events)
     peakWaiting = check.peakWaiting
     overAdmissions = check.overAdmissions
     unended = check.unended

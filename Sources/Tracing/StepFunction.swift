@@ -33,6 +33,18 @@ package struct StepFunction: Hashable, Sendable {
   /// The largest value ever, instants included.
   package var peak: Int { steps.reduce(0) { max($0, $1.peak) } }
 
+  /// The value from an instant on; nil before the first step.
+  package func value(at time: Int64) -> Int? { steps.last { $0.time <= time }?.value }
+
+  /// The value times how long it was held, from one instant to another.
+  package func area(from start: Int64, to end: Int64) -> Double {
+    let ends = steps.dropFirst().map(\.time) + [end]
+    return zip(steps, ends).reduce(0) { sum, held in
+      let length = min(held.1, end) - max(held.0.time, start)
+      return sum + Double(held.0.value) * Double(max(0, length))
+    }
+  }
+
   /// The largest value in each of the `count` intervals of `length` that begin at 0.
   ///
   /// Where `instants` is true, a value taken for no time at all counts. Takes O(steps + count).

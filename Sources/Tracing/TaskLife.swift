@@ -63,7 +63,7 @@ package struct TaskLife: Hashable, Sendable {
       admittedOn = event.worker
       admittedBy = event.cause
     case .progress(let share): progress = share
-    case .suspended, .resumed: break
+    case .suspended, .resumed, .limit: break
     case .finished, .failed, .cancelled, .rejected:
       guard ended == nil else { return }
       ended = event.time
@@ -81,7 +81,7 @@ extension TaskLife.End {
     case .cancelled(.waiting): self = .cancelledWhileWaiting
     case .cancelled(.running): self = .cancelledWhileRunning
     case .rejected: self = .rejected
-    case .arrived, .blocked, .admitted, .progress, .suspended, .resumed: return nil
+    case .arrived, .blocked, .admitted, .progress, .suspended, .resumed, .limit: return nil
     }
   }
 }

@@ -56,6 +56,8 @@ package struct Timeline: Sendable {
   package private(set) var workers: [WorkerLane] = []
   package private(set) var running = StepFunction()
   package private(set) var waiting = StepFunction()
+  /// The limit in force; without steps where there is none.
+  package private(set) var limit = StepFunction()
   /// How many workers are held.
   package private(set) var held = StepFunction()
   /// The time of the last event.
@@ -65,6 +67,7 @@ package struct Timeline: Sendable {
   package init(events: [TraceEvent], facts: RunFacts) {
     let lives = TaskLife.all(in: events, tasks: facts.tasks)
     end = max(0, events.last?.time ?? 0)
+    limit = StepFunction(limit: facts.limit, in: events)
     tasks = Self.taskLanes(events, lives, until: end)
     readCounts(events, facts, tasks: lives.count)
     readWorkers(events, facts, tasks: lives.count)
@@ -102,7 +105,7 @@ package struct Timeline: Sendable {
       case .admitted, .resumed: next = .running
       case .suspended: next = .suspended
       case .finished, .failed, .cancelled, .rejected: next = nil
-      case .progress: continue
+      case .progress, .limit: continue
       }
       close(task, at: event.time)
       open[task] = next.map { OpenSpan(phase: $0, start: event.time) }
@@ -149,7 +152,7 @@ package struct Timeline: Sendable {
       case .arrived: next = .waiting
       case .admitted: next = .running
       case .finished, .failed, .cancelled, .rejected: next = .away
-      case .blocked, .progress, .suspended, .resumed: next = states[task]
+      case .blocked, .progress, .suspended, .resumed, .limit: next = states[task]
       }
       workers.note(event)
       held.set(workers.count, at: event.time)
@@ -203,7 +206,7 @@ extension TraceEvent.Kind {
   /// Whether what the task holds may be another worker, or none, from here on.
   fileprivate var changesHolding: Bool {
     switch self {
-    case .arrived, .progress: false
+    case .arrived, .progress, .limit: false
     case .blocked, .admitted, .suspended, .resumed, .finished, .failed, .cancelled, .rejected: true
     }
   }

@@ -32,9 +32,10 @@ package struct WorkerID: Hashable, Comparable, Sendable {
   package var label: String { "w\(number)" }
 }
 
-/// Something that happened to one task at one instant: the only thing every view is made from.
+/// Something that happened to a task, or to the run, at one instant: the only thing every view is
+/// made from.
 package struct TraceEvent: Hashable, Sendable {
-  /// What can happen to a task.
+  /// What can happen to a task; a change of the limit happens to the run.
   ///
   /// A task's life is `arrived`, then `admitted` (perhaps after `blocked`), then any number of
   /// `progress`, `suspended` and `resumed`, and exactly one end: `finished`, `failed`, `cancelled`
@@ -60,12 +61,14 @@ package struct TraceEvent: Hashable, Sendable {
     case cancelled(Phase)
     /// The mechanism would not take the task.
     case rejected
+    /// The limit changed to this, an event of the run itself.
+    case limit(Int32)
 
     /// Whether no event of the same task may follow.
     package var isEnd: Bool {
       switch self {
       case .finished, .failed, .cancelled, .rejected: true
-      case .arrived, .blocked, .admitted, .progress, .suspended, .resumed: false
+      case .arrived, .blocked, .admitted, .progress, .suspended, .resumed, .limit: false
       }
     }
   }

@@ -98,8 +98,8 @@ package final class TraceRecorder: Tracer {
   /// Sorts by time, and by position where times are equal: a thread's own order is never changed.
   private static func sortByTime(_ events: inout [StoredEvent]) {
     if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) { return }
-    for index in events.indices { events[index].position = UInt32(truncatingIfNeeded: index) }
-    events.sort { ($0.time, $0.position) < ($1.time, $1.position) }
+    events = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+      .map { events[$0] }
   }
 }
 
@@ -180,8 +180,6 @@ private struct StoredEvent {
   var task: Int32
   /// -1 where unknown.
   var cause: Int32
-  /// Filled in for sorting only.
-  var position: UInt32 = 0
   var kind: TraceEvent.Kind
 
   @inline(__always)
@@ -195,7 +193,8 @@ private struct StoredEvent {
 
   func event(workers: inout [UInt64: WorkerID]) -> TraceEvent {
     var name: WorkerID?
-    if worker != 0 {
+    // What happens to the run happens on no worker of its tasks.
+    if worker != 0, task > 0 {
       if let known = workers[worker] {
         name = known
       } else {
@@ -209,7 +208,7 @@ private struct StoredEvent {
       task: TaskID(Int(task)),
       kind: kind,
       worker: name,
-      cause: cause < 0 ? nil : TaskID(Int(cause))
+      cause: cause < 0 || task == 0 ? nil : TaskID(Int(cause))
     )
   }
 }

@@ -15,6 +15,8 @@ package struct Why: Hashable, Sendable {
   /// before the admission.
   package private(set) var causeIsKnown = false
 
+  /// The limit as it was changed last before the admission, if nobody departed in between.
+  private var newLimit: Int32?
   /// Whether `admittedBy` had departed by the admission.
   private var causeHadDeparted = false
   private let tasks: Int
@@ -46,7 +48,7 @@ package struct Why: Hashable, Sendable {
       case .finished, .failed, .cancelled, .rejected:
         waiting[event.task] = nil
         serving[event.task] = nil
-      case .blocked, .progress, .suspended, .resumed: break
+      case .blocked, .progress, .suspended, .resumed, .limit: break
       }
     }
     ahead = waiting.sorted { $0.value < $1.value }.map(\.key)
@@ -57,7 +59,9 @@ package struct Why: Hashable, Sendable {
   private mutating func readWait(_ events: ArraySlice<TraceEvent>, _ lives: [TaskLife]) {
     var newcomers: Set<TaskID> = []
     var lastDeparture: TaskID?
-    for event in events where event.task > .run {
+    for event in events {
+      if case .limit(let limit) = event.kind { (newLimit, lastDeparture) = (limit, nil) }
+      guard event.task > .run else { continue }
       switch event.kind {
       case .admitted where event.task == life.task:
         let cause = event.cause.flatMap { $0 > .run && $0 != life.task ? $0 : nil }
@@ -68,7 +72,7 @@ package struct Why: Hashable, Sendable {
       case let kind where kind.isEnd:
         if event.task == life.task { return }
         let life = lives[Int(event.task.number) - 1]
-        if life.admitted != nil { lastDeparture = event.task }
+        if life.admitted != nil { (newLimit, lastDeparture) = (nil, event.task) }
       case .arrived: newcomers.insert(event.task)
       case .admitted: if newcomers.contains(event.task) { overtakers.append(event.task) }
       default: break
@@ -115,7 +119,10 @@ package struct Why: Hashable, Sendable {
   }
 
   private func admission(at time: Int64) -> String {
-    guard let admittedBy else { return "it was admitted at \(at(time))" }
+    guard let admittedBy else {
+      let cause = newLimit.map { ", when the limit had become \($0)" } ?? ""
+      return "it was admitted at \(at(time))\(cause)"
+    }
     let who = label(admittedBy)
     if causeIsKnown {
       let step = causeHadDeparted ? "\(who)'s departure" : "a step of \(who)"

@@ -33,6 +33,7 @@ let milliseconds: Int64 = 1_000_000
 
 extension Run {
   var lives: [TaskLife] { TaskLife.all(in: events, tasks: plan.count) }
+  var figures: RunSummary { RunSummary(events: events, facts: facts, permitsLeft: permitsLeft) }
 
   /// The lines of one kind of event, as "t03 at 40 because of t01".
   func told(_ kind: TraceEvent.Kind) -> [String] {
@@ -176,6 +177,31 @@ struct VirtualRunTests {
     experiment.controls = [(at: 30 * milliseconds, control: .changeLimit(3))]
     let run = await experiment.run()
     #expect(run.lives.map { ($0.admitted ?? -1) / milliseconds } == [0, 30, 30, 100])
+    #expect(
+      run.events.filter { $0.task == .run }
+        == [TraceEvent(time: 30 * milliseconds, task: .run, kind: .limit(3))]
+    )
+    #expect(run.figures.violations == [])
+  }
+
+  @Test func `whatever the limit becomes, and when, a right limiter is not accused`() async throws {
+    let times: [Int64] = [0, 10, 15, 20]
+    for (first, second) in times.flatMap({ one in times.map { (one, $0) } }) where first <= second {
+      for limits in [(1, 3), (3, 1), (1, 1), (5, 2)] {
+        var experiment = try Experiment.virtual(
+          "limiter",
+          limit: 2,
+          Workload(count: 7, service: .fixed(10 * milliseconds))
+        )
+        experiment.controls = [
+          (first * milliseconds, .changeLimit(limits.0)),
+          (second * milliseconds, .changeLimit(limits.1)),
+        ]
+        let run = await experiment.run()
+        #expect(run.figures.violations == [], "\(limits) at \(first) and \(second) ms")
+        #expect(run.lives.allSatisfy { $0.end == .finished })
+      }
+    }
   }
 
   @Test func `a run that is stopped says why and ends all its tasks`() async throws {

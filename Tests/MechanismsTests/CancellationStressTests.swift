@@ -145,7 +145,7 @@ private final class Tally: Tracer {
         if life != .waiting { fault("was turned away") }
         state.lives[number] = .over
         state.ended += 1
-      case .blocked, .progress, .suspended, .resumed:
+      case .blocked, .progress, .suspended, .resumed, .limit:
         break
       }
     }

@@ -12,7 +12,8 @@ struct FaultyLogTests {
   static func anything(seed: UInt64) -> Run {
     var random = SplitMix64(seed: seed)
     let kinds: [TraceEvent.Kind] = [
-      .arrived, .arrived, .blocked, .admitted, .admitted, .progress(40), .suspended, .resumed,
+      .arrived, .arrived, .limit(0), .limit(2), .blocked, .admitted, .admitted, .progress(40),
+      .suspended, .resumed,
       .finished, .failed, .cancelled(.waiting), .cancelled(.running), .rejected,
     ]
     var time: Int64 = 0

@@ -1,3 +1,6 @@
+import Experiments
+import Foundation
+import Rendering
 import Testing
 
 @testable import Shell
@@ -59,6 +62,55 @@ struct BackgroundTests {
   }
 
   @Test
+  func `what is not said of tasks that join comes from the run they join`() async {
+    let lab = Lab()
+    await lab.run("use limiter limit=7; spawn 2 pool limit=1 work=100ms")
+    #expect(await lab.outcome(of: "spawn 2 work=10ms") == .done)
+    #expect(await lab.outcome(of: "spawn 2 limit=3") == .failed)
+    #expect(await lab.outcome(of: "spawn 2 limiter") == .failed)
+    await lab.run("wait")
+    #expect(await lab.outcome(of: "expect tasks = 4; expect makespan = 220ms") == .done)
+  }
+
+  @Test
+  func `tasks are cancelled by the ranges that status prints`() async {
+    let lab = Lab()
+    await lab.run("spawn 12 limiter limit=1 work=10ms; cancel t03-t11; wait")
+    #expect(await lab.outcome(of: "expect cancelled = 9; expect finished = 3") == .done)
+    await lab.run("spawn 3 limiter limit=1")
+    for wrong in ["t03-t01", "t01-t04", "t01-", "t1-t2-t3", "-"] {
+      #expect(await lab.outcome(of: "cancel \(wrong)") == .failed, "\(wrong)")
+    }
+    #expect(await lab.run("status").contains("running  1  t01\n"))
+    await lab.session.leave()
+  }
+
+  @Test
+  func `on the wall clock the status stands still once every task has ended`() async {
+    let lab = Lab()
+    await lab.run("spawn 2 limiter clock=real work=1ms")
+    while await lab.session.background?.board.isOver == false { await Task.yield() }
+    let status = await lab.run("status")
+    let end = await lab.session.background?.board.lastTime ?? 0
+    while await (lab.session.background?.run.now ?? 0) < end + 50_000_000 { await Task.yield() }
+    #expect(await lab.run("status") == status)
+    #expect(await lab.outcome(of: "wait; expect finished = 2") == .done)
+  }
+
+  @Test
+  func `of a run that was stopped nothing is claimed that it never showed`() async {
+    let lab = Lab()
+    await lab.run("spawn 3 main-actor-queue work=1m")
+    let waiting = Task { await lab.run("wait") }
+    while await lab.session.background != nil {
+      lab.session.interrupt()
+      await Task.yield()
+    }
+    #expect(!(await waiting.value.contains("order")))
+    #expect(!(await lab.run("stats").contains("order")))
+  }
+
+  @Test
   func `the limit can be raised while tasks wait`() async {
     let lab = Lab()
     await lab.run("spawn 6 limiter limit=1 work=100ms")
@@ -70,8 +122,35 @@ struct BackgroundTests {
 
         """
     )
-    await lab.run("wait")
-    #expect(await lab.outcome(of: "expect makespan = 200ms") == .done)
+    #expect(await lab.session.prompt.text.hasPrefix("limiter·3 "))
+    #expect(await lab.outcome(of: "wait") == .done)
+    let text = lab.output.takeText()
+    #expect(text.contains("peak 3 of 3 · order kept"), "\(text)")
+    #expect(await lab.outcome(of: "expect makespan = 200ms; expect violations = 0") == .done)
+  }
+
+  @Test
+  func `a limit changed in mid-run is in every view`() async throws {
+    let lab = Lab()
+    await lab.run("spawn 6 limiter limit=1 work=100ms; advance 50ms; limit 3")
+    let text = await lab.run("wait")
+    #expect(text.contains("\nlimit   1111") && text.contains("1333"), "\(text)")
+    #expect(text.contains("limit 1, then 3 from 50 ms · order kept"), "\(text)")
+    #expect(!text.contains("✗"), "\(text)")
+    #expect(await lab.run("events").contains("\n 50 ms       limit 3\n"))
+    #expect(await lab.run("why t02").replacing("\n", with: " ").contains("limit had become 3"))
+    #expect(await lab.run("stats").contains("permits used 92.3 %"))
+    let scratch = try ScratchFolder()
+    let parts = [
+      "jsonl": #"{"t":50000000,"event":"limit","limit":3}"#, "csv": ",limit_when_admitted\n",
+      "json": #""ph":"C","name":"limit""#, "svg": #"<path class="limit""#,
+      "html": #""limit":[0,1,50000000,3]"#,
+    ]
+    for (ending, part) in parts {
+      await lab.run("export \(scratch.path)/run.\(ending)")
+      let file = try String(contentsOfFile: "\(scratch.path)/run.\(ending)", encoding: .utf8)
+      #expect(file.contains(part), "\(ending)")
+    }
   }
 
   @Test

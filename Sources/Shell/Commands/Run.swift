@@ -37,11 +37,13 @@ extension Session {
   func note(_ figures: some MetricSource) { teach { $0.note(figures) } }
 
   /// The experiment that the words of a command and the settings describe.
-  func experiment(_ arguments: Arguments) throws -> Experiment {
+  func experiment(_ arguments: Arguments, _ chosen: Settings? = nil) throws -> Experiment {
+    let settings = chosen ?? settings
     let (count, mechanism) = try arguments.countAndMechanism()
     guard let count else { throw arguments.missing("the number of tasks") }
     return try experiment(
       arguments,
+      settings,
       count: count,
       mechanism: try mechanism.map(Names.mechanism) ?? settings.mechanism
     )
@@ -49,10 +51,11 @@ extension Session {
 
   func experiment(
     _ arguments: Arguments,
+    _ given: Settings? = nil,
     count countWord: Word,
     mechanism: CatalogueEntry
   ) throws -> Experiment {
-    var chosen = settings
+    var chosen = given ?? settings
     try chosen.apply(arguments)
     chosen.mechanism = mechanism
     guard let count = ValueSyntax.count(countWord.text, in: 1...5_000_000) else {
@@ -131,7 +134,7 @@ extension Session {
       show(run, summary, experiment, notes)
     }
     let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
-    return isStuck ? .violated : .done
+    return isStuck || !summary.violations.isEmpty ? .violated : .done
   }
 
   private func show(

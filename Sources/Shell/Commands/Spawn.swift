@@ -43,9 +43,10 @@ extension Command {
   static let cancel = Command(
     "cancel",
     [Parameter("tNN", .taskOrAll, repeats: true)],
-    summary: "cancel tasks of the background run, or 'all' of them",
+    summary: "cancel tasks of the background run, several as t05-t07, or 'all' of them",
     examples: [
-      "spawn 3 limiter limit=1; cancel t02; wait", "spawn 3 limiter limit=1; cancel all; wait",
+      "spawn 9 limiter limit=1; cancel t02 t05-t07; wait",
+      "spawn 3 limiter limit=1; cancel all; wait",
     ]
   ) { session, arguments in try await session.cancelTasks(arguments) }
 
@@ -122,7 +123,14 @@ extension Session {
   }
 
   fileprivate func spawn(_ arguments: Arguments) async throws -> Outcome {
-    let experiment = try experiment(arguments)
+    var settings = settings
+    if let background {
+      // What is not said comes from the run that the tasks join.
+      settings.mechanism = background.experiment.mechanism
+      settings.limit = background.limit
+      settings.clock = background.experiment.clock
+    }
+    let experiment = try experiment(arguments, settings)
     let target: Background
     if let background {
       try check(experiment, joins: background, arguments)
@@ -166,10 +174,10 @@ extension Session {
     let running = background.experiment
     let same =
       experiment.mechanism.id == running.mechanism.id
-      && experiment.effectiveLimit == running.effectiveLimit
+      && (experiment.limit == background.limit || running.mechanism.profile.limit != .any)
       && experiment.resolvedClock == running.resolvedClock
     guard same else {
-      let limit = running.effectiveLimit.map { " limit=\($0)" } ?? ""
+      let limit = running.effectiveLimit.map { _ in " limit=\(background.limit)" } ?? ""
       throw ShellError(
         "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'",
         at: arguments.name
@@ -189,7 +197,7 @@ extension Session {
 
   fileprivate func showStatus(of background: Background) -> Outcome {
     let board = background.board
-    let now = background.run.now
+    let now = background.now
     let members: [(StaticString, JSONObject.Value)] = [
       ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
       ("running", .number(board.running)), ("waiting", .number(board.waiting)),
@@ -253,16 +261,16 @@ extension Session {
         numbers = Array(1...max(1, count))
         continue
       }
-      guard let number = ValueSyntax.task(word.text) else {
+      guard let range = ValueSyntax.tasks(word.text) else {
         throw ShellError("'\(word.text)' is no task. Write its name, such as t03, or all", at: word)
       }
-      guard number <= count else {
+      guard range.upperBound <= count else {
         throw ShellError(
-          "there is no task \(number): this run has \(NumberText.count(count, "task"))",
+          "there is no task \(range.upperBound): this run has \(NumberText.count(count, "task"))",
           at: word
         )
       }
-      numbers.append(number)
+      numbers += range
     }
     for number in numbers { background.run.cancel(number) }
     _ = await background.virtual?.advance(by: 0)

@@ -75,6 +75,14 @@ package enum ValueSyntax {
     return nil
   }
 
+  /// Several tasks, as `status` writes them: `t03-t07`, or one.
+  static func tasks(_ text: String) -> ClosedRange<Int>? {
+    let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { task(String($0)) }
+    guard let first = ends[0], let last = ends[ends.count - 1], ends.count <= 2, first <= last
+    else { return nil }
+    return first...last
+  }
+
   /// `t07`, `t7` or `7`: the number of a task.
   package static func task(_ text: String) -> Int? {
     let digits = text.hasPrefix("t") ? String(text.dropFirst()) : text

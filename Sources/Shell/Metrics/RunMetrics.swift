@@ -31,7 +31,11 @@ package struct RunMetrics: MetricSource {
     Figure(name: "mechanism") { .word($0.run.mechanism) },
     Figure(name: "clock") { .word($0.run.clock.rawValue) },
     Figure(name: "kind") { .word($0.run.plan.first?.kind.rawValue ?? "none") },
-    Figure(name: "limit") { $0.run.limit.map(MetricValue.count) ?? .absent(because: "no limit") },
+    // Of a limit that changed, the largest.
+    Figure(name: "limit") { metrics in
+      metrics.run.limit.map { _ in .count(metrics.run.limits.peak) }
+        ?? .absent(because: "no limit")
+    },
     Figure(name: "workers") {
       $0.run.workers.map(MetricValue.count) ?? .absent(because: "the wall clock has threads")
     },
@@ -121,10 +125,12 @@ package struct RunMetrics: MetricSource {
   }
 
   private var utilisation: MetricValue {
-    guard let limit = run.limit, summary.makespan > 0 else {
+    let start = lives.compactMap(\.arrived).min() ?? 0
+    let offered = run.limits.area(from: start, to: start + summary.makespan)
+    guard offered > 0 else {
       return .absent(because: run.limit == nil ? "no limit" : "the run took no time")
     }
-    return .percent(load.timeRunning / Double(summary.makespan) / Double(limit) * 100)
+    return .percent(load.timeRunning / offered * 100)
   }
 
   /// L over λW: 1 by Little's law.

@@ -1,0 +1,32 @@
+internal import Mechanisms
+internal import Synchronization
+internal import Tracing
+
+/// Steers the mechanism of a run, and notes in the log what becomes of its limit.
+final class Steering: Sendable {
+  private let mechanism: any Mechanism
+  private let tracer: any Tracer
+  private let limit: Atomic<Int>
+
+  init(_ mechanism: any Mechanism, limit: Int, _ tracer: any Tracer) {
+    self.mechanism = mechanism
+    self.tracer = tracer
+    self.limit = Atomic(limit)
+  }
+
+  func perform(_ control: Experiment.Control) {
+    switch control {
+    case .changeLimit(let new):
+      // A raise is noted before it is made and a cut after: no admission that either allows comes to
+      // stand on the wrong side of it.
+      let isRaise = new > limit.exchange(new, ordering: .relaxed)
+      if isRaise { note(new) }
+      mechanism.changeLimit(to: new)
+      if !isRaise { note(new) }
+    case .suspend: mechanism.setSuspended(true)
+    case .resume: mechanism.setSuspended(false)
+    }
+  }
+
+  private func note(_ limit: Int) { tracer.record(.limit(Int32(clamping: limit)), of: .run) }
+}
