@@ -45,7 +45,11 @@ package enum ManualPage {
       ".SH EXIT STATUS"
     ]
     for (status, meaning) in [
-      ("0", "all well"), ("1", "a check, an expectation or an exploration failed"),
+      ("0", "all well"),
+      (
+        "1",
+        "a run or an exploration showed a violation, or a check or an expectation was not met"
+      ),
       ("2", "wrong usage of lab itself"), ("3", "a command in a script failed"),
       ("130", "ended by Ctrl-C"),
     ] { page += entry(status, meaning) }

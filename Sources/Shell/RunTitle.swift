@@ -43,6 +43,7 @@ enum RunTitle {
 
   private static func mechanism(_ experiment: Experiment) -> String {
     let id = experiment.mechanism.id
-    return experiment.effectiveLimit.map { "\(id), limit \($0)" } ?? "\(id), no limit"
+    let limit = experiment.effectiveLimit.map { "limit \(NumberText.grouped($0))" }
+    return "\(id), \(limit ?? "no limit")"
   }
 }

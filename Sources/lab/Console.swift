@@ -8,7 +8,16 @@ final class Console: ShellOutput {
   private let options: TerminalCapabilities.Options
   private let failure = Mutex<OutputWriter.Failure?>(nil)
 
-  init(_ options: TerminalCapabilities.Options) { self.options = options }
+  /// Whether pictures may have as many rows as there are tasks.
+  private let allRows: Bool
+  /// How many rows a picture has at most where no window bounds it: enough to see the shape, and a
+  /// run of millions stays readable.
+  private static let mostRows = 200
+
+  init(_ options: TerminalCapabilities.Options, allRows: Bool) {
+    self.options = options
+    self.allRows = allRows
+  }
 
   var capabilities: TerminalCapabilities {
     .current(environment: ProcessInfo.processInfo.environment, options: options)
@@ -18,7 +27,8 @@ final class Console: ShellOutput {
     let able = capabilities
     return Display(
       width: able.size.columns,
-      height: able.outputIsTerminal ? able.size.rows : nil,
+      height: able.outputIsTerminal && !allRows ? able.size.rows : nil,
+      mostRows: allRows ? nil : Self.mostRows,
       ascii: !able.unicode,
       colour: able.color
     )

@@ -13,8 +13,9 @@ struct Lab: ParsableCommand {
       Without arguments, at a terminal, an interactive shell: type 'help' there. With command files \
       or -c, runs the commands and exits; '-' reads them from standard input.
 
-      Exit status: 0 all well; 1 a check, an expectation or an exploration failed; 2 wrong usage of \
-      lab itself; 3 a command in a script failed.
+      Exit status: 0 all well; 1 a run or an exploration showed a violation (what follows is carried \
+      out all the same), or a check or an expectation was not met; 2 wrong usage of lab itself; 3 a \
+      command in a script failed.
       """,
     version: "lab 1.0.0"
   )
@@ -45,6 +46,9 @@ struct Lab: ParsableCommand {
 
   @Option(help: ArgumentHelp("Draw so many columns wide, from 20.", valueName: "N"))
   var width: Int?
+
+  @Flag(help: "Draw a row for every task, however many: off the terminal 200 are drawn, else.")
+  var allRows = false
 
   @Flag(help: "Tell pictures in sentences.")
   var describe = false
@@ -169,7 +173,8 @@ struct Lab: ParsableCommand {
     if let starve { StarvationProcess.run(wait: starve, waiters: waiters) }
     Signals.shared.start()
     let console = Console(
-      TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width)
+      TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width),
+      allRows: allRows
     )
     if manual {
       console.write(Self.manualPage)
@@ -204,7 +209,14 @@ struct Lab: ParsableCommand {
       console.complain("lab: -i needs a terminal for standard input and output.")
       return 2
     }
-    let ending = await Script(session, console).run(sources)
+    let script: Script
+    do {
+      script = try Script(sources, session, console)
+    } catch {
+      console.complain("lab: \(error)")
+      return 2
+    }
+    let ending = await script.run()
     guard sources.isEmpty || (interactive && ending.goesOn) else {
       await session.leave()
       return console.status(ending.status)

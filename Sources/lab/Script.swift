@@ -20,38 +20,36 @@ struct Script {
 
   private let session: Session
   private let console: Console
+  private let parts: [(name: String, lines: any AsyncSequence<String, Never>)]
 
-  init(_ session: Session, _ console: Console) {
+  /// Reads every file before anything runs: what cannot be read is wrong usage.
+  init(_ sources: [Source], _ session: Session, _ console: Console) throws(ShellError) {
     self.session = session
     self.console = console
+    var parts: [(name: String, lines: any AsyncSequence<String, Never>)] = []
+    for source in sources {
+      switch source {
+      case .text(let text): parts.append(("-c", Lines.of(text)))
+      case .file(let path):
+        do {
+          parts.append((path, Lines.of(try String(contentsOfFile: path, encoding: .utf8))))
+        } catch {
+          throw ShellError("cannot read \(path): \(WholeFile.reason(error))")
+        }
+      case .standardInput: parts.append(("-", Lines.ofStandardInput()))
+      }
+    }
+    self.parts = parts
   }
 
   /// Runs the sources one after the other.
-  func run(_ sources: [Source]) async -> Ending {
+  func run() async -> Ending {
     let claim = Signals.shared.claim { [session] event in
       if event == .interrupt { session.interrupt() }
     }
     defer { claim.release() }
     var outcome = Session.Outcome.done
-    for source in sources {
-      let name: String
-      let lines: any AsyncSequence<String, Never>
-      switch source {
-      case .text(let text):
-        name = "-c"
-        lines = Lines.of(text)
-      case .file(let path):
-        name = path
-        do {
-          lines = Lines.of(try String(contentsOfFile: path, encoding: .utf8))
-        } catch {
-          console.complain("lab: cannot read \(path): \(WholeFile.reason(error))")
-          return Ending(status: 2)
-        }
-      case .standardInput:
-        name = "-"
-        lines = Lines.ofStandardInput()
-      }
+    for (name, lines) in parts {
       var number = 0
       for await line in lines {
         number += 1

@@ -18,7 +18,9 @@ struct LabEndingTests {
       ("--keep-going -c 'runn' -c 'run 3; expect peak_running = 9'", 3),
       ("--keep-going -c 'run 3; expect peak_running = 9' -c 'show'", 1),
       ("-c 'explore specimen-published-limiter tasks=2 limit=1 cancel=any'", 1),
-      ("-c 'quit; runn'", 0),
+      ("-c 'quit; runn'", 0), ("-c 'run 3 specimen-nested-deadlock limit=1; show'", 1),
+      ("-c 'run 3 specimen-nested-deadlock limit=1; runn'", 3),
+      ("-c 'explore specimen-published-limiter tasks=2; quit'", 1),
     ] as [(String, Int)]
   )
   func `the status says how it went`(_ arguments: String, _ status: Int) async throws {

@@ -35,6 +35,20 @@ struct LabErrorsTests {
   }
 
   @Test
+  func `keep-going carries on within a line too`() async throws {
+    let result = try await LabRunTests.run("--keep-going", "-c", "runn 5; run 2 limiter work=1ms")
+    #expect(result.status == .exited(3))
+    #expect(result.standardOutput.contains("makespan 1 ms"))
+  }
+
+  @Test
+  func `what cannot be read is refused before anything runs`() async throws {
+    let result = try await LabRunTests.run("-c", "run 3", "nowhere.lab")
+    #expect(result.status == .exited(2))
+    #expect(result.standardOutput == "")
+  }
+
+  @Test
   func `wrong usage of the program itself is status 2`() async throws {
     for arguments in [["--widht", "3"], ["--width", "3"], ["--seed", "many"], ["nowhere.lab"]] {
       let result = try await LabRunTests.lab.get().run(arguments)

@@ -132,6 +132,20 @@ struct LabRunTests {
   }
 
   @Test
+  func `a long run off the terminal is thinned, unless every row is asked for`() async throws {
+    func rows(_ arguments: String...) async throws -> Int {
+      let lab = try Self.lab.get()
+      return try await lab.run(arguments, environment: plainEnvironment).standardOutput
+        .split(separator: "\n").count
+    }
+    let thinned = try await rows("-c", "run 5000 none work=1ms")
+    #expect((200...220).contains(thinned), "\(thinned)")
+    #expect(try await rows("--all-rows", "-c", "run 5000 none work=1ms") > 5_000)
+    let short = try await rows("-c", "run 200 none work=1ms")
+    #expect(short > 200)
+  }
+
+  @Test
   func `commands come from options, files and standard input`() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lab-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

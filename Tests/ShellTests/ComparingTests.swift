@@ -30,6 +30,13 @@ struct ComparingTests {
   }
 
   @Test
+  func `a comparison leaves the last run what it was`() async {
+    let lab = Lab()
+    await lab.run("run 3 limiter; compare 4 limiter none work=1ms")
+    #expect(await lab.outcome(of: "expect tasks = 3; expect mechanism = limiter") == .done)
+  }
+
+  @Test
   func `two runs of the same are the same, two limits differ`() async {
     let lab = Lab()
     await lab.run("run 12 limiter limit=3; run 12 limiter limit=3")

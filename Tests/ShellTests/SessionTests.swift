@@ -1,4 +1,6 @@
+import Experiments
 import Foundation
+import Rendering
 import Testing
 
 @testable import Shell
@@ -50,6 +52,46 @@ struct SessionTests {
     #expect(await lab.run("show").contains("limit      7"))
     #expect(await lab.outcome(of: "quit; set limit 11") == .quit)
     #expect(await lab.run("show").contains("limit      7"))
+  }
+
+  @Test
+  func `a violation is told in the outcome, and what follows is carried out`() async {
+    let lab = Lab()
+    #expect(
+      await lab.outcome(of: "run 3 specimen-nested-deadlock limit=1; set limit 7") == .violated
+    )
+    #expect(
+      await lab.outcome(of: "explore specimen-published-limiter tasks=2; set limit 8") == .violated
+    )
+    #expect(await lab.run("show").contains("limit      8"))
+  }
+
+  @Test
+  func `an interrupt ends the file that is being read`() async throws {
+    let scratch = try ScratchFolder()
+    let file = try scratch.file("long.lab", "spawn 3 main-actor-queue work=1m\nwait\nset limit 9\n")
+    let lab = Lab()
+    let reading = Task { await lab.outcome(of: "source \(file); set limit 8") }
+    while await lab.session.background == nil { await Task.yield() }
+    while await lab.session.background != nil {
+      lab.session.interrupt()
+      await Task.yield()
+    }
+    #expect(await reading.value.contains(.interrupted))
+    #expect(await lab.run("show").contains("limit      3"))
+  }
+
+  @Test
+  func `an exploration that is cut says so, and by how much it may go on`() async {
+    let lab = Lab()
+    let text = await lab.run("explore limiter tasks=3 limit=1 schedules=10")
+    #expect(text.contains("bounded: 10 schedules"), "\(text)")
+    #expect(text.contains("schedules= looks at more"), "\(text)")
+    #expect(ExplorationPlan().schedules == 3_000_000)
+    #expect(
+      ExplorationText.progress(1_000_000, of: 3_000_000, after: .seconds(5))
+        == "exploring: 1,000,000 of at most 3,000,000 schedules, 10 s more at most"
+    )
   }
 
   @Test

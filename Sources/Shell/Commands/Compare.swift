@@ -2,6 +2,7 @@ internal import Experiments
 internal import Mechanisms
 internal import Rendering
 internal import Synchronization
+internal import Tracing
 
 extension Command {
   static let compare = Command(
@@ -15,7 +16,8 @@ extension Command {
     details: """
       Without mechanisms, on all of them. All run on one clock: virtual if each of them can, else \
       the wall clock. Service times are the same; the kind of work is what each mechanism's users \
-      give it, unless kind= says otherwise.
+      give it, unless kind= says otherwise. The last run stays what it was: 'timeline' and the other \
+      views go on showing it.
       """,
     examples: [
       "compare 100 limiter pool task-group limit=8 work=exp:20ms",
@@ -69,12 +71,13 @@ extension Session {
     guard !interruption.hasCome, runs.count == experiments.count else {
       return answer(json: "", Self.interrupted + "\n")
     }
-    for run in runs { keep(run) }
-    return answer(
+    for run in runs { note(RunMetrics(run)) }
+    let outcome = answer(
       json: ComparisonTable.jsonLines(runs),
       settings.describe
         ? ComparisonTable.describe(runs) : ComparisonTable.text(runs, output.format)
     )
+    return runs.allSatisfy { $0.summary.violations.isEmpty } ? outcome : .violated
   }
 
   private static func run(_ experiment: Experiment, _ interruption: Interruption) async -> Run {

@@ -17,7 +17,8 @@ extension Command {
 
       Strategies: exhaustive looks at every schedule, and says so when it did; random draws each \
       step; pct gives the tasks random priorities that change at depth - 1 places. The verdict \
-      'exhaustive' means that no other schedule of these tasks exists, up to their names.
+      'exhaustive' means that no other schedule of these tasks exists, up to their names; a search \
+      that ends at schedules= is 'bounded'.
 
       Its limits: choices are made between jobs, not inside them, and one job runs at a time, so \
       data races and memory order are the thread sanitizer's field; time is chosen, not measured; \
@@ -72,6 +73,7 @@ extension Session {
   ) async throws -> Outcome {
     let control = ExplorationControl()
     if !json, output.canShowFrames { output.writeTransient("exploring; Ctrl-C ends it") }
+    async let _ = tellProgress(of: control, plan)
     let report: ExplorationReport
     do {
       report = try await interruption.whileRunning {
@@ -88,6 +90,27 @@ extension Session {
       ExplorationText.text(report, withTime: output.canShowFrames, output.format)
     )
     return report.found == nil ? outcome : .violated
+  }
+}
+
+extension Session {
+  /// Tells now and then how far an exploration has come, until it is cancelled: at a prompt in place,
+  /// elsewhere on standard error.
+  private nonisolated func tellProgress(
+    of control: ExplorationControl,
+    _ plan: ExplorationPlan
+  ) async {
+    let isInPlace = !json && output.canShowFrames
+    let start = ContinuousClock.now
+    while (try? await Task.sleep(for: isInPlace ? .seconds(1) : .seconds(20))) != nil {
+      let (looked, elapsed) = (control.schedules, ContinuousClock.now - start)
+      let line = ExplorationText.progress(looked, of: plan.schedules, after: elapsed)
+      if isInPlace {
+        output.writeTransient(line + "; Ctrl-C ends it")
+      } else {
+        output.complain(line)
+      }
+    }
   }
 }
 
@@ -126,7 +149,7 @@ enum ExploreKeys {
   static let schedules = Key(
     "schedules",
     form: "a whole number from 1",
-    help: "how many to look at, at most",
+    help: "how many to look at, at most: 3000000 when exhaustive, else 10000, unless told",
     candidates: ["1000", "10000"]
   )
   static let depth = Key(
