@@ -72,12 +72,11 @@ package enum ExplorationText {
 
   /// How far an exploration has come, and how long it can still take.
   package static func progress(_ schedules: Int, of most: Int, after elapsed: Duration) -> String {
-    let looked =
-      "exploring: \(NumberText.grouped(schedules)) of at most \(NumberText.count(most, "schedule"))"
+    let looked = "\(NumberText.grouped(schedules)) of \(NumberText.count(most, "schedule"))"
     guard schedules > 0 else { return looked }
     let left = Double(nanoseconds(elapsed)) * (Double(most) / Double(schedules) - 1)
     let seconds = Int64(min(max(left, 0) / 1e9, 1e8).rounded(.up))
-    return looked + ", \(DurationText.text(seconds * 1_000_000_000)) more at most"
+    return looked + ", at most \(DurationText.text(seconds * 1_000_000_000)) left"
   }
 
   private static func clean(_ report: ExplorationReport, _ format: TextFormat) -> String {

@@ -90,7 +90,7 @@ struct SessionTests {
     #expect(ExplorationPlan().schedules == 3_000_000)
     #expect(
       ExplorationText.progress(1_000_000, of: 3_000_000, after: .seconds(5))
-        == "exploring: 1,000,000 of at most 3,000,000 schedules, 10 s more at most"
+        == "1,000,000 of 3,000,000 schedules, at most 10 s left"
     )
   }
 

@@ -106,9 +106,10 @@ extension Session {
       let (looked, elapsed) = (control.schedules, ContinuousClock.now - start)
       let line = ExplorationText.progress(looked, of: plan.schedules, after: elapsed)
       if isInPlace {
-        output.writeTransient(line + "; Ctrl-C ends it")
+        let text = "exploring; Ctrl-C ends it: \(line)"
+        output.writeTransient(String(text.prefix(output.display.width - 1)))
       } else {
-        output.complain(line)
+        output.complain("exploring: \(line)")
       }
     }
   }
