@@ -14,6 +14,14 @@ extension UnownedJob {
   /// Unique in the process; 0 for jobs that belong to no task.
   package var taskSerial: UInt64 { serialNumber(of: self) }
 
+  /// Whether it is the first half of a `Task.yield()`: it belongs to no task and resumes one.
+  ///
+  /// A job keeps its kind in the low byte of its flags, behind the object's header and the scheduler's
+  /// two words. 195 is the runtime's `NullaryContinuation`; actors have other kinds (192 to 194).
+  package var isYield: Bool {
+    UnsafeRawPointer(bitPattern: address)?.load(fromByteOffset: 32, as: UInt8.self) == 195
+  }
+
   /// Unique among the jobs and tasks that exist now.
   ///
   /// Sound because `UnownedJob` is one pointer and nothing else, which the size check of

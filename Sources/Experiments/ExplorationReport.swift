@@ -1,5 +1,6 @@
 internal import Basics
 internal import Exploration
+internal import Mechanisms
 internal import Synchronization
 
 /// What an exploration found, as plain values for views.
@@ -76,8 +77,16 @@ package struct ExplorationReport: Sendable {
   package var wasInterrupted: Bool
   /// Whether the search ended at its number of schedules, with more to look at.
   package var isCut: Bool {
-    strategy == .exhaustive && !isExhaustive && !wasInterrupted && found == nil
+    strategy == .exhaustive && !isExhaustive && !wasInterrupted && found == nil && givenUp == 0
   }
+  /// Schedules given up because they got too long; with any, the coverage is not exhaustive.
+  package var givenUp: Int
+  /// Whether the search ended with the first violation.
+  package var stoppedAtFirst: Bool
+  /// How many schedules were looked at until the first that broke a promise.
+  package var firstFailureAt: Int?
+  /// What the verdict does not speak of, one noun phrase each.
+  package var notAsked: [String]
   /// Tasks that nothing can resume any more, and whose memory is lost.
   package var tasksLost: Int
 }
@@ -90,6 +99,8 @@ package struct ExplorationPlan: Sendable {
   package var seed: UInt64
   /// The depth of `pct`: one more than the places at which priorities change.
   package var depth: Int
+  /// Whether to go on behind the first violation.
+  package var all: Bool
 
   /// How many schedules the random strategies look at unless told.
   package static let defaultSchedules = 10_000
@@ -102,13 +113,15 @@ package struct ExplorationPlan: Sendable {
     strategy: ExplorationReport.Strategy = .exhaustive,
     schedules: Int? = nil,
     seed: UInt64 = 1,
-    depth: Int = 3
+    depth: Int = 3,
+    all: Bool = false
   ) {
     self.strategy = strategy
     self.schedules =
       schedules ?? (strategy == .exhaustive ? Self.mostSchedules : Self.defaultSchedules)
     self.seed = seed
     self.depth = depth
+    self.all = all
   }
 }
 
@@ -150,7 +163,8 @@ extension ExplorationScenario {
         let exploration = Explorer(
           strategy: strategy,
           schedules: plan.schedules,
-          seed: plan.seed
+          seed: plan.seed,
+          stopsAtViolation: !plan.all
         )
         let verdict = try exploration(scenario, shouldStop: control.shouldStop)
         let found = try verdict.found.map { found in
@@ -184,10 +198,10 @@ extension ExplorationScenario {
   package init(ofSchedule schedule: String) throws(ExplorationFailure) {
     do {
       let parsed = try Schedule(parsing: schedule)
-      guard let scenario = ExplorationScenario(name: parsed.fingerprint) else {
+      guard let scenario = ExplorationScenario(name: parsed.scenario) else {
         throw ExplorationFailure(
           description:
-            "no scenario is named '\(parsed.fingerprint)'; the schedule was made by another version"
+            "no scenario is named '\(parsed.scenario)'; the schedule was made by another version"
         )
       }
       self = scenario
@@ -217,8 +231,25 @@ extension ExplorationScenario {
       },
       found: found,
       wasInterrupted: verdict.wasInterrupted,
+      givenUp: verdict.givenUp,
+      stoppedAtFirst: !plan.all && verdict.failed > 0 && verdict.coverage == .bounded,
+      firstFailureAt: verdict.firstFailureAt,
+      notAsked: notAsked(verdict),
       tasksLost: verdict.tasksLost
     )
+  }
+
+  private func notAsked(_ verdict: Verdict) -> [String] {
+    var left = ["orders inside synchronous code", "weak memory"]
+    if !cancels { left.append("cancellation") }
+    if !mechanism.profile.lendsPermitsOnly { left.append("whether all permits come back") }
+    if verdict.sawActorTurn {
+      left.append("steps of others between two jobs that an actor runs in one turn")
+    }
+    if verdict.wasKeptFair, let fair {
+      left.append("more than \(fair) yields in a row while nothing happens")
+    }
+    return left
   }
 
   private func description(of minimum: Minimum) -> ExplorationReport.ScheduleDescription {
@@ -284,7 +315,7 @@ extension ExplorationReport.Step {
     case .arrived: .waiting
     case .admitted: .running
     case .finished: .ended(.finished)
-    case .failed, .rejected: .ended(.failed)
+    case .failed, .rejected, .lostResult: .ended(.failed)
     case .cancelledRunning, .cancelledWaiting: .ended(.cancelled)
     }
   }

@@ -14,10 +14,16 @@ package struct ExplorationScenario: Sendable {
   package var cancels: Bool
   /// Every body throws once it has served.
   package var fails: Bool
+  /// How often each task visits, one visit after the other.
+  package var visits = 1
+  /// What the limit may become at any step, once; nil for a limit that stays.
+  package var resize: Int?
+  /// How often a task may yield with nothing happening before others go on; nil for no bound.
+  package var fair: Int? = Self.defaultFair
   /// How often a waiting task may be overtaken, asked instead of the mechanism's order; nil for that.
   package var overtakingBound: Int?
 
-  /// What is explored unless description: what shows a specimen's defect, or two tasks that may be cancelled.
+  /// What is explored unless told: what shows a specimen's defect, or two tasks that may be cancelled.
   package init(_ mechanism: CatalogueEntry) {
     let exposure = mechanism.profile.exposure
     self.mechanism = mechanism
@@ -26,6 +32,8 @@ package struct ExplorationScenario: Sendable {
     cancels = exposure.map { $0.trigger == .cancellation } ?? true
     fails = exposure?.trigger == .failingBodies
   }
+
+  package static let defaultFair = 2
 
   /// The number of permits that counts: 1 for the ordered queues.
   package var effectiveLimit: Int? {
@@ -39,12 +47,19 @@ package struct ExplorationScenario: Sendable {
   /// Says why the scenario cannot be explored.
   package func check() throws(ExperimentError) {
     if mechanism.profile.clock == .real { throw .notExplorable(mechanism) }
+    if resize != nil, !mechanism.profile.controls.contains(.limit) {
+      throw .cannot(mechanism, .limit)
+    }
   }
 
-  /// As in schedules: `limiter-2-1-any`, with `-fail` and `-bound3` behind where they apply.
+  /// As in schedules: `limiter-2-1-any`, with `-fail`, `-visits2`, `-resize3`, `-fair5` and `-bound3` behind
+  /// where they apply.
   package var name: String {
     var parts = [mechanism.id, String(tasks), String(limit), cancels ? "any" : "none"]
     if fails { parts.append("fail") }
+    if visits != 1 { parts.append("visits\(visits)") }
+    if let resize { parts.append("resize\(resize)") }
+    if fair != Self.defaultFair { parts.append("fair\(fair ?? 0)") }
     if let overtakingBound { parts.append("bound\(overtakingBound)") }
     return parts.joined(separator: "-")
   }
@@ -52,12 +67,18 @@ package struct ExplorationScenario: Sendable {
   /// The scenario of that name; nil if it names none.
   package init?(name: String) {
     var parts = name.split(separator: "-", omittingEmptySubsequences: false)
-    var bound: Int?
-    if let last = parts.last, last.hasPrefix("bound") {
-      guard let number = Int(last.dropFirst(5)) else { return nil }
-      bound = number
+    func number(behind word: String) -> Int? {
+      guard let last = parts.last, last.hasPrefix(word),
+        let number = Int(last.dropFirst(word.count))
+      else { return nil }
       parts.removeLast()
+      return number
     }
+    overtakingBound = number(behind: "bound")
+    fair = number(behind: "fair") ?? Self.defaultFair
+    if fair == 0 { fair = nil }
+    resize = number(behind: "resize")
+    visits = number(behind: "visits") ?? 1
     let fails = parts.last == "fail"
     if fails { parts.removeLast() }
     guard parts.count > 3, let cancels = ["any": true, "none": false][parts.removeLast()],
@@ -70,7 +91,6 @@ package struct ExplorationScenario: Sendable {
     self.limit = limit
     self.cancels = cancels
     self.fails = fails
-    overtakingBound = bound
   }
 
   /// The scenario as the explorer takes it.
@@ -78,17 +98,17 @@ package struct ExplorationScenario: Sendable {
     let profile = mechanism.profile
     let isOrdered = profile.order == .fifo || profile.order == .fifoToFirstSuspension
     let deadlocks = profile.exposure?.violation == Violation.Kind.deadlock.rawValue
-    return Scenario(
+    var scenario = Scenario(
       tasks: tasks,
       limit: effectiveLimit,
       cancellable: cancels,
       promises: Scenario.Promises(
         order: isOrdered && overtakingBound == nil,
+        workConservation: profile.lendsPermitsOnly,
         overtakingBound: overtakingBound,
         whenAllWait: deadlocks ? .deadlock : nil
       ),
-      // A specimen may treat its tasks differently; ours never learn a task's number.
-      symmetric: profile.defect == nil,
+      symmetric: profile.treatsTasksAlike,
       fingerprint: { [self] in
         var smaller = self
         smaller.tasks = $0.tasks
@@ -96,6 +116,10 @@ package struct ExplorationScenario: Sendable {
       },
       make: instance
     )
+    scenario.visits = visits
+    scenario.resize = resize
+    scenario.fair = fair
+    return scenario
   }
 
   private func instance(_ context: ScenarioContext) -> ScenarioInstance {
@@ -110,11 +134,14 @@ package struct ExplorationScenario: Sendable {
     let tracer = ScenarioTracer(context: context)
     let world = ScenarioWorld(context: context)
     return ScenarioInstance(
-      body: { [fails] number in
+      body: { [fails, visits] number in
         let task = SimulatedTask(number: number, service: 1, kind: kind, fails: fails)
-        await mechanism.carry(Visit(task, tracer: tracer, world: world))
+        for _ in 0..<visits where !Task.isCancelled || visits == 1 {
+          await mechanism.carry(Visit(task, tracer: tracer, world: world))
+        }
       },
-      permitsInUse: { mechanism.permitsInUse }
+      permitsInUse: { mechanism.permitsInUse },
+      changeLimit: { mechanism.changeLimit(to: $0) }
     )
   }
 }
@@ -136,6 +163,13 @@ private struct ScenarioTracer: Tracer {
       case .blocked, .progress, .suspended, .resumed, .limit: nil
       }
     if let observation { context.report(observation, of: Int(task.number)) }
+  }
+
+  func noteLostResult(of task: TaskID, toldCancelled: Bool) {
+    context.report(
+      toldCancelled && !Task.isCancelled ? .cancelledWaiting : .lostResult,
+      of: Int(task.number)
+    )
   }
 }
 

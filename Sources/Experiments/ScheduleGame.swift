@@ -16,10 +16,12 @@ package struct ScheduleGame: Sendable {
   private var stepper: Stepper
 
   /// Begins before the first step.
-  package init(_ scenario: ExplorationScenario) async {
+  package init(_ scenario: ExplorationScenario) async throws(ExplorationFailure) {
     self.scenario = scenario
     let explored = scenario.scenario
-    stepper = await onOwnThread { Stepper(explored) }
+    do {
+      stepper = try await onOwnThread { () throws(ScheduleError) in try Stepper(explored) }
+    } catch { throw ExplorationFailure(description: "\(error)") }
   }
 
   /// What can happen next; empty when the schedule is over.
@@ -48,26 +50,37 @@ package struct ScheduleGame: Sendable {
   package var schedule: String { "\(stepper.schedule)" }
 
   /// Lets the option of that place happen, counted from 0.
-  package func choosing(_ index: Int) async -> ScheduleGame { await changed { $0.choose(index) } }
+  package func choosing(_ index: Int) async throws(ExplorationFailure) -> ScheduleGame {
+    try await changed { stepper throws(ScheduleError) in try stepper.choose(index) }
+  }
 
   /// Takes the last steps back.
-  package func goingBack(_ count: Int) async -> ScheduleGame { await changed { $0.back(count) } }
+  package func goingBack(_ count: Int) async throws(ExplorationFailure) -> ScheduleGame {
+    try await changed { stepper throws(ScheduleError) in try stepper.back(count) }
+  }
 
   /// Goes back to just behind that step, 0 being the beginning.
-  package func going(to step: Int) async -> ScheduleGame { await changed { $0.go(to: step) } }
+  package func going(to step: Int) async throws(ExplorationFailure) -> ScheduleGame {
+    try await changed { stepper throws(ScheduleError) in try stepper.go(to: step) }
+  }
 
   /// Goes on by the default choices until the schedule is over.
-  package func goingOn() async -> ScheduleGame { await changed { $0.goOn() } }
+  package func goingOn() async throws(ExplorationFailure) -> ScheduleGame {
+    try await changed { stepper throws(ScheduleError) in try stepper.goOn() }
+  }
 
-  private func changed(_ change: @escaping @Sendable (inout Stepper) -> Void) async -> ScheduleGame
-  {
+  private func changed(
+    _ change: @escaping @Sendable (inout Stepper) throws(ScheduleError) -> Void
+  ) async throws(ExplorationFailure) -> ScheduleGame {
     var game = self
     let before = stepper
-    game.stepper = await onOwnThread {
-      var stepper = before
-      change(&stepper)
-      return stepper
-    }
+    do {
+      game.stepper = try await onOwnThread { () throws(ScheduleError) in
+        var stepper = before
+        try change(&stepper)
+        return stepper
+      }
+    } catch { throw ExplorationFailure(description: "\(error)") }
     return game
   }
 }

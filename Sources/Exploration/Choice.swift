@@ -4,13 +4,17 @@
 /// shortened or reordered, and can be read.
 package struct Choice: Hashable, Sendable {
   package enum Kind: UInt8, Hashable, Sendable {
-    /// A agent takes its next step; a agent that sleeps wakes for it.
+    /// An agent takes its next step.
     case run
     /// A job that belongs to no task runs: the turn of an actor or half a yield. Named after the
     /// agent that made it ready.
     case turn
     /// A simulated task is cancelled.
     case cancel
+    /// A sleeper's time comes: it can go on.
+    case wake
+    /// The limit becomes what stands in the agent's place.
+    case limit
   }
 
   package var kind: Kind
@@ -19,6 +23,15 @@ package struct Choice: Hashable, Sendable {
   package var agent: Int32
   /// Which of several ready turns of one agent, the oldest being 0.
   package var ordinal: Int32
+
+  /// Whether it comes from outside: it gives no agent a step.
+  var isInterference: Bool { kind == .cancel || kind == .limit }
+
+  /// One number for all of it.
+  var code: UInt64 {
+    UInt64(kind.rawValue) << 48 | UInt64(UInt32(bitPattern: agent)) << 16
+      | UInt64(truncatingIfNeeded: ordinal) & 0xFFFF
+  }
 
   package init(_ kind: Kind, _ agent: Int, ordinal: Int = 0) {
     self.kind = kind

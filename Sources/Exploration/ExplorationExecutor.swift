@@ -2,10 +2,10 @@ internal import Basics
 
 /// A task executor that lets somebody else decide what runs next.
 ///
-/// Everything that could go on is an option: each ready job, each sleeper. Who sleeps is ready in all
-/// but name, time being chosen rather than measured; choosing a sleeper wakes it and runs its step.
+/// Everything that could go on is an option: each ready job, each sleeper. Time is chosen rather than
+/// measured: a sleeper can be woken at any step, and runs at a later one.
 ///
-/// Jobs are known by the agent they belong to. A task is a agent for life: its serial number tells.
+/// Jobs are known by the agent they belong to. A task is an agent for life: its serial number tells.
 /// A job of no task (the turn of an actor, the second half of a yield) is named after the agent that
 /// made it ready.
 final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
@@ -17,6 +17,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     var job: UnownedJob
     var agent: Int32
     var isTurn: Bool
+    /// Whether it is the turn of an actor, in which several jobs may run.
+    var isActor: Bool
     /// The number of the step that made it ready.
     var wokenAt: Int
   }
@@ -37,6 +39,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private var isTurn = false
   /// The number of the step that runs, as its driver counts.
   @exclusivity(unchecked) var stepNumber = 0
+  /// How often each agent has yielded since something happened.
+  @exclusivity(unchecked) var yields: [Int: Int] = [:]
   /// How many ready steps are not a simulated task's own.
   @exclusivity(unchecked) private(set) var readyHelpers = 0
   @exclusivity(unchecked) private var tasks: Int32 = 0
@@ -65,21 +69,28 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     running = 0
     stepNumber = 0
     readyHelpers = 0
+    yields.removeAll(keepingCapacity: true)
     self.tasks = Int32(tasks)
   }
 
   /// Whether something of the scenario ran on another thread.
   var escaped: Bool { strays.any }
 
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
+  func enqueue(_ job: consuming ExecutorJob) { take(UnownedJob(job)) }
+
+  /// Puts a job among the ready ones; it comes from a task of this executor or of the global pool.
+  func take(_ job: UnownedJob) {
     guard OSThread.current == thread else { return strays.note() }
     let serial = job.taskSerial
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
     let agent = isTurn ? running : agent(ofSerial: serial)
     if isTurn || agent > tasks { readyHelpers += 1 }
-    ready.append(ReadyStep(job: job, agent: agent, isTurn: isTurn, wokenAt: stepNumber))
+    let isActor = isTurn && !job.isYield
+    if isTurn, !isActor { yields[Int(agent), default: 0] += 1 }
+    ready.append(
+      ReadyStep(job: job, agent: agent, isTurn: isTurn, isActor: isActor, wokenAt: stepNumber)
+    )
   }
 
   /// Runs a ready step.
@@ -92,15 +103,16 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     running = 0
   }
 
-  /// Wakes a sleeper and runs the step it wakes to.
-  func run(sleeperAt index: Int) {
+  /// Wakes a sleeper; whether the next step it needs is its own.
+  ///
+  /// The alternative is the turn of the actor that it belongs to.
+  func wake(sleeperAt index: Int) -> Bool {
     let sleeper = sleepers.remove(at: index)
     let before = ready.count
     running = sleeper.agent
     sleeper.continuation.resume()
     running = 0
-    // An actor in the middle of its turn takes the sleeper in without a job of its own.
-    if ready.count > before { run(readyAt: before) }
+    return ready.count > before && !ready[before].isTurn
   }
 
   /// Starts simulated task `task`, which `body` creates.

@@ -9,7 +9,7 @@ package struct Explorer: Sendable {
   package enum Strategy: Hashable, Sendable {
     /// Every schedule, depth first.
     case exhaustive
-    /// Each choice by lot.
+    /// Each choice uniformly at random.
     case random
     /// Random priorities that change at `depth` − 1 places.
     case pct(depth: Int)
@@ -102,7 +102,10 @@ package struct Explorer: Sendable {
       verdict.schedules += 1
       verdict.steps += run.steps
       if let violation = run.violation {
-        verdict.note(violation, Schedule(fingerprint: scenario.name, choices: choices))
+        verdict.note(
+          violation,
+          Schedule(scenario: scenario.name, fingerprint: run.fingerprint, choices: choices)
+        )
       } else if !run.isOver {
         verdict.givenUp += 1
         verdict.coverage = .bounded
@@ -123,6 +126,8 @@ package struct Explorer: Sendable {
     }
     verdict.elapsed = clock.now - start
     verdict.tasksLost = run.tasksLost
+    verdict.wasKeptFair = run.wasKeptFair
+    verdict.sawActorTurn = run.sawActorTurn
   }
 }
 
@@ -159,9 +164,16 @@ package struct Verdict: Sendable {
   /// continuations have such.
   package internal(set) var tasksLost = 0
   package internal(set) var wasInterrupted = false
+  /// How many schedules were looked at until the first that broke a promise, that one included.
+  package internal(set) var firstFailureAt: Int?
+  /// Whether the fairness bound left schedules out.
+  package internal(set) var wasKeptFair = false
+  /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
+  package internal(set) var sawActorTurn = false
 
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
     failed += 1
+    if firstFailureAt == nil { firstFailureAt = schedules }
     failures[violation.kind, default: 0] += 1
     if firsts[violation.kind] == nil {
       firsts[violation.kind] = Found(violation: violation, schedule: schedule())

@@ -84,8 +84,12 @@ package struct Minimum: Sendable {
     self.scenario = scenario
     self.isMinimal = isMinimal
     schedules = 0
-    schedule = Schedule(fingerprint: scenario.name, choices: choices)
-    replay = try Replay(of: schedule, in: scenario, withAftermath: true)
+    replay = try Replay(
+      of: Schedule(scenario: scenario.name, choices: choices),
+      in: scenario,
+      withAftermath: true
+    )
+    schedule = Schedule(scenario: scenario.name, fingerprint: replay.fingerprint, choices: choices)
     preemptions = replay.preemptions
     guard let violation = replay.violation else {
       throw .notPossible(step: replay.length, choice: choices[choices.count - 1], options: [])
@@ -115,8 +119,8 @@ package struct Minimum: Sendable {
         pairs.append((first, first + distance))
       }
     }
-    let cancelling = pairs.filter { choices[$0.first].kind == .cancel }
-    let others = pairs.filter { choices[$0.first].kind != .cancel }
+    let cancelling = pairs.filter { choices[$0.first].isInterference }
+    let others = pairs.filter { !choices[$0.first].isInterference }
     let within = others.filter { $0.second < replay.length }
       .sorted { ($0.second, $0.first) > ($1.second, $1.first) }
     let beyond = others.filter { $0.second >= replay.length }
@@ -124,7 +128,7 @@ package struct Minimum: Sendable {
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {
-        moving.kind == .cancel || $0.kind == .cancel || $0.agent != moving.agent
+        moving.isInterference || $0.isInterference || $0.agent != moving.agent
       }
       let moved = choices[..<first] + between + [moving] + choices[(second + 1)...]
       let place = first + between.count
@@ -168,20 +172,23 @@ private struct BoundedSearch {
         search.length = choices.count - 1
       }
       run.end()
-      if !search.finish(steps: run.steps) { return search.overflow == nil }
+      if !search.finish(steps: run.steps) {
+        // A search that lost its way has seen only part of what there is.
+        return search.overflow == nil && !search.hasDiverged
+      }
     }
     return false
   }
 }
 
 extension Replay {
-  /// How many steps of the schedule took the turn from a agent that could have gone on.
+  /// How many steps of the schedule took the turn from an agent that could have gone on.
   package var preemptions: Int { steps.prefix(length).count { $0.isPreemption } }
 }
 
 extension ScheduleRun {
-  /// Follows `choices`, leaving out what is not possible, then goes on by the default choices; whether those at the
-  /// places `needed` were possible and no promise was broken.
+  /// Follows `choices`, leaving out what is not possible, then goes on by the default choices; whether
+  /// those at the places `needed` were possible and no promise was broken.
   fileprivate func keepsPromises(following choices: [Choice], needing needed: [Int]) -> Bool {
     begin()
     defer { end() }

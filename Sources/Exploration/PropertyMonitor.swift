@@ -2,7 +2,9 @@ internal import Basics
 
 /// Watches one schedule for broken promises.
 ///
-/// A value type fed with what tasks report and what the driver does; it keeps the first violation.
+/// A value type fed with what tasks report and what the driver does; it keeps the first violation. A
+/// permit that rests while somebody waits is kept apart: what comes of it (a lost wake-up, say) tells
+/// more, and counts first.
 struct PropertyMonitor {
   enum Phase: UInt8 {
     /// Not arrived.
@@ -22,50 +24,105 @@ struct PropertyMonitor {
     var hasEnded = false
     var arrival: Int32 = 0
     var overtaken: Int32 = 0
+    var isRejected = false
+    /// How many of its visits were admitted.
+    var served: Int32 = 0
   }
 
-  private let limit: Int
   private let promises: Scenario.Promises
-  /// Index 0 is nobody.
+  private let startLimit: Int
+  private let visits: Int
+  private let simulated: Int
+  private(set) var limit: Int
+  /// Index 0 is nobody; behind the simulated tasks come those that try the permits at the end.
   private(set) var tasks: [TaskState]
   private var arrivals: Int32 = 0
   private(set) var running = 0
   private(set) var waiting = 0
   private(set) var ended = 0
   private(set) var violation: Violation?
+  /// A permit that rested while somebody waited.
+  private var idle: Violation?
 
   init(_ scenario: Scenario) {
-    limit = scenario.limit ?? .max
+    startLimit = scenario.limit ?? .max
+    limit = startLimit
     promises = scenario.promises
-    tasks = Array(repeating: TaskState(), count: scenario.tasks + 1)
+    visits = scenario.visits
+    simulated = scenario.tasks
+    tasks = Array(repeating: TaskState(), count: scenario.tasks + scenario.probes + 1)
   }
 
   /// Starts anew, with the same promises.
   mutating func reset() {
     for index in tasks.indices { tasks[index] = TaskState() }
+    limit = startLimit
     arrivals = 0
     running = 0
     waiting = 0
     ended = 0
     violation = nil
+    idle = nil
   }
 
+  // MARK: What happens
+
   mutating func observe(_ observation: Observation, _ task: Int) {
-    precondition(
-      tasks.indices.contains(task) && task > 0,
-      "task \(task) reported, but the scenario's tasks are 1 to \(tasks.count - 1)"
-    )
+    guard tasks.indices.contains(task), task > 0 else {
+      fatalError("task \(task) reported, but the scenario's tasks are 1 to \(simulated)")
+    }
     switch observation {
     case .arrived:
       arrivals += 1
       tasks[task].arrival = arrivals
       enter(.waiting, task)
     case .admitted: admit(task)
-    case .finished, .failed, .cancelledRunning, .cancelledWaiting, .rejected: enter(.done, task)
+    case .cancelledRunning:
+      enter(.done, task)
+      noteWrongCancellation(of: task, "its body was told that it is cancelled")
+    case .cancelledWaiting:
+      let wasWaiting = tasks[task].phase == .waiting
+      if wasWaiting { enter(.done, task) }
+      noteWrongCancellation(
+        of: task,
+        wasWaiting
+          ? "it was turned away as if it were cancelled"
+          : "its body had ended, and the limiter told it that it is cancelled"
+      )
+    case .finished, .failed: enter(.done, task)
+    case .rejected:
+      // Told why, by an error that is not the limiter's: what a pool's builder threw, say.
+      enter(.done, task)
+      tasks[task].isRejected = true
+    case .lostResult:
+      fail(
+        .notServed,
+        [task],
+        "\(Self.name(task)) was not told how its body ended: the limiter returned something else"
+      )
     }
   }
 
+  /// Notes that the limit is another one from now on; bodies in service stay.
+  mutating func noteLimit(_ limit: Int) { self.limit = limit }
+
   mutating func noteEnd(of task: Int) {
+    if tasks[task].hasEnded { return }
+    noteLateEnd(of: task)
+    let state = tasks[task]
+    guard !state.isCancelled, !state.isRejected, promises.service, state.served < visits else {
+      return
+    }
+    fail(
+      .notServed,
+      [task],
+      "\(Self.name(task)) was not cancelled, and its body "
+        + (visits == 1 ? "never ran" : "ran \(state.served) times for \(visits) visits")
+    )
+  }
+
+  /// Notes an end that counts for no promise: the schedule is over.
+  mutating func noteLateEnd(of task: Int) {
     if tasks[task].hasEnded { return }
     tasks[task].hasEnded = true
     ended += 1
@@ -93,9 +150,40 @@ struct PropertyMonitor {
     fail(.doubleResume, [], "\(what) was resumed twice")
   }
 
+  mutating func noteLivelock(_ retrying: [Int]) {
+    fail(
+      .livelock,
+      retrying,
+      "\(Self.names(retrying)) \(retrying.count == 1 ? "retries" : "retry") for ever: each had its turn "
+        + "again and again, and nothing happens any more"
+    )
+  }
+
+  // MARK: Judgements
+
+  /// Whether some permit is free while somebody not cancelled waits.
+  var mayHaveIdlePermit: Bool {
+    promises.workConservation && idle == nil && waiting > 0 && running < limit
+  }
+
+  /// Notes that nothing is under way that could bring a free permit to who waits.
+  mutating func noteQuiet(isParked: (Int) -> Bool) {
+    let waiters = tasks.indices.dropFirst().filter {
+      tasks[$0].phase == .waiting && !tasks[$0].isCancelled && isParked($0)
+    }
+    if waiters.isEmpty { return }
+    idle = Violation(
+      kind: .idlePermit,
+      message:
+        "\(Self.names(waiters)) \(waiters.count == 1 ? "waits" : "wait") though a permit is free: "
+        + "\(running) running, limit \(limit)",
+      tasks: waiters
+    )
+  }
+
   /// Judges a schedule in which nothing can run any more.
   mutating func judgeRest(permitsInUse: Int?) {
-    let left = tasks.indices.dropFirst().filter { !tasks[$0].hasEnded }
+    let left = (1...simulated).filter { !tasks[$0].hasEnded }
     if left.isEmpty {
       if let permitsInUse, permitsInUse != 0 {
         fail(
@@ -132,7 +220,31 @@ struct PropertyMonitor {
     }
   }
 
+  /// Judges how many of the tasks that tried the permits at the end were let in, none waiting for
+  /// another's end.
+  mutating func judgeProbes(_ count: Int) {
+    let served = tasks[(simulated + 1)...].count { $0.served > 0 }
+    guard served < count else { return }
+    fail(
+      .permitLeak,
+      [],
+      "every task has ended, and only \(served) of \(count) permits can be taken"
+    )
+  }
+
+  /// Ends the schedule: a permit that rested counts now, nothing graver having come of it.
+  mutating func close() {
+    if violation == nil { violation = idle }
+  }
+
+  // MARK: Admission
+
   private mutating func admit(_ task: Int) {
+    guard tasks[task].phase == .waiting else {
+      let why = tasks[task].phase == .outside ? "ran before the task arrived" : "ran a second time"
+      return fail(.ranTwice, [task], "the body of \(Self.name(task)) \(why)")
+    }
+    tasks[task].served += 1
     enter(.running, task)
     if running > limit {
       fail(.overAdmission, [task], "\(running) running, limit \(limit)")
@@ -162,7 +274,7 @@ struct PropertyMonitor {
       tasks[other].overtaken += 1
       if let bound = promises.overtakingBound, tasks[other].overtaken > bound {
         fail(
-          .starvation,
+          .overtaken,
           [other, task],
           "\(Self.name(other)) was overtaken \(tasks[other].overtaken) times, promised at most \(bound)"
         )
@@ -175,6 +287,11 @@ struct PropertyMonitor {
         "\(Self.name(task)) was admitted before \(Self.names(earlier)), which arrived earlier"
       )
     }
+  }
+
+  private mutating func noteWrongCancellation(of task: Int, _ how: String) {
+    if tasks[task].isCancelled { return }
+    fail(.cancelledWrongly, [task], "nobody cancelled \(Self.name(task)), but \(how)")
   }
 
   private mutating func enter(_ phase: Phase, _ task: Int) {

@@ -21,6 +21,13 @@
 /// schedule without it is kept. (A schedule that ends because nothing can run has begun every task: a
 /// fresh task can always run.)
 ///
+/// **A task wakes just before it goes on** (`goesOnWhenWoken`). Waking a sleeper makes its next step
+/// ready and does nothing else. Only two things can tell whether it happened: that step, and the
+/// cancellation of the task, which a woken sleeper survives and a sleeping one does not. So waking
+/// commutes with every step but those and can be moved to just before the first of them. This holds
+/// only while the step is the task's own: a sleeper that belongs to an actor joins the actor's queue,
+/// where its place matters, and is left alone.
+///
 /// What is not used, and why: sleep sets and dynamic partial-order reduction need the memory that each
 /// step touches; fingerprints of states need the limiter's private state and the locals of suspended
 /// functions. Both would have to be declared by hand for every limiter, and a declaration that is wrong
@@ -29,15 +36,19 @@
 package struct Reduction: Hashable, Sendable {
   package var ordersFreshTasks: Bool
   package var beginsCancelledAtOnce: Bool
-
-  package init(ordersFreshTasks: Bool, beginsCancelledAtOnce: Bool) {
-    self.ordersFreshTasks = ordersFreshTasks
-    self.beginsCancelledAtOnce = beginsCancelledAtOnce
-  }
+  package var goesOnWhenWoken: Bool
 
   /// Every schedule by itself.
-  package static let none = Reduction(ordersFreshTasks: false, beginsCancelledAtOnce: false)
+  package static let none = Reduction(
+    ordersFreshTasks: false,
+    beginsCancelledAtOnce: false,
+    goesOnWhenWoken: false
+  )
 
   /// All that is sound.
-  package static let full = Reduction(ordersFreshTasks: true, beginsCancelledAtOnce: true)
+  package static let full = Reduction(
+    ordersFreshTasks: true,
+    beginsCancelledAtOnce: true,
+    goesOnWhenWoken: true
+  )
 }

@@ -10,6 +10,8 @@ package struct Replay: Sendable {
   package var isComplete: Bool
   /// The number of the last step that belongs to the schedule; what follows is the aftermath.
   package var length: Int
+  /// Tells what happened from what else could have.
+  var fingerprint: UInt64
 
   /// Runs a schedule of `scenario` again, on the calling thread.
   ///
@@ -25,23 +27,18 @@ package struct Replay: Sendable {
     in scenario: Scenario,
     withAftermath: Bool = false
   ) throws(ScheduleError) {
-    guard schedule.fingerprint == scenario.name else {
-      throw .otherScenario(schedule: schedule.fingerprint, scenario: scenario.name)
+    guard schedule.scenario == scenario.name else {
+      throw .otherScenario(schedule: schedule.scenario, scenario: scenario.name)
     }
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
     defer { run.close() }
     run.begin()
     defer { run.end() }
-    for choice in schedule.choices {
-      guard let index = run.index(of: choice) else {
-        throw .notPossible(
-          step: run.steps + 1,
-          choice: choice,
-          options: run.options.map(\.choice)
-        )
-      }
-      run.take(index)
+    try run.follow(schedule.choices)
+    fingerprint = run.fingerprint
+    if let recorded = schedule.fingerprint, recorded != Schedule.folded(run.fingerprint) {
+      throw .otherRun
     }
     length = run.steps
     violation = run.violation
@@ -52,6 +49,16 @@ package struct Replay: Sendable {
 }
 
 extension ScheduleRun {
+  /// Makes these choices, one after the other.
+  func follow(_ choices: [Choice]) throws(ScheduleError) {
+    for choice in choices {
+      guard let index = index(of: choice) else {
+        throw .notPossible(step: steps + 1, choice: choice, options: options.map(\.choice))
+      }
+      take(index)
+    }
+  }
+
   /// Goes on without cancelling anybody until nothing can run, or for `limit` steps.
   func followDefaultChoices(upTo limit: Int) {
     var left = limit

@@ -10,6 +10,13 @@ package struct Scenario: Sendable {
   package var limit: Int?
   /// Whether cancelling any task at any step is among the choices.
   package var cancellable: Bool
+  /// How often each task arrives, one visit after the other.
+  package var visits = 1
+  /// What the limit may become, at any step, once; nil for a limit that stays.
+  package var resize: Int?
+  /// How often a task may yield in a row, nothing else happening, while others could go on; nil for any
+  /// number, and then a retry loop has endless schedules.
+  package var fair: Int? = 2
   /// What else is promised.
   package var promises: Promises
   /// Whether the tasks are identical but for their number, so that which of several fresh ones comes
@@ -29,6 +36,10 @@ package struct Scenario: Sendable {
     package var cancelledWaitersNeverRun: Bool
     /// At most this many later arrivals are admitted before one that waits; nil for no promise.
     package var overtakingBound: Int?
+    /// Every task that nobody cancels is served.
+    package var service = true
+    /// While somebody waits, no permit rests, and at the end all can be taken.
+    package var workConservation = true
     /// What it is called when tasks wait for ever for what bodies outside any service hold.
     ///
     /// Nil has it judged: a permit leak when permits are in use though no body is in service, else a
@@ -37,11 +48,15 @@ package struct Scenario: Sendable {
 
     package init(
       order: Bool = false,
+      service: Bool = true,
+      workConservation: Bool = true,
       cancelledWaitersNeverRun: Bool = true,
       overtakingBound: Int? = nil,
       whenAllWait: Violation.Kind? = nil
     ) {
       self.order = order
+      self.service = service
+      self.workConservation = workConservation
       self.cancelledWaitersNeverRun = cancelledWaitersNeverRun
       self.overtakingBound = overtakingBound
       self.whenAllWait = whenAllWait
@@ -53,11 +68,11 @@ package struct Scenario: Sendable {
     limit: Int?,
     cancellable: Bool,
     promises: Promises = Promises(),
-    symmetric: Bool = true,
+    symmetric: Bool = false,
     fingerprint: @escaping @Sendable (Scenario) -> String,
     make: @escaping @Sendable (ScenarioContext) -> ScenarioInstance
   ) {
-    precondition(tasks >= 1, "a scenario needs at least 1 task, not \(tasks)")
+    guard tasks >= 1 else { fatalError("a scenario needs at least 1 task, not \(tasks)") }
     self.tasks = tasks
     self.limit = limit
     self.cancellable = cancellable
@@ -69,6 +84,12 @@ package struct Scenario: Sendable {
 
   /// The scenario's name in schedules.
   package var name: String { fingerprint(self) }
+
+  /// The limit at the end, if it can be tried: few enough permits to take them all.
+  var probes: Int {
+    guard let last = [limit, resize].compactMap({ $0 }).max(), last <= 16 else { return 0 }
+    return last
+  }
 }
 
 /// The state of one schedule, and what its tasks do with it.
@@ -76,13 +97,19 @@ package struct ScenarioInstance: Sendable {
   /// What task 1 to N does: arrives, is admitted, departs, reporting each to the context.
   package var body: @Sendable (_ task: Int) async -> Void
   /// How many permits are in use; exact when every task has ended, and then it must be 0.
+  ///
+  /// Where it is nil, or returns nil, further tasks try at the end whether all permits can be taken.
   package var permitsInUse: (@Sendable () -> Int?)?
+  /// Changes the limit, for scenarios that resize.
+  package var changeLimit: (@Sendable (Int) -> Void)?
 
   package init(
     body: @escaping @Sendable (_ task: Int) async -> Void,
-    permitsInUse: (@Sendable () -> Int?)? = nil
+    permitsInUse: (@Sendable () -> Int?)? = nil,
+    changeLimit: (@Sendable (Int) -> Void)? = nil
   ) {
     self.body = body
+    self.changeLimit = changeLimit
     self.permitsInUse = permitsInUse
   }
 }
@@ -98,4 +125,6 @@ package enum Observation: UInt8, Hashable, Sendable {
   /// Cancelled before it was admitted: it leaves.
   case cancelledWaiting
   case rejected
+  /// The body had ended, and the limiter returned neither its value nor its error.
+  case lostResult
 }

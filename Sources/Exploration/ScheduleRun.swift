@@ -23,6 +23,12 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var steps = 0
   /// Tasks that never ended, over all schedules: whatever resumes them was lost.
   private(set) var tasksLost = 0
+  /// Tells this course of events from others: the choices, what they made ready, what was reported.
+  @exclusivity(unchecked) private(set) var fingerprint: UInt64 = 0
+  /// Whether the fairness bound ever kept a task that yields from going on.
+  private(set) var wasKeptFair = false
+  /// Whether an actor ever had a turn, in which no other agent can step.
+  private(set) var sawActorTurn = false
   /// What each step did, if that is wanted.
   @exclusivity(unchecked) var record: StepRecorder?
   /// The agent that ran last, and whether it could have gone on at once; 0 at the beginning.
@@ -38,6 +44,13 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private var isLive = false
   /// The task that was cancelled before it began, in the step before: it must begin now.
   @exclusivity(unchecked) private var mustBegin: Int32 = 0
+  /// The sleeper woken in the step before: it must go on now, or be cancelled.
+  @exclusivity(unchecked) private var mustGoOn: Int32 = 0
+  @exclusivity(unchecked) private var hasResized = false
+  /// Whether anything was reported, ended or interfered with in the present step.
+  @exclusivity(unchecked) private var somethingHappened = false
+  /// How often every agent that can run has used up its yields, with nothing happening.
+  @exclusivity(unchecked) private var idleRounds = 0
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
@@ -53,7 +66,8 @@ final class ScheduleRun: @unchecked Sendable {
   // MARK: A schedule, from its beginning to its end
 
   func begin() {
-    guard let context else { preconditionFailure("a closed run was begun again") }
+    guard let context else { fatalError("a closed run was begun again") }
+    GlobalPoolHook.setCurrent(executor)
     executor.reset(tasks: scenario.tasks)
     monitor.reset()
     record?.reset()
@@ -61,6 +75,10 @@ final class ScheduleRun: @unchecked Sendable {
     lastAgent = 0
     lastCanGoOn = false
     mustBegin = 0
+    mustGoOn = 0
+    hasResized = false
+    idleRounds = 0
+    fingerprint = 0xCBF2_9CE4_8422_2325
     for index in hasBegun.indices { hasBegun[index] = false }
     isLive = true
     let instance = scenario.make(context)
@@ -91,39 +109,101 @@ final class ScheduleRun: @unchecked Sendable {
   /// Lets the option at `index` happen, and finds out what may happen then.
   func take(_ index: Int) {
     let option = options[index]
-    let task = Int(option.choice.agent)
+    let agent = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
     record?.begin(option.choice, isPreemption: isPreemption(option.choice))
     mustBegin = 0
+    mustGoOn = 0
+    somethingHappened = false
+    mix(option.choice.code)
     switch option.choice.kind {
     case .cancel:
-      monitor.noteCancellation(of: task, isHandOffPossible: !isParked(task))
-      executor.asDriver { handles[task - 1].cancel() }
-      if !hasBegun[task], reduction.beginsCancelledAtOnce { mustBegin = option.choice.agent }
+      monitor.noteCancellation(of: agent, isHandOffPossible: !isParked(agent))
+      executor.asDriver { handles[agent - 1].cancel() }
+      if !hasBegun[agent], reduction.beginsCancelledAtOnce { mustBegin = option.choice.agent }
+      somethingHappened = true
+    case .limit:
+      hasResized = true
+      monitor.noteLimit(agent)
+      executor.asDriver { instance?.changeLimit?(agent) }
+      somethingHappened = true
+    case .wake:
+      let isOwnStep = executor.wake(sleeperAt: option.slot)
+      if isOwnStep, reduction.goesOnWhenWoken { mustGoOn = option.choice.agent }
+      somethingHappened = true
     case .run, .turn:
-      if option.choice.kind == .run, task < hasBegun.count { hasBegun[task] = true }
-      if option.slot < executor.ready.count {
-        executor.run(readyAt: option.slot)
-      } else {
-        executor.run(sleeperAt: option.slot - executor.ready.count)
-      }
+      if option.choice.kind == .run, agent < hasBegun.count { hasBegun[agent] = true }
+      if executor.ready[option.slot].isActor { sawActorTurn = true }
+      executor.run(readyAt: option.slot)
       lastAgent = option.choice.agent
       lastCanGoOn = executor.ready.contains { $0.agent == lastAgent }
     }
-    if scenario.cancellable { monitor.noteParkedCancelled(isParked: isParked) }
-    findOptions()
-    if runnable == 0, monitor.violation == nil {
-      monitor.judgeRest(permitsInUse: instance?.permitsInUse?())
+    if somethingHappened {
+      executor.yields.removeAll(keepingCapacity: true)
+      idleRounds = 0
     }
+    if scenario.cancellable { monitor.noteParkedCancelled(isParked: isParked) }
+    if monitor.mayHaveIdlePermit, isQuiet { monitor.noteQuiet(isParked: isParked) }
+    for step in executor.ready {
+      mix(UInt64(UInt32(bitPattern: step.agent)) << 1 | (step.isTurn ? 1 : 0))
+    }
+    for sleeper in executor.sleepers { mix(UInt64(UInt32(bitPattern: sleeper.agent)) << 33) }
+    findOptions()
+    if runnable == 0, monitor.violation == nil { settle() }
     record?.end(in: self)
   }
 
+  /// Judges a schedule in which nothing can run any more: what was left undone, whether all permits are
+  /// back, and what dropping the limiter does.
+  private func settle() {
+    let permitsInUse = instance?.permitsInUse?()
+    monitor.judgeRest(permitsInUse: permitsInUse)
+    guard monitor.violation == nil, monitor.ended == scenario.tasks else { return }
+    if permitsInUse == nil, scenario.promises.workConservation, scenario.probes > 0 { tryPermits() }
+    if monitor.violation == nil {
+      instance = nil
+      drain()
+    }
+    monitor.close()
+  }
+
+  /// Has as many further tasks arrive as there are permits; all must be in service together.
+  private func tryPermits() {
+    guard let instance else { return }
+    let count = min(monitor.limit, scenario.probes)
+    var probes: [Task<Void, Never>] = []
+    for number in (scenario.tasks + 1)...(scenario.tasks + count) {
+      probes.append(Task(executorPreference: executor) { await instance.body(number) })
+    }
+    var left = 10_000
+    while !executor.ready.isEmpty, left > 0 {
+      executor.run(readyAt: 0)
+      left -= 1
+    }
+    monitor.judgeProbes(count)
+    if monitor.violation != nil { for probe in probes { probe.cancel() } }
+    drain()
+  }
+
+  /// Whether nothing is under way in the limiter: every step that is ready begins a task or is part of
+  /// a body in service.
+  private var isQuiet: Bool {
+    if executor.readyHelpers > 0 { return false }
+    for step in executor.ready {
+      let task = Int(step.agent)
+      if hasBegun[task], monitor.tasks[task].phase != .running { return false }
+    }
+    return !executor.sleepers.contains { Int($0.agent) > scenario.tasks }
+  }
+
+  private func mix(_ value: UInt64) { fingerprint = (fingerprint ^ value) &* 0x0000_0100_0000_01B3 }
+
   /// Whether taking `choice` now would take the turn from a agent that could go on.
   ///
-  /// A cancellation takes no turn. A agent that suspended gave its turn up itself.
+  /// Cancelling, waking and resizing take no turn. An agent that suspended gave its turn up itself.
   func isPreemption(_ choice: Choice) -> Bool {
-    choice.kind != .cancel && lastCanGoOn && choice.agent != lastAgent
+    (choice.kind == .run || choice.kind == .turn) && lastCanGoOn && choice.agent != lastAgent
   }
 
   /// The option to take when nothing speaks for another: the agent that ran last goes on, else
@@ -132,11 +212,6 @@ final class ScheduleRun: @unchecked Sendable {
   /// - Precondition: something can run.
   var defaultOption: Int {
     options[..<runnable].firstIndex { $0.choice.agent == lastAgent } ?? 0
-  }
-
-  /// Whether an option is to wake a sleeper.
-  func isSleeper(_ option: Option) -> Bool {
-    option.choice.kind == .run && option.slot >= executor.ready.count
   }
 
   /// The index of `choice` among the options.
@@ -149,6 +224,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// resumes even so is lost, with its memory: only a limiter that loses continuations has such.
   func end() {
     isLive = false
+    defer { GlobalPoolHook.setCurrent(nil) }
     if monitor.ended < scenario.tasks {
       for (index, handle) in handles.enumerated() where !monitor.tasks[index + 1].hasEnded {
         executor.asDriver { handle.cancel() }
@@ -167,7 +243,7 @@ final class ScheduleRun: @unchecked Sendable {
       if !executor.ready.isEmpty {
         executor.run(readyAt: 0)
       } else if !executor.sleepers.isEmpty {
-        executor.run(sleeperAt: 0)
+        _ = executor.wake(sleeperAt: 0)
       } else {
         return
       }
@@ -179,6 +255,8 @@ final class ScheduleRun: @unchecked Sendable {
 
   func observe(_ observation: Observation, _ task: Int) {
     guard isLive else { return }
+    somethingHappened = true
+    mix(UInt64(observation.rawValue) << 32 | UInt64(task))
     monitor.observe(observation, task)
     record?.note(observation, task, by: executor.running)
   }
@@ -188,7 +266,10 @@ final class ScheduleRun: @unchecked Sendable {
     monitor.noteDoubleResume(what)
   }
 
-  private func noteEnd(of task: Int) { monitor.noteEnd(of: task) }
+  private func noteEnd(of task: Int) {
+    somethingHappened = true
+    if isLive { monitor.noteEnd(of: task) } else { monitor.noteLateEnd(of: task) }
+  }
 
   // MARK: Options
 
@@ -202,39 +283,75 @@ final class ScheduleRun: @unchecked Sendable {
   private func findOptions() {
     options.removeAll(keepingCapacity: true)
     let fresh = reduction.ordersFreshTasks && scenario.symmetric ? firstFreshTasks() : (0, 0)
+    let mustStep = mustBegin != 0 ? mustBegin : mustGoOn
+    var kept = 0
     for (slot, step) in executor.ready.enumerated() {
-      if mustBegin != 0, step.agent != mustBegin || step.isTurn { continue }
-      if step.isTurn {
-        let ordinal = ordinal(ofTurnAt: slot)
-        options.append(
-          Option(choice: Choice(.turn, Int(step.agent), ordinal: ordinal), slot: slot)
-        )
+      if mustStep != 0, step.agent != mustStep || step.isTurn { continue }
+      if isExhausted(step.agent) {
+        kept += 1
         continue
       }
       let task = Int(step.agent)
+      if step.isTurn {
+        let ordinal = ordinal(ofTurnAt: slot)
+        options.append(Option(choice: Choice(.turn, task, ordinal: ordinal), slot: slot))
+        continue
+      }
       if fresh != (0, 0), task < hasBegun.count, !hasBegun[task] {
         // Identical fresh tasks: the first stands for all.
         if task != fresh.0, task != fresh.1 { continue }
       }
       options.append(Option(choice: Choice(.run, task), slot: slot))
     }
-    if mustBegin == 0 {
+    if mustStep == 0 {
       for (index, sleeper) in executor.sleepers.enumerated() {
-        options.append(
-          Option(choice: Choice(.run, Int(sleeper.agent)), slot: executor.ready.count + index)
-        )
+        options.append(Option(choice: Choice(.wake, Int(sleeper.agent)), slot: index))
       }
     }
+    if kept > 0 {
+      if options.isEmpty { return beginIdleRound() }
+      wasKeptFair = true
+    }
     runnable = options.count
-    if scenario.cancellable, mustBegin == 0, runnable > 0 {
+    if runnable > 0, mustBegin == 0 { addInterferences(fresh) }
+  }
+
+  /// What the driver may do to the tasks from outside.
+  private func addInterferences(_ fresh: (Int, Int)) {
+    if scenario.cancellable {
       for task in 1...scenario.tasks {
         let state = monitor.tasks[task]
         if state.hasEnded || state.isCancelled { continue }
+        if mustGoOn != 0, task != Int(mustGoOn) { continue }
         if fresh != (0, 0), !hasBegun[task], task != fresh.0 { continue }
         options.append(Option(choice: Choice(.cancel, task), slot: 0))
       }
     }
+    if let limit = scenario.resize, !hasResized, mustGoOn == 0 {
+      options.append(Option(choice: Choice(.limit, limit), slot: 0))
+    }
   }
+
+  /// Whether an agent has yielded so often, with nothing happening, that others come first.
+  ///
+  /// Fair stateless model checking: Musuvathi and Qadeer, PLDI 2008.
+  private func isExhausted(_ agent: Int32) -> Bool {
+    guard let fair = scenario.fair, !executor.yields.isEmpty else { return false }
+    return executor.yields[Int(agent), default: 0] > fair
+  }
+
+  /// Every agent that can run has yielded enough and nothing happened: they all may go on again, but
+  /// not for ever.
+  private func beginIdleRound() {
+    idleRounds += 1
+    let retrying = Set(executor.ready.map { Int($0.agent) }).filter { $0 <= scenario.tasks }
+    executor.yields.removeAll(keepingCapacity: true)
+    if idleRounds > Self.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
+    findOptions()
+  }
+
+  /// A retry loop that waits for something shows it long before.
+  private static let mostIdleRounds = 20
 
   /// The first fresh task that is not cancelled and the first that is; 0 for none.
   private func firstFreshTasks() -> (Int, Int) {

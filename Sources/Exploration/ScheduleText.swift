@@ -1,18 +1,27 @@
-/// A schedule as one line: `v1:limiter-2-1-any-8c1f:1*2,2,c2,a1`.
+/// A schedule as one line: `v2:limiter-2-1-any:8c1f03d2:1*2,2,c2,w1,a1`.
 ///
-/// The version, the fingerprint of the scenario it belongs to, and its choices: `3` lets agent 3 take
-/// a step, `c3` cancels task 3, `a3` gives its turn to an actor (or half a yield) that agent 3 made
-/// ready, `a3.1` the second such turn. `2*4` stands for `2,2,2,2`.
+/// The version, the name of the scenario, a fingerprint of what happened, and the choices: `3` lets
+/// agent 3 take a step, `w3` wakes it, `c3` cancels task 3, `l4` makes the limit 4, `a3` gives its turn to
+/// an actor (or half a yield) that agent 3 made ready, `a3.1` the second such turn. `2*4` stands for
+/// `2,2,2,2`. The fingerprint covers the choices, which steps each made ready and what tasks reported, so
+/// that a schedule recorded for other code is refused instead of leading somewhere else.
 package struct Schedule: Hashable, Sendable, CustomStringConvertible {
-  package static let version = "v1"
+  package static let version = "v2"
 
   /// Which scenario the schedule belongs to.
-  package var fingerprint: String
+  package var scenario: String
+  /// What following it led to; nil for choices that nobody has followed yet.
+  package var fingerprint: UInt32?
   package var choices: [Choice]
 
-  package init(fingerprint: String, choices: [Choice]) {
-    self.fingerprint = fingerprint
+  package init(scenario: String, fingerprint: UInt64? = nil, choices: [Choice]) {
+    self.scenario = scenario
+    self.fingerprint = fingerprint.map(Self.folded)
     self.choices = choices
+  }
+
+  static func folded(_ fingerprint: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: fingerprint ^ fingerprint >> 32)
   }
 
   package var description: String {
@@ -26,7 +35,8 @@ package struct Schedule: Hashable, Sendable, CustomStringConvertible {
       }
     }
     let list = parts.map { $0.count == 1 ? $0.text : "\($0.text)*\($0.count)" }
-    return "\(Self.version):\(fingerprint):\(list.joined(separator: ","))"
+    let digits = fingerprint.map { String($0, radix: 16) } ?? "-"
+    return "\(Self.version):\(scenario):\(digits):\(list.joined(separator: ","))"
   }
 
   /// Reads a schedule back.
@@ -34,13 +44,19 @@ package struct Schedule: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: `ScheduleError` naming what cannot be read.
   package init(parsing text: String) throws(ScheduleError) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw .notASchedule(text) }
-    guard parts[0] == Self.version else { throw .otherVersion(String(parts[0])) }
-    guard !parts[1].isEmpty else { throw .notASchedule(text) }
-    fingerprint = String(parts[1])
+    if parts.count >= 2, parts[0] != Self.version, parts[0].first == "v",
+      Int(parts[0].dropFirst()) != nil
+    {
+      throw .otherVersion(String(parts[0]))
+    }
+    guard parts.count == 4, parts[0] == Self.version, !parts[1].isEmpty,
+      let fingerprint = UInt32(parts[2], radix: 16)
+    else { throw .notASchedule(text) }
+    scenario = String(parts[1])
+    self.fingerprint = fingerprint
     choices = []
-    if parts[2].isEmpty { return }
-    for part in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
+    if parts[3].isEmpty { return }
+    for part in parts[3].split(separator: ",", omittingEmptySubsequences: false) {
       let factors = part.split(separator: "*", omittingEmptySubsequences: false)
       guard let choice = factors.first.flatMap({ Choice(parsing: $0) }) else {
         throw .notAChoice(String(part))
@@ -65,22 +81,32 @@ package enum ScheduleError: Error, Hashable, CustomStringConvertible {
   case notAChoice(String)
   /// The schedule was made for another scenario.
   case otherScenario(schedule: String, scenario: String)
+  /// The choices were possible, and led to something else than when they were recorded.
+  case otherRun
+  /// The same choices led to different runs, one after the other.
+  case diverged(scenario: String)
   /// At this step, counted from 1, the choice was not among those there were.
   case notPossible(step: Int, choice: Choice, options: [Choice])
 
   package var description: String {
     switch self {
     case .notASchedule(let text):
-      "'\(text)' is not a schedule; one looks like v1:SCENARIO:1,2,c2 and is printed by explore"
+      "'\(text)' is not a schedule; one looks like v2:SCENARIO:8c1f03d2:1,2,c2 and is printed by explore"
     case .otherVersion(let version):
       "this schedule is of version '\(version)', and \(Schedule.version) is what can be replayed here; "
         + "explore again to get a new one"
     case .notAChoice(let text):
-      "'\(text)' is not a step of a schedule; steps are 3 (task 3 goes on), c3 (task 3 is cancelled), "
-        + "a3 (a turn that 3 made ready), each perhaps with *TIMES"
+      "'\(text)' is not a step of a schedule; steps are 3 (task 3 goes on), w3 (it wakes), c3 (it is "
+        + "cancelled), a3 (a turn that 3 made ready), l3 (the limit becomes 3), each perhaps with *TIMES"
     case .otherScenario(let schedule, let scenario):
       "the schedule belongs to the scenario '\(schedule)', not to '\(scenario)'; replay it with the "
         + "mechanism, tasks, limit and cancel it was made with"
+    case .otherRun:
+      "the schedule's choices lead to something else than when it was recorded; the code has changed "
+        + "since then: explore again to get a new one"
+    case .diverged(let scenario):
+      "the same choices led '\(scenario)' to different runs; it reads a clock, random numbers or state "
+        + "that outlives a schedule"
     case .notPossible(let step, let choice, let options):
       "step \(step) of the schedule is '\(choice.text)', but what can happen there is "
         + (options.isEmpty ? "nothing" : options.map(\.text).joined(separator: " or "))
@@ -94,15 +120,17 @@ extension Choice {
     switch kind {
     case .run: "\(agent)"
     case .cancel: "c\(agent)"
+    case .wake: "w\(agent)"
+    case .limit: "l\(agent)"
     case .turn: ordinal == 0 ? "a\(agent)" : "a\(agent).\(ordinal)"
     }
   }
 
   init?(parsing text: Substring) {
     switch text.first {
-    case "c":
-      guard let agent = Self.number(text.dropFirst()) else { return nil }
-      self.init(.cancel, agent)
+    case "c", "w", "l":
+      guard let number = Self.number(text.dropFirst()) else { return nil }
+      self.init(text.first == "c" ? .cancel : text.first == "w" ? .wake : .limit, number)
     case "a":
       let numbers = text.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
       guard let agent = numbers.first.flatMap(Self.number), numbers.count <= 2 else { return nil }

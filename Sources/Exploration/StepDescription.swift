@@ -2,7 +2,7 @@
 extension StepRecord {
   /// Who acts: `t02`, `·` for the driver that cancels, `helper` for what serves nobody in particular.
   package var actor: String {
-    if choice.kind == .cancel { return "·" }
+    if choice.isInterference { return "·" }
     if task != 0 { return PropertyMonitor.name(task) }
     return "helper"
   }
@@ -10,14 +10,17 @@ extension StepRecord {
   /// What happened, in one line: "arrives; waits".
   package var description: String {
     var parts: [String] = []
-    if choice.kind == .cancel {
-      parts.append("\(PropertyMonitor.name(Int(choice.agent))) is cancelled")
+    switch choice.kind {
+    case .cancel: parts.append("\(PropertyMonitor.name(Int(choice.agent))) is cancelled")
+    case .limit: parts.append("the limit becomes \(choice.agent)")
+    case .wake: parts.append("its time has come: it wakes")
+    case .run, .turn: break
     }
     for report in reports {
       let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
       parts.append(subject + report.observation.description)
     }
-    if choice.kind != .cancel, isParked {
+    if !choice.isInterference, isParked {
       parts.append(reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting")
     }
     if let woken = wokenNames { parts.append("\(woken) can go on") }
@@ -27,7 +30,7 @@ extension StepRecord {
 
   /// Whether nothing of it can be seen from outside: the step led from one suspension to the next.
   package var isUneventful: Bool {
-    choice.kind != .cancel && reports.isEmpty && woke.isEmpty && !isParked && violation == nil
+    !choice.isInterference && reports.isEmpty && woke.isEmpty && !isParked && violation == nil
   }
 
   private var wokenNames: String? {
@@ -47,6 +50,7 @@ extension Observation {
     case .cancelledRunning: "departs, cancelled in service"
     case .cancelledWaiting: "leaves the line, cancelled"
     case .rejected: "is turned away"
+    case .lostResult: "is told something else than how its body ended"
     }
   }
 }

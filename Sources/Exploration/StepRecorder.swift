@@ -11,7 +11,7 @@ package struct StepRecord: Hashable, Sendable {
   package var woke: [Int]
   /// Whether the step's task waits now, and nobody is about to resume it.
   package var isParked: Bool
-  /// Whether the step took the turn from a agent that could have gone on.
+  /// Whether the step took the turn from an agent that could have gone on.
   package var isPreemption: Bool
   /// Bodies in service after the step.
   package var running: Int
@@ -70,6 +70,7 @@ struct StepRecorder {
   }
 
   private func task(of choice: Choice, in run: ScheduleRun) -> Int {
+    if choice.kind == .limit { return 0 }
     // A turn of an actor serves whoever reports during it.
     if choice.kind == .turn, let report = reports.first { return report.task }
     return task(of: choice.agent, in: run)
@@ -81,7 +82,8 @@ struct StepRecorder {
 
   private func tasksWoken(by choice: Choice, in run: ScheduleRun) -> [Int] {
     var woken: [Int] = []
-    for step in run.executor.ready where step.wokenAt == run.steps && step.agent != choice.agent {
+    for step in run.executor.ready
+    where step.wokenAt == run.steps && (choice.kind == .limit || step.agent != choice.agent) {
       let task = task(of: step.agent, in: run)
       if task != 0, !woken.contains(task) { woken.append(task) }
     }

@@ -32,12 +32,13 @@ package struct Stepper: Sendable {
   /// Whether nothing can run any more, or a promise is broken.
   package private(set) var isOver = false
   private var choices: [Choice] = []
+  private var fingerprint: UInt64 = 0
 
   /// Begins before the first step.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
-  package init(_ scenario: Scenario) {
+  package init(_ scenario: Scenario) throws(ScheduleError) {
     self.scenario = scenario
-    look()
+    try look()
   }
 
   /// Begins behind the last step of `schedule`.
@@ -48,42 +49,45 @@ package struct Stepper: Sendable {
     _ = try Replay(of: schedule, in: scenario)
     self.scenario = scenario
     choices = schedule.choices
-    look()
+    try look()
   }
 
   /// The choices so far, to be replayed.
-  package var schedule: Schedule { Schedule(fingerprint: scenario.name, choices: choices) }
+  package var schedule: Schedule {
+    Schedule(scenario: scenario.name, fingerprint: fingerprint, choices: choices)
+  }
 
   /// Lets the option of that place happen, counted from 0.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
-  package mutating func choose(_ index: Int) {
-    precondition(
-      options.indices.contains(index),
-      "there are \(options.count) options, not \(index + 1)"
-    )
+  package mutating func choose(_ index: Int) throws(ScheduleError) {
+    guard options.indices.contains(index) else {
+      fatalError("there are \(options.count) options, not \(index + 1)")
+    }
     choices.append(options[index].choice)
-    look()
+    try look()
   }
 
   /// Takes the last `count` steps back.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
-  package mutating func back(_ count: Int = 1) {
+  package mutating func back(_ count: Int = 1) throws(ScheduleError) {
     choices.removeLast(min(max(0, count), choices.count))
-    look()
+    try look()
   }
 
   /// Goes back to just behind step `number`, 0 being the beginning.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
-  package mutating func go(to number: Int) { back(choices.count - number) }
+  package mutating func go(to number: Int) throws(ScheduleError) {
+    try back(choices.count - number)
+  }
 
-  /// Goes on by the default choices, cancelling nobody, until the schedule is over or for `limit` steps: who ran last
-  /// goes on, else who has been ready for longest.
+  /// Goes on by the default choices, cancelling nobody, until the schedule is over or for `limit` steps:
+  /// the agent that ran last goes on, else the one that has been ready for longest.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
-  package mutating func goOn(upTo limit: Int = 1_000) {
+  package mutating func goOn(upTo limit: Int = 1_000) throws(ScheduleError) {
     let run = ScheduleRun(scenario, reduction: .none)
     defer { run.close() }
     run.begin()
-    run.follow(choices)
+    try run.follow(choices)
     var left = limit
     while !run.isOver, left > 0 {
       let index = run.defaultOption
@@ -92,20 +96,35 @@ package struct Stepper: Sendable {
       left -= 1
     }
     run.end()
-    look()
+    try look()
   }
 
   /// Finds out where the choices lead and what each next one would do.
-  private mutating func look() {
+  private mutating func look() throws(ScheduleError) {
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
     defer { run.close() }
+    let next = try lookNow(run)
+    options = []
+    for choice in next {
+      run.begin()
+      defer { run.end() }
+      try run.follow(choices + [choice])
+      if let outcome = run.record?.steps.last {
+        options.append(Option(choice: choice, outcome: outcome))
+      }
+    }
+  }
+
+  /// Finds out where the choices lead; returns what can happen next.
+  private mutating func lookNow(_ run: ScheduleRun) throws(ScheduleError) -> [Choice] {
     run.begin()
-    run.follow(choices)
+    defer { run.end() }
+    try run.follow(choices)
+    fingerprint = run.fingerprint
     steps = run.record?.steps ?? []
     violation = run.violation
     isOver = run.isOver
-    let next = run.isOver ? [] : run.options.map(\.choice)
     let states = run.monitor.tasks
     waiters = states.indices.dropFirst()
       .filter { states[$0].phase == .waiting && run.isParked($0) }
@@ -116,27 +135,6 @@ package struct Stepper: Sendable {
           isCancelled: states[task].isCancelled
         )
       }
-    run.end()
-    options = next.compactMap { choice in
-      run.begin()
-      run.follow(choices + [choice])
-      defer { run.end() }
-      return run.record?.steps.last.map { Option(choice: choice, outcome: $0) }
-    }
-  }
-}
-
-extension ScheduleRun {
-  /// Makes choices that are known to be possible.
-  fileprivate func follow(_ choices: [Choice]) {
-    for choice in choices {
-      guard let index = index(of: choice) else {
-        preconditionFailure(
-          "'\(choice.text)' was possible once and is no more: the same choices led "
-            + "'\(scenario.name)' to different runs"
-        )
-      }
-      take(index)
-    }
+    return run.isOver ? [] : run.options.map(\.choice)
   }
 }

@@ -25,6 +25,8 @@ struct DepthFirst: SearchStrategy {
     /// The options not yet looked at, one bit each; the lowest is under way.
     var left: UInt64
     var count: Int
+    /// The course of events up to here.
+    var fingerprint: UInt64
   }
 
   /// At most this many pre-emptions; nil for any number.
@@ -57,8 +59,14 @@ struct DepthFirst: SearchStrategy {
       return nil
     }
     if depth == path.count {
-      path.append(Fork(left: allowed(in: run), count: run.options.count))
-    } else if path[depth].count != run.options.count {
+      path.append(
+        Fork(
+          left: allowed(in: run),
+          count: run.options.count,
+          fingerprint: run.fingerprint
+        )
+      )
+    } else if path[depth].count != run.options.count || path[depth].fingerprint != run.fingerprint {
       hasDiverged = true
       return nil
     }
@@ -97,9 +105,9 @@ struct DepthFirst: SearchStrategy {
   }
 }
 
-/// Each choice by lot.
+/// Each choice uniformly at random.
 ///
-/// Were every cancellation there is among the lots of every step, almost every task of almost every
+/// Were every cancellation there is among the options of every step, almost every task of almost every
 /// schedule would be cancelled before it did anything. So a schedule first draws which tasks may be
 /// cancelled at all.
 struct RandomWalk: SearchStrategy {
@@ -111,13 +119,13 @@ struct RandomWalk: SearchStrategy {
   mutating func begin() { mayCancel = random.next() }
 
   mutating func choose(in run: ScheduleRun) -> Int? {
-    var lots = run.runnable
-    for option in run.options[run.runnable...] where isAllowed(option) { lots += 1 }
-    let lot = random.next(below: lots)
-    if lot < run.runnable { return lot }
+    var count = run.runnable
+    for option in run.options[run.runnable...] where isAllowed(option) { count += 1 }
+    let drawn = random.next(below: count)
+    if drawn < run.runnable { return drawn }
     var seen = run.runnable
     for index in run.runnable..<run.options.count where isAllowed(run.options[index]) {
-      if seen == lot { return index }
+      if seen == drawn { return index }
       seen += 1
     }
     return 0
@@ -126,11 +134,11 @@ struct RandomWalk: SearchStrategy {
   mutating func finish(steps: Int) -> Bool { true }
 
   private func isAllowed(_ option: ScheduleRun.Option) -> Bool {
-    mayCancel >> UInt64(option.choice.agent & 63) & 1 == 1
+    option.choice.kind != .cancel || mayCancel >> UInt64(option.choice.agent & 63) & 1 == 1
   }
 }
 
-/// Strands with priorities that change at few places.
+/// Agents with priorities that change at few places.
 ///
 /// Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with probabilistic
 /// guarantees of finding bugs" (PCT, ASPLOS 2010). Every agent gets a random priority and the highest
@@ -155,6 +163,8 @@ struct PriorityBased: SearchStrategy {
   private var changes: [Int] = []
   /// The step at which each task is to be cancelled; 0 for never.
   private var cancellations: [Int] = []
+  /// The step at which the limit is to change; 0 for never.
+  private var resizing = 0
 
   init(depth: Int, seed: UInt64) {
     precondition(
@@ -171,6 +181,7 @@ struct PriorityBased: SearchStrategy {
     sleeps.removeAll(keepingCapacity: true)
     cancellations.removeAll(keepingCapacity: true)
     changes.removeAll(keepingCapacity: true)
+    resizing = random.next(below: 2) * (random.next(below: length) + 1)
     for _ in 1..<depth { changes.append(random.next(below: length) + 1) }
   }
 
@@ -181,22 +192,25 @@ struct PriorityBased: SearchStrategy {
       cancellations.append(isCancelled ? random.next(below: length) + 1 : 0)
     }
     for index in run.runnable..<run.options.count
-    where (1...step).contains(cancellations[Int(run.options[index].choice.agent) - 1]) {
-      return index
-    }
+    where (1...step).contains(interference(of: run.options[index].choice)) { return index }
     var best = highest(in: run)
     for (rank, change) in changes.enumerated() where change == step {
       lower(run.options[best], in: run, to: -1 - rank)
       best = highest(in: run)
     }
     // The next sleep is another one.
-    if run.isSleeper(run.options[best]) { sleeps[Int(run.options[best].choice.agent)] = 0 }
+    if run.options[best].choice.kind == .wake { sleeps[Int(run.options[best].choice.agent)] = 0 }
     return best
   }
 
   mutating func finish(steps: Int) -> Bool {
     length = max(length, steps)
     return true
+  }
+
+  /// The step at which something from outside is to happen; 0 for never.
+  private func interference(of choice: Choice) -> Int {
+    choice.kind == .cancel ? cancellations[Int(choice.agent) - 1] : resizing
   }
 
   private mutating func highest(in run: ScheduleRun) -> Int {
@@ -218,13 +232,13 @@ struct PriorityBased: SearchStrategy {
       priorities.append(draw())
       sleeps.append(0)
     }
-    guard run.isSleeper(option) else { return priorities[agent] }
+    guard option.choice.kind == .wake else { return priorities[agent] }
     if sleeps[agent] == 0 { sleeps[agent] = draw() }
     return sleeps[agent]
   }
 
   private mutating func lower(_ option: ScheduleRun.Option, in run: ScheduleRun, to priority: Int) {
-    if run.isSleeper(option) {
+    if option.choice.kind == .wake {
       sleeps[Int(option.choice.agent)] = priority
     } else {
       priorities[Int(option.choice.agent)] = priority

@@ -2,22 +2,34 @@
 package struct Violation: Hashable, Sendable {
   /// What can be broken, the gravest first.
   package enum Kind: String, CaseIterable, Hashable, Sendable {
+    /// The code under study stopped the program.
+    case trap
     /// More bodies in service than the limit.
     case overAdmission = "over-admission"
     /// A continuation resumed twice.
     case doubleResume = "double-resume"
+    /// The body of one visit ran more than once.
+    case ranTwice = "ran-twice"
     /// Bodies in service wait for each other for ever.
     case deadlock
     /// A task waits for ever though no body is in service.
     case lostWakeUp = "lost-wake-up"
     /// Permits in use that nobody uses.
     case permitLeak = "permit-leak"
+    /// Tasks retry for ever and nothing happens.
+    case livelock
+    /// A task that nobody cancelled ended without its body having run, or without its result.
+    case notServed = "not-served"
+    /// A task that nobody cancelled was told that it is cancelled.
+    case cancelledWrongly = "cancelled-wrongly"
     /// A task cancelled while it waited was admitted.
     case ranAfterCancel = "ran-after-cancel"
     /// A task was admitted before one that had arrived earlier.
     case order
     /// A waiting task was overtaken more often than promised.
-    case starvation
+    case overtaken
+    /// A task waited though a permit was free, and nothing was under way to give it.
+    case idlePermit = "idle-permit"
   }
 
   package var kind: Kind

@@ -27,6 +27,7 @@ package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
     MechanismProfile(
       order: .none,
       cancellation: .neverWaits,
+      lendsPermitsOnly: false,
       summary: "your account",
       explanation: "The account you have written; a task is a withdrawal of 60."
     )

@@ -9,6 +9,7 @@ package final class ActorQueueMechanism: Mechanism {
     limit: .one,
     order: .fifoToFirstSuspension,
     defaultKind: .spin,
+    treatsTasksAlike: true,
     summary: "ActorQueue: tasks start on one actor in order, up to their first suspension",
     explanation: """
       Tasks sent to the queue start on its actor in the order in which they were sent. While one \

@@ -7,6 +7,7 @@ package final class FIFOQueueMechanism: RunMechanism {
   package static let profile = MechanismProfile(
     limit: .one,
     order: .fifo,
+    treatsTasksAlike: true,
     summary: "FIFOQueue: tasks start and end one after the other",
     explanation: """
       Tasks sent to the queue run one at a time, in the order in which they were sent, and the \

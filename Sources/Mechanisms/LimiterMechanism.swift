@@ -7,6 +7,7 @@ package final class LimiterMechanism: RunMechanism {
   package static let profile = MechanismProfile(
     order: .fifo,
     controls: [.limit],
+    treatsTasksAlike: true,
     summary: "ConcurrencyLimiter built on Condition and Signal",
     explanation: """
       A task that finds no permit makes a Condition, puts its Signal in a line and waits, suspended, \

@@ -99,6 +99,16 @@ package struct MechanismProfile: Hashable, Sendable {
   package var defaultKind: ServiceKind
   /// What can be done to it while tasks run.
   package var controls: Set<Control>
+  /// Whether it lends permits, and nothing else can keep a task waiting.
+  ///
+  /// Only then is it asked that no permit rests while a task waits, and that all permits come back. An
+  /// account pays money out, and of two nested limits a task may wait at the second.
+  package var lendsPermitsOnly: Bool
+  /// Whether it treats all tasks alike: their numbers make no difference, only when they come.
+  ///
+  /// The explorer then looks at one of several schedules that differ in names only. A claim like the
+  /// others: a test explores with and without.
+  package var treatsTasksAlike: Bool
   /// How the mechanism itself says that all it was given is done, where it does.
   package var completionSignal: String?
   /// One line: what it is.
@@ -122,6 +132,8 @@ package struct MechanismProfile: Hashable, Sendable {
     clock: Clock = .any,
     defaultKind: ServiceKind = .suspend,
     controls: Set<Control> = [],
+    lendsPermitsOnly: Bool = true,
+    treatsTasksAlike: Bool = false,
     completionSignal: String? = nil,
     summary: String,
     realOnlyReason: String? = nil,
@@ -136,6 +148,8 @@ package struct MechanismProfile: Hashable, Sendable {
     self.clock = clock
     self.defaultKind = defaultKind
     self.controls = controls
+    self.lendsPermitsOnly = lendsPermitsOnly
+    self.treatsTasksAlike = treatsTasksAlike
     self.completionSignal = completionSignal
     self.summary = summary
     self.realOnlyReason = realOnlyReason

@@ -7,6 +7,7 @@ package struct NoLimitMechanism: RunMechanism {
     waiting: .none,
     order: .fifo,
     cancellation: .neverWaits,
+    treatsTasksAlike: true,
     summary: "no limit: the baseline",
     explanation: """
       Every task runs as soon as it arrives. What it shows is what a limit is for: with suspending \

@@ -6,6 +6,7 @@ package final class PoolMechanism: RunMechanism {
 
   package static let profile = MechanismProfile(
     order: .fifo,
+    treatsTasksAlike: true,
     summary: "AsyncPool of elements handed over through continuations",
     explanation: """
       The permit is a thing: a connection, a buffer, an actor. Elements are built when first \

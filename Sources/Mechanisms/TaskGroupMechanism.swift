@@ -13,6 +13,7 @@ package final class TaskGroupMechanism: Mechanism {
     waiting: .queued,
     order: .fifo,
     cancellation: .skippedAtItsTurn,
+    treatsTasksAlike: true,
     summary: "a task group that keeps at most N children running",
     explanation: """
       A loop adds children to a task group until N run, then awaits group.next() before it adds \

@@ -88,14 +88,23 @@ extension Visit {
   {
     arrive()
     var wasServed = false
+    var bodyFailed = false
     do {
       try await limiter {
         wasServed = true
-        try await serve(inline: true)
+        do { try await serve(inline: true) } catch {
+          bodyFailed = true
+          throw error
+        }
       }
+      if bodyFailed { tracer.noteLostResult(of: id, toldCancelled: false) }
     } catch {
       // Errors of the body are in the trace already.
-      if !wasServed { leave() }
+      if !wasServed {
+        leave()
+      } else if !bodyFailed {
+        tracer.noteLostResult(of: id, toldCancelled: error is CancellationError)
+      }
     }
   }
 }

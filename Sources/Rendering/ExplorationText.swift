@@ -15,12 +15,13 @@ package enum ExplorationText {
     _ format: TextFormat
   ) -> String {
     var text = line(pieces(of: report, withTime: withTime), format)
+    text += line(["not asked: " + report.notAsked.joined(separator: "; ")], format)
     guard let (_, minimum) = report.found else {
       return text + clean(report, format)
     }
     for failure in report.failures {
-      text +=
-        "\(format.glyphs.bad) \(failure.kind) in \(NumberText.count(failure.count, "schedule"))\n"
+      let count = report.stoppedAtFirst ? "" : " in \(NumberText.count(failure.count, "schedule"))"
+      text += "\(format.glyphs.bad) \(failure.kind)\(count)\n"
     }
     text += "\n" + story(minimum, format)
     text += "\n" + advice(report.scenario.mechanism, format)
@@ -58,9 +59,14 @@ package enum ExplorationText {
       + NumberText.count(report.steps, "step")
     if withTime { figures += ", " + DurationText.text(nanoseconds(report.elapsed)) }
     var pieces = [figures]
-    if report.failed > 0 {
+    if report.stoppedAtFirst {
+      pieces.append("the last of them fails; 'all' goes on behind it")
+    } else if report.failed > 0 {
       let share = NumberText.percent(Double(report.failed) / Double(max(1, report.schedules)))
       pieces.append("\(NumberText.grouped(report.failed)) fail (\(share))")
+    }
+    if report.givenUp > 0 {
+      pieces.append("\(NumberText.count(report.givenUp, "schedule")) given up as too long")
     }
     if report.wasInterrupted { pieces.append("interrupted") }
     if report.isCut { pieces.append("schedules= looks at more") }
@@ -232,7 +238,7 @@ package enum ExplorationText {
     let scenario = report.scenario
     func text(_ string: String?) -> JSONObject.Value { string.map { .string($0) } ?? .null }
     var members: [(StaticString, JSONObject.Value)] = [
-      ("schema", "lab-exploration/1"),
+      ("schema", "lab-exploration/2"),
       ("mechanism", .string(scenario.mechanism.id)),
       ("tasks", .number(scenario.tasks)),
       ("limit", scenario.effectiveLimit.map { .number($0) } ?? .null),
@@ -246,6 +252,11 @@ package enum ExplorationText {
       ("seed", .number(Int(clamping: report.seed))),
       ("cancel", .string(scenario.cancels ? "any" : "none")),
       ("failed", .number(report.failed)),
+      ("granularity", "jobs"),
+      ("preemption_bound", .null),
+      ("given_up", .number(report.givenUp)),
+      ("first_failure_at", report.firstFailureAt.map { .number($0) } ?? .null),
+      ("not_asked", .array(report.notAsked.map { .string($0) })),
       ("elapsed_ns", .number(Int(nanoseconds(report.elapsed)))),
     ]
     if report.wasInterrupted { members.append(("interrupted", "yes")) }

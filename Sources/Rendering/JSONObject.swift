@@ -5,6 +5,7 @@ package enum JSONObject {
     case number(Int)
     case null
     case object([(StaticString, Value)])
+    case array([Value])
 
     package init(stringLiteral value: String) { self = .string(value) }
 
@@ -23,13 +24,18 @@ package enum JSONObject {
     json.object { json in
       for (key, value) in members {
         json.key(key)
-        switch value {
-        case .string(let text): json.value(text)
-        case .number(let number): json.value(Int64(number))
-        case .null: json.null()
-        case .object(let members): write(members, to: &json)
-        }
+        write(value, to: &json)
       }
+    }
+  }
+
+  private static func write(_ value: Value, to json: inout JSONText) {
+    switch value {
+    case .string(let text): json.value(text)
+    case .number(let number): json.value(Int64(number))
+    case .null: json.null()
+    case .object(let members): write(members, to: &json)
+    case .array(let values): json.array(values) { json, value in write(value, to: &json) }
     }
   }
 }

@@ -5,6 +5,17 @@
 package protocol Tracer: Sendable {
   /// Notes that `kind` happens to `task` now, here.
   func record(_ kind: TraceEvent.Kind, of task: TaskID)
+
+  /// Notes that a limiter returned neither the value nor the error that a body ended with.
+  ///
+  /// No event of the log, but a broken promise: only what checks promises takes note.
+  ///
+  /// - Parameter toldCancelled: whether the caller got a `CancellationError` instead.
+  func noteLostResult(of task: TaskID, toldCancelled: Bool)
+}
+
+extension Tracer {
+  package func noteLostResult(of task: TaskID, toldCancelled: Bool) {}
 }
 
 /// A tracer that takes no notes.

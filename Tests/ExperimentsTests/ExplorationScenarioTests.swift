@@ -54,7 +54,7 @@ struct ExplorationScenarioTests {
   @Test func `a schedule of another scenario is refused with both named`() async throws {
     let limiter = try Self.scenario("limiter")
     await #expect {
-      _ = try await limiter.replay("v1:pool-2-1-any:1,2")
+      _ = try await limiter.replay("v2:pool-2-1-any:0:1,2")
     } throws: { error in
       "\(error)".contains("'pool-2-1-any'") && "\(error)".contains("'limiter-2-1-any'")
     }
@@ -65,7 +65,7 @@ struct ExplorationScenarioTests {
   {
     let limiter = try Self.scenario("limiter")
     await #expect {
-      _ = try await limiter.replay("v1:limiter-2-1-any:1*99")
+      _ = try await limiter.replay("v2:limiter-2-1-any:0:1*99")
     } throws: { error in
       let text = "\(error)"
       return text.contains("is '1', but what can happen there is 2") && text.contains("step ")
@@ -74,9 +74,9 @@ struct ExplorationScenarioTests {
 
   @Test(
     arguments: [
-      ("v1:limitr-2-1-any:1", "no scenario is named 'limitr-2-1-any'"),
+      ("v2:limitr-2-1-any:0:1", "no scenario is named 'limitr-2-1-any'"),
       ("v9:limiter-2-1-any:1", "version 'v9'"), ("limiter-2-1-any:1", "is not a schedule"),
-      ("v1:limiter-2-1-any:1,q", "'q' is not a step"),
+      ("v2:limiter-2-1-any:0:1,q", "'q' is not a step"),
     ]
   )
   func `a schedule that cannot be read is refused with what is wrong in it`(

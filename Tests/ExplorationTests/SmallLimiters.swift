@@ -176,6 +176,8 @@ extension Scenario {
       tasks: tasks,
       limit: limit,
       cancellable: false,
+      promises: Promises(service: false, workConservation: false),
+      symmetric: true,
       fingerprint: { _ in name },
       make: instance
     )
@@ -217,6 +219,7 @@ extension Scenario {
       )
     }
     scenario.cancellable = cancellable
+    scenario.symmetric = true
     scenario.promises = promises
     scenario.fingerprint = {
       "\(name)-\($0.tasks)-\($0.limit ?? 0)-\($0.cancellable ? "any" : "none")"
@@ -236,6 +239,15 @@ extension Scenario {
       enter: { try await $0.run($1, $2) }
     )
   }
+}
+
+extension Reduction {
+  /// With waking apart from going on, three tasks have too many schedules to look at one by one.
+  static let wakingOnly = Reduction(
+    ordersFreshTasks: false,
+    beginsCancelledAtOnce: false,
+    goesOnWhenWoken: true
+  )
 }
 
 struct BodyFailed: Error {}

@@ -5,12 +5,12 @@ import Testing
 @Suite struct StepperTests {
   let flawed = Scenario.semaphore(.checksThenParks, tasks: 2, limit: 1, cancellable: false)
 
-  @Test func `each option tells what it will do, and does it`() {
-    var stepper = Stepper(flawed)
+  @Test func `each option tells what it will do, and does it`() throws {
+    var stepper = try Stepper(flawed)
     var seen = 0
     while !stepper.isOver {
       let option = stepper.options[seen % stepper.options.count]
-      stepper.choose(seen % stepper.options.count)
+      try stepper.choose(seen % stepper.options.count)
       #expect(stepper.steps.last == option.outcome)
       seen += 1
     }
@@ -19,61 +19,62 @@ import Testing
   }
 
   @Test func `the learner can lose a wake-up by hand`() throws {
-    var stepper = Stepper(flawed)
+    var stepper = try Stepper(flawed)
     func choose(_ text: String) throws {
       let index = try #require(stepper.options.firstIndex { $0.choice.text == text })
-      stepper.choose(index)
+      try stepper.choose(index)
     }
     try choose("1")
     #expect(stepper.steps[0].description == "arrives; is admitted; its body runs")
     try choose("2")
     #expect(stepper.waiters.isEmpty, "it yields between looking and parking")
+    try choose("w1")
     try choose("1")
-    while !stepper.isOver { stepper.choose(0) }
+    while !stepper.isOver { try stepper.choose(0) }
     #expect(stepper.violation?.kind == .lostWakeUp)
     #expect(stepper.violation?.message == "t02 waits for ever though no body is in service")
     #expect(stepper.waiters.map(\.task) == [2])
     #expect(try Replay(of: stepper.schedule, in: flawed).violation == stepper.violation)
   }
 
-  @Test func `going back leads to the same options as before`() {
-    var stepper = Stepper(flawed)
+  @Test func `going back leads to the same options as before`() throws {
+    var stepper = try Stepper(flawed)
     var positions = [stepper.options]
     for _ in 0..<4 {
-      stepper.choose(stepper.options.count - 1)
+      try stepper.choose(stepper.options.count - 1)
       positions.append(stepper.options)
     }
     for number in (0..<4).reversed() {
-      stepper.back()
+      try stepper.back()
       #expect(stepper.options == positions[number])
       #expect(stepper.steps.count == number)
     }
-    stepper.back(10)
+    try stepper.back(10)
     #expect(stepper.options == positions[0])
   }
 
-  @Test func `a copy is a fork, and goto cuts`() {
-    var stepper = Stepper(flawed)
-    stepper.choose(0)
+  @Test func `a copy is a fork, and goto cuts`() throws {
+    var stepper = try Stepper(flawed)
+    try stepper.choose(0)
     let fork = stepper
-    stepper.goOn()
+    try stepper.goOn()
     #expect(stepper.isOver)
     #expect(stepper.violation == nil)
-    stepper.go(to: 1)
+    try stepper.go(to: 1)
     #expect(stepper.options == fork.options)
     #expect(stepper.schedule == fork.schedule)
   }
 
   @Test func `cancelling is among the options, once for each task that has not ended`() throws {
-    var stepper = Stepper(.semaphore(.none, tasks: 2, limit: 1, cancellable: true))
+    var stepper = try Stepper(.semaphore(.none, tasks: 2, limit: 1, cancellable: true))
     #expect(stepper.options.map(\.choice.text) == ["1", "2", "c1", "c2"])
-    stepper.choose(0)
-    stepper.choose(try #require(stepper.options.firstIndex { $0.choice.text == "2" }))
+    try stepper.choose(0)
+    try stepper.choose(#require(stepper.options.firstIndex { $0.choice.text == "2" }))
     #expect(stepper.waiters.map(\.task) == [2])
-    stepper.choose(try #require(stepper.options.firstIndex { $0.choice.text == "c2" }))
+    try stepper.choose(#require(stepper.options.firstIndex { $0.choice.text == "c2" }))
     #expect(!stepper.options.contains { $0.choice.text == "c2" })
     #expect(stepper.waiters.isEmpty)
-    stepper.goOn()
+    try stepper.goOn()
     #expect(stepper.violation == nil)
     #expect(stepper.steps.map(\.description).contains("leaves the line, cancelled"))
   }

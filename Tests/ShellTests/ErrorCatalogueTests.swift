@@ -387,7 +387,12 @@ struct ErrorCatalogueTests {
       "'nowhere.lab' cannot be read: no such file or directory."
     ),
     Wrong("history some", at: "some", "how many cannot be 'some'. Write a whole number from 1."),
-    Wrong("explore", at: "explore", "the mechanism is missing. Write: explore MECH [key=value]…"),
+    Wrong("explore", at: "explore", "the mechanism is missing. Write: explore MECH [all] [key=value]…"),
+    Wrong(
+      "explore limiter everything",
+      at: "everything",
+      "'everything' is no option of explore; 'all' goes on behind the first violation."
+    ),
     Wrong(
       "explore gcd-gate",
       at: "gcd-gate",
@@ -407,7 +412,7 @@ struct ErrorCatalogueTests {
     Wrong(
       "replay nonsense",
       at: "nonsense",
-      "'nonsense' is not a schedule; one looks like v1:SCENARIO:1,2,c2 and is printed by explore."
+      "'nonsense' is not a schedule; one looks like v2:SCENARIO:8c1f03d2:1,2,c2 and is printed by explore."
     ),
     Wrong(
       "9",

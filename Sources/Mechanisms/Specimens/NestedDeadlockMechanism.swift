@@ -7,6 +7,7 @@ package final class NestedDeadlockMechanism: Mechanism {
 
   package static let profile = MechanismProfile(
     order: .none,
+    lendsPermitsOnly: false,
     summary: "two limits, on connections and on files, each of them sound",
     explanation: """
       Tasks with odd numbers are downloads: they take a connection first and then a file. Tasks \

@@ -5,20 +5,27 @@ internal import Rendering
 extension Command {
   static let explore = Command(
     "explore",
-    [Parameter("MECH", .specimenOrMechanism)],
+    [
+      Parameter("MECH", .specimenOrMechanism),
+      Parameter("all", .choice(["all"]), optional: true),
+    ],
     keys: ExploreKeys.all,
     summary: "run a mechanism under every order of steps, and show the smallest that breaks it",
     details: """
       The real code runs once for each schedule: an order in which the tasks take their steps. A \
       step is one job, from one suspension to the next; a task 'gets its turn' when an actor it \
-      called takes it in, or when its yield ends. What is asked: never over the limit; nobody \
-      waits for ever; no permit lost; the order kept where it is promised; nothing resumed twice; no \
-      cancelled waiter runs.
+      called takes it in, or when its yield ends. Waking up is a step of its own, and a cancellation \
+      may come between any two. What is asked: never over the limit; every task that nobody cancels \
+      is served, once, and is never told that it is cancelled; nobody waits for ever, and nobody waits \
+      while a permit is free; all permits come back; the order kept where it is promised; nothing \
+      resumed twice, also when the limiter goes; no cancelled waiter runs; no retrying without end.
 
       Strategies: exhaustive looks at every schedule, and says so when it did; random draws each \
       step; pct gives the tasks random priorities that change at depth - 1 places. The verdict \
-      'exhaustive' means that no other schedule of these tasks exists, up to their names; a search \
-      that ends at schedules= is 'bounded'.
+      'exhaustive' means that no other schedule of these tasks exists, up to their names and within \
+      what the line 'not asked' says; a search that ends at schedules= is 'bounded'. The first \
+      violation ends the search and is reduced to the smallest schedule that shows it; 'all' goes on, \
+      and counts.
 
       Its limits: choices are made between jobs, not inside them, and one job runs at a time, so \
       data races and memory order are the thread sanitizer's field; time is chosen, not measured; \
@@ -32,7 +39,16 @@ extension Command {
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
     let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
-    let plan = try ExploreKeys.plan(arguments, seed: session.settings.seed)
+    var plan = try ExploreKeys.plan(arguments, seed: session.settings.seed)
+    if let extra = arguments.places.dropFirst().first {
+      guard extra.text == "all" else {
+        throw ShellError(
+          "'\(extra.text)' is no option of explore; 'all' goes on behind the first violation",
+          at: extra
+        )
+      }
+      plan.all = true
+    }
     return try await session.explore(scenario, plan, arguments)
   }
 
@@ -44,7 +60,7 @@ extension Command {
       A schedule is what 'explore' prints. It names its scenario; one made for another version of \
       the code is refused.
       """,
-    examples: ["replay v1:limiter-2-1-none:1,2,1,2*2"],
+    examples: ["replay v2:limiter-2-1-none:0:1,2,w1,1,2"],
     takesAnyWords: true
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the schedule") }
@@ -141,6 +157,24 @@ enum ExploreKeys {
     help: "how often a waiting task may be overtaken, asked instead of the order",
     candidates: ["0", "1", "2"]
   )
+  static let visits = Key(
+    "visits",
+    form: "a whole number from 1 to 10",
+    help: "how often each task visits",
+    candidates: ["1", "2"]
+  )
+  static let resize = Key(
+    "resize",
+    form: "a whole number from 1",
+    help: "what the limit may become, once, at any step",
+    candidates: ["1", "2"]
+  )
+  static let fair = Key(
+    "fair",
+    form: "a whole number from 1, or none",
+    help: "how often a task may yield in a row, nothing happening, before others go on",
+    candidates: ["1", "2", "none"]
+  )
   static let strategy = Key(
     "strategy",
     form: "exhaustive, random or pct",
@@ -160,7 +194,7 @@ enum ExploreKeys {
     candidates: ["2", "3", "4"]
   )
 
-  static let ofScenario = [tasks, Keys.limit, cancel, fail, bound]
+  static let ofScenario = [tasks, Keys.limit, cancel, fail, bound, visits, resize, fair]
   static let all = ofScenario + [strategy, schedules, depth, Keys.seed]
 
   /// What the keys ask to be explored of a mechanism.
@@ -170,11 +204,6 @@ enum ExploreKeys {
     _ arguments: Arguments
   ) throws(ShellError) -> ExplorationScenario {
     var scenario = ExplorationScenario(mechanism)
-    do {
-      try scenario.check()
-    } catch {
-      throw ShellError(error.description, at: word)
-    }
     let count = { ValueSyntax.count($0, in: 1...60) }
     if let tasks = try arguments.value(tasks, count) { scenario.tasks = tasks }
     if let limit = try arguments.value(Keys.limit, Keys.parseLimit) { scenario.limit = limit }
@@ -185,6 +214,19 @@ enum ExploreKeys {
       scenario.fails = fails
     }
     scenario.overtakingBound = try arguments.value(bound) { ValueSyntax.count($0, in: 0...1_000) }
+    scenario.visits = try arguments.value(visits) { ValueSyntax.count($0, in: 1...10) } ?? 1
+    scenario.resize = try arguments.value(resize, Keys.parseLimit)
+    if let fair = try arguments.value(
+      fair,
+      { $0 == "none" ? 0 : ValueSyntax.count($0, in: 1...1_000) }
+    ) {
+      scenario.fair = fair == 0 ? nil : fair
+    }
+    do {
+      try scenario.check()
+    } catch {
+      throw ShellError(error.description, at: word)
+    }
     return scenario
   }
 

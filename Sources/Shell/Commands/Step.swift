@@ -63,7 +63,7 @@ extension Session {
       }
       best = report?.found?.minimum.length
     }
-    return goOn(with: SchedulerGame(position: await ScheduleGame(scenario), best: best))
+    return goOn(with: SchedulerGame(position: try await ScheduleGame(scenario), best: best))
   }
 
   /// Takes a line of the game; nil if it is none, but a command like any other.
@@ -79,7 +79,7 @@ extension Session {
           at: word
         )
       }
-      game.position = await game.position.choosing(number - 1)
+      game.position = try await game.position.choosing(number - 1)
     } else {
       let isHelp = words.count == 1 && (try? CommandTable.resolve(word))?.name == "help"
       let names = SchedulerGame.words.filter {
@@ -95,7 +95,7 @@ extension Session {
       switch name {
       case "back":
         let count = try steps(argument, or: 1)
-        game.position = await game.position.goingBack(count)
+        game.position = try await game.position.goingBack(count)
       case "goto":
         guard let argument else {
           throw ShellError("goto needs a step's number or a fork's name", at: word)
@@ -110,10 +110,10 @@ extension Session {
               at: argument
             )
           }
-          game.position = await game.position.going(to: number)
+          game.position = try await game.position.going(to: number)
         }
       case "auto":
-        game.position = await game.position.goingOn()
+        game.position = try await game.position.goingOn()
       case "fork":
         guard let argument else { throw ShellError("fork needs a name for the position", at: word) }
         game.forks[argument.text] = game.position
