@@ -33,8 +33,9 @@ func program(_ name: String, _ dependencies: Target.Dependency...) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
+/// Tests, with what all of them need: the watchdog, which every suite has as a trait.
 func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: house)
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: house)
 }
 
 let package = Package(
@@ -126,7 +127,7 @@ let package = Package(
     program("lab", "Shell", "Terminal", "Basics", argumentParser),
     program("bench", "Trials", "Publishing", argumentParser),
 
-    // What several test targets share: running programs, pseudo-terminals, hand-driven executors.
+    // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
     .target(
       name: "TestSupport",
       dependencies: ["Basics"],
@@ -134,7 +135,7 @@ let package = Package(
       swiftSettings: house
     ),
     tests("HouseTests"),
-    tests("LimitersTests", "Limiters", "Basics", "TestSupport"),
+    tests("LimitersTests", "Limiters", "Basics"),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "Basics", "Limiters"),
@@ -148,9 +149,9 @@ let package = Package(
       path: "Tests/EchoEditor",
       swiftSettings: house
     ),
-    tests("TerminalTests", "Terminal", "TestSupport", "echo-editor"),
-    tests("SpecimensTests", "Specimens", "Limiters", "TestSupport"),
-    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "TestSupport"),
+    tests("TerminalTests", "Terminal", "Basics", "echo-editor"),
+    tests("SpecimensTests", "Specimens", "Limiters"),
+    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters"),
     tests(
       "ExperimentsTests",
       "Experiments",
@@ -171,10 +172,10 @@ let package = Package(
       "Workloads",
       "Basics"
     ),
-    tests("StatisticsTests", "Statistics", "Basics", "Workloads", "TestSupport"),
-    tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads", "TestSupport"),
+    tests("StatisticsTests", "Statistics", "Basics", "Workloads"),
+    tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads"),
     tests("PublishingTests", "Publishing", "Trials", "Statistics", "Basics", "Workloads"),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell", "TestSupport"),
+    tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell"),
   ]
 )

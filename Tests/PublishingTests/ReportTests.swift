@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import FoundationXML
 import Publishing
+import TestSupport
 import Testing
 import Trials
 import Workloads
@@ -55,7 +56,7 @@ struct ImaginedRun {
   }
 }
 
-@Suite struct `The report and the plots` {
+@Suite(.watched) struct `The report and the plots` {
   /// Made once: the bootstrap takes a while in a debug build.
   private static let imagined = Result {
     let run = try ImaginedRun(
@@ -151,7 +152,7 @@ struct ImaginedRun {
   }
 }
 
-@Suite struct `Quantities for people` {
+@Suite(.watched) struct `Quantities for people` {
   @Test(arguments: [
     (0.0, "ns", "0 ns"), (71.34, "ns", "71.3 ns"), (3_410.0, "ns", "3.41 µs"),
     (999.7, "ns", "1.00 µs"), (2_000_000.0, "ns", "2.00 ms"), (12.0e9, "ns", "12.0 s"),
@@ -168,7 +169,7 @@ struct ImaginedRun {
   }
 }
 
-@Suite struct `The comparison with a baseline` {
+@Suite(.watched) struct `The comparison with a baseline` {
   /// `results.csv` of an imagined run in which the mechanism `slowed` costs `factor` times as much.
   private func results(seed: UInt64, slowed: String = "", factor: Double = 1) throws -> String {
     let plan = try Plan(

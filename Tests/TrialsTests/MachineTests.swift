@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Trials
 
-@Suite struct `Disturbance by others` {
+@Suite(.watched) struct `Disturbance by others` {
   private let second: Int64 = 1_000_000_000
 
   private func load(_ line: String, time: Int64, own: Int64) throws -> MachineLoad {
@@ -39,7 +39,7 @@ import Trials
   }
 }
 
-@Suite struct `The environment record` {
+@Suite(.watched) struct `The environment record` {
   @Test func `it reads back as it was written and has nothing empty in it`() throws {
     let record = EnvironmentRecord(runID: "r", command: ["bench"], seed: 7, forks: 3)
     let json = try record.json()
@@ -50,7 +50,7 @@ import Trials
   }
 }
 
-@Suite struct `A child process` {
+@Suite(.watched) struct `A child process` {
   @Test func `its output, its errors and its exit status come back`() throws {
     let child = try ChildProcess.run(
       "/bin/sh",
