@@ -21,6 +21,8 @@ let argumentParser = Target.Dependency.product(
 )
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 /// A room of the house: a library target and the rooms it may look into.
@@ -51,6 +53,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    // Without its Foundation part, which nothing here uses.
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
   ],
   targets: [
     .systemLibrary(
@@ -70,6 +75,7 @@ let package = Package(
     room("VirtualTime", "Basics", collections, heap),
     room("Exploration", "Basics"),
     room("Workloads", "Basics"),
+    room("ChildProcesses", subprocess, system),
     room("GradeReport"),
     room("LessonBook"),
     room("Terminal", "Basics", "CLibedit"),
@@ -92,6 +98,7 @@ let package = Package(
       "Experiments",
       "Rendering",
       "LessonBook",
+      "ChildProcesses",
       "GradeReport",
       "Mechanisms",
       "Tracing",
@@ -101,6 +108,7 @@ let package = Package(
     room("Statistics", "Basics", heap),
     room(
       "Trials",
+      "ChildProcesses",
       "Statistics",
       "Mechanisms",
       "Tracing",
@@ -172,6 +180,7 @@ let package = Package(
       "Workloads",
       "Basics"
     ),
+    tests("ChildProcessesTests", "ChildProcesses"),
     tests("StatisticsTests", "Statistics", "Basics", "Workloads"),
     tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads"),
     tests("PublishingTests", "Publishing", "Trials", "Statistics", "Basics", "Workloads"),

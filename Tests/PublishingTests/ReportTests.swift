@@ -51,7 +51,8 @@ struct ImaginedRun {
       runID: "2026-11-20-default-1",
       command: ["bench", "--filter", "a<b & c"],
       seed: plan.seed,
-      forks: plan.forks
+      forks: plan.forks,
+      toolchain: "Swift version 6.3.1"
     )
   }
 }
