@@ -21,6 +21,8 @@ let argumentParser = Target.Dependency.product(
 )
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 /// A room of the house: a library target and the rooms it may look into.
@@ -33,8 +35,9 @@ func program(_ name: String, _ dependencies: Target.Dependency...) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
+/// Tests, with what all of them need: the watchdog, which every suite has as a trait.
 func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: house)
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: house)
 }
 
 let package = Package(
@@ -50,6 +53,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    // Without its Foundation part, which nothing here uses.
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
   ],
   targets: [
     .systemLibrary(
@@ -69,6 +75,7 @@ let package = Package(
     room("VirtualTime", "Basics", collections, heap),
     room("Exploration", "Basics"),
     room("Workloads", "Basics"),
+    room("ChildProcesses", subprocess, system),
     room("GradeReport"),
     room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
@@ -91,6 +98,7 @@ let package = Package(
       "Experiments",
       "Rendering",
       "LessonBook",
+      "ChildProcesses",
       "GradeReport",
       "Mechanisms",
       "Tracing",
@@ -100,6 +108,7 @@ let package = Package(
     room("Statistics", "Basics", heap),
     room(
       "Trials",
+      "ChildProcesses",
       "Statistics",
       "Mechanisms",
       "Tracing",
@@ -126,7 +135,7 @@ let package = Package(
     program("lab", "Shell", "Terminal", "Basics", argumentParser),
     program("bench", "Trials", "Publishing", argumentParser),
 
-    // What several test targets share: running programs, pseudo-terminals, hand-driven executors.
+    // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
     .target(
       name: "TestSupport",
       dependencies: ["Basics"],
@@ -135,7 +144,7 @@ let package = Package(
     ),
     tests("HouseTests"),
     tests("BasicsTests", "Basics"),
-    tests("LimitersTests", "Limiters", "Basics", "TestSupport"),
+    tests("LimitersTests", "Limiters", "Basics"),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "Basics", "Limiters"),
@@ -149,9 +158,9 @@ let package = Package(
       path: "Tests/EchoEditor",
       swiftSettings: house
     ),
-    tests("TerminalTests", "Terminal", "Basics", "TestSupport", "echo-editor"),
-    tests("SpecimensTests", "Specimens", "Limiters", "TestSupport"),
-    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "TestSupport"),
+    tests("TerminalTests", "Terminal", "Basics", "echo-editor"),
+    tests("SpecimensTests", "Specimens", "Limiters"),
+    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters"),
     tests(
       "ExperimentsTests",
       "Experiments",
@@ -172,11 +181,12 @@ let package = Package(
       "Workloads",
       "Basics"
     ),
-    tests("StatisticsTests", "Statistics", "Basics", "Workloads", "TestSupport"),
-    tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads", "TestSupport"),
+    tests("ChildProcessesTests", "ChildProcesses"),
+    tests("StatisticsTests", "Statistics", "Basics", "Workloads"),
+    tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads"),
     tests("PublishingTests", "Publishing", "Trials", "Statistics", "Basics", "Workloads"),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell", "TestSupport"),
+    tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell"),
   ]
 )
 

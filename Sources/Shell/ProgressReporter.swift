@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Experiments
 internal import Foundation
 internal import Rendering
+internal import Synchronization
 internal import Tracing
 internal import Workloads
 
@@ -12,7 +13,8 @@ internal import Workloads
 /// what one wants to see.
 final class ProgressReporter: Sendable {
   private let ended = DispatchSemaphore(value: 0)
-  private let gone = DispatchSemaphore(value: 0)
+  /// Who waits in `end()`, from before `ended` is signalled.
+  private let waiter = Mutex<CheckedContinuation<Void, Never>?>(nil)
 
   /// Reports until `end()`; nil where there is nothing worth reporting.
   init?(_ run: any LiveRun, _ experiment: Experiment, _ output: any ShellOutput) {
@@ -20,7 +22,7 @@ final class ProgressReporter: Sendable {
       return nil
     }
     let count = run.plan.count
-    OSThread("progress") { [ended, gone] in
+    OSThread("progress") { [self] in
       var cursor = TraceRecorder.Cursor()
       var isOver = false
       while !isOver {
@@ -28,14 +30,16 @@ final class ProgressReporter: Sendable {
         let lines = run.events(since: &cursor).compactMap { Self.line(for: $0, amongst: count) }
         if !lines.isEmpty { output.write(lines.joined()) }
       }
-      gone.signal()
+      waiter.withLock { $0 }?.resume()
     }.detach()
   }
 
   /// Reports what is left and returns when all is written.
-  func end() {
-    ended.signal()
-    gone.wait()
+  func end() async {
+    await withCheckedContinuation { continuation in
+      waiter.withLock { $0 = continuation }
+      ended.signal()
+    }
   }
 
   private static func line(for event: TraceEvent, amongst count: Int) -> String? {

@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Foundation
 
 /// The two ends of a trial: the child that runs it and the parent that starts the child.
@@ -27,17 +28,18 @@ package enum TrialProcess {
     _ request: TrialRequest,
     program: String,
     deadline: Double,
-    isInterrupted: () -> Bool
-  ) throws -> TrialReport? {
+    isInterrupted: @escaping @Sendable () -> Bool
+  ) async throws -> TrialReport? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let argument = String(decoding: try encoder.encode(request), as: UTF8.self)
-    let child = try ChildProcess.run(
+    let child = try await ChildProcess.run(
       program,
       ["--trial", argument],
       // A backtrace of an optimised program takes seconds and says little.
       environment: ["SWIFT_BACKTRACE": "enable=no"],
-      deadline: deadline,
+      timeLimit: .seconds(deadline),
+      holdsLifeline: true,
       isInterrupted: isInterrupted
     )
     func failed(_ what: String) -> TrialReport {
@@ -46,7 +48,7 @@ package enum TrialProcess {
       report.violations.append(said.isEmpty ? what : "\(what): \(said.suffix(500))")
       return report
     }
-    switch child.status {
+    switch child.ending {
     case .interrupted: return nil
     case .outOfTime: return failed("hung: not done after \(Int(deadline)) s")
     case .killed(let signal): return failed("crashed with signal \(signal)")

@@ -29,7 +29,7 @@ struct Bench {
       exit((isHelp ? Status.measured : .wrongUsage).rawValue)
     }
     if let request = options.trial { await runTrial(request) }
-    exit(run(options, arguments).rawValue)
+    exit(await run(options, arguments).rawValue)
   }
 
   /// The child's side: one trial, its report on standard output.
@@ -44,7 +44,7 @@ struct Bench {
     }
   }
 
-  private static func run(_ options: BenchOptions, _ arguments: [String]) -> Status {
+  private static func run(_ options: BenchOptions, _ arguments: [String]) async -> Status {
     let plan: Plan
     do {
       plan = try Plan(options.selection)
@@ -76,12 +76,12 @@ struct Bench {
           "this is a debug build; building for release once (about a minute) and continuing there",
           to: .standardError
         )
-        try ReleaseBuild.continue(
+        try await ReleaseBuild.continue(
           arguments: arguments,
           isInterrupted: { Interruption.isRequested }
         )
       }
-      return try measure(plan, options, baseline)
+      return try await measure(plan, options, baseline)
     } catch let error as RunFolderError {
       print("bench: \(error)", to: .standardError)
       if case .cannotCreate = error { return .wrongUsage }
@@ -100,7 +100,7 @@ struct Bench {
     _ plan: Plan,
     _ options: BenchOptions,
     _ baseline: EarlierRun?
-  ) throws -> Status {
+  ) async throws -> Status {
     let executable = ReleaseBuild.executable
     let parent =
       options.out
@@ -118,7 +118,8 @@ struct Bench {
       runID: folder.runID,
       command: CommandLine.arguments,
       seed: plan.seed,
-      forks: plan.forks
+      forks: plan.forks,
+      toolchain: await EnvironmentRecord.swiftVersion()
     )
     var progress = Progress(plan)
     progress.say(PlanText(plan).headline)
@@ -133,13 +134,13 @@ struct Bench {
           + "started with goes on from there if the program is still the same; delete it to forget it"
       )
     }
-    if !options.ci, let warning = Disturbance.warning() { progress.say(warning) }
+    if !options.ci, let warning = await Disturbance.warning() { progress.say(warning) }
     let campaign = Campaign(
       plan: plan,
       program: executable,
       dropsDisturbedBlocks: !options.ci
     )
-    let ending = try campaign.run(
+    let ending = try await campaign.run(
       resumed: folder.resumed,
       progress: &progress,
       isInterrupted: { Interruption.isRequested },

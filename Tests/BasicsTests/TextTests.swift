@@ -1,8 +1,9 @@
 import Basics
+import TestSupport
 import Testing
 
 /// Words that several rooms write: lists, names of tasks, durations, text in XML.
-struct TextTests {
+@Suite(.watched) struct TextTests {
   @Test
   func `a list names all of a few, and says how many more there are of many`() {
     let words = ["a", "b", "c", "d", "e", "f"]

@@ -1,10 +1,11 @@
 import Exploration
 import Mechanisms
+import TestSupport
 import Testing
 
 @testable import Experiments
 
-struct ExplorationScenarioTests {
+@Suite(.watched) struct ExplorationScenarioTests {
   private static func scenario(_ id: String) throws -> ExplorationScenario {
     ExplorationScenario(try #require(Catalogue.entry(id)))
   }

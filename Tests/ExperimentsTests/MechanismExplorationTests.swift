@@ -1,11 +1,12 @@
 import Experiments
 import Mechanisms
+import TestSupport
 import Testing
 
 @testable import Exploration
 
 /// Every mechanism that can be explored keeps its promises in every schedule of small cases.
-@Suite(.serialized) struct MechanismExplorationTests {
+@Suite(.watched, .serialized) struct MechanismExplorationTests {
   static let mechanisms = Catalogue.mechanisms.filter { $0.profile.clock == .any }.map(\.id)
 
   static func scenario(

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Experiments
 
 /// Who is woken by the event of the demonstration of a starved pool.
-struct PoolStarvationTests {
+@Suite(.watched) struct PoolStarvationTests {
   @Test
   func `every task that must wait is woken, whenever it begins and however it waits`() {
     // Each task blocks or suspends; the event happens before, between or after their beginnings.

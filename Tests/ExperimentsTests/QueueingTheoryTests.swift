@@ -1,11 +1,12 @@
 import Experiments
 import Mechanisms
+import TestSupport
 import Testing
 import Tracing
 import Workloads
 
 /// Virtual time is exact: a run is a queue out of the textbook, to the nanosecond.
-struct QueueingTheoryTests {
+@Suite(.watched) struct QueueingTheoryTests {
   static let service: Int64 = 20 * milliseconds
 
   /// Poisson arrivals and exponential service at utilisation `load`.

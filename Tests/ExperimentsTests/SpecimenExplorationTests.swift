@@ -1,10 +1,11 @@
 import Experiments
 import Exploration
 import Mechanisms
+import TestSupport
 import Testing
 
 /// What each specimen's profile says of its defect, checked by the explorer itself.
-@Suite struct `A specimen, explored` {
+@Suite(.watched) struct `A specimen, explored` {
   static let ids = Catalogue.specimens.map(\.id)
 
   /// What else breaks where the defect shows.

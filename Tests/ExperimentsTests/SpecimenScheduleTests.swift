@@ -2,12 +2,13 @@ import Basics
 import Experiments
 import Foundation
 import Mechanisms
+import TestSupport
 import Testing
 
 @testable import Exploration
 
 /// The schedules that exploring a specimen prints: what a person replays and reads.
-@Suite(.serialized) struct SpecimenScheduleTests {
+@Suite(.watched, .serialized) struct SpecimenScheduleTests {
   static let specimens = Catalogue.specimens.map(\.id)
 
   /// What a specimen's profile claims, and the scenario that is to prove it.

@@ -1,5 +1,6 @@
 import Experiments
 import Mechanisms
+import TestSupport
 import Testing
 import Tracing
 import Workloads
@@ -44,7 +45,7 @@ extension Run {
   }
 }
 
-struct VirtualRunTests {
+@Suite(.watched) struct VirtualRunTests {
   static let mechanisms = MechanismExplorationTests.mechanisms
 
   // MARK: The same again

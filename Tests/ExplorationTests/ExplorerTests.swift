@@ -1,11 +1,12 @@
 import Basics
 import Limiters
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Exploration
 
-@Suite(.serialized) struct ExplorerTests {
+@Suite(.watched, .serialized) struct ExplorerTests {
   /// Tasks that share nothing and take `steps` steps each.
   private func strangers(_ tasks: Int, steps: Int) -> Scenario {
     Scenario("strangers", tasks: tasks) {

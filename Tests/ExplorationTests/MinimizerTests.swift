@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Exploration
 
-@Suite(.serialized) struct MinimizerTests {
+@Suite(.watched, .serialized) struct MinimizerTests {
   /// Flaws, and how many tasks their minimum needs when searched with three.
   static let cases: [(Flaw, Bool)] = [
     (.checksThenActs, false), (.checksThenParks, false), (.keepsPermitOnError, false),

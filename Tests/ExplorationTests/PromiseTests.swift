@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Exploration
@@ -7,7 +8,7 @@ import Testing
 ///
 /// What the explorer must catch is written down as code: a wrong limiter that is certified is the
 /// worst defect it can have.
-@Suite struct `Each promise` {
+@Suite(.watched) struct `Each promise` {
   /// How a limiter of one permit goes wrong.
   enum Wrong: CaseIterable {
     case nobody

@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Exploration
 
-@Suite struct ScheduleTextTests {
+@Suite(.watched) struct ScheduleTextTests {
   @Test func `a schedule is one line with repetitions folded`() {
     let choices = [
       Choice(.run, 1), Choice(.run, 1), Choice(.cancel, 2), Choice(.turn, 1),

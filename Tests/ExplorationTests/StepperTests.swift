@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Exploration
 
-@Suite struct StepperTests {
+@Suite(.watched) struct StepperTests {
   let flawed = Scenario.semaphore(.checksThenParks, tasks: 2, limit: 1, cancellable: false)
 
   @Test func `each option tells what it will do, and does it`() throws {

@@ -1,11 +1,12 @@
 import GradeReport
 import Limiters
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Grading
 
-@Suite struct GraderTests {
+@Suite(.watched) struct GraderTests {
   /// What a solution could be: the package's own limiter under another name.
   private struct Sound: LearnerLimiter {
     private let limiter: ConcurrencyLimiter

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite struct `The catalogue's lines` {
+@Suite(.watched) struct `The catalogue's lines` {
   private static let catalogue = "Sources/Mechanisms/Catalogue.swift"
 
   @Test func `name every mechanism and every specimen that has a file`() throws {

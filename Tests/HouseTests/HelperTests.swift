@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite struct `A helper` {
+@Suite(.watched) struct `A helper` {
   @Test(arguments: Helper.all)
   func `stands in one file`(helper: Helper) throws {
     let files = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
@@ -66,7 +67,7 @@ import Testing
   }
 }
 
-@Suite struct `Dead code` {
+@Suite(.watched) struct `Dead code` {
   @Test func `there is none`() throws {
     let sources = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
     let tests = try SourceTree.files(in: "Tests", withExtensions: ["swift"])

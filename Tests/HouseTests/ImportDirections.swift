@@ -26,6 +26,7 @@ struct ImportDirections {
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
     "Exploration": Room(rooms: ["Basics"]),
     "Workloads": Room(rooms: ["Basics"]),
+    "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
     "GradeReport": Room(rooms: []),
     "LessonBook": Room(rooms: ["Basics"]),
     "CLibedit": Room(rooms: []),
@@ -40,13 +41,16 @@ struct ImportDirections {
     "Rendering": Room(rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "Workloads"]),
     "Shell": Room(
       rooms: [
-        "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms", "Tracing",
-        "Workloads", "Basics",
+        "ChildProcesses", "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms",
+        "Tracing", "Workloads", "Basics",
       ]
     ),
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
     "Trials": Room(
-      rooms: ["Statistics", "Mechanisms", "Tracing", "Workloads", "Basics", "CAllocations"],
+      rooms: [
+        "ChildProcesses", "Statistics", "Mechanisms", "Tracing", "Workloads", "Basics",
+        "CAllocations",
+      ],
       packages: ["Histogram"]
     ),
     "Publishing": Room(

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite struct `The imports of the house` {
+@Suite(.watched) struct `The imports of the house` {
   @Test func `run in one direction`() throws {
     let files = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
     try #require(files.count > 20)

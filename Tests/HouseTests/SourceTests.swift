@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite struct `The sources` {
+@Suite(.watched) struct `The sources` {
   @Test func `prove every way round the compiler's checks`() throws {
     let files = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
     for file in files {
@@ -85,7 +86,7 @@ import Testing
   }
 }
 
-@Suite struct `The top level` {
+@Suite(.watched) struct `The top level` {
   /// What stands there, beside files whose name begins with a dot.
   private static let agreed: Set = [
     "Package.swift", "Sources", "Tests", "Lessons", "Results", "README.md",

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct CheckTests {
+@Suite(.watched) struct CheckTests {
   private func run(
     _ mechanism: String,
     limit: Int,

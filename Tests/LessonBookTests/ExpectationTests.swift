@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct ExpectationTests {
+@Suite(.watched) struct ExpectationTests {
   private let run = MetricTable(
     [
       "makespan": .duration(400_000_000),

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct LessonLintTests {
+@Suite(.watched) struct LessonLintTests {
   /// A package with one complete lesson, in a folder gone afterwards.
   private final class Package {
     let root = NSTemporaryDirectory() + "lint-" + UUID().uuidString

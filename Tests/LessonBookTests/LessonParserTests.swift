@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct LessonParserTests {
+@Suite(.watched) struct LessonParserTests {
   private static func line(of start: String) -> Int {
     let lines = SampleLesson.text.split(separator: "\n", omittingEmptySubsequences: false)
     return 1 + (lines.firstIndex { $0.hasPrefix(start) } ?? -1)

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct LessonTextTests {
+@Suite(.watched) struct LessonTextTests {
   @Test func `a section as a learner sees it`() throws {
     let lesson = try #require(SampleLesson.parse().lesson)
     let text = LessonText(width: 60).text(LessonVisit(lesson).opening())

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct LessonVisitTests {
+@Suite(.watched) struct LessonVisitTests {
   private let lesson: Lesson
   private let right = MetricTable([
     "mechanism": .word("limiter"), "makespan": .duration(20_000_000), "peak_running": .count(2),

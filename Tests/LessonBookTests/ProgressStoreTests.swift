@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct ProgressStoreTests {
+@Suite(.watched) struct ProgressStoreTests {
   /// A folder of the test's own, gone afterwards.
   private final class Folder {
     let path = NSTemporaryDirectory() + "progress-" + UUID().uuidString

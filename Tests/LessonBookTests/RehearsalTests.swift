@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import LessonBook
 
-@Suite struct RehearsalTests {
+@Suite(.watched) struct RehearsalTests {
   /// A lab that knows a few commands: limit and number of tasks make the makespan.
   private struct Lab: LessonLab {
     var makespanPerRound: Int64 = 10_000_000

@@ -15,7 +15,7 @@ private actor Ledger {
   func append(_ entry: Int) { entries.append(entry) }
 }
 
-@Suite struct `An actor queue` {
+@Suite(.watched) struct `An actor queue` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
 
@@ -232,7 +232,7 @@ private actor Ledger {
   }
 }
 
-@Suite struct `The main actor queue` {
+@Suite(.watched) struct `The main actor queue` {
   @Test func `starts bodies on the main actor in the order in which they were enqueued`()
     async throws
   {

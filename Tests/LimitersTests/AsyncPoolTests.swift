@@ -35,7 +35,7 @@ private final class Workshop: Sendable {
   }
 }
 
-@Suite struct `An async pool` {
+@Suite(.watched) struct `An async pool` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
 

@@ -62,7 +62,7 @@ private struct Subject: Sendable, CustomTestStringConvertible {
 
 private actor Ledger {}
 
-@Suite(.serialized) struct `Under random cancellation` {
+@Suite(.watched, .serialized) struct `Under random cancellation` {
   private static let rounds = 20
   private static let cancellationsPerRound = 10_000
 

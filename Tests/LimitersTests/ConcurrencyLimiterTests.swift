@@ -5,7 +5,7 @@ import Testing
 
 @testable import Limiters
 
-@Suite struct `A concurrency limiter` {
+@Suite(.watched) struct `A concurrency limiter` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
 

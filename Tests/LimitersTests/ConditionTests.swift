@@ -4,7 +4,7 @@ import Testing
 
 @testable import Limiters
 
-@Suite struct `A condition` {
+@Suite(.watched) struct `A condition` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Limiters
 
-@Suite struct `A FIFO queue` {
+@Suite(.watched) struct `A FIFO queue` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
 

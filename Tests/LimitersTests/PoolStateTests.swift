@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import Limiters
 
 private final class Element: Sendable {}
 
-@Suite struct `The pool's state` {
+@Suite(.watched) struct `The pool's state` {
   private enum Operation {
     case arrive
     /// The build that has been under way longest ends well, or not.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Limiters
@@ -5,7 +6,7 @@ import Testing
 // The decisions of each mechanism, tried in every short history against a model that is too simple to
 // be wrong: an array for the line, a count for the permits.
 
-@Suite struct `The limiter's state` {
+@Suite(.watched) struct `The limiter's state` {
   private enum Operation {
     case arrive
     case depart
@@ -72,7 +73,7 @@ import Testing
   }
 }
 
-@Suite struct `The serial permit's state` {
+@Suite(.watched) struct `The serial permit's state` {
   private enum Operation {
     case arrive
     case enqueue
@@ -130,7 +131,7 @@ import Testing
   }
 }
 
-@Suite struct `The condition's state` {
+@Suite(.watched) struct `The condition's state` {
   private enum Operation {
     case arrive
     case settle(Condition.Outcome)
@@ -172,7 +173,7 @@ import Testing
   }
 }
 
-@Suite struct `The hand-off's state` {
+@Suite(.watched) struct `The hand-off's state` {
   @Test func `gives the value to the receiver when the value comes first`() {
     var state = HandOffState<Int, String>.empty
     #expect(state.deliver(1) == nil)

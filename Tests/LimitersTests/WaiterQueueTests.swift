@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Limiters
 
-@Suite struct `A waiter queue` {
+@Suite(.watched) struct `A waiter queue` {
   private enum Operation {
     case join
     case pop

@@ -1,6 +1,7 @@
 import Basics
 import Limiters
 import Mechanisms
+import TestSupport
 import Testing
 import Tracing
 import Workloads
@@ -9,7 +10,7 @@ import Workloads
 ///
 /// The seed fixes who is cancelled and how long everybody dawdles; the threads add what no seed can. What
 /// is judged does not depend on either. Forty thousand tasks a mechanism, all of them cancelled.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.watched, .serialized, .timeLimit(.minutes(5)))
 struct `Random cancellations` {
   static let mechanisms = Catalogue.mechanisms
     .filter { $0.profile.clock == .any || $0.profile.waiting == .suspendsTask }
@@ -61,7 +62,9 @@ struct `Random cancellations` {
     let tasks = (1...count).map { number in
       let work = SimulatedTask(number: number, service: Int64(number), kind: kind)
       let visit = Visit(work, tracer: log, world: gates)
-      return Task { await mechanism.carry(visit) }
+      // Work that holds its thread at the gate must not hold one of the pool's, which opens it.
+      let threads: ThreadsExecutor? = kind.holdsWorker ? .shared : nil
+      return Task(executorPreference: threads) { await mechanism.carry(visit) }
     }
     // Ends with the test's time if a permit is missing.
     try? await log.reaches { $0.running.count == count }

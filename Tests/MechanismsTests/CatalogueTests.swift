@@ -1,7 +1,8 @@
 import Mechanisms
+import TestSupport
 import Testing
 
-@Suite struct `The catalogue` {
+@Suite(.watched) struct `The catalogue` {
   @Test func `lists the mechanisms by the names people and scripts rely on`() {
     #expect(
       Catalogue.mechanisms.map(\.id) == [

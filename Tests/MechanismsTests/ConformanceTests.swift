@@ -1,6 +1,7 @@
 import Dispatch
 import Mechanisms
 import Synchronization
+import TestSupport
 import Testing
 import Tracing
 import Workloads
@@ -9,7 +10,7 @@ import Workloads
 ///
 /// Work waits at gates that the test opens, so nothing here depends on how long anything takes. One
 /// after the other, because blocked threads are dear: GCD adds about one a second.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.watched, .serialized, .timeLimit(.minutes(2)))
 struct `Every mechanism` {
   // MARK: - The limit
 
@@ -119,11 +120,12 @@ struct `Every mechanism` {
     let stage = try Stage(conformance, limit: 1)
     let tasks = (1...300).map { stage.send($0) }
     try await stage.until("one is in") { $0.running.count == 1 }
-    // If each of 300 held a thread, neither pool would have one left for these.
+    // If each of 300 held a thread, no pool would have one left for these.
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume() }
     }
     await Task.detached {}.value
+    await stage.runElsewhere()
     #expect(stage.log.history.admitted.count == 1)
     try await stage.finish(tasks)
     var atTheGate = 0

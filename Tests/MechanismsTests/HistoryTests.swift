@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 import Tracing
 
 /// The judge of the conformance suite, judged.
-@Suite struct `A history` {
+@Suite(.watched) struct `A history` {
   private static func faults(_ entries: [(Int, TraceEvent.Kind)], limit: Int? = 1) -> [String] {
     History(entries: entries.map { History.Entry($0.0, $0.1) }).faults(limit: limit)
   }

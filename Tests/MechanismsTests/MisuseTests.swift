@@ -1,7 +1,8 @@
 import Mechanisms
+import TestSupport
 import Testing
 
-@Suite struct `Misuse of a mechanism` {
+@Suite(.watched) struct `Misuse of a mechanism` {
   @Test func `by a limit below 1 stops with the limit and the bound`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = MechanismSetup(limit: 0)

@@ -61,12 +61,16 @@ struct Stage {
   let limit: Int?
   private let kind: ServiceKind
   private let executor: HandDrivenExecutor?
+  /// Where tasks go on whose work holds its thread until the test opens its gate: of the pool's
+  /// threads it could hold all, and none would be left to open it.
+  private let threads: ThreadsExecutor?
 
   init(_ conformance: Conformance, limit asked: Int) throws {
     let entry = try #require(Catalogue.entry(conformance.id))
     profile = entry.profile
     kind = conformance.kind
     executor = conformance.jobs == .byHand ? HandDrivenExecutor() : nil
+    threads = kind.holdsWorker && profile.waiting == .suspendsTask ? .shared : nil
     mechanism = entry.make(MechanismSetup(limit: asked, executor: executor))
     limit =
       switch profile.limit {
@@ -78,6 +82,9 @@ struct Stage {
 
   /// How many of `count` tasks may run at once.
   func capacity(for count: Int) -> Int { min(count, limit ?? count) }
+
+  /// Runs a task where the work of the stage's tasks runs.
+  func runElsewhere() async { await Task(executorPreference: threads) {}.value }
 
   /// Starts a task on its way: when this returns on threads, it is in the mechanism's line.
   @discardableResult
@@ -104,7 +111,9 @@ struct Stage {
       if cancelled { withUnsafeCurrentTask { $0?.cancel() } }
       await mechanism.carry(visit)
     }
-    guard let executor else { return Task.immediate { await carry() } }
+    guard let executor else {
+      return Task.immediate(executorPreference: threads) { await carry() }
+    }
     return Task(executorPreference: executor) { await carry() }
   }
 
@@ -145,7 +154,9 @@ struct Stage {
         tracer: fresh,
         world: gates
       )
-      guard let executor else { return Task.immediate { await mechanism.carry(visit) } }
+      guard let executor else {
+        return Task.immediate(executorPreference: threads) { await mechanism.carry(visit) }
+      }
       return Task(executorPreference: executor) { await mechanism.carry(visit) }
     }
     executor?.runAll()

@@ -8,7 +8,7 @@ import Trials
 ///
 /// Measures with `--unoptimised`, so that the tests do not have to build for release; what the figures
 /// are does not matter here, only that they come out as promised.
-@Suite struct `The bench program` {
+@Suite(.watched) struct `The bench program` {
   private let bench: BuiltProgram
 
   init() throws { bench = try BuiltProgram("bench") }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How the lab ends, and what it says of itself then.
-struct LabEndingTests {
+@Suite(.watched) struct LabEndingTests {
   /// What a shell says that was given a command, with `$LAB` the lab.
   private func shell(_ command: String) async throws -> String {
     let lab = try LabTerminal(command: command, columns: 200)

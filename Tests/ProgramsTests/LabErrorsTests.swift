@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the built `lab` says when something is wrong, and the status it leaves with.
-struct LabErrorsTests {
+@Suite(.watched) struct LabErrorsTests {
   @Test
   func `a misspelt mechanism is told with a near match, and the script stops with status 3`()
     async throws

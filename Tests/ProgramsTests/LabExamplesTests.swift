@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every example of every command's help, typed as it stands.
-struct LabExamplesTests {
+@Suite(.watched) struct LabExamplesTests {
   static let examples = CommandTable.commands.flatMap(\.examples)
 
   @Test(arguments: examples)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The course at a terminal, as a newcomer takes it, mistakes and all.
-struct LabLessonTests {
+@Suite(.watched) struct LabLessonTests {
   /// A terminal with the lab in it, its state in a folder that outlives it.
   private final class Learner {
     let folder: URL

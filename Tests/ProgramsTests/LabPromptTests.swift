@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The built `lab` at a terminal, as a person uses it.
-struct LabPromptTests {
+@Suite(.watched) struct LabPromptTests {
   @Test
   func `the banner names commands to start with, and a run draws its timeline`() async throws {
     let terminal = try LabTerminal()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The built `lab`, as a script runs it.
-struct LabRunTests {
+@Suite(.watched) struct LabRunTests {
   static let mechanisms = [
     "operation-queue", "gcd-semaphore", "gcd-gate", "limiter", "pool", "fifo-queue", "actor-queue",
     "main-actor-queue", "task-group", "none",

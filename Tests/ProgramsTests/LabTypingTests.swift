@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Typing at the lab's prompt: completion, history, interrupts, job control, windows, pastes.
-struct LabTypingTests {
+@Suite(.watched) struct LabTypingTests {
   private static let control = (c: "\u{3}", d: "\u{4}", r: "\u{12}", z: "\u{1A}")
 
   @Test

@@ -1,9 +1,10 @@
 import Foundation
 import Publishing
+import TestSupport
 import Testing
 import Trials
 
-@Suite struct `Comma-separated values` {
+@Suite(.watched) struct `Comma-separated values` {
   @Test func `cells with commas, quotes and line ends are quoted`() {
     #expect(
       CSV.text(header: ["a", "b"], [["1,5", "say \"no\""], ["x\ny", "z"]])
@@ -25,7 +26,7 @@ import Trials
   }
 }
 
-@Suite struct `The run folder` {
+@Suite(.watched) struct `The run folder` {
   private func folder(_ parent: String, fingerprint: String = "f") throws -> RunFolder {
     try RunFolder(parent: parent, mode: "quick", fingerprint: fingerprint, date: "2026-11-20")
   }

@@ -1,10 +1,11 @@
 import Foundation
 import Publishing
+import TestSupport
 import Testing
 import Trials
 
 /// `Results/`: what it tells must be what its files say.
-@Suite struct `The published results` {
+@Suite(.watched) struct `The published results` {
   private let folder: URL
   private let story: String
 

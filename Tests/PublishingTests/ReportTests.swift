@@ -2,6 +2,7 @@ import Basics
 import Foundation
 import FoundationXML
 import Publishing
+import TestSupport
 import Testing
 import Trials
 import Workloads
@@ -50,12 +51,13 @@ struct ImaginedRun {
       runID: "2026-11-20-default-1",
       command: ["bench", "--filter", "a<b & c"],
       seed: plan.seed,
-      forks: plan.forks
+      forks: plan.forks,
+      toolchain: "Swift version 6.3.1"
     )
   }
 }
 
-@Suite struct `The report and the plots` {
+@Suite(.watched) struct `The report and the plots` {
   /// Made once: the bootstrap takes a while in a debug build.
   private static let imagined = Result {
     let run = try ImaginedRun(
@@ -151,7 +153,7 @@ struct ImaginedRun {
   }
 }
 
-@Suite struct `Quantities for people` {
+@Suite(.watched) struct `Quantities for people` {
   @Test(arguments: [
     (0.0, "ns", "0 ns"), (71.34, "ns", "71.3 ns"), (3_410.0, "ns", "3.41 µs"),
     (999.7, "ns", "1.00 µs"), (2_000_000.0, "ns", "2.00 ms"), (12.0e9, "ns", "12.0 s"),
@@ -168,7 +170,7 @@ struct ImaginedRun {
   }
 }
 
-@Suite struct `The comparison with a baseline` {
+@Suite(.watched) struct `The comparison with a baseline` {
   /// `results.csv` of an imagined run in which the mechanism `slowed` costs `factor` times as much.
   private func results(seed: UInt64, slowed: String = "", factor: Double = 1) throws -> String {
     let plan = try Plan(

@@ -1,13 +1,14 @@
 import Basics
 import Publishing
 import Statistics
+import TestSupport
 import Testing
 import Trials
 import Workloads
 
 /// Runs that were never run: figures drawn from a seed, so that the verdicts can be checked against
 /// what is known to be true of them.
-@Suite struct `The summary` {
+@Suite(.watched) struct `The summary` {
   /// Records of the uncontended workload in which each mechanism costs what `cost` says, varied by
   /// 3 % from fork to fork.
   private func records(

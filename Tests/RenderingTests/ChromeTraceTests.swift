@@ -1,6 +1,7 @@
 import Experiments
 import Foundation
 import Rendering
+import TestSupport
 import Testing
 import Tracing
 import Workloads
@@ -141,7 +142,7 @@ struct ChromeTraceChecker {
   func count(_ phase: String) -> Int { events.count { $0.phase == phase } }
 }
 
-@Suite
+@Suite(.watched)
 struct ChromeTraceTests {
   /// Waiting and service each with and without a worker held.
   @Test(arguments: 1...12)

@@ -1,12 +1,13 @@
 import Basics
 import Experiments
 import Rendering
+import TestSupport
 import Testing
 import Tracing
 import Workloads
 
 /// A faulty mechanism leaves a faulty log, and that is when its views are needed most.
-@Suite
+@Suite(.watched)
 struct FaultyLogTests {
   /// Any event of any task at any time, in the order of time.
   static func anything(seed: UInt64) -> Run {

@@ -1,11 +1,12 @@
 import Experiments
+import TestSupport
 import Testing
 import Tracing
 import Workloads
 
 @testable import Rendering
 
-@Suite
+@Suite(.watched)
 struct GanttTests {
   let twelve = SampleRun.together(12, limit: 3, work: 100 * millisecond).run()
 

@@ -2,6 +2,7 @@ import Experiments
 import Foundation
 import FoundationXML
 import Rendering
+import TestSupport
 import Testing
 import Tracing
 import Workloads
@@ -30,7 +31,7 @@ private final class ElementCounter: NSObject, XMLParserDelegate {
   }
 }
 
-@Suite
+@Suite(.watched)
 struct PictureTests {
   static let run: Run = {
     var sample = SampleRun.random(40, limit: 3, seed: 5)
@@ -100,7 +101,7 @@ struct PictureTests {
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   @Test(.enabled(if: browser != nil, "no Chromium on this machine"))
-  func `a browser opens the page without an error and the script draws`() throws {
+  func `a browser opens the page without an error and the script draws`() async throws {
     let run = SampleRun.random(1_500, limit: 4, seed: 2).run()
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "page-\(UUID().uuidString)")
@@ -127,18 +128,13 @@ struct PictureTests {
       .replacing("</body>", with: probe).replacing("<body>", with: trap)
     try html.write(to: page, atomically: true, encoding: .utf8)
 
-    let process = Process()
-    process.executableURL = URL(filePath: try #require(Self.browser))
-    process.arguments = [
+    let browser = BuiltProgram(path: try #require(Self.browser))
+    let arguments = [
       "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
       "--user-data-dir=\(folder.path)/profile", "--dump-dom", "file://\(page.path)",
     ]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let dump = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
+    let environment = ProcessInfo.processInfo.environment
+    let dump = try await browser.run(arguments, environment: environment).standardOutput
 
     let body = try #require(dump.firstMatch(of: /<body[^>]*>/)).output
     #expect(!body.contains("data-error"))

@@ -1,11 +1,12 @@
 import Experiments
 import Foundation
 import Rendering
+import TestSupport
 import Testing
 import Tracing
 import Workloads
 
-@Suite
+@Suite(.watched)
 struct RunJSONLinesTests {
   @Test
   func `a run of two tasks is these lines, byte for byte`() {

@@ -1,11 +1,12 @@
 import Experiments
 import Rendering
+import TestSupport
 import Testing
 import Tracing
 import Workloads
 
 /// Golden texts of the views that are not drawings.
-@Suite
+@Suite(.watched)
 struct TextViewsTests {
   static let twelve = SampleRun.together(12, limit: 3, work: 100 * millisecond).run()
   static let blocking: Run = {

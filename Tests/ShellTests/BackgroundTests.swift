@@ -1,12 +1,13 @@
 import Experiments
 import Foundation
 import Rendering
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// Runs in the background, in virtual time: every moment is known.
-struct BackgroundTests {
+@Suite(.watched) struct BackgroundTests {
   @Test
   func `time passes only when it is let, and the status says where every task stands`() async {
     let lab = Lab()

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Shell
 
-struct ComparingTests {
+@Suite(.watched) struct ComparingTests {
   @Test
   func `mechanisms are compared on the same work, a line each`() async throws {
     let lab = Lab(json: true)

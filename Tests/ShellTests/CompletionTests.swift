@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// What the Tab key is offered.
-struct CompletionTests {
+@Suite(.watched) struct CompletionTests {
   /// The texts offered at the end of a line.
   private func offered(_ line: String, tasks: Int = 0) -> [String] {
     Completions(of: line, cursor: line.count, tasks: tasks, lessons: ["1", "2"]).candidates

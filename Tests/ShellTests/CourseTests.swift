@@ -1,9 +1,10 @@
 import LessonBook
 import Shell
+import TestSupport
 import Testing
 
 /// The lessons of this package.
-struct CourseTests {
+@Suite(.watched) struct CourseTests {
   private static let folder = packageFolder + "/Lessons"
 
   @Test

@@ -1,11 +1,12 @@
 import Foundation
 import LessonBook
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// Every way in which a line can be wrong, and what is said about it.
-struct ErrorCatalogueTests {
+@Suite(.watched) struct ErrorCatalogueTests {
   /// A wrong line, the word the carets stand under, and the message.
   struct Wrong: Sendable, CustomTestStringConvertible {
     var line: String

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Shell
 
-struct ExportTests {
+@Suite(.watched) struct ExportTests {
   @Test(arguments: [
     ("run.json", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["), ("run.svg", "<svg "),
     ("run.html", "<!doctype html>"),

@@ -3,6 +3,7 @@ import Experiments
 import Foundation
 import LessonBook
 import Mechanisms
+import TestSupport
 import Testing
 import Workloads
 
@@ -12,7 +13,7 @@ import Workloads
 ///
 /// Every one comes from a seed that is printed when something is wrong with it. In an optimised build
 /// there are a million, else enough to be quick; `FUZZ_SEED` begins elsewhere.
-struct FuzzTests {
+@Suite(.watched) struct FuzzTests {
   #if DEBUG
   static let count = 10_000
   #else

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// Playing the scheduler, as a person who wants out or does not know the words.
-struct GameTests {
+@Suite(.watched) struct GameTests {
   private static let begin = "step limiter tasks=2 limit=1"
 
   @Test

@@ -1,10 +1,11 @@
 import Rendering
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// What 'help' says, and how it fits.
-struct HelpTests {
+@Suite(.watched) struct HelpTests {
   @Test(arguments: [20, 30, 40, 60, 80])
   func `no line of help goes beyond the edge where a space could break it`(_ width: Int) {
     let format = TextFormat(width: width)

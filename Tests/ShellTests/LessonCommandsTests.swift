@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// A learner in the lab, who makes mistakes.
-struct LessonCommandsTests {
+@Suite(.watched) struct LessonCommandsTests {
   private let scratch: ScratchFolder
 
   init() throws {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Shell
 
-struct LexerTests {
+@Suite(.watched) struct LexerTests {
   private func words(_ line: String) throws -> [[String]] {
     try Lexer.commands(in: line).map { $0.map(\.text) }
   }

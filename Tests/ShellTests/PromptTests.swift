@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Shell
 
-struct PromptTests {
+@Suite(.watched) struct PromptTests {
   @Test
   func `the prompt names the mechanism, the limit and the clock`() async {
     let lab = Lab()

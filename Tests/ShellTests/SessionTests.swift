@@ -1,12 +1,13 @@
 import Experiments
 import Foundation
 import Rendering
+import TestSupport
 import Testing
 
 @testable import Shell
 
 /// What a line does to a session, and what it leaves alone.
-struct SessionTests {
+@Suite(.watched) struct SessionTests {
   /// All that a later command could build on.
   private func state(_ lab: Lab) async -> [String] {
     [

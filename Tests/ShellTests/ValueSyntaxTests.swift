@@ -1,10 +1,11 @@
 import Basics
+import TestSupport
 import Testing
 import Workloads
 
 @testable import Shell
 
-struct ValueSyntaxTests {
+@Suite(.watched) struct ValueSyntaxTests {
   @Test(
     arguments: [
       ("0", 0), ("250us", 250_000), ("250µs", 250_000), ("40ms", 40_000_000),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A specimen must show its defect, or it teaches nothing.
-@Suite struct `The published limiter` {
+@Suite(.watched) struct `The published limiter` {
   @Test func `admits one after the other when nobody is cancelled`() {
     let executor = HandDrivenExecutor()
     let limiter = PublishedLimiter(concurrency: 1)

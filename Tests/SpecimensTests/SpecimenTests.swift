@@ -6,7 +6,7 @@ import Testing
 
 /// Each specimen breaks in the interleaving that the head of its file tells, and the right limiter
 /// survives the same script, job for job as far as it has the same jobs.
-@Suite struct `A specimen` {
+@Suite(.watched) struct `A specimen` {
   private static func right(_ limiter: ConcurrencyLimiter) -> Admission {
     { body in try await limiter.run(body) }
   }

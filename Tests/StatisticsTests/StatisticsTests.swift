@@ -2,7 +2,7 @@ import Statistics
 import TestSupport
 import Testing
 
-@Suite struct `Quantiles and intervals` {
+@Suite(.watched) struct `Quantiles and intervals` {
   @Test func `the median of an even number of values lies between the middle two`() {
     #expect(median([4, 1, 3, 2]) == 2.5)
     #expect(median([7]) == 7)
@@ -33,7 +33,7 @@ import Testing
   }
 }
 
-@Suite struct `The rank test` {
+@Suite(.watched) struct `The rank test` {
   /// Every expected probability is SciPy's.
   @Test func `small samples without ties are counted exactly`() throws {
     let small = try #require(MannWhitney([1.1, 2.2, 3.3, 4.4, 5.5], [2.5, 3.5, 6.5, 7.5]))
@@ -85,7 +85,7 @@ import Testing
   }
 }
 
-@Suite struct `Holm's correction` {
+@Suite(.watched) struct `Holm's correction` {
   @Test func `it steps down from the smallest and never decreases`() {
     let corrected = holmCorrected([0.01, 0.04, 0.03, 0.005])
     for (value, expected) in zip(corrected, [0.03, 0.06, 0.06, 0.02]) {
@@ -103,7 +103,7 @@ import Testing
   }
 }
 
-@Suite struct `Ratios and verdicts` {
+@Suite(.watched) struct `Ratios and verdicts` {
   private let base: [Double] = [100, 102, 98, 101, 99, 103, 97, 100, 101, 99]
 
   private func verdict(_ values: [Double], noise: Double = 0.03, comparisons: Int = 100) throws
@@ -162,7 +162,7 @@ import Testing
   }
 }
 
-@Suite struct `The index of fairness` {
+@Suite(.watched) struct `The index of fairness` {
   @Test func `is one when all got the same and one nth when one got all`() {
     #expect(jainIndex([5, 5, 5, 5]) == 1)
     #expect(jainIndex([8, 0, 0, 0]) == 0.25)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Workloads
 
-@Suite struct `Queueing theory` {
+@Suite(.watched) struct `Queueing theory` {
   /// Waits in service times, from the tables of M/M/1 and M/M/4.
   @Test(arguments: [
     (1, 0.5, 1.0), (1, 0.8, 4.0), (1, 0.9, 9.0), (1, 0.95, 19.0),
@@ -47,7 +47,7 @@ import Workloads
   }
 }
 
-@Suite struct `The first-come-first-served recursion` {
+@Suite(.watched) struct `The first-come-first-served recursion` {
   @Test func `one server makes each task wait for those before it`() {
     let waits = FCFSRecursion.waits(
       arrivals: [0, 1, 2, 100],
@@ -120,7 +120,7 @@ import Workloads
   }
 }
 
-@Suite struct `Little's law` {
+@Suite(.watched) struct `Little's law` {
   @Test func `counters that agree have no error and others have theirs`() throws {
     let exact = LittlesLaw(meanPresent: 6, arrivalRate: 0.002, meanResponse: 3_000)
     #expect(exact.errorPercent == 0)

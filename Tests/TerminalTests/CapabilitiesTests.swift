@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Terminal
 
-@Suite struct `Terminal capabilities` {
+@Suite(.watched) struct `Terminal capabilities` {
   private func capabilities(
     _ environment: [String: String] = ["TERM": "xterm", "LANG": "en_US.UTF-8"],
     options: TerminalCapabilities.Options = .init(),

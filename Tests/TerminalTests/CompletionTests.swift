@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Terminal
 
-@Suite struct `Completing a word` {
+@Suite(.watched) struct `Completing a word` {
   /// What Tab makes of the word before `|`, which stands for the cursor; nil when it lists.
   private func tab(_ marked: String, _ candidates: Completion.Candidate...) -> String? {
     let before = marked.prefix { $0 != "|" }
@@ -63,7 +64,7 @@ extension String {
   }
 }
 
-@Suite struct `Listing of candidates` {
+@Suite(.watched) struct `Listing of candidates` {
   private func lines(
     _ candidates: [Completion.Candidate],
     columns: Int = 40,

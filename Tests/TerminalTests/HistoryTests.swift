@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Glibc
 import TestSupport
@@ -5,7 +6,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite struct `Remembering lines` {
+@Suite(.watched) struct `Remembering lines` {
   @Test func `blank lines, lines that begin with a space and repetitions are not remembered`() {
     var history = History()
     let typed = ["run", "run", " secret", "", "   ", "run", "events", "run"]
@@ -13,7 +14,7 @@ import Testing
   }
 }
 
-@Suite struct `History file` {
+@Suite(.watched) struct `History file` {
   private let folder = TemporaryFolder()
 
   private func file(_ name: String = "history", limit: Int = 100) -> HistoryFile {
@@ -107,12 +108,14 @@ import Testing
     }
   }
 
-  @Test func `a file locked by another program is given up on`() throws {
+  @Test func `a file locked by another program is given up on`() async throws {
     try folder.write("entry\n", to: "history")
     let other = open("\(folder.path)/history", O_RDWR)
     defer { close(other) }
     #expect(flock(other, LOCK_EX) == 0)
-    #expect(throws: HistoryFile.Trouble.self) { try file().append("lost") }
+    await #expect(throws: HistoryFile.Trouble.self) {
+      try await onOwnThread { [self] in try file().append("lost") }
+    }
     #expect(try folder.read("history") == "entry\n")
   }
 
@@ -123,10 +126,12 @@ import Testing
     try await withThrowingTaskGroup { group in
       for writer in 0..<4 {
         group.addTask {
-          for number in 0..<100 {
-            try file(limit: limit).append("w\(writer) \(number)")
-            // Shortens whenever the file is over the limit, while the others write.
-            if writer == 0 { _ = try file(limit: limit).load() }
+          try await onOwnThread { [self] in
+            for number in 0..<100 {
+              try file(limit: limit).append("w\(writer) \(number)")
+              // Shortens whenever the file is over the limit, while the others write.
+              if writer == 0 { _ = try file(limit: limit).load() }
+            }
           }
         }
       }
@@ -154,7 +159,7 @@ import Testing
   }
 }
 
-@Suite struct `History at a terminal` {
+@Suite(.watched) struct `History at a terminal` {
   private let folder = TemporaryFolder()
 
   private func start() async throws -> PseudoTerminal {

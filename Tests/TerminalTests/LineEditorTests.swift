@@ -15,7 +15,7 @@ private enum Key {
   }
 }
 
-@Suite struct `Line editor at a terminal` {
+@Suite(.watched) struct `Line editor at a terminal` {
   /// A folder for one test's files, gone with it.
   private let folder = TemporaryFolder()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Terminal
 
-@Suite struct `Live painter` {
+@Suite(.watched) struct `Live painter` {
   private let size = TerminalSize(columns: 20, rows: 10)
 
   /// Plays frames to a screen that already has a line on it.
@@ -107,7 +107,7 @@ import Testing
   }
 }
 
-@Suite struct `Live region at a terminal` {
+@Suite(.watched) struct `Live region at a terminal` {
   private func start(columns: Int = 40) async throws -> PseudoTerminal {
     let terminal = try PseudoTerminal(builtExecutable("echo-editor"), columns: columns)
     try await terminal.waitForCurrentLine("echo>")

@@ -1,11 +1,13 @@
+import Basics
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Terminal
 
-@Suite struct `Output writer` {
+@Suite(.watched) struct `Output writer` {
   /// Both ends of a new pipe.
   private func makePipe() -> (read: Int32, write: Int32) {
     signal(SIGPIPE, SIG_IGN)
@@ -21,24 +23,21 @@ import Testing
     let ends = makePipe()
     if nonBlocking { _ = fcntl(ends.write, F_SETFL, O_NONBLOCK) }
     let text = String(repeating: "0123456789▒", count: 100_000)
-    async let received = readAll(from: ends.read)
-    try OutputWriter(fileDescriptor: ends.write).write(text)
-    close(ends.write)
-    #expect(await received == text)
-  }
-
-  private func readAll(from descriptor: Int32) async -> String {
-    await withCheckedContinuation { continuation in
-      Thread {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
-          bytes += buffer[..<count]
-        }
-        close(descriptor)
-        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-      }.start()
+    async let written: Void = onOwnThread {
+      defer { close(ends.write) }
+      try OutputWriter(fileDescriptor: ends.write).write(text)
     }
+    let received = await onOwnThread {
+      defer { close(ends.read) }
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      while case let count = read(ends.read, &buffer, buffer.count), count > 0 {
+        bytes += buffer[..<count]
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    try await written
+    #expect(received == text)
   }
 
   @Test func `a pipe nobody reads is closed`() {

@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Terminal
 
-@Suite struct `UTF-8 assembler` {
+@Suite(.watched) struct `UTF-8 assembler` {
   private func assemble(_ bytes: some Sequence<UInt8>) -> String {
     var assembler = UTF8Assembler()
     var scalars = String.UnicodeScalarView()
@@ -44,7 +45,7 @@ import Testing
   }
 }
 
-@Suite struct `Cell width` {
+@Suite(.watched) struct `Cell width` {
   @Test func `letters take one cell, wide ones two, marks and sequences none`() {
     #expect(CellWidth.of("abc") == 3)
     #expect(CellWidth.of("█▒·~") == 4)
@@ -73,7 +74,7 @@ import Testing
   }
 }
 
-@Suite struct `Line layout` {
+@Suite(.watched) struct `Line layout` {
   private func end(of text: String, columns: Int) -> LineLayout.Position {
     var layout = LineLayout(columns: columns) { CellWidth.of($0) }
     layout.add(text.unicodeScalars)
@@ -105,7 +106,7 @@ import Testing
   }
 }
 
-@Suite struct `Prompt for libedit` {
+@Suite(.watched) struct `Prompt for libedit` {
   private func marked(_ text: String) -> String {
     var view = String.UnicodeScalarView()
     view.append(contentsOf: Prompt.marked(text))
@@ -127,7 +128,7 @@ import Testing
   }
 }
 
-@Suite struct `Pasted text` {
+@Suite(.watched) struct `Pasted text` {
   private func typed(_ text: String) -> String {
     var view = String.UnicodeScalarView()
     view.append(contentsOf: Paste.typed(text.unicodeScalars))

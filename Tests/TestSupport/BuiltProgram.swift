@@ -162,4 +162,6 @@ package let plainEnvironment: [String: String] = [
   "HOME": "/nonexistent",
   "LANG": "C.UTF-8",
   "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
+  // Narrows the pool of the tests, and is to narrow that of the programs too.
+  "LD_PRELOAD": ProcessInfo.processInfo.environment["LD_PRELOAD"] ?? "",
 ]

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct ArrivalOrderTests {
   /// The definition, word for word.
   ///

@@ -1,8 +1,9 @@
 import Basics
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct DurationTextTests {
   @Test(
     arguments: [

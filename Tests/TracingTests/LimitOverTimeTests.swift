@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 import Tracing
 
 /// What a change of the limit does to every reading of the log.
-struct LimitOverTimeTests {
+@Suite(.watched) struct LimitOverTimeTests {
   private static func log(_ events: (Int64, Int, TraceEvent.Kind)...) -> [TraceEvent] {
     events.map { TraceEvent(time: $0.0, task: TaskID($0.1), kind: $0.2) }
   }

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct PercentilesTests {
   @Test(arguments: 1...120)
   func `the p-th percentile is the smallest value that at least p percent do not exceed`(count: Int)

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct RunSummaryTests {
   static let oneAtATime = RunFacts(
     tasks: 2,

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct TimelineTests {
   @Test(arguments: 1...60)
   func `the spans of every task tile its life from arrival to end`(seed: Int) {

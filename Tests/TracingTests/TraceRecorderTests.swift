@@ -1,9 +1,11 @@
+import Basics
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct TraceRecorderTests {
   /// A source that says what it is told, one event at a time.
   final class Script: TraceSource {
@@ -23,18 +25,23 @@ struct TraceRecorderTests {
   }
 
   /// Runs `body` with 0, 1, … on as many threads, all of which are alive until the last has ended.
-  static func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-    let done = DispatchSemaphore(value: 0)
-    let leave = DispatchSemaphore(value: 0)
-    for number in 0..<count {
-      Thread.detachNewThread {
-        body(number)
-        done.signal()
-        leave.wait()
+  static func onThreads(
+    _ count: Int,
+    _ body: @escaping @Sendable (Int) -> Void
+  ) async {
+    await onOwnThread {
+      let done = DispatchSemaphore(value: 0)
+      let leave = DispatchSemaphore(value: 0)
+      for number in 0..<count {
+        Thread.detachNewThread {
+          body(number)
+          done.signal()
+          leave.wait()
+        }
       }
+      for _ in 0..<count { done.wait() }
+      for _ in 0..<count { leave.signal() }
     }
-    for _ in 0..<count { done.wait() }
-    for _ in 0..<count { leave.signal() }
   }
 
   @Test
@@ -52,10 +59,10 @@ struct TraceRecorderTests {
   }
 
   @Test
-  func `a serial source keeps its order when threads take turns within one instant`() {
+  func `a serial source keeps its order when threads take turns within one instant`() async {
     let recorder = TraceRecorder(source: Script())
     for number in 1...20 {
-      Self.onThreads(1) { _ in recorder.record(.arrived, of: TaskID(number)) }
+      await Self.onThreads(1) { _ in recorder.record(.arrived, of: TaskID(number)) }
     }
     #expect(recorder.finish().map(\.task) == (1...20).map { TaskID($0) })
   }
@@ -103,10 +110,10 @@ struct TraceRecorderTests {
   }
 
   @Test
-  func `eight threads lose nothing, and each one's events stay in its order`() {
+  func `eight threads lose nothing, and each one's events stay in its order`() async {
     let recorder = TraceRecorder(source: WallTraceSource())
     let each = 10_000
-    Self.onThreads(8) { thread in
+    await Self.onThreads(8) { thread in
       for number in 0..<each { recorder.record(.arrived, of: TaskID(thread * each + number + 1)) }
     }
     let events = recorder.finish()
@@ -140,11 +147,11 @@ struct TraceRecorderTests {
   }
 
   @Test
-  func `a reader beside four writers sees whole events only, and in the end all of them`() {
+  func `a reader beside four writers sees whole events only, and in the end all of them`() async {
     let recorder = TraceRecorder(source: WallTraceSource())
     let each = 20_000
     let seen = Mutex<[Int32: Int]>([:])
-    Self.onThreads(5) { thread in
+    await Self.onThreads(5) { thread in
       if thread < 4 {
         for number in 1...each { recorder.record(.progress(UInt8(thread)), of: TaskID(number)) }
         return

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 import Tracing
 
-@Suite
+@Suite(.watched)
 struct WhyTests {
   static let facts = RunFacts(tasks: 9, limit: 2, promisesOrder: true, serviceHoldsWorker: false)
   static let millisecond: Int64 = 1_000_000

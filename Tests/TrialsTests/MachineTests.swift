@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Trials
 
-@Suite struct `Disturbance by others` {
+@Suite(.watched) struct `Disturbance by others` {
   private let second: Int64 = 1_000_000_000
 
   private func load(_ line: String, time: Int64, own: Int64) throws -> MachineLoad {
@@ -39,78 +39,21 @@ import Trials
   }
 }
 
-@Suite struct `The environment record` {
-  @Test func `it reads back as it was written and has nothing empty in it`() throws {
-    let record = EnvironmentRecord(runID: "r", command: ["bench"], seed: 7, forks: 3)
+@Suite(.watched) struct `The environment record` {
+  @Test func `it reads back as it was written and has nothing empty in it`() async throws {
+    let toolchain = await EnvironmentRecord.swiftVersion()
+    #expect(toolchain?.contains("Swift version") == true)
+    let record = EnvironmentRecord(
+      runID: "r",
+      command: ["bench"],
+      seed: 7,
+      forks: 3,
+      toolchain: toolchain
+    )
     let json = try record.json()
     #expect(try EnvironmentRecord(json: json) == record)
     #expect(!json.contains("null"))
     #expect(!json.contains("\"\""))
     #expect(json.contains("\"seed\" : 7"))
-  }
-}
-
-@Suite struct `A child process` {
-  @Test func `its output, its errors and its exit status come back`() throws {
-    let child = try ChildProcess.run(
-      "/bin/sh",
-      ["-c", "echo out; echo err >&2; exit 3"],
-      deadline: 60
-    )
-    #expect(child.output == "out\n")
-    #expect(child.errors == "err\n")
-    #expect(child.status == .exited(3))
-  }
-
-  @Test func `variables given are added to its environment`() throws {
-    let child = try ChildProcess.run(
-      "/bin/sh",
-      ["-c", "echo $BENCH_TEST"],
-      environment: ["BENCH_TEST": "yes"],
-      deadline: 60
-    )
-    #expect(child.output == "yes\n")
-  }
-
-  @Test func `a crash is told by its signal`() throws {
-    let child = try ChildProcess.run("/bin/sh", ["-c", "kill -SEGV $$"], deadline: 60)
-    #expect(child.status == .killed(signal: SIGSEGV))
-  }
-
-  @Test func `one that does not end is killed at its deadline`() throws {
-    let child = try ChildProcess.run(
-      "/bin/sh",
-      ["-c", "echo started; exec sleep 1000"],
-      deadline: 0.2
-    )
-    #expect(child.status == .outOfTime)
-    #expect(child.output == "started\n")
-  }
-
-  @Test func `one is killed when the user interrupts`() throws {
-    let child = try ChildProcess.run(
-      "/bin/sh",
-      ["-c", "exec sleep 1000"],
-      deadline: 60,
-      isInterrupted: { true }
-    )
-    #expect(child.status == .interrupted)
-  }
-
-  @Test func `more output than a pipe holds is read while the child runs`() throws {
-    let child = try ChildProcess.run(
-      "/bin/sh",
-      ["-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2"],
-      deadline: 60
-    )
-    #expect(child.output.utf8.count == 300_000)
-    #expect(child.errors.utf8.count == 300_000)
-  }
-
-  @Test func `a program that is not there cannot be started`() {
-    let error = #expect(throws: ChildProcess.Failure.self) {
-      try ChildProcess.run("/no/such/program", [], deadline: 60)
-    }
-    #expect(error.map { "\($0)" }?.contains("/no/such/program") == true)
   }
 }

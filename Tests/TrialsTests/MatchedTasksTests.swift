@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Workloads
 
 @testable import Trials
 
-@Suite struct `Tasks matched to a rate and a service` {
+@Suite(.watched) struct `Tasks matched to a rate and a service` {
   @Test(arguments: [2, 3, 70, 140, 1_000], [UInt64(1), 2, 3])
   func `have exactly that rate and mean, whatever was drawn`(count: Int, seed: UInt64) {
     let drawn = Workload(

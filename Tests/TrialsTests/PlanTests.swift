@@ -1,8 +1,9 @@
 import Mechanisms
+import TestSupport
 import Testing
 import Trials
 
-@Suite struct `The plan` {
+@Suite(.watched) struct `The plan` {
   @Test(arguments: Scale.allCases)
   func `every mechanism is measured`(scale: Scale) throws {
     let plan = try Plan(Selection(scale: scale))

@@ -4,7 +4,7 @@ import Testing
 import Tracing
 import Trials
 
-@Suite struct `The stamp log` {
+@Suite(.watched) struct `The stamp log` {
   @Test func `visits that keep the promises leave no violation`() {
     let log = StampLog(capacity: 2)
     for number in 1...2 {
@@ -70,7 +70,7 @@ import Trials
   }
 }
 
-@Suite struct `Figures from visits` {
+@Suite(.watched) struct `Figures from visits` {
   private func visit(_ number: Int, _ arrival: Int64, _ admission: Int64, _ departure: Int64)
     -> StampedVisit
   {
@@ -103,7 +103,7 @@ import Trials
   }
 }
 
-@Suite struct `A trial report` {
+@Suite(.watched) struct `A trial report` {
   @Test func `a distribution becomes its mean, percentiles and a histogram`() throws {
     var report = TrialReport()
     report.add(.waiting, of: (1...1_000).map(Int64.init))

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct CauseTests {
+@Suite(.watched) struct CauseTests {
   let scheduler = VirtualScheduler(workers: 2)
   let log = Log<String>()
 

@@ -1,10 +1,11 @@
 import Basics
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct HoldTests {
+@Suite(.watched) struct HoldTests {
   let log = Log<String>()
 
   @Test func `a pool of two runs blocking work two at a time, on the lowest free workers`() {

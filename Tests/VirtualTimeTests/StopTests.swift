@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct StopTests {
+@Suite(.watched) struct StopTests {
   let log = Log<String>()
 
   @Test func `stopping cancels what runs, sleeps and holds, and returns`() {

@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct TaskTagsTests {
+@Suite(.watched) struct TaskTagsTests {
   @Test func `the table agrees with a dictionary over a long random history`() {
     var random = SplitMix64(seed: 3)
     var table = TaskTags()

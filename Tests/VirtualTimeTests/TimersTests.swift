@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct TimersTests {
+@Suite(.watched) struct TimersTests {
   /// Every way to set three deadlines amongst three times, and to cancel some of them.
   @Test func `deadlines fire by time, then in the order set, and cancelled ones never`() {
     let times: [Int64] = [1, 2, 3]

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct VirtualClockTests {
+@Suite(.watched) struct VirtualClockTests {
   let scheduler = VirtualScheduler(workers: 4)
   let log = Log<String>()
 

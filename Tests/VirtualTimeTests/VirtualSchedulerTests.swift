@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct VirtualSchedulerTests {
+@Suite(.watched) struct VirtualSchedulerTests {
   let scheduler = VirtualScheduler(workers: 2)
   let log = Log<String>()
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import VirtualTime
 
-@Suite struct WorkersTests {
+@Suite(.watched) struct WorkersTests {
   @Test(arguments: [1, 2, 63, 64, 65, 130])
   func `workers are taken lowest first, each once, and come back`(count: Int) {
     var workers = Workers(count: count)

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Workloads
 
-@Suite struct `The arrivals` {
+@Suite(.watched) struct `The arrivals` {
   @Test func `together are all at the start`() {
     #expect(Arrivals.together.times(count: 3, seed: 1) == [0, 0, 0])
   }

@@ -1,5 +1,6 @@
 import Basics
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Workloads
@@ -41,7 +42,7 @@ private final class NotedWorld: World {
   func spin(for nanoseconds: Int64) { note(.spin(nanoseconds), taking: nanoseconds) }
 }
 
-@Suite struct `A simulated task` {
+@Suite(.watched) struct `A simulated task` {
   private static let download = SimulatedTask(
     number: 3,
     service: 60,
@@ -182,7 +183,7 @@ private final class NotedWorld: World {
   }
 }
 
-@Suite struct `The wall clock's world` {
+@Suite(.watched) struct `The wall clock's world` {
   @Test func `starts at the reading it was given and does not go back`() {
     let world = WallWorld(start: MachineClock.monotonic() - 1_000_000)
     let first = world.now

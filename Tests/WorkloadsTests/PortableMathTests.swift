@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Workloads
 
 /// The C library's functions are the reference: they may differ in the last bit between machines, but
 /// not in the fourteenth digit.
-@Suite struct `Portable mathematics` {
+@Suite(.watched) struct `Portable mathematics` {
   private static let bound = 1e-14
 
   @Test func `agrees with the C library's logarithm over the whole range`() {

@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Workloads
 
-@Suite struct `A seeded generator` {
+@Suite(.watched) struct `A seeded generator` {
   @Test func `gives the published numbers of SplitMix64`() {
     // The first five outputs for seed 1234567, as the algorithm's reference code prints them.
     var generator = SplitMix64(seed: 1_234_567)

@@ -1,10 +1,11 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Workloads
 
 /// The samples are seeded, so a bound either holds for ever or never: none of these can flake.
-@Suite struct `A service time` {
+@Suite(.watched) struct `A service time` {
   struct Moments {
     var mean: Double
     var squaredVariation: Double

@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Workloads
 
-@Suite struct `A task started on a thread of the harness` {
+@Suite(.watched) struct `A task started on a thread of the harness` {
   @Test func `does the work that would hold the thread elsewhere`() async {
     let tasks = 5_000
     let world = WallWorld()

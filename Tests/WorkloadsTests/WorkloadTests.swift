@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Workloads
 
-@Suite struct `A workload` {
+@Suite(.watched) struct `A workload` {
   private static let everything = Workload(
     count: 500,
     service: .lognormal(mean: 40_000_000, sigma: 0.5),

@@ -120,7 +120,7 @@ extension Session {
       if canShow { output.writeTransient("stopping") }
       background.run.stop(because: Self.interrupted)
     }
-    reporter?.end()
+    await reporter?.end()
     return finish(run, experiment, notes)
   }
 

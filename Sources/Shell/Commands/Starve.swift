@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Experiments
 internal import Foundation
 internal import LessonBook
@@ -38,12 +39,15 @@ extension Command {
     }
     let outcome: PoolStarvation.Outcome
     do {
-      let process = Subprocess(
-        program: program,
-        arguments: ["--starve", kind.rawValue, "--waiters", String(tasks)],
-        timeLimit: 20
+      let interruption = session.interruption
+      let child = try await ChildProcess.run(
+        program,
+        ["--starve", kind.rawValue, "--waiters", String(tasks)],
+        timeLimit: .seconds(20),
+        isInterrupted: { interruption.hasCome }
       )
-      outcome = try await process.run(session.interruption).decoded()
+      let line = child.output.split(separator: "\n").last ?? ""
+      outcome = try JSONDecoder().decode(PoolStarvation.Outcome.self, from: Data(line.utf8))
     } catch {
       throw ShellError("the second process did not tell what it saw: \(error)")
     }

@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Foundation
 internal import GradeReport
 internal import LessonBook
@@ -70,18 +71,19 @@ struct ExerciseDesk: Sendable {
       ["build", "--package-path", workplace, "--product", "grade"],
       interruption
     )
-    switch build.cause {
+    switch build.ending {
     case .exited(0): break
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       throw ExerciseFailure(description: "the build took more than ten minutes and was ended")
-    case .exited, .signalled: return .doesNotBuild(Self.complaints(build, workplace))
+    case .exited, .killed: return .doesNotBuild(Self.complaints(build, workplace))
     }
-    let grading = try await Subprocess(
-      program: workplace + "/.build/debug/grade",
-      arguments: [],
-      timeLimit: 60
-    ).run(interruption)
+    let grading = try await ChildProcess.run(
+      workplace + "/.build/debug/grade",
+      [],
+      timeLimit: .seconds(60),
+      isInterrupted: { interruption.hasCome }
+    )
     let lines = grading.output.split(separator: "\n").compactMap { line in
       try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
     }
@@ -89,14 +91,14 @@ struct ExerciseDesk: Sendable {
     if let passed = lines.last?.passed { return .graded(items, passed: passed) }
     let trace = grading.errors.split(separator: "\n").first { $0.contains("Fatal error") }
     let why = trace.map { " It said: \($0)" } ?? ""
-    switch grading.cause {
+    switch grading.ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
         "did not end within a minute: look for a loop that asks again and again instead of waiting",
         items
       )
-    case .exited(let status), .signalled(let status):
+    case .exited(let status), .killed(let status):
       return .broken("was stopped (\(status)): a trap, or a continuation misused.\(why)", items)
     }
   }
@@ -164,21 +166,22 @@ struct ExerciseDesk: Sendable {
   private func swift(
     _ arguments: [String],
     _ interruption: Interruption
-  ) async throws -> Subprocess.Ending {
+  ) async throws -> ChildProcess {
     do {
-      return try await Subprocess(
-        program: "/usr/bin/env",
+      return try await ChildProcess.run(
+        "/usr/bin/env",
         // The manifest has the exercise's program for those who ask.
-        arguments: ["CONCURRENCY_LAB_EXERCISE=1", "swift"] + arguments,
-        timeLimit: 600
-      ).run(interruption)
+        ["CONCURRENCY_LAB_EXERCISE=1", "swift"] + arguments,
+        timeLimit: .seconds(600),
+        isInterrupted: { interruption.hasCome }
+      )
     } catch {
-      throw ExerciseFailure(description: "Swift cannot be started: \(error.localizedDescription)")
+      throw ExerciseFailure(description: "Swift cannot be started: \(error)")
     }
   }
 
   /// The compiler's errors, each once, with the learner's file by its name alone.
-  private static func complaints(_ build: Subprocess.Ending, _ workplace: String) -> String {
+  private static func complaints(_ build: ChildProcess, _ workplace: String) -> String {
     var seen: Set<Substring> = []
     let text = build.output + "\n" + build.errors
     let errors = text.split(separator: "\n").filter { line in

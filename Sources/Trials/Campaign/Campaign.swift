@@ -29,9 +29,9 @@ package struct Campaign {
   package func run(
     resumed: [BlockRecord],
     progress: inout Progress,
-    isInterrupted: () -> Bool,
+    isInterrupted: @escaping @Sendable () -> Bool,
     keep: (BlockRecord) throws -> Void
-  ) throws -> Ending {
+  ) async throws -> Ending {
     var records = resumed
     for record in records { progress.skip(plan.entries[record.entry], of: record) }
 
@@ -43,7 +43,7 @@ package struct Campaign {
     queue.reverse()
     while let block = queue.popLast() {
       progress.begin(plan.entries[block.entry])
-      guard let record = try measure(block, number: records.count + 1, isInterrupted) else {
+      guard let record = try await measure(block, number: records.count + 1, isInterrupted) else {
         return .interrupted(trialsKept: records.map(\.trials.count).reduce(0, +))
       }
       records.append(record)
@@ -63,8 +63,8 @@ package struct Campaign {
   private func measure(
     _ block: Plan.Block,
     number: Int,
-    _ isInterrupted: () -> Bool
-  ) throws -> BlockRecord? {
+    _ isInterrupted: @escaping @Sendable () -> Bool
+  ) async throws -> BlockRecord? {
     let entry = plan.entries[block.entry]
     let before = MachineLoad.now()
     var trials: [BlockRecord.Entry] = []
@@ -76,7 +76,7 @@ package struct Campaign {
         budget: plan.scale.budget
       )
       guard
-        let report = try TrialProcess.start(
+        let report = try await TrialProcess.start(
           request,
           program: program,
           deadline: entry.expectedSeconds * 10 + Self.grace,

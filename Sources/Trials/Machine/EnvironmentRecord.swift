@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Foundation
 
 /// Where and how a run was measured: `env.json`.
@@ -57,8 +58,14 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     case virtualisation
   }
 
-  /// Reads the machine.
-  package init(runID: String, command: [String], seed: UInt64, forks: Int) {
+  /// Reads the machine; `toolchain` is what `swiftVersion()` says.
+  package init(
+    runID: String,
+    command: [String],
+    seed: UInt64,
+    forks: Int,
+    toolchain: String?
+  ) {
     self.runID = runID
     date = Date().ISO8601Format()
     self.command = command
@@ -66,7 +73,7 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     self.forks = forks
     benchVersion = Self.version
     executableFingerprint = Self.fingerprint(ofFile: "/proc/self/exe")
-    toolchain = Self.swiftVersion()
+    self.toolchain = toolchain
     #if DEBUG
     optimised = false
     #else
@@ -122,9 +129,13 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  private static func swiftVersion() -> String? {
-    let result = try? ChildProcess.run("/usr/bin/env", ["swift", "--version"], deadline: 10)
-    guard let result, result.status == .exited(0) else { return nil }
+  package static func swiftVersion() async -> String? {
+    let result = try? await ChildProcess.run(
+      "/usr/bin/env",
+      ["swift", "--version"],
+      timeLimit: .seconds(60)
+    )
+    guard let result, result.ending == .exited(0) else { return nil }
     return result.output.split(separator: "\n").first.map(String.init)
   }
 

@@ -68,9 +68,9 @@ package struct Disturbance: Hashable, Codable, Sendable {
   }
 
   /// Watches the machine for a moment; nil if it is quiet enough to measure on.
-  package static func warning() -> String? {
+  package static func warning() async -> String? {
     guard let before = MachineLoad.now() else { return nil }
-    usleep(300_000)
+    try? await Task.sleep(for: .milliseconds(300))
     guard let reason = MachineLoad.now().flatMap({ Disturbance(from: before, to: $0) })?.reason
     else { return nil }
     return "just now \(reason); blocks measured in such company are dropped, and may leave too few"

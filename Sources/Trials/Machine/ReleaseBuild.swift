@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Foundation
 
 /// Builds the bench for release, if it was built for debugging, and continues as the result.
@@ -54,8 +55,8 @@ package enum ReleaseBuild {
   /// Under `swift run` this is safe: it has let go of the package's lock by the time the program runs.
   package static func `continue`(
     arguments: [String],
-    isInterrupted: () -> Bool
-  ) throws -> Never {
+    isInterrupted: @escaping @Sendable () -> Bool
+  ) async throws -> Never {
     guard let root = packageRoot(of: executable) else { throw Failure.noPackage(executable) }
     // The build folder may be another than .build: it is what holds <triple>/debug/bench.
     let scratch = URL(fileURLWithPath: executable).deletingLastPathComponent()
@@ -64,13 +65,13 @@ package enum ReleaseBuild {
       "swift", "build", "-c", "release", "--product", "bench", "--package-path", root,
       "--scratch-path", scratch,
     ]
-    let result = try ChildProcess.run(
+    let result = try await ChildProcess.run(
       "/usr/bin/env",
       build,
-      deadline: 3_600,
+      timeLimit: .seconds(3_600),
       isInterrupted: isInterrupted
     )
-    guard result.status == .exited(0) else {
+    guard result.ending == .exited(0) else {
       throw Failure.buildFailed(
         command: build.joined(separator: " "),
         output: result.output + result.errors

@@ -1,0 +1,41 @@
+// What holds for every test, and the framework cannot hold.
+
+enum SuiteChecks {
+  /// Tests that no watchdog watches: a hang in one would end with no word of its name.
+  static func unwatched(in file: SourceFile) -> [Finding] {
+    var isWatched = false
+    return file.lines.enumerated().compactMap { index, line in
+      if line.contains("@Suite") { isWatched = line.contains("@Suite(.watched") }
+      // The end of a declaration, and with it of its attributes.
+      if line == "}" { isWatched = false }
+      guard line.trimmingPrefix(while: { $0 == " " }).hasPrefix("@Test"), !isWatched else {
+        return nil
+      }
+      return Finding(
+        path: file.path,
+        line: index + 1,
+        message: "no watchdog names this test when it hangs; write @Suite(.watched) before its type"
+      )
+    }
+  }
+
+  /// Calls that hold the calling thread, which may be one of the few of the cooperative pool.
+  static func blockingCalls(in file: SourceFile) -> [Finding] {
+    let calls = [
+      "Thread.sleep", "usleep(", "nanosleep(", "waitpid(", "waitUntilExit(", "Process()",
+      "readDataToEndOfFile", "DispatchSemaphore(", "NSCondition(", "pthread_join(",
+    ]
+    return file.lines.enumerated().compactMap { index, line in
+      guard let call = calls.first(where: { line.contains($0) }) else { return nil }
+      guard !file.lines[..<index].suffix(8).contains(where: { $0.contains("onOwnThread") }) else {
+        return nil
+      }
+      return Finding(
+        path: file.path,
+        line: index + 1,
+        message: "\(call) may block a thread of the cooperative pool; do it in onOwnThread { … }, "
+          + "run programs with BuiltProgram"
+      )
+    }
+  }
+}

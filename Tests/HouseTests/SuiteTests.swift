@@ -1,0 +1,57 @@
+import TestSupport
+import Testing
+
+@Suite(.watched) struct `Every test` {
+  /// All but the means with which tests block, where they stand once.
+  private static func files() throws -> [SourceFile] {
+    try SourceTree.files(in: "Tests", withExtensions: ["swift"])
+      .filter { !["HouseTests", "TestSupport"].contains($0.room) }
+  }
+
+  @Test func `is watched`() throws {
+    let files = try SourceTree.files(in: "Tests", withExtensions: ["swift"])
+    try #require(files.count > 100)
+    // This file speaks of tests that are not.
+    for file in files where file.path != "Tests/HouseTests/SuiteTests.swift" {
+      for finding in SuiteChecks.unwatched(in: file) { Issue.record("\(finding)") }
+    }
+  }
+
+  @Test func `blocks only threads of its own`() throws {
+    // Its semaphores are waited for by what runs on ThreadsExecutor, or on threads of GCD.
+    let ours: Set = ["Tests/MechanismsTests/GatedWorld.swift"]
+    for file in try Self.files() where !ours.contains(file.path) {
+      for finding in SuiteChecks.blockingCalls(in: file) { Issue.record("\(finding)") }
+    }
+  }
+
+  // MARK: - The checker, checked
+
+  private static func unwatched(_ text: String) -> [Int?] {
+    SuiteChecks.unwatched(in: SourceFile(path: "Tests/A/B.swift", text: text)).map(\.line)
+  }
+
+  @Test func `is found out in a suite that is not watched, or in none`() {
+    #expect(Self.unwatched("@Suite struct A {\n  @Test func a() {}\n}") == [2])
+    #expect(Self.unwatched("struct A {\n  @Test(arguments: [1]) func a(_: Int) {}\n}") == [2])
+    #expect(Self.unwatched("@Test func a() {}") == [1])
+    #expect(
+      Self.unwatched("@Suite(.watched) struct A {\n}\n\nstruct B {\n  @Test func b() {}\n}") == [5]
+    )
+  }
+
+  @Test func `passes in a suite that is watched`() {
+    #expect(Self.unwatched("@Suite(.watched)\nstruct A {\n  @Test\n  func a() {}\n}").isEmpty)
+    #expect(
+      Self.unwatched("@Suite(.watched, .serialized) struct A {\n  @Test func a() {}\n}").isEmpty
+    )
+  }
+
+  @Test func `is found out when it blocks, unless off the pool`() {
+    let file = SourceFile(
+      path: "Tests/A/B.swift",
+      text: "Thread.sleep(1)\nawait onOwnThread {\n  Thread.sleep(1)\n}"
+    )
+    #expect(SuiteChecks.blockingCalls(in: file).map(\.line) == [1])
+  }
+}

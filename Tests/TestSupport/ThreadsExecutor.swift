@@ -1,0 +1,31 @@
+internal import Basics
+internal import Dispatch
+internal import Synchronization
+
+/// A task executor with threads of its own, for tasks that a test blocks: they hold none of the few
+/// threads that all async tests share.
+package final class ThreadsExecutor: TaskExecutor {
+  /// Its threads are as many as tests block at once, and some to spare.
+  package static let shared = ThreadsExecutor(threads: 4)
+
+  private let jobs = Mutex<[UnownedJob]>([])
+  private let news = DispatchSemaphore(value: 0)
+
+  private init(threads: Int) {
+    for _ in 0..<threads { OSThread("blocked") { [self] in runForever() }.detach() }
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+    news.signal()
+  }
+
+  private func runForever() {
+    while true {
+      news.wait()
+      let job = jobs.withLock { $0.removeFirst() }
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+}
