@@ -73,7 +73,8 @@ final class TerminalMode: Sendable {
     let (fileDescriptor, found) = state.withLock { ($0.fileDescriptor, $0.found) }
     guard var quiet = found else { return }
     quiet.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ECHONL)
-    quiet.c_lflag |= tcflag_t(ISIG)
+    // An interrupt must not throw away half of what is being written to the screen.
+    quiet.c_lflag |= tcflag_t(ISIG | NOFLSH)
     quiet.c_iflag |= tcflag_t(ICRNL)
     withUnsafeMutableBytes(of: &quiet.c_cc) { characters in
       characters[Int(VMIN)] = 1

@@ -10,7 +10,9 @@ package protocol Tracer: Sendable {
   ///
   /// No event of the log, but a broken promise: only what checks promises takes note.
   ///
-  /// - Parameter toldCancelled: whether the caller got a `CancellationError` instead.
+  /// - Parameters:
+  ///   - task: the task whose body ended.
+  ///   - toldCancelled: whether the caller got a `CancellationError` instead.
   func noteLostResult(of task: TaskID, toldCancelled: Bool)
 }
 

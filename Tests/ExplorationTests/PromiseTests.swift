@@ -126,45 +126,46 @@ import Testing
       cancellable: cancellable,
       // A waiter of these cannot be woken by a cancellation: it may run all the same.
       promises: .init(order: true, cancelledWaitersNeverRun: false),
-      fingerprint: { "\(wrong)-\($0.tasks)" }
-    ) { context in
-      let limiter = Limiter(limit, wrong, context)
-      return ScenarioInstance(
-        body: { task in
-          context.report(.arrived, of: task)
-          var bodyEnded = false
-          var bodyFailed = false
-          do {
-            try await limiter.run {
-              context.report(.admitted, of: task)
-              let isTold = wrong == .tellsTheBodyItIsCancelled
-              do {
-                if isTold { throw CancellationError() }
-                try await context.pause()
-              } catch {
-                context.report(.cancelledRunning, of: task)
-                bodyFailed = true
-                throw error
+      fingerprint: { "\(wrong)-\($0.tasks)" },
+      make: { context in
+        let limiter = Limiter(limit, wrong, context)
+        return ScenarioInstance(
+          body: { task in
+            context.report(.arrived, of: task)
+            var bodyEnded = false
+            var bodyFailed = false
+            do {
+              try await limiter.run {
+                context.report(.admitted, of: task)
+                let isTold = wrong == .tellsTheBodyItIsCancelled
+                do {
+                  if isTold { throw CancellationError() }
+                  try await context.pause()
+                } catch {
+                  context.report(.cancelledRunning, of: task)
+                  bodyFailed = true
+                  throw error
+                }
+                context.report(failing ? .failed : .finished, of: task)
+                bodyEnded = true
+                if failing {
+                  bodyFailed = true
+                  throw BodyFailed()
+                }
               }
-              context.report(failing ? .failed : .finished, of: task)
-              bodyEnded = true
-              if failing {
-                bodyFailed = true
-                throw BodyFailed()
-              }
+              if bodyFailed { context.report(.lostResult, of: task) }
+            } catch {
+              if bodyFailed { return }
+              context.report(
+                bodyEnded && Task.isCancelled ? .lostResult : .cancelledWaiting,
+                of: task
+              )
             }
-            if bodyFailed { context.report(.lostResult, of: task) }
-          } catch {
-            if bodyFailed { return }
-            context.report(
-              bodyEnded && Task.isCancelled ? .lostResult : .cancelledWaiting,
-              of: task
-            )
-          }
-        },
-        changeLimit: { limiter.raise(to: $0) }
-      )
-    }
+          },
+          changeLimit: { limiter.raise(to: $0) }
+        )
+      }
+    )
     scenario.fair = 2
     return scenario
   }

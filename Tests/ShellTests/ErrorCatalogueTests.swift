@@ -388,7 +388,11 @@ import Testing
       "'nowhere.lab' cannot be read: no such file or directory."
     ),
     Wrong("history some", at: "some", "how many cannot be 'some'. Write a whole number from 1."),
-    Wrong("explore", at: "explore", "the mechanism is missing. Write: explore MECH [all] [key=value]…"),
+    Wrong(
+      "explore",
+      at: "explore",
+      "the mechanism is missing. Write: explore MECH [all] [key=value]…"
+    ),
     Wrong(
       "explore limiter everything",
       at: "everything",
