@@ -85,7 +85,7 @@ package struct TestsUnderWay: Sendable {
 /// A thread that ends the program when no test has begun or ended for a while.
 package final class Watchdog: Sendable {
   /// Longer than any one test takes on a slow and busy machine.
-  static let ofThisProgram = Watchdog(limit: .seconds(300))
+  static let ofThisProgram = Watchdog(limit: .seconds(600))
 
   private let tests = Mutex(TestsUnderWay())
   private let limit: Duration
