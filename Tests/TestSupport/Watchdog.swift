@@ -115,14 +115,16 @@ package final class Watchdog: Sendable {
     let names = tests.withLock { $0.running }
     var lines = ["✘ No test has begun or ended for \(limit). Running:"]
     lines += names.map { "  \($0)" } + [pool]
-    for child in Self.children {
+    let children = Self.children
+    for child in children {
       let command = (try? String(contentsOfFile: "/proc/\(child)/cmdline", encoding: .utf8)) ?? ""
       lines.append("Killed with it: \(child) \(command.replacing("\0", with: " "))")
-      kill(child, SIGKILL)
     }
     // Not `print` and `exit`: a thread that hangs may hold their locks.
     let text = Array((lines.joined(separator: "\n") + "\n").utf8)
     _ = write(STDERR_FILENO, text, text.count)
+    // The last act: a test that waits for a child would end, and with it the program, as if all were well.
+    for child in children { kill(child, SIGKILL) }
     _exit(1)
   }
 
