@@ -74,7 +74,7 @@ private actor Ledger {}
     var contradictions = 0
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: Subject.all)
+  @Test(arguments: Subject.all)
   fileprivate func `no permit is lost, none is given twice, and no denied body runs`(
     subject: Subject
   ) async {

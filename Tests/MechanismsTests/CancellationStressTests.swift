@@ -10,7 +10,7 @@ import Workloads
 ///
 /// The seed fixes who is cancelled and how long everybody dawdles; the threads add what no seed can. What
 /// is judged does not depend on either. Forty thousand tasks a mechanism, all of them cancelled.
-@Suite(.watched, .serialized, .timeLimit(.minutes(5)))
+@Suite(.watched, .serialized)
 struct `Random cancellations` {
   static let mechanisms = Catalogue.mechanisms
     .filter { $0.profile.clock == .any || $0.profile.waiting == .suspendsTask }

@@ -10,7 +10,7 @@ import Workloads
 ///
 /// Work waits at gates that the test opens, so nothing here depends on how long anything takes. One
 /// after the other, because blocked threads are dear: GCD adds about one a second.
-@Suite(.watched, .serialized, .timeLimit(.minutes(2)))
+@Suite(.watched, .serialized)
 struct `Every mechanism` {
   // MARK: - The limit
 

@@ -30,7 +30,7 @@ import Testing
 
   @Test
   func `Ctrl-C ends a script with status 130, and what it ran is told`() async throws {
-    let lab = try LabTerminal(["-c", "run 5 limiter clock=real work=1m kind=download\nshow"])
+    let lab = try LabTerminal(["-c", "run 5 limiter clock=real work=60m kind=download\nshow"])
     try await lab.screen.waitForText("5 downloads")
     try await lab.screen.send("\u{3}")
     #expect(try await lab.screen.waitForExit() == .exited(130))
@@ -66,7 +66,7 @@ import Testing
   @Test
   func `a window that is closed ends the lab`() async throws {
     let lab = try LabTerminal()
-    try await lab.type("spawn 5 limiter clock=real work=1m")
+    try await lab.type("spawn 5 limiter clock=real work=60m")
     try await lab.screen.waitForText("spawned")
     lab.screen.signal(SIGHUP)
     #expect(try await lab.screen.waitForExit() == .signalled(SIGHUP))

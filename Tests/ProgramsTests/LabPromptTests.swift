@@ -30,7 +30,7 @@ import Testing
   func `Ctrl-C ends a run and keeps the shell, Ctrl-D leaves`() async throws {
     let terminal = try LabTerminal()
     try await terminal.screen.waitForCurrentLine("limiter·3 virtual>")
-    try await terminal.screen.send("run 1000 limiter clock=real work=10s kind=download\r")
+    try await terminal.screen.send("run 1000 limiter clock=real work=60m kind=download\r")
     try await terminal.screen.waitForText("1,000 downloads")
     try await terminal.screen.send("\u{3}")
     try await terminal.screen.waitForText("interrupted")

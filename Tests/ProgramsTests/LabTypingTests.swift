@@ -72,7 +72,7 @@ import Testing
   {
     let lab = try LabTerminal()
     let screen = lab.screen
-    try await lab.type("run 8 limiter clock=real work=1m limit=2")
+    try await lab.type("run 8 limiter clock=real work=60m limit=2")
     try await screen.waitForText("q puts it in the background")
     try await screen.waitForText("running       2")
     try await screen.send("q")
@@ -109,7 +109,7 @@ import Testing
   @Test
   func `the prompt answers while a run has blocked every thread of the pool`() async throws {
     let lab = try LabTerminal()
-    try await lab.type("spawn 80 gcd-semaphore kind=download limit=1 work=1m")
+    try await lab.type("spawn 80 gcd-semaphore kind=download limit=1 work=60m")
     // As many as the pool has threads wait in it, and it makes a new one only now and then.
     try await lab.type("status", after: "gcd-semaphore·1 real (1▸ 79·)>")
     try await lab.screen.waitForText("  running  1  ")

@@ -23,7 +23,7 @@ import Workloads
   private static let firstSeed =
     ProcessInfo.processInfo.environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? 0
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `no line stops the reading of lines, and what is refused is refused with a reason`() async {
     let session = Lab().session
     for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.count) {
@@ -36,7 +36,7 @@ import Workloads
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `no cursor in no line stops completion`() {
     for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.count / 20) {
       var maker = LineMaker(seed: seed)
@@ -51,7 +51,7 @@ import Workloads
   }
 
   /// Carried out by a real session, where that takes no time.
-  @Test(.timeLimit(.minutes(5)))
+  @Test
   func `a session takes any line, and one that fails changes nothing`() async throws {
     let scratch = try ScratchFolder()
     let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))

@@ -30,7 +30,7 @@ package struct BuiltProgram: Sendable {
     standardInput: String = "",
     environment: [String: String] = plainEnvironment,
     folder: String? = nil,
-    deadline: Duration = .seconds(60)
+    deadline: Duration = .seconds(300)
   ) async throws -> Result {
     let path = path
     return try await onOwnThread {

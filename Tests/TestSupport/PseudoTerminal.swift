@@ -93,7 +93,7 @@ package final class PseudoTerminal: Sendable {
   @discardableResult
   package func waitForScreen(
     _ what: String,
-    deadline: Duration = .seconds(60),
+    deadline: Duration = .seconds(300),
     _ isAsWanted: @escaping @Sendable (ScreenModel) -> Bool
   ) async throws -> ScreenModel {
     try await onOwnThread { [self] in
@@ -109,7 +109,7 @@ package final class PseudoTerminal: Sendable {
   @discardableResult
   package func waitForText(
     _ text: String,
-    deadline: Duration = .seconds(60)
+    deadline: Duration = .seconds(300)
   ) async throws -> ScreenModel {
     try await waitForScreen("'\(text)'", deadline: deadline) { $0.text.contains(text) }
   }
@@ -118,7 +118,7 @@ package final class PseudoTerminal: Sendable {
   @discardableResult
   package func waitForCurrentLine(
     _ line: String,
-    deadline: Duration = .seconds(60)
+    deadline: Duration = .seconds(300)
   ) async throws -> ScreenModel {
     try await waitForScreen("the cursor in a row '\(line)'", deadline: deadline) {
       $0.currentLine == line
@@ -126,7 +126,7 @@ package final class PseudoTerminal: Sendable {
   }
 
   /// Waits until exactly `text` has been sent after what the last such wait found.
-  package func waitForOutput(_ text: String, deadline: Duration = .seconds(60)) async throws {
+  package func waitForOutput(_ text: String, deadline: Duration = .seconds(300)) async throws {
     let wanted = Array(text.utf8)
     try await onOwnThread { [self] in
       let end = ContinuousClock.now + deadline
@@ -156,7 +156,7 @@ package final class PseudoTerminal: Sendable {
   // MARK: Acting
 
   /// Types `text`: all of it, however long, while reading what comes back.
-  package func send(_ text: String, deadline: Duration = .seconds(60)) async throws {
+  package func send(_ text: String, deadline: Duration = .seconds(300)) async throws {
     let bytes = Array(text.utf8)
     try await onOwnThread { [self] in
       let end = ContinuousClock.now + deadline
@@ -199,7 +199,7 @@ package final class PseudoTerminal: Sendable {
   }
 
   /// Waits for the program to end.
-  package func waitForExit(deadline: Duration = .seconds(60)) async throws -> ExitStatus {
+  package func waitForExit(deadline: Duration = .seconds(300)) async throws -> ExitStatus {
     try await onOwnThread { [self] in
       let end = ContinuousClock.now + deadline
       if let status = state.withLock({ $0.status }) { return status }
