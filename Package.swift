@@ -25,9 +25,16 @@ let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-s
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
-/// A room of the house: a library target and the rooms it may look into.
-func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: house)
+/// A room of the house: a library target, the rooms it may look into, and the files that its code embeds.
+func room(_ name: String, _ dependencies: Target.Dependency..., embedding files: [String] = [])
+  -> Target
+{
+  .target(
+    name: name,
+    dependencies: dependencies,
+    resources: files.map { .embedInCode($0) },
+    swiftSettings: house
+  )
 }
 
 /// A program: arguments, wiring and exit codes only.
@@ -92,7 +99,15 @@ let package = Package(
       "Basics",
       heap
     ),
-    room("Rendering", "Basics", "Tracing", "Experiments", "Workloads", "Mechanisms"),
+    room(
+      "Rendering",
+      "Basics",
+      "Tracing",
+      "Experiments",
+      "Workloads",
+      "Mechanisms",
+      embedding: ["Colours.css", "RunPage.css", "RunPage.js", "RunSVG.css"]
+    ),
     room(
       "Shell",
       "Experiments",
@@ -117,7 +132,15 @@ let package = Package(
       "CAllocations",
       histogram
     ),
-    room("Publishing", "Basics", "Trials", "Statistics", "Mechanisms", histogram),
+    room(
+      "Publishing",
+      "Basics",
+      "Trials",
+      "Statistics",
+      "Mechanisms",
+      histogram,
+      embedding: ["Plots/Plot.css", "Report/Report.css"]
+    ),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
     // lab builds one around a learner's file, and reads what that one writes (GradeReport).

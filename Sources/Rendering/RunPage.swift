@@ -32,8 +32,8 @@ package enum RunPage {
       <link rel="icon" href="data:,">
       <title>\(XMLText.escaped(title))</title>
       <style>
-      \(Markup.colours)
-      \(PageStyle.text)
+      \(embedded(PackageResources.Colours_css))
+      \(embedded(PackageResources.RunPage_css))
       </style>
       </head>
       <body>
@@ -58,7 +58,7 @@ package enum RunPage {
       </main>
       <script type="application/json" id="data">\(data(run, timeline))</script>
       <script>
-      \(PageScript.text)
+      \(embedded(PackageResources.RunPage_js))
       </script>
       </body>
       </html>

@@ -238,8 +238,8 @@ package enum RunSVG {
         <title id="title">\(XMLText.escaped(title))</title>
         <desc id="desc">\(XMLText.escaped(Describe.run(run, summary)))</desc>
         <style>
-        \(Markup.colours)
-        \(Self.style)
+        \(embedded(PackageResources.Colours_css))
+        \(embedded(PackageResources.RunSVG_css))
         </style>
         <defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" \
         patternTransform="rotate(45)"><rect class="hatch-ground" width="5" height="5"/>\
@@ -251,25 +251,5 @@ package enum RunSVG {
 
         """
     }
-
-    private static let style = """
-      .paper { fill: var(--paper) }
-      text { font-family: system-ui, sans-serif; fill: var(--ink) }
-      .t { font-size: 11px; font-family: ui-monospace, monospace; fill: var(--faint-ink) }
-      .s { font-size: 12px; fill: var(--faint-ink) }
-      .h { font-size: 16px; font-weight: 600 }
-      .grid { stroke: var(--grid); stroke-width: 1 }
-      .waiting { fill: var(--waiting) }
-      .running { fill: var(--running) }
-      .blocked { fill: url(#hatch) }
-      .hatch-ground { fill: var(--blocked-ground) }
-      .hatch-line { fill: var(--blocked) }
-      .suspended { fill: var(--paper); stroke: var(--suspended); stroke-dasharray: 4 2 }
-      .end { stroke: var(--ink); stroke-width: 1.5 }
-      .failed { fill: var(--failed) }
-      .cancelled { stroke: var(--cancelled); stroke-width: 2; fill: none }
-      .limit { fill: none; stroke: var(--ink); stroke-dasharray: 4 2 }
-      .count { fill: var(--running); fill-opacity: .35; stroke: var(--running) }
-      """
   }
 }

@@ -8,7 +8,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/sh",
       ["-c", "echo out; echo err >&2; exit 3"],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     #expect(child.output == "out\n")
     #expect(child.errors == "err\n")
@@ -20,7 +20,7 @@ import Testing
       "/bin/sh",
       ["-c", "echo $BENCH_TEST"],
       environment: ["BENCH_TEST": "yes"],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     #expect(child.output == "yes\n")
   }
@@ -29,7 +29,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/sh",
       ["-c", "kill -SEGV $$"],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     #expect(child.ending == .killed(signal: SIGSEGV))
   }
@@ -48,7 +48,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/sh",
       ["-c", "exec sleep 1000"],
-      timeLimit: .seconds(60),
+      timeLimit: .seconds(600),
       isInterrupted: { true }
     )
     #expect(child.ending == .interrupted)
@@ -58,7 +58,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/sh",
       ["-c", "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2"],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     #expect(child.output.utf8.count == 300_000)
     #expect(child.errors.utf8.count == 300_000)
@@ -66,7 +66,7 @@ import Testing
 
   @Test func `a program that is not there cannot be started`() async {
     let error = await #expect(throws: ChildProcess.CannotStart.self) {
-      try await ChildProcess.run("/no/such/program", [], timeLimit: .seconds(60))
+      try await ChildProcess.run("/no/such/program", [], timeLimit: .seconds(600))
     }
     #expect(error.map { "\($0)" }?.contains("/no/such/program") == true)
   }
@@ -89,7 +89,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/sh",
       ["-c", "sleep 90 & echo done"],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     #expect(child.ending == .exited(0))
     #expect(child.output == "done\n")
@@ -102,7 +102,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/cat",
       [],
-      timeLimit: holdsLifeline ? .milliseconds(500) : .seconds(60),
+      timeLimit: holdsLifeline ? .milliseconds(500) : .seconds(600),
       holdsLifeline: holdsLifeline
     )
     #expect(child.ending == (holdsLifeline ? .outOfTime : .exited(0)))
@@ -115,7 +115,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/ls",
       ["/proc/self/fd"],
-      timeLimit: .seconds(60),
+      timeLimit: .seconds(600),
       holdsLifeline: true
     )
     #expect(child.output.split(separator: "\n").count == 4)
@@ -125,7 +125,7 @@ import Testing
     let child = try await ChildProcess.run(
       "/bin/echo",
       ["a b", "$HOME", "*", ""],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     #expect(child.output == "a b $HOME * \n")
   }

@@ -34,17 +34,7 @@ enum Palette {
     return """
       svg{\(light)}\(rules(\.light))\
       @media(prefers-color-scheme:dark){svg{\(dark)}\(rules(\.dark))}\
-      svg text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif;fill:var(--ink)}\
-      svg .title{font-size:15px;font-weight:600}svg .soft{fill:var(--soft)}\
-      svg .small{font-size:11px;fill:var(--soft)}\
-      .paper{fill:var(--paper)}.grid{stroke:var(--grid)}.axis{stroke:var(--soft)}\
-      .band{fill:var(--band)}.one{stroke:var(--soft);stroke-dasharray:3 3}\
-      .curve{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}\
-      .theory{fill:none;stroke:var(--ink);stroke-width:1.5;stroke-dasharray:6 4}\
-      .dot{fill:var(--c)}.ring{fill:var(--paper);stroke:var(--c);stroke-width:2}\
-      .range{stroke:var(--c);stroke-width:5;stroke-opacity:.35}\
-      .whisker{stroke:var(--c);stroke-width:1.5}svg .name{fill:var(--c);font-weight:600}\
-      .tail{stroke:var(--c);stroke-width:1;stroke-opacity:.5}
+      \(String(decoding: PackageResources.Plot_css, as: UTF8.self))
       """
   }()
 }

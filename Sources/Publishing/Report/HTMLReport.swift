@@ -26,7 +26,8 @@ struct HTMLReport {
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>\(escaped(files.runID))</title>
-    <style>\(Self.styleSheet)</style>
+    <style>\(Palette.styleSheet)
+    \(String(decoding: PackageResources.Report_css, as: UTF8.self))</style>
     </head>
     <body>
     <main>
@@ -422,32 +423,4 @@ struct HTMLReport {
 
   private func anchor(_ workload: String) -> String { "w-\(workload)" }
   private func escaped(_ text: String) -> String { XMLText.escaped(text) }
-
-  private static let styleSheet = """
-    \(Palette.styleSheet)
-    :root{--paper:#fff;--ink:#1c1f24;--soft:#5b6470;--grid:#e6e9ee;--good:#e9f6ec;--bad:#fdebea;\
-    --up:#9a3412;--down:#166534;color-scheme:light dark}
-    @media(prefers-color-scheme:dark){:root{--paper:#15181d;--ink:#e8eaed;--soft:#a0a8b3;\
-    --grid:#2a3038;--good:#16301f;--bad:#3a1d1c;--up:#fdba74;--down:#86efac}}
-    body{margin:0;background:var(--paper);color:var(--ink);\
-    font:15px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}
-    main{max-width:1040px;margin:0 auto;padding:24px 20px 80px}
-    h1{font-size:26px;margin:0 0 4px}h1 small{font-weight:400;color:var(--soft);font-size:17px}
-    h2{font-size:20px;margin:44px 0 6px}h3{font-size:14px;margin:22px 0 6px;font-weight:600}
-    p{max-width:76ch;margin:6px 0 10px}.soft{color:var(--soft)}a{color:inherit}
-    .box{border-radius:8px;padding:2px 20px 10px;margin-top:24px}.box h2{margin-top:14px}
-    .good{background:var(--good)}.bad{background:var(--bad)}.box ul{padding-left:20px;margin:6px 0}
-    .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13.5px}
-    th,td{padding:4px 12px 4px 0;text-align:left;vertical-align:top;white-space:nowrap}
-    thead th{white-space:normal;vertical-align:bottom;max-width:11em;line-height:1.25;\
-    color:var(--soft);font-weight:500;border-bottom:1px solid var(--grid)}
-    tbody tr+tr td{border-top:1px solid var(--grid)}
-    .n{text-align:right;font-variant-numeric:tabular-nums}.strong{font-weight:600}
-    td.name{color:var(--c);font-weight:600}.slower{color:var(--up)}.faster{color:var(--down)}
-    .inconclusive{color:var(--soft)}.far{color:var(--up);font-weight:600}
-    .facts td,td.wide{white-space:normal}.facts th{font-weight:500;color:var(--soft)}
-    figure{margin:20px 0}figure svg{max-width:100%;height:auto;display:block}
-    figcaption{color:var(--soft);font-size:13px;max-width:76ch;margin-top:4px}
-    code{font-family:ui-monospace,monospace;font-size:13px}
-    """
 }

@@ -133,7 +133,7 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     let result = try? await ChildProcess.run(
       "/usr/bin/env",
       ["swift", "--version"],
-      timeLimit: .seconds(60)
+      timeLimit: .seconds(600)
     )
     guard let result, result.ending == .exited(0) else { return nil }
     return result.output.split(separator: "\n").first.map(String.init)
