@@ -24,7 +24,7 @@ package struct PriorityInversion: Sendable {
     case ceiling
     /// Whoever has the permit is made as urgent as the one who has come to wait for it.
     case inherit
-    /// The permit is not held across a suspension: the waiting is done before it is taken.
+    /// The permit is not held across a suspension: the waiting was done before it is taken.
     case short
   }
 
@@ -111,7 +111,6 @@ package struct PriorityInversion: Sendable {
       remedy == .short
       ? SimulatedTask(
         number: 1,
-        arrival: Self.section - Self.shortSection,
         service: Self.shortSection,
         kind: .spin,
         priority: .low

@@ -78,8 +78,8 @@ package struct CheckResult: Hashable, Sendable {
   package enum Verdict: Hashable, Sendable {
     case met(ExpectationResult)
     case missed(ExpectationResult)
-    /// The learner has run nothing yet that it is about.
-    case nothingToJudge
+    /// The learner has run nothing yet that it is about; how the run that comes nearest differs.
+    case nothingToJudge(nearest: [String])
   }
 
   package let check: Check
@@ -87,16 +87,27 @@ package struct CheckResult: Hashable, Sendable {
 
   package var isMet: Bool { if case .met = verdict { true } else { false } }
 
-  /// What to tell the learner beside the check's sentence: nil when it is met.
+  /// What to tell the lesson's author: nil when it is met.
   package var complaint: String? {
     switch verdict {
     case .met: nil
     case .missed(let result): result.sentence
     case .nothingToJudge:
-      check.conditions.isEmpty
-        ? "you have not run anything yet that shows it"
-        : "you have not run anything yet with "
-          + check.conditions.map(\.text).joined(separator: " and ")
+      "nothing was run with " + check.conditions.map(\.text).joined(separator: " and ")
+    }
+  }
+
+  /// What to tell the learner: nil when it is met.
+  ///
+  /// It tells what the learner's own run was like, and never what it should be: that is the question.
+  package var remark: String? {
+    switch verdict {
+    case .met: nil
+    case .missed(let result): "in your run \(result.finding)"
+    case .nothingToJudge(nearest: []): "you have not run anything yet that shows it"
+    case .nothingToJudge(let nearest):
+      "you have not run yet what this is about: the run that comes nearest had "
+        + nearest.joined(separator: " and ")
     }
   }
 }
@@ -113,13 +124,25 @@ extension [Check] {
       }
       guard let source = chosen ?? candidates.last,
         let result = try? check.expectation.judge(source)
-      else { return CheckResult(check: check, verdict: .nothingToJudge) }
+      else {
+        return CheckResult(check: check, verdict: .nothingToJudge(nearest: check.nearest(evidence)))
+      }
       return CheckResult(check: check, verdict: result.isMet ? .met(result) : .missed(result))
     }
   }
 }
 
 extension Check {
+  /// What the run that meets the most conditions, the newest of those, has in place of the others.
+  fileprivate func nearest(_ evidence: [any MetricSource]) -> [String] {
+    let differences = evidence.reversed().compactMap { source -> [String]? in
+      let results = conditions.map { try? $0.judge(source) }
+      guard results.allSatisfy({ $0 != nil }) else { return nil }
+      return results.compactMap { $0 }.filter { !$0.isMet }.map { "\($0.metric) = \($0.got)" }
+    }
+    return differences.min { $0.count < $1.count } ?? []
+  }
+
   fileprivate func isMet(by source: some MetricSource) -> Bool {
     (try? expectation.judge(source).isMet) == true
   }

@@ -60,10 +60,13 @@ package struct ExpectationResult: Hashable, Sendable {
   package let witness: String?
 
   /// One line: what was expected, what there was, who and when.
-  package var sentence: String {
-    let found = "\(metric) is \(got)"
-    let wanted = isMet ? "" : ", expected \(expected)"
-    return found + wanted + (witness.map { ": \($0)" } ?? "")
+  package var sentence: String { line(wanted: isMet ? "" : ", expected \(expected)") }
+
+  /// The same without what was expected.
+  package var finding: String { line(wanted: "") }
+
+  private func line(wanted: String) -> String {
+    "\(metric) is \(got)\(wanted)\(witness.map { ": \($0)" } ?? "")"
   }
 }
 

@@ -136,9 +136,11 @@ package struct LessonVisit: Sendable {
     guard section.isStep else { return ([.advice("Nothing to check here. \(whatNow)")], true) }
     let results = section.checks.judge(evidence)
     var passages = comparison().map { [$0] } ?? []
-    for result in results {
-      if let complaint = result.complaint {
-        passages.append(.missed(result.check.sentence, because: complaint))
+    for (number, result) in zip(1..., results) {
+      if let remark = result.remark {
+        // Not the check's sentence: it says what a right run shows, and so the answer.
+        let which = results.count == 1 ? "not yet" : "\(number) of \(results.count): not yet"
+        passages.append(.missed(which, because: remark))
       } else {
         passages.append(.met(result.check.sentence))
       }

@@ -17,7 +17,7 @@ package enum MetricValue: Hashable, Sendable {
   /// What kind of value it is, with an example of how one is written.
   var form: String {
     switch self {
-    case .duration: "a duration, such as 400ms"
+    case .duration: "a duration, such as 15ms"
     case .count: "a whole number"
     case .rate: "a rate, such as 30/s"
     case .percent: "a share, such as 5%"

@@ -10,11 +10,11 @@ package struct Prediction: Hashable, Sendable {
     /// One of these words.
     case choice([String])
 
-    /// As in "a duration, such as 400ms".
+    /// As in "a duration, such as 15ms".
     package var description: String {
       switch self {
       case .duration: MetricValue.duration(0).form
-      case .count: "a whole number, such as 3"
+      case .count: "a whole number, such as 17"
       case .rate: MetricValue.rate(0).form
       case .share: MetricValue.percent(0).form
       case .number: "a number, such as 1.5"

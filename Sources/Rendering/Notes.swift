@@ -69,7 +69,8 @@ package struct Note: Hashable, Sendable {
     if limit > 0, summary.threadsPeak > limit, summary.blockedPeak > 1 {
       found.append(
         (
-          "peak \(summary.threadsPeak) threads for a limit of \(NumberText.grouped(limit)): each waiting task held one",
+          "peak \(summary.threadsPeak) threads for a limit of \(NumberText.grouped(limit)): "
+            + "waiting tasks blocked up to \(summary.blockedPeak) of them",
           run.mechanism == "gcd-semaphore"
             ? comparison(with: "gcd-gate", run, limit) : "timeline workers"
         )

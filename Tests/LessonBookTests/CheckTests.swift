@@ -29,8 +29,19 @@ import Testing
   @Test func `before anything is run there is nothing to judge`() throws {
     let results = try checks("peak_running = 3", "for limit = 2: peak_running = 2").judge([])
     #expect(results.map(\.isMet) == [false, false])
-    #expect(results[0].complaint == "you have not run anything yet that shows it")
-    #expect(results[1].complaint == "you have not run anything yet with limit = 2")
+    #expect(results[0].remark == "you have not run anything yet that shows it")
+    #expect(results[1].remark == "you have not run anything yet that shows it")
+    #expect(results[1].complaint == "nothing was run with limit = 2")
+  }
+
+  @Test func `of the run that comes nearest it says what is different, not what is asked`() throws {
+    let check = try checks("for mechanism = limiter and limit = 2: peak_running = 2")
+    let evidence = [run("limiter", limit: 3, peak: 3), run("pool", limit: 4, peak: 4)]
+    #expect(
+      check.judge(evidence)[0].remark
+        == "you have not run yet what this is about: the run that comes nearest had limit = 3"
+    )
+    #expect(check.judge([exploration])[0].remark == "you have not run anything yet that shows it")
   }
 
   @Test func `a run that meets it stays good when other runs follow`() throws {
@@ -64,7 +75,7 @@ import Testing
   @Test func `a missed check tells of the newest run it is about`() throws {
     let runs = [run("pool", limit: 4, peak: 4), run("pool", limit: 5, peak: 5)]
     let result = try checks("peak_running = 3").judge(runs)[0]
-    #expect(result.complaint == "peak_running is 5, expected 3")
+    #expect(result.remark == "in your run peak_running is 5")
   }
 
   @Test func `runs and explorations are kept apart`() throws {

@@ -98,7 +98,7 @@ import Testing
     ("makspan = 400ms", "no figure 'makspan'"),
     ("waiting(t99) > 1s", "no figure 'waiting(t99)'"),
     ("makespan <= limti", "no figure 'limti'"),
-    ("makespan = 400", "makespan is a duration, such as 400ms"),
+    ("makespan = 400", "makespan is a duration, such as 15ms"),
     ("makespan = fast", "no figure 'fast'"),
     ("peak_running = 3ms", "peak_running is a whole number"),
     ("peak_running <= limit + 1ms", "cannot be added to it"),

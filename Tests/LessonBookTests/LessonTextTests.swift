@@ -26,7 +26,7 @@ import Testing
             why t4
 
         When does the last one end?
-        Your guess: a duration, such as 400ms, or Enter to skip.
+        Your guess: a duration, such as 15ms, or Enter to skip.
 
         """
     )

@@ -110,7 +110,7 @@ struct TextViewsTests {
     let blocking = Note.all(for: Self.blocking, Self.blocking.summary)
     #expect(
       blocking.map(\.text) == [
-        "peak 5 threads for a limit of 2: each waiting task held one"
+        "peak 5 threads for a limit of 2: waiting tasks blocked up to 3 of them"
       ]
     )
     #expect(blocking.map(\.command) == ["compare 5 gcd-semaphore gcd-gate limit=2 kind=suspend"])
@@ -152,7 +152,7 @@ struct TextViewsTests {
         Every service took 30 ms.
         Tasks were admitted in the order of their arrival.
         It took 5 workers.
-        Note: peak 5 threads for a limit of 2: each waiting task held one. The command compare 5 gcd-semaphore gcd-gate limit=2 kind=suspend shows it.
+        Note: peak 5 threads for a limit of 2: waiting tasks blocked up to 3 of them. The command compare 5 gcd-semaphore gcd-gate limit=2 kind=suspend shows it.
 
         """
     )
