@@ -161,7 +161,7 @@ let package = Package(
     // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
     .target(
       name: "TestSupport",
-      dependencies: ["Basics"],
+      dependencies: ["Basics", "Limiters"],
       path: "Tests/TestSupport",
       swiftSettings: house
     ),

@@ -8,6 +8,10 @@ package protocol ShellOutput: AnyObject, Sendable {
   /// A line for standard error, line end not included.
   func complain(_ line: String)
 
+  /// A line for standard error that says how far something long has come; where nobody waits for it,
+  /// nothing.
+  func tellProgress(_ line: String)
+
   /// Nobody reads standard output any more; there is no point in going on.
   var isClosed: Bool { get }
 
@@ -28,6 +32,10 @@ package protocol ShellOutput: AnyObject, Sendable {
 
   /// What the place can show now; a window may have been resized since the last asking.
   var display: Display { get }
+}
+
+extension ShellOutput {
+  package func tellProgress(_ line: String) { complain(line) }
 }
 
 /// One picture of a live view.

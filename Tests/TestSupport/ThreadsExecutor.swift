@@ -1,6 +1,6 @@
 internal import Basics
 internal import Dispatch
-internal import Synchronization
+internal import Limiters
 
 /// A task executor with threads of its own, for tasks that a test blocks: they hold none of the few
 /// threads that all async tests share.
@@ -8,7 +8,8 @@ package final class ThreadsExecutor: TaskExecutor {
   /// Its threads are as many as tests block at once, and some to spare.
   package static let shared = ThreadsExecutor(threads: 4)
 
-  private let jobs = Mutex<[UnownedJob]>([])
+  /// Many threads meet here, also under the thread sanitizer, which this lock tells of each hand-over.
+  private let jobs = Lock<[UnownedJob]>([])
   private let news = DispatchSemaphore(value: 0)
 
   private init(threads: Int) {

@@ -125,7 +125,7 @@ extension Session {
         let text = "exploring; Ctrl-C ends it: \(line)"
         output.writeTransient(String(text.prefix(output.display.width - 1)))
       } else {
-        output.complain("exploring: \(line)")
+        output.tellProgress("exploring: \(line)")
       }
     }
   }

@@ -149,6 +149,9 @@ private struct RehearsalLab: LessonLab {
 
     func complain(_ line: String) { write(line + "\n") }
 
+    /// How long an exploration takes depends on the machine; a transcript must not.
+    func tellProgress(_ line: String) {}
+
     /// Without white space at the ends of lines, which nobody sees.
     func takeLines() -> [String] {
       let text = text.withLock { text in
