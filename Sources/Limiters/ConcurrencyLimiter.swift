@@ -1,12 +1,29 @@
+#if EXPLORABLE
+public import ExplorableSynchronization
+#else
+public import Synchronization
+#endif
+
 // At most N at once.
 //
 // A limiter has N permits. `run` takes one, runs the body on the calling task, and gives it back. When
 // none is free the task waits in line, suspended, holding no thread.
 //
-// Structure: a lock around a value that decides (`LimiterState`), and a Condition for each task that
-// waits. While permits are free, a call costs two passes through an uncontended lock, one in and one out:
+// Structure: an atomic word for while permits are free, a lock around a value that decides
+// (`LimiterState`) for while they are not, and a Condition for each task that waits. While permits are
+// free, a call costs two atomic operations, one in and one out, inlined into the caller's module: no lock,
 // no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit makes a
 // Condition, puts its Signal in the line, and waits.
+//
+// The word and the lock: who holds the lock takes the counts out of the word and leaves it locked (by one
+// exchange), decides, and puts them back only if nobody waits. So the word is locked while anybody is in
+// line, and a compare-and-swap fails on a locked word: then every release and every newcomer comes to the
+// lock. Limiters whose fast path is a fetch-and-add have a trap here. Their releases, and their newcomers,
+// count in the word that somebody waits, before they get to the lock. A waiter that is cancelled between a
+// release's count and its lock may then be given the permit by the one, while it gives it back by the
+// other: one permit becomes two, or none. Here nobody is counted outside of the lock, so there is nothing
+// to undo: a release either adds to the free permits of an unlocked word, while nobody waits, or finds
+// the line, under the same lock from which a cancelled waiter leaves it.
 //
 // Order: first come, first served. A departing task hands its permit to the first in line by signalling
 // (a hand-off). If it freed the permit while others wait, a newcomer could take it first (barging): faster
@@ -25,7 +42,6 @@
 // signals (Andy Finnell, Swift async/await: do you even need a queue?, losingfight.com, 2024). That design
 // pays two hops to an actor and a Condition on every call, and its cancelled waits return as if they were
 // admitted. `PublishedLimiter`, among the specimens, is that design, to be measured and broken.
-
 /// Lets at most a given number of tasks run a piece of code at once.
 ///
 /// ```swift
@@ -35,96 +51,444 @@
 ///
 /// Tasks are admitted in order of arrival. A body that calls `run` of the same limiter waits for a permit
 /// while it holds one: with enough such bodies, nobody can go on. Take one permit at a time.
+///
+/// ``run(weight:file:line:_:)`` gives its permits back however its body ends. Code that has no such scope
+/// takes a ``Permit`` with ``acquire(weight:file:line:)``.
 public final class ConcurrencyLimiter: Sendable {
-  private let state: Lock<LimiterState<Signal>>
+  /// Who is admitted first.
+  public enum Order: Hashable, Sendable {
+    /// Who came first.
+    case fifo
+    /// The task of the highest priority; among equals, who came first.
+    ///
+    /// Who has waited for `agingAfter` goes before all others, so nobody starves. A task counts with
+    /// the priority it has when it arrives: if it is raised while it waits, it keeps its place. The
+    /// limiter does not raise the tasks that hold permits while a more important one waits: it does not
+    /// know them.
+    case priority(agingAfter: Duration)
+  }
+
+  @usableFromInline let word: Atomic<Int>
+  @usableFromInline let detectsNesting: Bool
+  private let state: Lock<LimiterState<LineSignal>>
+  private let usesPriority: Bool
+  /// What a clock shows, as the time since the limiter was made.
+  private let now: @Sendable () -> Duration
 
   /// Makes a limiter with `concurrency` permits.
   ///
-  /// - Precondition: `concurrency` is at least 1.
-  public init(concurrency: Int) {
-    Self.check(concurrency)
-    state = Lock(LimiterState(limit: concurrency))
+  /// With `detectsNesting`, ``run(weight:file:line:_:)`` throws ``NestedRun`` where the task would wait and
+  /// is inside of a body of the same limiter that still runs. Each `run` then costs more: it sets a
+  /// task-local value.
+  ///
+  /// `clock` measures how long tasks wait, for aging and ``statistics``.
+  ///
+  /// - Precondition: `concurrency` is at least 1; more than `Int32.max` count as that many.
+  public init<C: Clock>(
+    concurrency: Int,
+    order: Order = .fifo,
+    detectsNesting: Bool = false,
+    clock: C = ContinuousClock(),
+    file: StaticString = #file,
+    line: UInt = #line
+  ) where C.Duration == Duration {
+    let limit = Self.check(concurrency, file: file, line: line)
+    now = stopwatch(on: clock)
+    self.detectsNesting = detectsNesting
+    word = Atomic(PermitWord(free: limit, holders: 0).bits)
+    switch order {
+    case .fifo:
+      usesPriority = false
+      state = Lock(LimiterState(limit: limit))
+    case .priority(let agingAfter):
+      usesPriority = true
+      state = Lock(LimiterState(limit: limit, agingAfter: agingAfter))
+    }
   }
 
   /// The number of permits.
-  public var concurrency: Int { state.withLock { $0.limit } }
+  public var concurrency: Int { decide { $0.limit } }
 
-  /// How many bodies hold a permit: a snapshot, out of date as soon as it is taken while tasks run.
+  /// How many permits are in use: a snapshot, out of date as soon as it is taken while tasks run.
   ///
   /// Exact, and 0, when no call is under way. May exceed ``concurrency`` after that was lowered.
-  public var running: Int { state.withLock { $0.running } }
+  public var running: Int { decide { $0.running } }
 
   /// How many tasks wait for a permit: a snapshot, out of date as soon as it is taken while tasks run.
-  public var waiting: Int { state.withLock { $0.waiting } }
+  public var waiting: Int { decide { $0.waiting } }
 
   /// Runs `body` once there is a permit, on the calling task and in the caller's isolation.
   ///
-  /// The permit is given back when `body` returns or throws.
+  /// The permit is given back when `body` returns or throws. Neither `body` nor what it returns need be
+  /// `Sendable`: they stay where the caller is.
   ///
-  /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
+  /// A body may need several permits at once: its `weight`. It waits until that many are free, and nobody
+  /// behind it is admitted meanwhile. If it needs more than there are, it runs alone.
+  ///
   /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
   ///   admitted: it leaves the line at once and `body` does not run. Once admitted, `body` runs,
-  ///   cancelled or not.
-  public func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+  ///   cancelled or not. ``LimiterClosed`` after ``close()``; ``NestedRun`` if the limiter detects it.
+  @inlinable
+  public func run<Value>(
+    weight: Int = 1,
+    file: StaticString = #file,
+    line: UInt = #line,
+    _ body: () async throws -> Value
+  ) async throws -> Value {
     try Task.checkCancellation()
-    if !state.withLock({ $0.admitAtOnce() }) { try await waitForPermit() }
-    defer { depart() }
-    return try await body()
+    if !takeIfFree(weight, file: file, line: line) { try await waitForPermit(weight) }
+    return try await hold(weight, body)
+  }
+
+  /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit in time.
+  ///
+  /// `duration` bounds the wait for the permit; the body may run as long as it likes. `clock` measures it;
+  /// its `sleep` must return when it is cancelled, as those of the standard library do.
+  ///
+  /// - Returns: What `body` returns.
+  /// - Complexity: As ``run(weight:file:line:_:)``; a task that must wait starts a child task, its timer.
+  /// - Throws: ``WaitTimedOut``, and what ``run(weight:file:line:_:)`` throws. A permit that comes
+  ///   together with the end of the time is either used or passed on.
+  public func run<Value, C: Clock>(
+    weight: Int = 1,
+    waitingAtMost duration: C.Duration,
+    clock: C = ContinuousClock(),
+    file: StaticString = #file,
+    line: UInt = #line,
+    _ body: () async throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    if !takeIfFree(weight, file: file, line: line) {
+      try await waitForPermit(weight, atMost: duration, clock)
+    }
+    return try await hold(weight, body)
   }
 
   /// Runs `body` once there is a permit, waiting for it even if the task is cancelled meanwhile.
   ///
-  /// Otherwise as ``run(_:)``. For bodies that must run, such as cleaning up. Code that awaits the
-  /// cancelled task waits as long.
+  /// Otherwise as ``run(weight:file:line:_:)``. For bodies that must run, such as cleaning up. Code that
+  /// awaits the cancelled task waits as long. A closed limiter admits it all the same.
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
+  @inlinable
   public func runUncancellably<Value, Failure: Error>(
+    weight: Int = 1,
+    file: StaticString = #file,
+    line: UInt = #line,
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if !state.withLock({ $0.admitAtOnce() }) { await waitForPermitUncancellably() }
-    defer { depart() }
-    return try await body()
+    if !takeIfFree(weight, file: file, line: line) { await waitForPermitUncancellably(weight) }
+    return try await hold(weight, body)
+  }
+
+  /// Runs `body` if there is a permit now; returns nil at once if there is none.
+  ///
+  /// Does not overtake: while anybody waits, there is none. Nor is there one after ``close()``.
+  ///
+  /// - Complexity: O(1).
+  /// - Throws: What `body` throws, nothing of its own.
+  @inlinable
+  public func runIfFree<Value, Failure: Error>(
+    weight: Int = 1,
+    file: StaticString = #file,
+    line: UInt = #line,
+    _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value? {
+    guard takeIfFree(weight, file: file, line: line) || takeUnderLock(weight) else { return nil }
+    return try await hold(weight, body)
+  }
+
+  /// Takes a permit, waiting for it in line.
+  ///
+  /// - Returns: The permit, of `weight`, as for ``run(weight:file:line:_:)``.
+  /// - Complexity: As ``run(weight:file:line:_:)``.
+  /// - Throws: As ``run(weight:file:line:_:)``, but looks at cancellation only if it must wait.
+  @inlinable
+  public func acquire(
+    weight: Int = 1,
+    file: StaticString = #file,
+    line: UInt = #line
+  ) async throws -> Permit {
+    if !takeIfFree(weight, file: file, line: line) { try await waitForPermit(weight) }
+    return Permit(self, weight: weight)
+  }
+
+  /// Takes a permit, waiting for it as long as ``run(weight:waitingAtMost:clock:file:line:_:)`` does.
+  public func acquire<C: Clock>(
+    weight: Int = 1,
+    waitingAtMost duration: C.Duration,
+    clock: C = ContinuousClock(),
+    file: StaticString = #file,
+    line: UInt = #line
+  ) async throws -> Permit {
+    if !takeIfFree(weight, file: file, line: line) {
+      try await waitForPermit(weight, atMost: duration, clock)
+    }
+    return Permit(self, weight: weight)
+  }
+
+  /// Takes a permit if there is one now, as ``runIfFree(weight:file:line:_:)`` does.
+  @inlinable
+  public func tryAcquire(
+    weight: Int = 1,
+    file: StaticString = #file,
+    line: UInt = #line
+  ) -> Permit? {
+    guard takeIfFree(weight, file: file, line: line) || takeUnderLock(weight) else { return nil }
+    return Permit(self, weight: weight)
   }
 
   /// Changes the number of permits, while tasks run and wait.
   ///
   /// More permits admit waiters at once, in order. With fewer, bodies that run go on to their end, and
-  /// no task is admitted until fewer run than the new limit.
+  /// no task is admitted until fewer run than the new limit. A waiter that needs more than there are
+  /// now runs alone when its turn comes.
   ///
   /// - Precondition: `concurrency` is at least 1.
   /// - Complexity: O(n) for n waiters admitted.
-  public func setConcurrency(_ concurrency: Int) {
-    Self.check(concurrency)
-    let admitted = state.withLock { $0.setLimit(concurrency) }
-    for signal in admitted { signal.signal() }
+  public func setConcurrency(
+    _ concurrency: Int,
+    file: StaticString = #file,
+    line: UInt = #line
+  ) {
+    let limit = Self.check(concurrency, file: file, line: line)
+    let now = now()
+    signal(decide { $0.setLimit(limit, at: now) })
   }
 
-  @inline(__always)
-  private func waitForPermit() async throws {
-    let (condition, signal) = Condition.makeCondition()
-    guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
-    try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } })
+  /// Admits nobody any more: all who wait, and all who arrive later, get ``LimiterClosed``.
+  ///
+  /// Bodies that run go on to their end; ``closed()`` waits for them.
+  ///
+  /// - Complexity: O(n) for n waiters.
+  public func close() {
+    let now = now()
+    let (refused, turns) = decide { $0.close(at: now) }
+    for waiter in refused { waiter.settle(.closed) }
+    signal(turns)
   }
 
-  private func waitForPermitUncancellably() async {
-    let (condition, signal) = Condition.makeCondition()
-    if state.withLock({ $0.arrive(signal) }) != nil { await condition.waitInLine() }
+  /// Waits until the limiter is closed and the last body has ended, even if the task is cancelled.
+  ///
+  /// - Complexity: O(1).
+  public func closed() async {
+    let (_, signal) = Condition.makeForLine()
+    await decide { $0.awaitEnd(signal) }?.condition.waitInLine()
   }
 
-  private func depart() {
-    let next = state.withLock { $0.depart() }
-    next?.signal()
+  /// What the limiter has done so far, and does now: a snapshot.
+  public var statistics: Statistics {
+    let now = now()
+    return decide { state in
+      Statistics(
+        running: state.running,
+        borrowers: state.holders,
+        waiting: state.waiting,
+        admitted: state.admitted,
+        cancelled: state.cancelled,
+        timedOut: state.timedOut,
+        longestWait: state.longestWait(at: now)
+      )
+    }
   }
 
-  private static func check(_ concurrency: Int) {
+  /// What a limiter has done so far, and does now.
+  public struct Statistics: Hashable, Sendable {
+    /// Permits in use.
+    public var running: Int
+    /// How many bodies and ``Permit``s hold them: fewer than ``running`` if some weigh more than 1.
+    public var borrowers: Int
+    /// Tasks in line.
+    public var waiting: Int
+    /// How many got their permits.
+    public var admitted: Int
+    /// How many left the line because their task was cancelled.
+    public var cancelled: Int
+    /// How many left it because their time was over.
+    public var timedOut: Int
+    /// The longest time anybody was in line, those included who still are.
+    public var longestWait: Duration
+  }
+
+  // MARK: - The word
+
+  /// Takes permits by one atomic operation if they are free and nobody waits.
+  @inlinable @inline(__always)
+  func takeIfFree(_ weight: Int, file: StaticString, line: UInt) -> Bool {
+    if weight < 1 { Self.stopForWeight(weight, file: file, line: line) }
+    var seen = word.load(ordering: .relaxed)
+    while let taken = PermitWord(bits: seen).taking(weight) {
+      let (done, now) = word.compareExchange(
+        expected: seen,
+        desired: taken.bits,
+        ordering: .acquiring
+      )
+      if done { return true }
+      seen = now
+    }
+    return false
+  }
+
+  /// Gives permits back by one atomic operation if nobody waits.
+  @inlinable @inline(__always)
+  func giveBack(_ weight: Int) {
+    var seen = word.load(ordering: .relaxed)
+    while let givenBack = PermitWord(bits: seen).givingBack(weight) {
+      let (done, now) = word.compareExchange(
+        expected: seen,
+        desired: givenBack.bits,
+        ordering: .releasing
+      )
+      if done { return }
+      seen = now
+    }
+    depart(weight)
+  }
+
+  @inlinable @inline(__always)
+  func hold<Value, Failure: Error>(
+    _ weight: Int,
+    _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    defer { giveBack(weight) }
+    return detectsNesting ? try await marked(body) : try await body()
+  }
+
+  // MARK: - Under the lock
+
+  /// Decides under the lock, which owns the word meanwhile.
+  private func decide<Decision: Sendable>(
+    _ decision: (inout LimiterState<LineSignal>) -> Decision
+  ) -> Decision {
+    state.withLock { state in
+      if word.load(ordering: .relaxed) >= 0 {
+        state.absorb(
+          PermitWord(
+            bits: word.exchange(PermitWord.locked.bits, ordering: .acquiringAndReleasing)
+          )
+        )
+      }
+      defer { if let offer = state.offer() { word.store(offer.bits, ordering: .releasing) } }
+      return decision(&state)
+    }
+  }
+
+  @usableFromInline
+  func takeUnderLock(_ weight: Int) -> Bool { decide { $0.admitAtOnce(weight) } }
+
+  @usableFromInline
+  func waitForPermit(_ weight: Int) async throws {
+    let (condition, signal) = Condition.makeForLine()
+    guard let ticket = try join(place(weight, signal)) else { return }
+    try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
+  }
+
+  @usableFromInline
+  func waitForPermitUncancellably(_ weight: Int) async {
+    let (condition, signal) = Condition.makeForLine()
+    var place = place(weight, signal)
+    place.outlastsClosing = true
+    if case .wait = decide({ $0.arrive(place) }) { await condition.waitInLine() }
+  }
+
+  private func waitForPermit<C: Clock>(
+    _ weight: Int,
+    atMost duration: C.Duration,
+    _ clock: C
+  ) async throws {
+    let deadline = clock.now.advanced(by: duration)
+    let (condition, signal) = Condition.makeForLine()
+    guard let ticket = try join(place(weight, signal)) else { return }
+    // Cancelled, and waited for, when this function ends.
+    async let _: Void = expire(ticket, at: deadline, clock)
+    try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
+  }
+
+  private func expire<C: Clock>(
+    _ ticket: LimiterState<LineSignal>.Ticket,
+    at deadline: C.Instant,
+    _ clock: C
+  ) async {
+    do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
+    leave(ticket, .timedOut)?.settle(.timedOut)
+  }
+
+  private func place(_ weight: Int, _ signal: LineSignal) -> LimiterState<LineSignal>.Place {
+    var place = LimiterState.Place(waiter: signal, weight: weight, arrived: now())
+    if usesPriority { place.priority = Task.currentPriority.rawValue }
+    return place
+  }
+
+  /// Nil if the task was admitted.
+  private func join(
+    _ place: LimiterState<LineSignal>.Place
+  ) throws -> LimiterState<LineSignal>.Ticket? {
+    if detectsNesting, NestedRuns.contain(self) {
+      if takeUnderLock(place.weight) { return nil }
+      throw NestedRun()
+    }
+    switch decide({ $0.arrive(place) }) {
+    case .admitted: return nil
+    case .wait(let ticket): return ticket
+    case .refused: throw LimiterClosed()
+    }
+  }
+
+  /// Takes the waiter out of the line; nil if it is not there any more.
+  ///
+  /// Those behind it may fit now, and are woken.
+  private func leave(
+    _ ticket: LimiterState<LineSignal>.Ticket,
+    _ why: LimiterState<LineSignal>.Departure
+  ) -> LineSignal? {
+    let now = now()
+    guard let (leaver, turns) = decide({ $0.leave(ticket, why, at: now) }) else { return nil }
+    signal(turns)
+    return leaver
+  }
+
+  @usableFromInline
+  func depart(_ weight: Int) {
+    let now = now()
+    signal(decide { $0.depart(weight, at: now) })
+  }
+
+  private func signal(_ turns: LimiterState<LineSignal>.Turns) {
+    turns.first?.signal()
+    for next in turns.others ?? [] { next.signal() }
+  }
+
+  @usableFromInline
+  func marked<Value, Failure: Error>(
+    _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    try await NestedRuns.mark(self, body)
+  }
+
+  // MARK: - Misuse
+
+  private static func check(_ concurrency: Int, file: StaticString, line: UInt) -> Int {
     guard concurrency >= 1 else {
       stop(
         "ConcurrencyLimiter: concurrency is \(concurrency), but must be at least 1; "
-          + "with fewer permits no body could ever run"
+          + "with fewer permits no body could ever run",
+        file: file,
+        line: line
       )
     }
+    return min(concurrency, PermitWord.mostPermits)
+  }
+
+  @usableFromInline
+  static func stopForWeight(_ weight: Int, file: StaticString, line: UInt) -> Never {
+    stop(
+      "ConcurrencyLimiter: weight is \(weight), but must be at least 1; a body without a permit "
+        + "needs no limiter",
+      file: file,
+      line: line
+    )
   }
 }

@@ -11,6 +11,9 @@
 // wait. If the signal were not remembered, the other task could signal after you have put it there and
 // before you wait, and your wait would miss it: the lost wake-up.
 //
+// Cost: the first waiter stands in the condition itself, so a condition with one waiter needs no array.
+// A limiter keeps only one end, in its line, and signals through that: one allocation (`LineSignal`).
+//
 // Cancellation: `wait()` joins the condition's queue before its task suspends. The cancellation handler
 // removes it from there and wakes it with `CancellationError`; if it is not there any more, the signal
 // came first and the wait returns normally. If a task is cancelled before it waits, the handler runs at
@@ -35,9 +38,26 @@ public final class Condition: Sendable {
     case cancelled
     /// The signal went away unsignalled.
     case dropped
+    /// A limiter's: the wait was bounded, and the bound came.
+    case timedOut
+    /// A limiter's: it was closed.
+    case closed
   }
 
-  private let state = Lock(ConditionState<HandOff<Outcome>>())
+  /// One that waits: suspended already, or with an object that it will come to.
+  fileprivate enum Waiter: Sendable {
+    case suspended(UnsafeContinuation<Outcome, Never>)
+    case coming(HandOff<Outcome>)
+
+    func wake(with outcome: Outcome) {
+      switch self {
+      case .suspended(let continuation): continuation.resume(returning: outcome)
+      case .coming(let handOff): handOff.deliver(outcome)
+      }
+    }
+  }
+
+  private let state = Lock(ConditionState<Waiter>())
 
   fileprivate init() {}
 
@@ -47,6 +67,14 @@ public final class Condition: Sendable {
   public static func makeCondition() -> (condition: Condition, signal: Signal) {
     let condition = Condition()
     return (condition, Signal(condition))
+  }
+
+  /// Makes the two ends of one event for a line that keeps its signals until it signals them.
+  ///
+  /// - Complexity: O(1), one allocation.
+  static func makeForLine() -> (condition: Condition, signal: LineSignal) {
+    let condition = Condition()
+    return (condition, LineSignal(condition: condition))
   }
 
   /// Waits until the event has happened; returns at once if it has.
@@ -59,7 +87,7 @@ public final class Condition: Sendable {
   ///   ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
   public func wait() async throws {
     let handOff = HandOff<Outcome>()
-    switch state.withLock({ $0.arrive(handOff) }) {
+    switch state.withLock({ $0.arrive(.coming(handOff)) }) {
     case .settled(let outcome):
       try outcome.get()
     case .wait(let ticket):
@@ -67,7 +95,7 @@ public final class Condition: Sendable {
         await handOff.receive()
       } onCancel: {
         let leaver = state.withLock { $0.leave(ticket) }
-        leaver?.deliver(.cancelled)
+        leaver?.wake(with: .cancelled)
       }
       try outcome.get()
     }
@@ -84,43 +112,45 @@ public final class Condition: Sendable {
     if await outcome() == .dropped { throw SignalDropped() }
   }
 
-  /// Waits on behalf of a queue: while the task waits, its `Signal` stands in a queue of the caller's.
+  /// Waits on behalf of a line: while the task waits, its `LineSignal` stands in a line of the caller's.
   ///
-  /// The lock of that queue decides between hand-off and cancellation, so this wait does not look at
-  /// its task. When the task is cancelled, `leave` takes the signal out of the caller's queue, and
-  /// returns it if it was still there: then no other code can signal, and the wait ends with
-  /// `CancellationError`. If `leave` returns nil, other code has taken the signal and is about to
-  /// signal, and the wait ends normally. A task that is cancelled before it waits is treated alike.
+  /// The lock of that line decides between hand-off and cancellation, so this wait does not look at
+  /// its task. When the task is cancelled, `leave` takes the signal out of the caller's line, and
+  /// returns it if it was still there: then no other code can signal, and the wait ends as cancelled.
+  /// If `leave` returns nil, other code has taken the signal and is about to signal, and the wait ends
+  /// normally. A task that is cancelled before it waits is treated alike.
   ///
   /// Inlined, as are its caller and what it calls: each function that a waiting task is inside of costs
   /// it a frame, and a task has room for some 800 bytes of frames before it allocates a kilobyte more.
   @inline(__always)
-  func wait(leavingWith leave: @Sendable () -> Signal?) async throws {
-    let outcome = await withTaskCancellationHandler {
+  func wait(leavingWith leave: @Sendable () -> LineSignal?) async -> Outcome {
+    await withTaskCancellationHandler {
       await self.outcome()
     } onCancel: {
-      leave()?.cancel()
+      leave()?.settle(.cancelled)
     }
-    try outcome.get()
   }
 
-  /// Waits on behalf of a queue, as `wait(leavingWith:)`, and does not leave when cancelled.
+  /// Waits on behalf of a line, as `wait(leavingWith:)`, and does not leave when cancelled.
   ///
-  /// The queue keeps the signal until it signals, so no other outcome is possible.
+  /// The line keeps the signal until it signals, so no other outcome is possible.
   func waitInLine() async { _ = await outcome() }
 
   @inline(__always)
   private func outcome() async -> Outcome {
-    let handOff = HandOff<Outcome>()
-    switch state.withLock({ $0.arrive(handOff) }) {
-    case .settled(let outcome): return outcome
-    case .wait: return await handOff.receive()
+    await withUnsafeContinuation { continuation in
+      // Resumed exactly once: here if the event is over; otherwise the state holds the continuation, and
+      // `settle`, which takes it out, is the only way on. (`leave` needs a ticket, and nobody has it.)
+      if case .settled(let outcome) = state.withLock({ $0.arrive(.suspended(continuation)) }) {
+        continuation.resume(returning: outcome)
+      }
     }
   }
 
   fileprivate func settle(_ outcome: Outcome) {
-    let waiters = state.withLock { $0.settle(outcome) }
-    for waiter in waiters { waiter.deliver(outcome) }
+    let (first, others) = state.withLock { $0.settle(outcome) }
+    first?.wake(with: outcome)
+    for waiter in others ?? [] { waiter.wake(with: outcome) }
   }
 }
 
@@ -141,9 +171,17 @@ public final class Signal: Sendable {
   ///
   /// - Complexity: O(n) for n waiters.
   public func signal() { condition.settle(.signalled) }
+}
 
-  /// Wakes every waiter with `CancellationError`: the event will not happen.
-  func cancel() { condition.settle(.cancelled) }
+/// The signalling end as it stands in a line: no object of its own, so the line must not drop it.
+struct LineSignal: Sendable {
+  /// The other end.
+  let condition: Condition
+
+  func signal() { condition.settle(.signalled) }
+
+  /// Wakes the waiter because it has left the line: the event will not happen.
+  func settle(_ outcome: Condition.Outcome) { condition.settle(outcome) }
 }
 
 /// A wait that can never end otherwise: the condition's `Signal` went away unsignalled.
@@ -158,45 +196,71 @@ public struct SignalDropped: Error, Hashable, CustomStringConvertible {
 }
 
 extension Condition.Outcome {
-  fileprivate func get() throws {
+  func get() throws {
     switch self {
     case .signalled: return
     case .cancelled: throw CancellationError()
     case .dropped: throw SignalDropped()
+    case .timedOut: throw WaitTimedOut()
+    case .closed: throw LimiterClosed()
     }
   }
 }
 
 /// What a condition knows: how the event ended, or who waits for it.
 struct ConditionState<Waiter> {
+  enum Ticket: Hashable, Sendable {
+    /// The number of those who have been first.
+    case first(Int)
+    case other(WaiterQueue<Waiter>.Ticket)
+  }
+
   enum Arrival {
     /// The event is over; do not wait.
     case settled(Condition.Outcome)
-    case wait(WaiterQueue<Waiter>.Ticket)
+    case wait(Ticket)
   }
 
   private(set) var outcome: Condition.Outcome?
-  private var waiters = WaiterQueue<Waiter>()
+  /// Who came while nobody waited.
+  private var first: Waiter?
+  private var firsts = 0
+  /// Nil until a second comes: most conditions have one waiter in their life.
+  private var others: WaiterQueue<Waiter>?
 
-  var waiting: Int { waiters.count }
+  var waiting: Int { (others?.count ?? 0) + (first == nil ? 0 : 1) }
 
   mutating func arrive(_ waiter: Waiter) -> Arrival {
     if let outcome { return .settled(outcome) }
-    return .wait(waiters.append(waiter))
+    return .wait(join(waiter))
+  }
+
+  private mutating func join(_ waiter: Waiter) -> Ticket {
+    if waiting == 0 {
+      first = waiter
+      firsts += 1
+      return .first(firsts)
+    }
+    var others = others.take() ?? WaiterQueue()
+    defer { self.others = others }
+    return .other(others.append(waiter))
   }
 
   /// Settles how the event ended and returns the waiters to tell.
   ///
   /// The first settlement stays.
-  mutating func settle(_ outcome: Condition.Outcome) -> [Waiter] {
-    guard self.outcome == nil else { return [] }
+  mutating func settle(_ outcome: Condition.Outcome) -> (first: Waiter?, others: [Waiter]?) {
+    guard self.outcome == nil else { return (nil, nil) }
     self.outcome = outcome
-    return waiters.removeAll()
+    return (first.take(), others?.removeAll())
   }
 
   /// Returns the waiter to wake with the cancellation; nil if the event came first.
-  mutating func leave(_ ticket: WaiterQueue<Waiter>.Ticket) -> Waiter? {
-    waiters.remove(ticket)
+  mutating func leave(_ ticket: Ticket) -> Waiter? {
+    switch ticket {
+    case .first(let number): number == firsts ? first.take() : nil
+    case .other(let ticket): others?.remove(ticket)
+    }
   }
 }
 

@@ -1,62 +1,180 @@
 // The limiter's decisions, without its effects.
 //
-// Three facts: how many permits there are, how many are in use, who waits. Each method decides what an
-// event means and returns what to do about it; the limiter calls it under its lock and acts after the
-// lock is released. So the decisions can be tested exhaustively, and no waiter is resumed under the lock.
+// How many permits there are, how many are free, who waits. Each method decides what an event means and
+// returns whom to wake; the limiter calls it under its lock and acts after the lock is released. So the
+// decisions can be tested exhaustively, and no waiter is resumed under the lock.
 //
-// The invariant: `waiting > 0` only while `running >= limit`. A departing task's permit goes straight to
-// the first waiter and is not free in between, so no newcomer can overtake (no barging). The price is
-// that the permit is not used while the waiter wakes up; the gain is that no task starves.
+// The invariant: whoever is first in line does not fit. Each event that could change that (permits come
+// back, the limit is raised, the first in line leaves) therefore ends by admitting from the front, so
+// nobody waits while permits for it rest. A newcomer is admitted only past an empty line: nobody overtakes
+// (no barging), and many light tasks cannot starve a heavy one. The price is that permits rest while they
+// are gathered for a heavy waiter, or while a waiter that has its permit wakes up.
+//
+// Fits: as many permits are free as it needs, or nobody holds any. The second lets a task that needs more
+// permits than there are run alone. It would otherwise wait for ever.
+//
+// While nobody waits, the counts are in the atomic word and not here (see PermitWord.swift): `absorb`
+// takes them out of it, `offer` says what to put back.
 
 /// The permits of a limiter and the line for them.
 struct LimiterState<Waiter> {
-  typealias Ticket = WaiterQueue<Waiter>.Ticket
+  typealias Place = WaitingLine<Waiter>.Place
+  typealias Ticket = WaitingLine<Waiter>.Ticket
+
+  enum Arrival {
+    case admitted
+    case wait(Ticket)
+    /// The limiter is closed.
+    case refused
+  }
+
+  /// Why a waiter leaves the line.
+  enum Departure {
+    case cancelled
+    case timedOut
+  }
+
+  /// Those to wake: seldom more than one, which needs no array.
+  struct Turns {
+    var first: Waiter?
+    var others: [Waiter]?
+
+    mutating func append(_ waiter: Waiter) {
+      if first == nil {
+        first = waiter
+        return
+      }
+      if others == nil { others = [] }
+      others?.append(waiter)
+    }
+  }
 
   private(set) var limit: Int
-  /// Permits in use, including those handed to a waiter that has not woken yet.
-  private(set) var running = 0
-  private var waiters = WaiterQueue<Waiter>()
+  /// Permits that nobody has; less than 0 after the limit was lowered below those in use.
+  private(set) var free: Int
+  /// Those who have permits, including waiters that have not woken yet.
+  private(set) var holders = 0
+  private(set) var admitted = 0
+  private(set) var cancelled = 0
+  private(set) var timedOut = 0
+  private(set) var isClosed = false
+  private var longestWait = Duration.zero
+  private var line: WaitingLine<Waiter>
+  /// Woken when the limiter is closed and the last has left.
+  private var ending: Waiter?
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, agingAfter: Duration? = nil) {
+    self.limit = limit
+    free = limit
+    line = WaitingLine(agingAfter: agingAfter)
+  }
 
-  var waiting: Int { waiters.count }
+  /// Permits in use.
+  var running: Int { limit - free }
+  var waiting: Int { line.count }
 
-  /// Takes a permit if one is free; false if the newcomer must wait.
-  mutating func admitAtOnce() -> Bool {
-    guard running < limit else { return false }
-    running += 1
+  /// The longest anybody waited or has waited so far.
+  func longestWait(at now: Duration) -> Duration {
+    max(longestWait, now - (line.oldestArrival ?? now))
+  }
+
+  /// Takes the counts out of the atomic word.
+  mutating func absorb(_ word: PermitWord) {
+    free = word.free
+    holders = word.holders
+    admitted += word.admissions
+  }
+
+  /// What to put back into the atomic word; nil to keep it locked, so that everybody asks here.
+  func offer() -> PermitWord? {
+    guard line.count == 0, free >= 0, !isClosed else { return nil }
+    return PermitWord(free: free, holders: holders)
+  }
+
+  /// Takes permits if they are free; false if the newcomer must wait.
+  mutating func admitAtOnce(_ weight: Int = 1) -> Bool {
+    guard line.count == 0, fits(weight), !isClosed else { return false }
+    admit(weight)
     return true
   }
 
-  /// Takes a permit and returns nil, or puts the newcomer in the line and returns its ticket.
-  mutating func arrive(_ waiter: Waiter) -> Ticket? {
-    admitAtOnce() ? nil : waiters.append(waiter)
-  }
-
-  /// Gives a permit back: returns the waiter it goes to, nil if it is free now.
-  ///
-  /// After the limit was lowered, permits above it are retired instead.
-  mutating func depart() -> Waiter? {
-    if running <= limit, let next = waiters.popFirst() { return next }
-    running -= 1
-    return nil
-  }
-
-  /// Takes a cancelled waiter out; nil if it has its permit already.
-  mutating func leave(_ ticket: Ticket) -> Waiter? {
-    waiters.remove(ticket)
-  }
-
-  /// Changes the number of permits: returns the waiters that get one, first to last.
-  mutating func setLimit(_ limit: Int) -> [Waiter] {
-    self.limit = limit
-    var admitted: [Waiter] = []
-    while running < limit, let next = waiters.popFirst() {
-      running += 1
-      admitted.append(next)
+  /// Admits the newcomer or puts it in the line.
+  mutating func arrive(_ place: Place) -> Arrival {
+    if isClosed, !place.outlastsClosing { return .refused }
+    if line.count == 0, fits(place.weight) {
+      admit(place.weight)
+      return .admitted
     }
-    return admitted
+    return .wait(line.append(place))
+  }
+
+  /// Gives permits back: returns the waiters they go to.
+  mutating func depart(_ weight: Int = 1, at now: Duration = .zero) -> Turns {
+    free += weight
+    holders -= 1
+    return admitWaiters(at: now)
+  }
+
+  /// Takes a waiter out; nil if it has its permit already.
+  ///
+  /// Those behind it may fit now.
+  mutating func leave(
+    _ ticket: Ticket,
+    _ why: Departure = .cancelled,
+    at now: Duration = .zero
+  ) -> (leaver: Waiter, turns: Turns)? {
+    guard let place = line.remove(ticket) else { return nil }
+    switch why {
+    case .cancelled: cancelled += 1
+    case .timedOut: timedOut += 1
+    }
+    longestWait = max(longestWait, now - place.arrived)
+    return (place.waiter, admitWaiters(at: now))
+  }
+
+  /// Changes the number of permits: returns the waiters that get some.
+  mutating func setLimit(_ limit: Int, at now: Duration = .zero) -> Turns {
+    free += limit - self.limit
+    self.limit = limit
+    return admitWaiters(at: now)
+  }
+
+  /// Refuses all who arrive from now on: returns those that wait no longer, and who is told of the end.
+  mutating func close(at now: Duration = .zero) -> (refused: [Waiter], turns: Turns) {
+    isClosed = true
+    return (line.close(), admitWaiters(at: now))
+  }
+
+  /// Notes who is to be told when all have left a closed limiter; returns who was noted first.
+  ///
+  /// Nil if all have left already.
+  mutating func awaitEnd(_ waiter: Waiter) -> Waiter? {
+    if hasEnded { return nil }
+    ending = ending ?? waiter
+    return ending
+  }
+
+  private var hasEnded: Bool { isClosed && holders == 0 && line.count == 0 }
+
+  private func fits(_ weight: Int) -> Bool { free >= weight || holders == 0 }
+
+  private mutating func admit(_ weight: Int) {
+    free -= weight
+    holders += 1
+    admitted += 1
+  }
+
+  private mutating func admitWaiters(at now: Duration) -> Turns {
+    var turns = Turns()
+    while let place = line.popFirst(at: now, upTo: holders == 0 ? .max : free) {
+      admit(place.weight)
+      longestWait = max(longestWait, now - place.arrived)
+      turns.append(place.waiter)
+    }
+    if hasEnded, let ending = ending.take() { turns.append(ending) }
+    return turns
   }
 }
 
 extension LimiterState: Sendable where Waiter: Sendable {}
+extension LimiterState.Turns: Sendable where Waiter: Sendable {}

@@ -1,4 +1,8 @@
+#if EXPLORABLE
+internal import ExplorableSynchronization
+#else
 internal import Synchronization
+#endif
 
 // A lock whose hand-overs the thread sanitizer can see.
 //
@@ -6,7 +10,8 @@ internal import Synchronization
 // the library's own code, which is not instrumented. The thread sanitizer therefore takes the next access
 // to the protected value for a race, and reports so many false races that real ones are hard to find.
 // Here each holder also stores to an atomic as it leaves, and the next one loads it as it enters. The
-// mutex does not need this; the sanitizer sees it, and on most machines it is an ordinary store and load.
+// mutex does not need this, so an optimised build does without. (There is no condition for "built with
+// the sanitizer". To use it on an optimised build, define `SANITIZED`.)
 
 /// A value that one thread at a time can use.
 ///
@@ -16,7 +21,9 @@ internal import Synchronization
 /// `package`, because rooms that import this one use it too, to be clean under the sanitizer.
 package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   private let mutex: Mutex<Value>
+  #if (DEBUG || SANITIZED) && !EXPLORABLE
   private let holders = Atomic<Int>(0)
+  #endif
 
   package init(_ value: Value) { mutex = Mutex(value) }
 
@@ -25,8 +32,10 @@ package struct Lock<Value: Sendable>: ~Copyable, Sendable {
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try mutex.withLock { value throws(Failure) in
+      #if (DEBUG || SANITIZED) && !EXPLORABLE
       let count = holders.load(ordering: .acquiring)
       defer { holders.store(count &+ 1, ordering: .releasing) }
+      #endif
       return try body(&value)
     }
   }

@@ -17,7 +17,7 @@
 final class SerialPermit: Sendable {
   typealias Work = @Sendable () async -> Void
 
-  private let state = Lock(SerialPermitState<Signal, Work>())
+  private let state = Lock(SerialPermitState<LineSignal, Work>())
 
   /// Whether the permit is in use; a snapshot.
   var isTaken: Bool { state.withLock { $0.isTaken } }
@@ -31,15 +31,15 @@ final class SerialPermit: Sendable {
   func acquire() async throws {
     try Task.checkCancellation()
     if state.withLock({ $0.acquireAtOnce() }) { return }
-    let (condition, signal) = Condition.makeCondition()
+    let (condition, signal) = Condition.makeForLine()
     guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
-    try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } })
+    try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } }).get()
   }
 
   /// Takes the permit, waiting for it in line even if the task is cancelled meanwhile.
   func acquireUncancellably() async {
     if state.withLock({ $0.acquireAtOnce() }) { return }
-    let (condition, signal) = Condition.makeCondition()
+    let (condition, signal) = Condition.makeForLine()
     if state.withLock({ $0.arrive(signal) }) != nil { await condition.waitInLine() }
   }
 

@@ -52,6 +52,12 @@ struct WaiterQueue<Element> {
 
   private(set) var count = 0
 
+  /// What `value` says of the element that has waited longest.
+  @inline(__always)
+  func first<Value>(_ value: (borrowing Element) -> Value) -> Value? {
+    front == Self.nowhere ? nil : slots[front].element.map(value)
+  }
+
   /// The number of slots in memory, taken or vacant.
   var slotCount: Int { slots.count }
 

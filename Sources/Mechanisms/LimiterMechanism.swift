@@ -12,7 +12,7 @@ package final class LimiterMechanism: RunMechanism {
     explanation: """
       A task that finds no permit makes a Condition, puts its Signal in a line and waits, suspended, \
       holding no thread. A departing task hands its permit to the first in line by signalling, so \
-      nobody overtakes. While permits are free a call costs two passes through a lock.
+      nobody overtakes. While permits are free a call costs two atomic operations.
 
       A task cancelled while it waits leaves the line at once and its body never runs. The code is \
       Sources/Limiters/ConcurrencyLimiter.swift and Condition.swift.

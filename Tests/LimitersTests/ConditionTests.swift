@@ -152,25 +152,17 @@ import Testing
     #expect(journal.entries == ["signalled, cancelled: true"])
   }
 
-  @Test func `lets a cancelled task leave a caller's queue even before it has suspended`() {
-    var line = WaiterQueue<Signal>()
-    let (condition, ticket) = {
-      let (condition, signal) = Condition.makeCondition()
-      return (condition, line.append(signal))
-    }()
-    let queue = Mutex(line)
-    line = WaiterQueue()
+  @Test func `lets a cancelled task leave a caller's line even before it has suspended`() {
+    let (condition, signal) = Condition.makeForLine()
+    let line = Mutex(WaiterQueue<LineSignal>())
+    let ticket = line.withLock { $0.append(signal) }
     let task = Task(executorPreference: executor) { [journal] in
-      do {
-        try await condition.wait(leavingWith: { queue.withLock { $0.remove(ticket) } })
-        journal.note("signalled")
-      } catch {
-        journal.note("\(type(of: error))")
-      }
+      let outcome = await condition.wait(leavingWith: { line.withLock { $0.remove(ticket) } })
+      journal.note("\(outcome)")
     }
     task.cancel()
     executor.runAll()
-    #expect(journal.entries == ["CancellationError"])
-    #expect(queue.withLock { $0.count } == 0)
+    #expect(journal.entries == ["cancelled"])
+    #expect(line.withLock { $0.count } == 0)
   }
 }

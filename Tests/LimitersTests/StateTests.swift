@@ -8,68 +8,183 @@ import Testing
 
 @Suite(.watched) struct `The limiter's state` {
   private enum Operation {
-    case arrive
+    case arrive(weight: Int)
     case depart
     /// The waiter who arrived at this position, if it waits.
     case leave(Int)
     case setLimit(Int)
+    case close
   }
 
-  @Test func `hands permits on in order and conserves them, in every short history`() throws {
-    let operations: [Operation] = [
-      .arrive, .depart, .leave(1), .leave(2), .setLimit(1), .setLimit(2),
-    ]
-    try forEverySequence(of: operations, length: 6) { sequence in
+  /// Holders and a line, as simple as can be.
+  private struct Model {
+    var limit = 1
+    var holders: [Int] = []
+    var line: [(number: Int, weight: Int)] = []
+    var isClosed = false
+
+    func fits(_ weight: Int) -> Bool { holders.isEmpty || holders.reduce(weight, +) <= limit }
+
+    /// Admits from the front, and returns who it was.
+    mutating func admit() -> [Int] {
+      var admitted: [Int] = []
+      while let next = line.first, fits(next.weight) {
+        holders.append(next.weight)
+        admitted.append(next.number)
+        line.removeFirst()
+      }
+      return admitted
+    }
+  }
+
+  @Test(arguments: [[1, 2], [2, 3]])
+  func `hands permits on in order and conserves them, in every short history`(
+    weights: [Int]
+  ) throws {
+    let operations: [Operation] =
+      weights.map { .arrive(weight: $0) } + [
+        .depart, .leave(1), .leave(2), .setLimit(1), .setLimit(2), .close,
+      ]
+    try forEverySequence(of: operations, length: 5) { sequence in
       var state = LimiterState<Int>(limit: 1)
-      var limit = 1
-      var admitted = 0
-      var line: [Int] = []
+      var model = Model()
       var tickets: [Int: LimiterState<Int>.Ticket] = [:]
       var arrivals = 0
       for operation in sequence {
         switch operation {
-        case .arrive:
-          let ticket = state.arrive(arrivals)
-          if admitted < limit {
-            try #require(ticket == nil)
-            admitted += 1
-          } else {
-            let ticket = try #require(ticket)
+        case .arrive(let weight):
+          switch state.arrive(.init(waiter: arrivals, weight: weight)) {
+          case .admitted:
+            try #require(!model.isClosed && model.line.isEmpty && model.fits(weight))
+            model.holders.append(weight)
+          case .wait(let ticket):
+            try #require(!model.isClosed && !(model.line.isEmpty && model.fits(weight)))
             tickets[arrivals] = ticket
-            line.append(arrivals)
+            model.line.append((arrivals, weight))
+          case .refused:
+            try #require(model.isClosed)
           }
           arrivals += 1
         case .depart:
-          guard admitted > 0 else { continue }
-          admitted -= 1
-          let next = admitted < limit && !line.isEmpty ? line.removeFirst() : nil
-          try #require(state.depart() == next)
-          if next != nil { admitted += 1 }
+          guard !model.holders.isEmpty else { continue }
+          let turns = state.depart(model.holders.removeFirst())
+          try #require(turns.all == model.admit())
         case .leave(let arrival):
           guard let ticket = tickets[arrival] else { continue }
-          let expected = line.firstIndex(of: arrival).map { line.remove(at: $0) }
-          try #require(state.leave(ticket) == expected)
-        case .setLimit(let newLimit):
-          limit = newLimit
-          let next = Array(line.prefix(max(0, limit - admitted)))
-          line.removeFirst(next.count)
-          admitted += next.count
-          try #require(state.setLimit(limit) == next)
+          let index = model.line.firstIndex { $0.number == arrival }
+          if let index { model.line.remove(at: index) }
+          let left = state.leave(ticket)
+          try #require(left?.leaver == (index == nil ? nil : arrival))
+          try #require(left?.turns.all ?? [] == model.admit())
+        case .setLimit(let limit):
+          model.limit = limit
+          try #require(state.setLimit(limit).all == model.admit())
+        case .close:
+          let (refused, turns) = state.close()
+          try #require(refused == model.line.map(\.number))
+          try #require(turns.all.isEmpty)
+          model.line = []
+          model.isClosed = true
         }
-        try #require(state.running == admitted)
-        try #require(state.waiting == line.count)
-        try #require(state.waiting == 0 || state.running >= state.limit)
+        try #require(state.running == model.holders.reduce(0, +))
+        try #require(state.holders == model.holders.count)
+        try #require(state.waiting == model.line.count)
+        try #require(state.limit == model.limit)
+        let offer = state.offer()
+        try #require((offer == nil) == (!model.line.isEmpty || model.isClosed || state.free < 0))
+        if let offer {
+          try #require(offer.free == state.free && offer.holders == state.holders)
+        }
       }
     }
   }
 
   @Test func `gives a newcomer no permit while somebody waits`() {
-    var state = LimiterState<Int>(limit: 1)
-    #expect(state.arrive(0) == nil)
-    #expect(state.arrive(1) != nil)
-    #expect(state.depart() == 1)
+    var state = LimiterState<Int>(limit: 2)
+    _ = state.arrive(.init(waiter: 0))
+    guard case .wait = state.arrive(.init(waiter: 1, weight: 2)) else {
+      Issue.record("two permits were given out of one")
+      return
+    }
     let overtook = state.admitAtOnce()
-    #expect(!overtook)
+    #expect(!overtook, "one permit rests for the one who needs two")
+  }
+
+  @Test func `admits who stood behind a heavy waiter that left`() {
+    var state = LimiterState<Int>(limit: 2)
+    _ = state.arrive(.init(waiter: 0))
+    guard case .wait(let heavy) = state.arrive(.init(waiter: 1, weight: 2)) else { return }
+    _ = state.arrive(.init(waiter: 2))
+    #expect(state.leave(heavy)?.turns.all == [2])
+  }
+
+  @Test func `admits by priority, and whoever has waited for the aging bound before all others`() {
+    var state = LimiterState<String>(limit: 1, agingAfter: .seconds(10))
+    _ = state.arrive(.init(waiter: "holder"))
+    func arrive(_ name: String, _ priority: UInt8, at seconds: Int) {
+      _ = state.arrive(.init(waiter: name, priority: priority, arrived: .seconds(seconds)))
+    }
+    arrive("low 1", 1, at: 1)
+    arrive("high 1", 9, at: 2)
+    arrive("middle", 5, at: 3)
+    arrive("high 2", 9, at: 4)
+    arrive("low 2", 1, at: 5)
+    let order = [9, 10, 11, 12, 14].flatMap { state.depart(at: .seconds($0)).all }
+    #expect(order == ["high 1", "high 2", "low 1", "middle", "low 2"])
+  }
+
+  @Test func `counts what happened`() {
+    var state = LimiterState<Int>(limit: 1)
+    _ = state.arrive(.init(waiter: 0))
+    for (waiter, why) in [(1, LimiterState<Int>.Departure.cancelled), (2, .timedOut)] {
+      guard case .wait(let ticket) = state.arrive(.init(waiter: waiter, arrived: .seconds(1)))
+      else {
+        continue
+      }
+      _ = state.leave(ticket, why, at: .seconds(1 + waiter))
+    }
+    _ = state.arrive(.init(waiter: 3, arrived: .seconds(10)))
+    #expect(state.longestWait(at: .seconds(11)) == .seconds(2))
+    #expect(state.longestWait(at: .seconds(15)) == .seconds(5), "those who still wait count too")
+    _ = state.depart(at: .seconds(17))
+    #expect(state.longestWait(at: .seconds(17)) == .seconds(7))
+    #expect(state.admitted == 2 && state.cancelled == 1 && state.timedOut == 1)
+  }
+}
+
+@Suite(.watched) struct `The permits' word` {
+  @Test func `takes and gives back what is there, and nothing while it is locked`() {
+    for limit in [1, 2, 3, PermitWord.mostPermits] {
+      var word = PermitWord(free: limit, holders: 0)
+      #expect(word.taking(limit + 1) == nil)
+      for taken in 1...min(limit, 3) {
+        guard let next = word.taking(1) else {
+          Issue.record("\(limit - taken + 1) permits were free")
+          return
+        }
+        word = next
+        #expect(word.free == limit - taken)
+        #expect(word.holders == taken)
+        #expect(word.admissions == taken)
+      }
+      #expect(word.givingBack(1)?.holders == min(limit, 3) - 1)
+      #expect(word.givingBack(1)?.free == limit - min(limit, 3) + 1)
+    }
+    #expect(PermitWord.locked.taking(1) == nil)
+    #expect(PermitWord.locked.givingBack(1) == nil)
+  }
+
+  @Test func `asks the lock before the admissions overflow`() throws {
+    var word = PermitWord(free: 1, holders: 0)
+    for count in 1...255 {
+      word = try #require(word.taking(1)?.givingBack(1))
+      #expect(word.admissions == count)
+    }
+    #expect(word.taking(1) == nil)
+    var state = LimiterState<Int>(limit: 1)
+    state.absorb(word)
+    #expect(state.admitted == 255)
+    #expect(state.offer()?.admissions == 0)
   }
 }
 
@@ -146,7 +261,7 @@ import Testing
       var state = ConditionState<Int>()
       var outcome: Condition.Outcome?
       var parked: [Int] = []
-      var tickets: [WaiterQueue<Int>.Ticket] = []
+      var tickets: [ConditionState<Int>.Ticket] = []
       for operation in sequence {
         switch operation {
         case .arrive:
@@ -158,7 +273,8 @@ import Testing
             tickets.append(ticket)
           }
         case .settle(let settled):
-          try #require(state.settle(settled) == parked)
+          let (first, others) = state.settle(settled)
+          try #require([first].compactMap(\.self) + (others ?? []) == parked)
           parked = []
           outcome = outcome ?? settled
         case .leave(let arrival):
@@ -209,4 +325,8 @@ import Testing
     }
     #expect(message(of: result).contains("a hand-off was received twice"))
   }
+}
+
+extension LimiterState.Turns {
+  var all: [Waiter] { [first].compactMap(\.self) + (others ?? []) }
 }

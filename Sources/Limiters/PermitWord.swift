@@ -1,0 +1,52 @@
+// The permits in one atomic word, while nobody waits.
+//
+// Three counts that change together: free permits, those who hold any, and admissions since the lock was
+// last taken. So one compare-and-swap takes a permit or gives it back, and the statistics cost nothing.
+// The sign says who may change the word: while it is clear, everybody, by compare-and-swap; while it is
+// set, only who holds the limiter's lock (see ConcurrencyLimiter.swift).
+
+/// The counts of a limiter for whose permits nobody waits.
+@frozen @usableFromInline
+struct PermitWord: Hashable, Sendable {
+  @usableFromInline var bits: Int
+
+  @inlinable
+  init(bits: Int) { self.bits = bits }
+
+  /// Packs the counts.
+  ///
+  /// `free` is at most `mostPermits`. Each holder is a suspended task or a value in memory: fewer than the
+  /// 16 million that fit.
+  init(free: Int, holders: Int) { bits = free | holders << 31 }
+
+  /// The word while its counts are the lock's.
+  @inlinable
+  static var locked: Self { Self(bits: .min) }
+
+  static var mostPermits: Int { Int(Int32.max) }
+
+  @inlinable var isLocked: Bool { bits < 0 }
+  @inlinable var free: Int { bits & 0x7FFF_FFFF }
+  var holders: Int { bits >> 31 & 0xFF_FFFF }
+  var admissions: Int { bits >> 55 & 0xFF }
+
+  /// One holder and one admission.
+  @inlinable
+  static var admission: Int { 1 << 31 | 1 << 55 }
+
+  /// The word with `weight` permits taken; nil if the lock must decide.
+  ///
+  /// It must if too few are free (none are in the locked word), or when the admissions have filled their
+  /// eight bits.
+  @inlinable
+  func taking(_ weight: Int) -> Self? {
+    let taken = Self(bits: bits &+ Self.admission &- weight)
+    return free >= weight && !taken.isLocked ? taken : nil
+  }
+
+  /// The word with `weight` permits given back; nil if the lock must decide.
+  @inlinable
+  func givingBack(_ weight: Int) -> Self? {
+    isLocked ? nil : Self(bits: bits &+ weight &- 1 << 31)
+  }
+}

@@ -1,0 +1,350 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Limiters
+
+/// Everything of a limiter but `run` and its cancellation, which `ConcurrencyLimiterTests` has.
+@Suite(.watched) struct `A limiter's permits` {
+  private let executor = HandDrivenExecutor()
+  private let journal = Journal()
+  private let clock = HandClock()
+
+  private func start(
+    _ name: String,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) -> Task<Void, Never> {
+    Task(executorPreference: executor) { [journal] in
+      do {
+        try await body()
+        journal.note("\(name) done")
+      } catch {
+        journal.note("\(name) \(type(of: error))")
+      }
+    }
+  }
+
+  @Test func `are free again when they are released, and when they go out of scope`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    #expect(limiter.running == 1)
+    permit.release()
+    #expect(limiter.running == 0)
+    do {
+      guard let permit = limiter.tryAcquire() else {
+        Issue.record("a permit was free")
+        return
+      }
+      #expect(limiter.running == permit.weight)
+    }
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are given at once or not at all, if that is asked for`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    if limiter.tryAcquire() != nil { Issue.record("two permits were given out of one") }
+    #expect(await limiter.runIfFree { 1 } == nil)
+    permit.release()
+    #expect(await limiter.runIfFree { 1 } == 1)
+    await #expect(throws: Failure()) { try await limiter.runIfFree { throw Failure() } }
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are not given at once while somebody waits for more`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    let permit = try await limiter.acquire()
+    let heavy = start("heavy") { try await limiter.run(weight: 2) {} }
+    executor.runAll()
+    #expect(limiter.waiting == 1)
+    if limiter.tryAcquire() != nil { Issue.record("the permit rests for the heavy waiter") }
+    permit.release()
+    executor.runAll()
+    await heavy.value
+    #expect(journal.entries == ["heavy done"])
+  }
+
+  @Test func `are acquired in line, and not by a task that is cancelled there`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    let first = start("t1") { try await limiter.acquire().release() }
+    let second = start("t2") { try await limiter.acquire().release() }
+    executor.runAll()
+    #expect(limiter.waiting == 2)
+    first.cancel()
+    #expect(limiter.waiting == 1)
+    permit.release()
+    executor.runAll()
+    await second.value
+    #expect(journal.entries.sorted() == ["t1 CancellationError", "t2 done"])
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `may be acquired by a cancelled task that need not wait`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let task = start("t1") { try await limiter.acquire().release() }
+    task.cancel()
+    executor.runAll()
+    await task.value
+    #expect(journal.entries == ["t1 done"])
+  }
+
+  @Test func `can be detached, and released by another task exactly once`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let token = try await limiter.acquire().detach()
+    #expect(limiter.running == 1)
+    await Task { token.release() }.value
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are given back with the last reference to a token`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    do { _ = try await limiter.acquire().detach() }
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `stop the program when a token is released twice, naming the caller`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let token = try await ConcurrencyLimiter(concurrency: 1).acquire().detach()
+      token.release()
+      token.release()
+    }
+    #expect(message(of: result).contains("release was called a second time"))
+    #expect(message(of: result).contains("PermitTests.swift"))
+  }
+
+  @Test func `stop the program when none is asked for, naming the caller`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try await ConcurrencyLimiter(concurrency: 1).run(weight: 0) {}
+    }
+    #expect(message(of: result).contains("weight is 0, but must be at least 1"))
+    #expect(message(of: result).contains("PermitTests.swift"))
+  }
+
+  @Test func `go to a heavy waiter before the light ones behind it`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 3)
+    let (gate, signal) = Condition.makeCondition()
+    let light = start("light 1") { try await limiter.run { try await gate.wait() } }
+    let heavy = start("heavy") { [journal] in
+      try await limiter.run(weight: 3) { journal.note("\(limiter.statistics.borrowers) holds") }
+    }
+    let last = start("light 2") { try await limiter.run {} }
+    executor.runAll()
+    #expect(limiter.waiting == 2, "two permits rest for the heavy one")
+    signal.signal()
+    executor.runAll()
+    for task in [light, heavy, last] { await task.value }
+    #expect(journal.entries == ["light 1 done", "1 holds", "heavy done", "light 2 done"])
+  }
+
+  @Test func `let a body run alone that needs more than there are`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    let (gate, signal) = Condition.makeCondition()
+    let huge = start("huge") { try await limiter.run(weight: 5) { try await gate.wait() } }
+    let other = start("other") { try await limiter.run {} }
+    executor.runAll()
+    #expect(limiter.running == 5)
+    #expect(limiter.waiting == 1)
+    signal.signal()
+    executor.runAll()
+    for task in [huge, other] { await task.value }
+    #expect(journal.entries == ["huge done", "other done"])
+    #expect(await limiter.runIfFree(weight: 2) { true } == true)
+  }
+
+  @Test func `reach a waiter that became too heavy when the limit was lowered`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 3)
+    let permit = try await limiter.acquire()
+    let heavy = start("heavy") { try await limiter.run(weight: 3) {} }
+    executor.runAll()
+    limiter.setConcurrency(1)
+    permit.release()
+    executor.runAll()
+    await heavy.value
+    #expect(journal.entries == ["heavy done"])
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are waited for only so long, on the clock that is given`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1, clock: clock)
+    let permit = try await limiter.acquire()
+    let first = start("t1") { [clock] in
+      try await limiter.run(waitingAtMost: .seconds(2), clock: clock) {}
+    }
+    let second = start("t2") { [clock] in
+      try await limiter.acquire(waitingAtMost: .seconds(3), clock: clock).release()
+    }
+    executor.runAll()
+    clock.advance(by: .seconds(1))
+    executor.runAll()
+    #expect(limiter.waiting == 2)
+    clock.advance(by: .seconds(1))
+    executor.runAll()
+    await first.value
+    #expect(journal.entries == ["t1 WaitTimedOut"])
+    permit.release()
+    executor.runAll()
+    await second.value
+    #expect(journal.entries == ["t1 WaitTimedOut", "t2 done"])
+    #expect(clock.sleeping == 0, "no timer outlives its wait")
+    #expect(limiter.statistics.timedOut == 1)
+    #expect(limiter.statistics.longestWait == .seconds(2))
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are used or passed on when they come together with the deadline`() async throws {
+    for permitComesFirst in [true, false] {
+      let limiter = ConcurrencyLimiter(concurrency: 1)
+      let permit = try await limiter.acquire()
+      let task = start("t1") { [clock] in
+        try await limiter.run(waitingAtMost: .seconds(1), clock: clock) {}
+      }
+      executor.runAll()
+      if permitComesFirst {
+        permit.release()
+        clock.advance(by: .seconds(1))
+      } else {
+        clock.advance(by: .seconds(1))
+        executor.runAll()
+        permit.release()
+      }
+      executor.runAll()
+      await task.value
+      #expect(limiter.running == 0 && limiter.waiting == 0)
+    }
+    #expect(journal.entries == ["t1 done", "t1 WaitTimedOut"])
+  }
+
+  @Test func `are denied to a task that is cancelled before its deadline`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    let task = start("t1") { [clock] in
+      try await limiter.run(waitingAtMost: .seconds(1), clock: clock) {}
+    }
+    executor.runAll()
+    task.cancel()
+    executor.runAll()
+    await task.value
+    #expect(journal.entries == ["t1 CancellationError"])
+    #expect(clock.sleeping == 0)
+    permit.release()
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are refused by a closed limiter, to those who wait and to those who come later`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    let waiting = start("t1") { try await limiter.run {} }
+    let mustRun = start("t2") { await limiter.runUncancellably {} }
+    executor.runAll()
+    limiter.close()
+    let late = start("t3") { try await limiter.acquire().release() }
+    let closed = start("closed") { await limiter.closed() }
+    executor.runAll()
+    for task in [waiting, late] { await task.value }
+    #expect(journal.entries == ["t1 LimiterClosed", "t3 LimiterClosed"])
+    if limiter.tryAcquire() != nil { Issue.record("a closed limiter gave a permit") }
+    #expect(await limiter.runIfFree {} == nil)
+    permit.release()
+    executor.runAll()
+    for task in [mustRun, closed] { await task.value }
+    #expect(Set(journal.entries.dropFirst(2)) == ["t2 done", "closed done"])
+    await limiter.closed()
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `go first to the task of the highest priority, if that is asked for`() async throws {
+    let limiter = ConcurrencyLimiter(
+      concurrency: 1,
+      order: .priority(agingAfter: .seconds(60)),
+      clock: clock
+    )
+    let permit = try await limiter.acquire()
+    let tasks = [("low 1", TaskPriority.low), ("high", .high), ("low 2", .low)].map {
+      name,
+      priority in
+      Task(executorPreference: executor, priority: priority) { [journal] in
+        try await limiter.run { journal.note(name) }
+      }
+    }
+    executor.runAll()
+    permit.release()
+    executor.runAll()
+    for task in tasks { _ = await task.result }
+    #expect(journal.entries == ["high", "low 1", "low 2"])
+  }
+
+  @Test func `are counted`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 3, clock: clock)
+    for _ in 1...1_000 { try await limiter.run {} }
+    let permit = try await limiter.acquire(weight: 2)
+    #expect(
+      limiter.statistics
+        == .init(
+          running: 2,
+          borrowers: 1,
+          waiting: 0,
+          admitted: 1_001,
+          cancelled: 0,
+          timedOut: 0,
+          longestWait: .zero
+        )
+    )
+    let cancelled = start("t1") { try await limiter.run(weight: 2) {} }
+    executor.runAll()
+    #expect(limiter.statistics.waiting == 1)
+    clock.advance(by: .seconds(5))
+    cancelled.cancel()
+    executor.runAll()
+    await cancelled.value
+    #expect(limiter.statistics.cancelled == 1)
+    #expect(limiter.statistics.longestWait == .seconds(5))
+    permit.release()
+  }
+
+  @Test func `are not waited for inside of a body that holds one, if nesting is detected`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
+    await #expect(throws: NestedRun()) {
+      try await limiter.run { try await limiter.run {} }
+    }
+    await #expect(throws: NestedRun()) {
+      try await limiter.run {
+        async let child: Void = limiter.run {}
+        try await child
+      }
+    }
+    #expect(limiter.running == 0)
+    limiter.setConcurrency(2)
+    #expect(try await limiter.run { try await limiter.run { 1 } } == 1, "it need not wait")
+  }
+
+  @Test func `may be waited for by a task that was started in a body that has ended`() async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
+    let (gate, signal) = Condition.makeCondition()
+    let late = try await limiter.run {
+      Task(executorPreference: executor) {
+        try await gate.wait()
+        try await limiter.run {}
+      }
+    }
+    executor.runAll()
+    let permit = try await limiter.acquire()
+    signal.signal()
+    executor.runAll()
+    #expect(limiter.waiting == 1)
+    permit.release()
+    executor.runAll()
+    try await late.value
+  }
+
+  @Test func `say in their errors what to do`() {
+    #expect("\(WaitTimedOut())".contains("waitingAtMost"))
+    #expect("\(LimiterClosed())".contains("closed"))
+    #expect("\(NestedRun())".contains("take one permit at a time"))
+  }
+}
