@@ -53,6 +53,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
+    .library(name: "ExplorableSynchronization", targets: ["ExplorableSynchronization"]),
     .executable(name: "lab", targets: ["lab"]),
     .executable(name: "bench", targets: ["bench"]),
   ],
@@ -74,13 +75,17 @@ let package = Package(
     // Counts allocations by standing in front of malloc; only the bench links it.
     .target(name: "CAllocations"),
 
+    // What explorable locks and atomics look at before each operation.
+    .target(name: "CExplorable"),
+
     // What several rooms need and none owns: the machine's clocks, threads, seeded numbers, words.
     room("Basics"),
 
     room("Limiters"),
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
-    room("Exploration", "Basics"),
+    room("ExplorableSynchronization", "Basics", "CExplorable"),
+    room("Exploration", "Basics", "ExplorableSynchronization"),
     room("Workloads", "Basics"),
     room("ChildProcesses", subprocess, system),
     room("GradeReport"),
@@ -170,7 +175,7 @@ let package = Package(
     tests("LimitersTests", "Limiters", "Basics"),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
-    tests("ExplorationTests", "Exploration", "Basics", "Limiters"),
+    tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
     tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook"),
     tests("GradingTests", "Grading", "GradeReport", "Limiters"),

@@ -15,6 +15,9 @@ package struct Choice: Hashable, Sendable {
     case wake
     /// The limit becomes what stands in the agent's place.
     case limit
+
+    /// Whether it is a step of an agent's own.
+    var isOwn: Bool { self == .run || self == .turn }
   }
 
   package var kind: Kind
@@ -26,6 +29,15 @@ package struct Choice: Hashable, Sendable {
 
   /// Whether it comes from outside: it gives no agent a step.
   var isInterference: Bool { kind == .cancel || kind == .limit }
+
+  /// Who does it: `t02`, or what comes from outside, as a noun.
+  var actorName: String {
+    switch kind {
+    case .cancel: "the cancelling of \(PropertyMonitor.name(Int(agent)))"
+    case .limit: "the change of the limit"
+    case .run, .turn, .wake: PropertyMonitor.name(Int(agent))
+    }
+  }
 
   /// One number for all of it.
   var code: UInt64 {

@@ -47,6 +47,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// The simulated task that is being started; 0 for none.
   @exclusivity(unchecked) private var starting: Int32 = 0
   @exclusivity(unchecked) private var tickets: UInt64 = 0
+  /// Where jobs run that may stop in the middle; nil where none may.
+  @exclusivity(unchecked) var carriers: Carriers?
   private let thread: UInt
   /// Where jobs go that did not come from the exploring thread.
   private let strays = Strays()
@@ -80,7 +82,12 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Puts a job among the ready ones; it comes from a task of this executor or of the global pool.
   func take(_ job: UnownedJob) {
-    guard OSThread.current == thread else { return strays.note() }
+    if OSThread.current == thread { return admit(job) }
+    if carriers?.post(job) != true { strays.note() }
+  }
+
+  /// Puts a job among the ready ones, on the thread that has the baton.
+  func admit(_ job: UnownedJob) {
     let serial = job.taskSerial
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
@@ -95,24 +102,56 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Runs a ready step.
   func run(readyAt index: Int) {
+    pick(readyAt: index).runSynchronously(on: asUnownedTaskExecutor())
+    running = 0
+  }
+
+  /// Takes a ready step out, to be run in the name of its agent.
+  func pick(readyAt index: Int) -> UnownedJob {
     let step = ready.remove(at: index)
     if step.isTurn || step.agent > tasks { readyHelpers -= 1 }
     running = step.agent
     isTurn = step.isTurn
-    step.job.runSynchronously(on: asUnownedTaskExecutor())
-    running = 0
+    return step.job
   }
 
-  /// Wakes a sleeper; whether the next step it needs is its own.
-  ///
-  /// The alternative is the turn of the actor that it belongs to.
-  func wake(sleeperAt index: Int) -> Bool {
+  /// Takes a sleeper out, to be resumed in its name.
+  func pick(sleeperAt index: Int) -> UnsafeContinuation<Void, any Error> {
     let sleeper = sleepers.remove(at: index)
-    let before = ready.count
     running = sleeper.agent
-    sleeper.continuation.resume()
+    return sleeper.continuation
+  }
+
+  /// In whose name code runs: kept while a job stands in the middle.
+  struct Frame {
+    var running: Int32 = 0
+    var isTurn = false
+  }
+
+  var frame: Frame {
+    get { Frame(running: running, isTurn: isTurn) }
+    set { (running, isTurn) = (newValue.running, newValue.isTurn) }
+  }
+
+  /// What follows is done by `agent`; 0 for the driver.
+  func enter(_ agent: Int32) { frame = Frame(running: agent) }
+
+  /// The number of an agent that is no task.
+  func newAgent() -> Int32 {
+    serials.append(.max)
+    return Int32(serials.count - 1)
+  }
+
+  /// The choice by which the code of the calling thread goes on: its task's, if it is in one.
+  func choiceOfCurrentCode(orElse choice: Choice) -> Choice {
+    guard let job = UnownedJob.ofCurrentTask else { return choice }
+    return Choice(.run, Int(agent(ofSerial: job.taskSerial)))
+  }
+
+  /// Wakes a sleeper: its next step is ready, or the turn of the actor that it belongs to.
+  func wake(sleeperAt index: Int) {
+    pick(sleeperAt: index).resume()
     running = 0
-    return ready.count > before && !ready[before].isTurn
   }
 
   /// Starts simulated task `task`, which `body` creates.
@@ -129,6 +168,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   func pause() async throws {
+    carriers?.rejoin()
     try Task.checkCancellation()
     tickets += 1
     let ticket = tickets

@@ -24,6 +24,9 @@ package struct Explorer: Sendable {
   package var reduction: Reduction
   /// A schedule that gets this long is given up, and the coverage is not exhaustive.
   package var longest: Int
+  /// How often an agent that could go on may be made to wait, at most, in the exhaustive strategy; nil
+  /// for any number.
+  package var preemptions: Int?
   /// Whether the first violation ends the exploration.
   package var stopsAtViolation: Bool
 
@@ -33,6 +36,7 @@ package struct Explorer: Sendable {
     seed: UInt64 = 1,
     reduction: Reduction = .full,
     longest: Int = 10_000,
+    preemptions: Int? = nil,
     stopsAtViolation: Bool = false
   ) {
     self.strategy = strategy
@@ -40,6 +44,7 @@ package struct Explorer: Sendable {
     self.seed = seed
     self.reduction = reduction
     self.longest = longest
+    self.preemptions = preemptions
     self.stopsAtViolation = stopsAtViolation
   }
 
@@ -59,7 +64,7 @@ package struct Explorer: Sendable {
     var verdict = Verdict(strategy: strategy, seed: seed)
     switch strategy {
     case .exhaustive:
-      var search = DepthFirst()
+      var search = DepthFirst(preemptions: preemptions)
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
       if search.hasDiverged { throw .diverges(scenario: scenario.name) }
       if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }
@@ -95,18 +100,21 @@ package struct Explorer: Sendable {
       search.begin()
       run.begin()
       choices.removeAll(keepingCapacity: true)
-      while !run.isOver, run.steps < longest, let index = search.choose(in: run) {
+      run.drive { run in
+        guard !run.isOver, run.steps < longest, let index = search.choose(in: run) else {
+          return nil
+        }
         choices.append(run.options[index].choice)
-        run.take(index)
+        return index
       }
-      verdict.schedules += 1
+      if !search.isDeadEnd { verdict.schedules += 1 }
       verdict.steps += run.steps
       if let violation = run.violation {
         verdict.note(
           violation,
           Schedule(scenario: scenario.name, fingerprint: run.fingerprint, choices: choices)
         )
-      } else if !run.isOver {
+      } else if !run.isOver, !search.isDeadEnd {
         verdict.givenUp += 1
         verdict.coverage = .bounded
       }
@@ -115,6 +123,10 @@ package struct Explorer: Sendable {
       let hasMore = search.finish(steps: run.steps)
       if !hasMore { break }
       if stopsAtViolation, verdict.failed > 0 {
+        verdict.coverage = .bounded
+        break
+      }
+      if run.hasLostThreads {
         verdict.coverage = .bounded
         break
       }

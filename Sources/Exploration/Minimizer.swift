@@ -156,15 +156,16 @@ private struct BoundedSearch {
     defer { run.close() }
     var search = DepthFirst(preemptions: preemptions, length: 10_000)
     var choices: [Choice] = []
-    while allowance > 0 {
+    while allowance > 0, !run.hasLostThreads {
       if allowance & 0xFF == 0, shouldStop() { return false }
       allowance -= 1
       search.begin()
       run.begin()
       choices.removeAll(keepingCapacity: true)
-      while !run.isOver, let index = search.choose(in: run) {
+      run.drive { run in
+        guard !run.isOver, let index = search.choose(in: run) else { return nil }
         choices.append(run.options[index].choice)
-        run.take(index)
+        return index
       }
       if run.violation?.kind == kind {
         best = choices

@@ -220,6 +220,15 @@ struct PropertyMonitor {
     }
   }
 
+  /// Judges a schedule in which jobs in the middle can never go on.
+  mutating func judgeStuck(_ stuck: [(choice: Choice, waitsFor: String)]) {
+    fail(
+      .deadlock,
+      (1...simulated).filter { !tasks[$0].hasEnded },
+      stuck.map { "\($0.choice.actorName) \($0.waitsFor)" }.joined(separator: "; ")
+    )
+  }
+
   /// Judges how many of the tasks that tried the permits at the end were let in, none waiting for
   /// another's end.
   mutating func judgeProbes(_ count: Int) {

@@ -17,6 +17,9 @@ package struct Scenario: Sendable {
   /// How often a task may yield in a row, nothing else happening, while others could go on; nil for any
   /// number, and then a retry loop has endless schedules.
   package var fair: Int? = 2
+  /// Whether agents may stop inside synchronous code: before each operation on a lock or an atomic of
+  /// `ExplorableSynchronization`.
+  package var inside = false
   /// What else is promised.
   package var promises: Promises
   /// Whether the tasks are identical but for their number, so that which of several fresh ones comes

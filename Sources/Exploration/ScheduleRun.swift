@@ -1,16 +1,39 @@
+internal import ExplorableSynchronization
+
 /// One schedule under way: the scenario's state, what may happen next, what has been observed.
 ///
 /// Used again for schedule after schedule, since making the executor and the tables anew would cost
 /// more than a short schedule does.
 final class ScheduleRun: @unchecked Sendable {
-  // Safe: touched only by the exploring thread. It is shared with the scenario's tasks, which all run
-  // on that thread, inside `take`. Exclusivity is unchecked because no access lasts while a step runs.
+  // Safe: touched only by the exploring thread, or by the carrier that has the baton. It is shared with
+  // the scenario's tasks, which all run there. Exclusivity is unchecked because no access lasts while a
+  // step runs.
 
   /// A choice there is, and where to find what it stands for.
   struct Option {
+    /// Where to find it.
+    enum Source: UInt8 {
+      case ready
+      case sleeper
+      /// Jobs that stand in the middle.
+      case standing
+      /// Threads that have not begun.
+      case thread
+      /// From outside: a cancellation, a change of the limit.
+      case outside
+    }
+
     var choice: Choice
-    /// The index of the ready step, or of the sleeper counted from the end of the ready steps.
+    var source: Source
+    /// The index there.
     var slot: Int
+  }
+
+  /// Who ran last, and whether it could have gone on at once.
+  struct Turn {
+    /// Nil at the beginning.
+    var choice: Choice?
+    var canGoOn = false
   }
 
   let scenario: Scenario
@@ -31,9 +54,11 @@ final class ScheduleRun: @unchecked Sendable {
   private(set) var sawActorTurn = false
   /// What each step did, if that is wanted.
   @exclusivity(unchecked) var record: StepRecorder?
-  /// The agent that ran last, and whether it could have gone on at once; 0 at the beginning.
-  @exclusivity(unchecked) private(set) var lastAgent: Int32 = 0
-  @exclusivity(unchecked) private(set) var lastCanGoOn = false
+  @exclusivity(unchecked) private(set) var last = Turn()
+  /// Where jobs run that may stop in the middle; nil where none may.
+  @exclusivity(unchecked) private(set) var carriers: Carriers?
+  /// Whether jobs were given up for ever, with their threads.
+  var hasLostThreads: Bool { (carriers?.lost ?? 0) > Carriers.mostLost }
 
   private let reduction: Reduction
   private var context: ScenarioContext?
@@ -51,6 +76,10 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private var somethingHappened = false
   /// How often every agent that can run has used up its yields, with nothing happening.
   @exclusivity(unchecked) private var idleRounds = 0
+  /// How often each agent has only looked at atomics in a row.
+  @exclusivity(unchecked) private var isRestToFinish = false
+  @exclusivity(unchecked) private var readyBefore = 0
+  @exclusivity(unchecked) private var looks: [Int: Int] = [:]
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
@@ -58,10 +87,17 @@ final class ScheduleRun: @unchecked Sendable {
     monitor = PropertyMonitor(scenario)
     hasBegun = Array(repeating: false, count: scenario.tasks + 1)
     context = ScenarioContext(self)
+    if scenario.inside { carriers = Carriers(self) }
+    executor.carriers = carriers
   }
 
-  /// Breaks the circle between this object and its context; call it when no more schedules follow.
-  func close() { context = nil }
+  /// Ends threads and breaks circles; call it when no more schedules follow.
+  func close() {
+    context = nil
+    carriers?.close()
+    executor.carriers = nil
+    carriers = nil
+  }
 
   // MARK: A schedule, from its beginning to its end
 
@@ -72,8 +108,9 @@ final class ScheduleRun: @unchecked Sendable {
     monitor.reset()
     record?.reset()
     steps = 0
-    lastAgent = 0
-    lastCanGoOn = false
+    last = Turn()
+    carriers?.begin()
+    looks.removeAll(keepingCapacity: true)
     mustBegin = 0
     mustGoOn = 0
     hasResized = false
@@ -108,36 +145,107 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Lets the option at `index` happen, and finds out what may happen then.
   func take(_ index: Int) {
+    var next: Int? = index
+    drive { _ in next.take() }
+  }
+
+  /// Lets happen what `choose` chooses, until it chooses nothing or nothing can run.
+  ///
+  /// `choose` is called on whichever thread has the baton; only one calls it at a time.
+  func drive(_ choose: (ScheduleRun) -> Int?) {
+    if let carriers {
+      withoutActuallyEscaping(choose) { carriers.drive($0) }
+      finishRest()
+      return
+    }
+    while runnable > 0, let index = choose(self) {
+      beginStep(index)
+      let option = options[index]
+      switch option.source {
+      case .ready: executor.run(readyAt: option.slot)
+      case .sleeper: executor.wake(sleeperAt: option.slot)
+      case .outside: executor.asDriver { interfere(option.choice) }
+      case .standing, .thread: preconditionFailure("a job stands in the middle, and none may")
+      }
+      endStep(option.choice, stood: nil)
+      finishRest()
+    }
+  }
+
+  /// Notes that the option at `index` is about to happen.
+  func beginStep(_ index: Int) {
     let option = options[index]
     let agent = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
-    record?.begin(option.choice, isPreemption: isPreemption(option.choice))
+    record?.begin(
+      option.choice,
+      isPreemption: isPreemption(option),
+      operation: option.source == .standing ? carriers?.standing[option.slot].operation : nil,
+      goesOn: option.source == .standing
+    )
     mustBegin = 0
     mustGoOn = 0
     somethingHappened = false
+    readyBefore = executor.ready.count
     mix(option.choice.code)
-    switch option.choice.kind {
-    case .cancel:
-      monitor.noteCancellation(of: agent, isHandOffPossible: !isParked(agent))
-      executor.asDriver { handles[agent - 1].cancel() }
+    switch option.source {
+    case .outside:
+      somethingHappened = true
+      if option.choice.kind == .limit {
+        hasResized = true
+        monitor.noteLimit(agent)
+        break
+      }
+      // Where a handler may stop in the middle, it counts when it has ended.
+      monitor.noteCancellation(
+        of: agent,
+        isHandOffPossible: carriers != nil || !isParked(agent)
+      )
       if !hasBegun[agent], reduction.beginsCancelledAtOnce { mustBegin = option.choice.agent }
-      somethingHappened = true
-    case .limit:
-      hasResized = true
-      monitor.noteLimit(agent)
-      executor.asDriver { instance?.changeLimit?(agent) }
-      somethingHappened = true
-    case .wake:
-      let isOwnStep = executor.wake(sleeperAt: option.slot)
-      if isOwnStep, reduction.goesOnWhenWoken { mustGoOn = option.choice.agent }
-      somethingHappened = true
-    case .run, .turn:
+    case .sleeper: somethingHappened = true
+    case .ready:
       if option.choice.kind == .run, agent < hasBegun.count { hasBegun[agent] = true }
       if executor.ready[option.slot].isActor { sawActorTurn = true }
-      executor.run(readyAt: option.slot)
-      lastAgent = option.choice.agent
-      lastCanGoOn = executor.ready.contains { $0.agent == lastAgent }
+    case .thread: somethingHappened = true
+    case .standing: break
+    }
+  }
+
+  /// Does from outside what `choice` says.
+  func interfere(_ choice: Choice) {
+    if choice.kind == .cancel {
+      handles[Int(choice.agent) - 1].cancel()
+    } else {
+      instance?.changeLimit?(Int(choice.agent))
+    }
+  }
+
+  /// Finds out what may happen now that the step has ended: `choice`'s job is over, or it `stood` still.
+  func endStep(_ choice: Choice, stood: Carrier?) {
+    carriers?.settle()
+    switch choice.kind {
+    case .wake:
+      if executor.ready.count > readyBefore, !executor.ready[readyBefore].isTurn,
+        reduction.goesOnWhenWoken
+      {
+        mustGoOn = choice.agent
+      }
+    case .run, .turn:
+      last = Turn(
+        choice: choice,
+        canGoOn: stood.map { isStanding($0) && carriers?.isEnabled($0) == true }
+          ?? executor.ready.contains { $0.agent == choice.agent }
+      )
+    case .cancel, .limit:
+      if let stood {
+        last = Turn(
+          choice: choice,
+          canGoOn: isStanding(stood) && carriers?.isEnabled(stood) == true
+        )
+      } else if last.choice == choice {
+        last = Carrier.current?.interrupted ?? Turn()
+      }
     }
     if somethingHappened {
       executor.yields.removeAll(keepingCapacity: true)
@@ -149,14 +257,54 @@ final class ScheduleRun: @unchecked Sendable {
       mix(UInt64(UInt32(bitPattern: step.agent)) << 1 | (step.isTurn ? 1 : 0))
     }
     for sleeper in executor.sleepers { mix(UInt64(UInt32(bitPattern: sleeper.agent)) << 33) }
+    if let carriers {
+      for carrier in carriers.standing {
+        mix(carrier.choice.code)
+        if let operation = carrier.operation {
+          mix(UInt64(operation.kind.rawValue) << 40 | UInt64(operation.object))
+        }
+      }
+    }
     findOptions()
-    if runnable == 0, monitor.violation == nil { settle() }
+    if runnable == 0, monitor.violation == nil {
+      isRestToFinish = true
+    } else {
+      record?.end(in: self)
+    }
+  }
+
+  /// Judges a schedule that has come to its rest; not on a carrier.
+  private func finishRest() {
+    guard isRestToFinish else { return }
+    isRestToFinish = false
+    settle()
     record?.end(in: self)
   }
+
+  private func isStanding(_ carrier: Carrier) -> Bool {
+    carriers?.standing.contains { $0 === carrier } == true
+  }
+
+  /// Notes an operation on an object; one that only looks, again and again, is a retry.
+  func noteOperation(isLook: Bool, by choice: Choice) {
+    let agent = Int(choice.agent)
+    guard isLook, choice.kind == .run else {
+      looks.removeAll(keepingCapacity: true)
+      executor.yields.removeAll(keepingCapacity: true)
+      idleRounds = 0
+      return
+    }
+    looks[agent, default: 0] += 1
+    if looks[agent, default: 0] > Self.mostLooks { executor.yields[agent, default: 0] += 1 }
+  }
+
+  /// Code that looks at atomics so often in a row, nothing being written, waits for somebody.
+  private static let mostLooks = 4
 
   /// Judges a schedule in which nothing can run any more: what was left undone, whether all permits are
   /// back, and what dropping the limiter does.
   private func settle() {
+    if let carriers, carriers.isBusy { return monitor.judgeStuck(carriers.stuck) }
     let permitsInUse = instance?.permitsInUse?()
     monitor.judgeRest(permitsInUse: permitsInUse)
     guard monitor.violation == nil, monitor.ended == scenario.tasks else { return }
@@ -189,7 +337,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// Whether nothing is under way in the limiter: every step that is ready begins a task or is part of
   /// a body in service.
   private var isQuiet: Bool {
-    if executor.readyHelpers > 0 { return false }
+    if executor.readyHelpers > 0 || isBusyInside { return false }
     for step in executor.ready {
       let task = Int(step.agent)
       if hasBegun[task], monitor.tasks[task].phase != .running { return false }
@@ -199,20 +347,30 @@ final class ScheduleRun: @unchecked Sendable {
 
   private func mix(_ value: UInt64) { fingerprint = (fingerprint ^ value) &* 0x0000_0100_0000_01B3 }
 
-  /// Whether taking `choice` now would take the turn from a agent that could go on.
+  /// Whether some job stands in the middle, or is blocked there.
+  private var isBusyInside: Bool { carriers?.isBusy == true }
+
+  /// Whether taking `option` now would take the turn from an agent that could go on.
   ///
-  /// Cancelling, waking and resizing take no turn. An agent that suspended gave its turn up itself.
-  func isPreemption(_ choice: Choice) -> Bool {
-    (choice.kind == .run || choice.kind == .turn) && lastCanGoOn && choice.agent != lastAgent
+  /// Waking takes no turn, nor does what comes from outside when it begins. An agent that suspended gave
+  /// its turn up itself.
+  func isPreemption(_ option: Option) -> Bool {
+    switch option.source {
+    case .sleeper, .outside: false
+    case .ready, .standing, .thread: last.canGoOn && !isLast(option.choice)
+    }
+  }
+
+  private func isLast(_ choice: Choice) -> Bool {
+    guard let last = last.choice else { return false }
+    return last.agent == choice.agent && last.kind.isOwn == choice.kind.isOwn
   }
 
   /// The option to take when nothing speaks for another: the agent that ran last goes on, else
   /// whoever has been ready for longest.
   ///
   /// - Precondition: something can run.
-  var defaultOption: Int {
-    options[..<runnable].firstIndex { $0.choice.agent == lastAgent } ?? 0
-  }
+  var defaultOption: Int { options[..<runnable].firstIndex { isLast($0.choice) } ?? 0 }
 
   /// The index of `choice` among the options.
   func index(of choice: Choice) -> Int? { options.firstIndex { $0.choice == choice } }
@@ -225,6 +383,26 @@ final class ScheduleRun: @unchecked Sendable {
   func end() {
     isLive = false
     defer { GlobalPoolHook.setCurrent(nil) }
+    if let carriers, carriers.isBusy || !carriers.threads.isEmpty {
+      // Jobs in the middle come first: only then can anything run to its end on one thread.
+      var left = 10_000
+      drive { run in
+        left -= 1
+        guard left > 0, carriers.isBusy || !carriers.threads.isEmpty else { return nil }
+        return run.options[..<run.runnable].firstIndex {
+          $0.source != .ready && $0.source != .sleeper
+        } ?? 0
+      }
+      isRestToFinish = false
+      if carriers.isBusy {
+        // A deadlock in locks: cancelling would wait for it too.
+        carriers.abandon()
+        tasksLost += scenario.tasks - monitor.ended
+        instance = nil
+        handles.removeAll(keepingCapacity: true)
+        return
+      }
+    }
     if monitor.ended < scenario.tasks {
       for (index, handle) in handles.enumerated() where !monitor.tasks[index + 1].hasEnded {
         executor.asDriver { handle.cancel() }
@@ -243,7 +421,7 @@ final class ScheduleRun: @unchecked Sendable {
       if !executor.ready.isEmpty {
         executor.run(readyAt: 0)
       } else if !executor.sleepers.isEmpty {
-        _ = executor.wake(sleeperAt: 0)
+        executor.wake(sleeperAt: 0)
       } else {
         return
       }
@@ -254,6 +432,7 @@ final class ScheduleRun: @unchecked Sendable {
   // MARK: What tasks report
 
   func observe(_ observation: Observation, _ task: Int) {
+    carriers?.rejoin()
     guard isLive else { return }
     somethingHappened = true
     mix(UInt64(observation.rawValue) << 32 | UInt64(task))
@@ -267,6 +446,7 @@ final class ScheduleRun: @unchecked Sendable {
   }
 
   private func noteEnd(of task: Int) {
+    carriers?.rejoin()
     somethingHappened = true
     if isLive { monitor.noteEnd(of: task) } else { monitor.noteLateEnd(of: task) }
   }
@@ -277,7 +457,7 @@ final class ScheduleRun: @unchecked Sendable {
   ///
   /// A ready helper (the drain task of a queue, an actor's turn) may have its permit in hand.
   func isParked(_ task: Int) -> Bool {
-    executor.readyHelpers == 0 && !executor.isReady(Int32(task))
+    executor.readyHelpers == 0 && !executor.isReady(Int32(task)) && !isBusyInside
   }
 
   private func findOptions() {
@@ -285,6 +465,7 @@ final class ScheduleRun: @unchecked Sendable {
     let fresh = reduction.ordersFreshTasks && scenario.symmetric ? firstFreshTasks() : (0, 0)
     let mustStep = mustBegin != 0 ? mustBegin : mustGoOn
     var kept = 0
+    if let carriers, mustStep == 0 { kept = addStanding(carriers) }
     for (slot, step) in executor.ready.enumerated() {
       if mustStep != 0, step.agent != mustStep || step.isTurn { continue }
       if isExhausted(step.agent) {
@@ -294,18 +475,22 @@ final class ScheduleRun: @unchecked Sendable {
       let task = Int(step.agent)
       if step.isTurn {
         let ordinal = ordinal(ofTurnAt: slot)
-        options.append(Option(choice: Choice(.turn, task, ordinal: ordinal), slot: slot))
+        options.append(
+          Option(choice: Choice(.turn, task, ordinal: ordinal), source: .ready, slot: slot)
+        )
         continue
       }
       if fresh != (0, 0), task < hasBegun.count, !hasBegun[task] {
         // Identical fresh tasks: the first stands for all.
         if task != fresh.0, task != fresh.1 { continue }
       }
-      options.append(Option(choice: Choice(.run, task), slot: slot))
+      options.append(Option(choice: Choice(.run, task), source: .ready, slot: slot))
     }
     if mustStep == 0 {
       for (index, sleeper) in executor.sleepers.enumerated() {
-        options.append(Option(choice: Choice(.wake, Int(sleeper.agent)), slot: index))
+        options.append(
+          Option(choice: Choice(.wake, Int(sleeper.agent)), source: .sleeper, slot: index)
+        )
       }
     }
     if kept > 0 {
@@ -316,6 +501,24 @@ final class ScheduleRun: @unchecked Sendable {
     if runnable > 0, mustBegin == 0 { addInterferences(fresh) }
   }
 
+  /// Adds the jobs in the middle that can go on, who ran last first, and threads; returns how many the
+  /// fairness bound kept.
+  private func addStanding(_ carriers: Carriers) -> Int {
+    var kept = 0
+    for (slot, carrier) in carriers.standing.enumerated().reversed()
+    where carriers.isEnabled(carrier) {
+      if carrier.choice.kind == .run, isExhausted(carrier.choice.agent) {
+        kept += 1
+        continue
+      }
+      options.append(Option(choice: carrier.choice, source: .standing, slot: slot))
+    }
+    for (slot, thread) in carriers.threads.enumerated() {
+      options.append(Option(choice: Choice(.run, Int(thread.agent)), source: .thread, slot: slot))
+    }
+    return kept
+  }
+
   /// What the driver may do to the tasks from outside.
   private func addInterferences(_ fresh: (Int, Int)) {
     if scenario.cancellable {
@@ -324,11 +527,11 @@ final class ScheduleRun: @unchecked Sendable {
         if state.hasEnded || state.isCancelled { continue }
         if mustGoOn != 0, task != Int(mustGoOn) { continue }
         if fresh != (0, 0), !hasBegun[task], task != fresh.0 { continue }
-        options.append(Option(choice: Choice(.cancel, task), slot: 0))
+        options.append(Option(choice: Choice(.cancel, task), source: .outside, slot: 0))
       }
     }
     if let limit = scenario.resize, !hasResized, mustGoOn == 0 {
-      options.append(Option(choice: Choice(.limit, limit), slot: 0))
+      options.append(Option(choice: Choice(.limit, limit), source: .outside, slot: 0))
     }
   }
 
@@ -344,7 +547,9 @@ final class ScheduleRun: @unchecked Sendable {
   /// not for ever.
   private func beginIdleRound() {
     idleRounds += 1
-    let retrying = Set(executor.ready.map { Int($0.agent) }).filter { $0 <= scenario.tasks }
+    let standing = carriers?.standing.filter { carriers?.isEnabled($0) == true } ?? []
+    let retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
+      .filter { $0 <= scenario.tasks }
     executor.yields.removeAll(keepingCapacity: true)
     if idleRounds > Self.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
     findOptions()

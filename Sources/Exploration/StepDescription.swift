@@ -1,3 +1,5 @@
+internal import ExplorableSynchronization
+
 /// Steps in words.
 extension StepRecord {
   /// Who acts: `t02`, `·` for the driver that cancels, `helper` for what serves nobody in particular.
@@ -11,11 +13,13 @@ extension StepRecord {
   package var description: String {
     var parts: [String] = []
     switch choice.kind {
+    case .cancel where goesOn, .limit where goesOn: parts.append("\(choice.actorName) goes on")
     case .cancel: parts.append("\(PropertyMonitor.name(Int(choice.agent))) is cancelled")
     case .limit: parts.append("the limit becomes \(choice.agent)")
     case .wake: parts.append("its time has come: it wakes")
     case .run, .turn: break
     }
+    if let operation { parts.append("\(operation.kind.verb) \(operation.objectName)") }
     for report in reports {
       let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
       parts.append(subject + report.observation.description)
@@ -51,6 +55,36 @@ extension Observation {
     case .cancelledWaiting: "leaves the line, cancelled"
     case .rejected: "is turned away"
     case .lostResult: "is told something else than how its body ended"
+    }
+  }
+}
+
+extension SynchronizationOperation {
+  /// `lock 1`.
+  var objectName: String {
+    switch kind {
+    case .lock, .tryLock: "lock \(object)"
+    case .load, .store, .update, .compare: "atomic \(object)"
+    case .park, .unpark: "parker \(object)"
+    case .start, .join: "thread \(object)"
+    }
+  }
+}
+
+extension SynchronizationOperation.Kind {
+  /// What an agent does to the object.
+  var verb: String {
+    switch self {
+    case .lock: "takes"
+    case .tryLock: "tries"
+    case .load: "reads"
+    case .store: "writes"
+    case .update: "changes"
+    case .compare: "compares and changes"
+    case .park: "wakes up at"
+    case .unpark: "wakes"
+    case .start: "starts"
+    case .join: "sees the end of"
     }
   }
 }

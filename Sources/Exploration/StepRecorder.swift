@@ -1,3 +1,5 @@
+package import ExplorableSynchronization
+
 /// What one step of a schedule did.
 package struct StepRecord: Hashable, Sendable {
   /// From 1.
@@ -13,6 +15,10 @@ package struct StepRecord: Hashable, Sendable {
   package var isParked: Bool
   /// Whether the step took the turn from an agent that could have gone on.
   package var isPreemption: Bool
+  /// What the step began with, if it went on in the middle of a job.
+  package var operation: SynchronizationOperation?
+  /// Whether it went on in the middle of a job.
+  package var goesOn = false
   /// Bodies in service after the step.
   package var running: Int
   /// Tasks that wait after the step.
@@ -34,13 +40,22 @@ struct StepRecorder {
   private var reports: [StepRecord.Report] = []
   private var choice: Choice?
   private var isPreemption = false
+  private var operation: SynchronizationOperation?
+  private var goesOn = false
   private var wasBroken = false
 
   mutating func reset() { self = StepRecorder() }
 
-  mutating func begin(_ choice: Choice, isPreemption: Bool) {
+  mutating func begin(
+    _ choice: Choice,
+    isPreemption: Bool,
+    operation: SynchronizationOperation?,
+    goesOn: Bool
+  ) {
     self.choice = choice
     self.isPreemption = isPreemption
+    self.operation = operation
+    self.goesOn = goesOn
     reports.removeAll(keepingCapacity: true)
   }
 
@@ -61,6 +76,8 @@ struct StepRecorder {
         woke: tasksWoken(by: choice, in: run),
         isParked: task != 0 && run.monitor.tasks[task].phase == .waiting && run.isParked(task),
         isPreemption: isPreemption,
+        operation: operation,
+        goesOn: goesOn,
         running: run.monitor.running,
         waiting: run.monitor.waiting,
         violation: wasBroken ? nil : run.violation

@@ -8,6 +8,9 @@ protocol SearchStrategy {
   /// The index of the option to take; nil to give the schedule up.
   mutating func choose(in run: ScheduleRun) -> Int?
 
+  /// Whether the schedule was given up because others stand for it.
+  var isDeadEnd: Bool { get }
+
   /// Learns that the schedule is over; returns whether there is another to look at.
   mutating func finish(steps: Int) -> Bool
 }
@@ -35,6 +38,8 @@ struct DepthFirst: SearchStrategy {
   var length: Int?
   /// Whether the scenario did something else though it was given the same choices.
   private(set) var hasDiverged = false
+  /// Whether the schedule was given up because nothing is within the bound: others stand for it.
+  private(set) var isDeadEnd = false
   /// How many options there were, once there were more than can be kept account of.
   private(set) var overflow: Int?
 
@@ -50,6 +55,7 @@ struct DepthFirst: SearchStrategy {
   mutating func begin() {
     depth = 0
     spent = 0
+    isDeadEnd = false
   }
 
   mutating func choose(in run: ScheduleRun) -> Int? {
@@ -72,10 +78,13 @@ struct DepthFirst: SearchStrategy {
     }
     // Within a bound there may be nothing to choose: a task that was cancelled to begin at once cannot
     // take the turn.
-    if path[depth].left == 0 { return nil }
+    if path[depth].left == 0 {
+      isDeadEnd = true
+      return nil
+    }
     let index = path[depth].left.trailingZeroBitCount
     depth += 1
-    if run.isPreemption(run.options[index].choice) { spent += 1 }
+    if run.isPreemption(run.options[index]) { spent += 1 }
     return index
   }
 
@@ -98,7 +107,7 @@ struct DepthFirst: SearchStrategy {
       return run.options.count == 64 ? .max : (1 << UInt64(run.options.count)) - 1
     }
     var mask: UInt64 = 0
-    for (index, option) in run.options.enumerated() where !run.isPreemption(option.choice) {
+    for (index, option) in run.options.enumerated() where !run.isPreemption(option) {
       mask |= 1 << UInt64(index)
     }
     return mask
@@ -111,6 +120,7 @@ struct DepthFirst: SearchStrategy {
 /// schedule would be cancelled before it did anything. So a schedule first draws which tasks may be
 /// cancelled at all.
 struct RandomWalk: SearchStrategy {
+  var isDeadEnd: Bool { false }
   private var random: SplitMix64
   private var mayCancel: UInt64 = 0
 
@@ -151,6 +161,7 @@ struct RandomWalk: SearchStrategy {
 /// first, as the lowest never: half of the tasks, drawn anew for each schedule, are cancelled at a
 /// random step.
 struct PriorityBased: SearchStrategy {
+  var isDeadEnd: Bool { false }
   private let depth: Int
   private var random: SplitMix64
   /// The longest schedule so far: where changes are drawn from.

@@ -1,0 +1,20 @@
+#define _GNU_SOURCE
+#include "CExplorable.h"
+#include <unistd.h>
+
+// What the explorable lock and atomics look at before each operation. In C, since Swift has neither a
+// global that every module reads without a call nor variables of a thread.
+
+int explorations_under_way = 0;
+
+static _Thread_local void *part = 0;
+
+void explorations_count(int change) {
+  __atomic_fetch_add(&explorations_under_way, change, __ATOMIC_SEQ_CST);
+}
+
+void *thread_part(void) { return part; }
+
+void thread_set_part(void *new_part) { part = new_part; }
+
+int thread_number(void) { return gettid(); }

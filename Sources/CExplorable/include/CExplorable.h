@@ -1,0 +1,25 @@
+#ifndef CEXPLORABLE_H
+#define CEXPLORABLE_H
+
+#include <stdbool.h>
+
+/// How many explorations are under way in the process.
+extern int explorations_under_way;
+
+/// Whether any exploration is under way: one load and one branch, in the caller.
+static inline bool exploration_is_under_way(void) {
+  return __builtin_expect(__atomic_load_n(&explorations_under_way, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/// Counts an exploration in (1) or out (-1).
+void explorations_count(int change);
+
+/// What the calling thread plays in an exploration, unretained; null for nothing.
+void *thread_part(void);
+
+void thread_set_part(void *part);
+
+/// The kernel's number of the calling thread.
+int thread_number(void);
+
+#endif

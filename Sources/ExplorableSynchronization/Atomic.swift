@@ -1,0 +1,264 @@
+public import CExplorable
+public import Synchronization
+
+/// A value that threads read and write without a lock, as `Synchronization.Atomic`, that an exploration
+/// can stop at.
+///
+/// Explored, each operation is a scheduling point. Not explored it is the real one behind one branch.
+public struct Atomic<Value: AtomicRepresentable>: ~Copyable, @unchecked Sendable
+where Value.AtomicRepresentation: AtomicStorage {
+  // Safe: as the real one, which is Sendable whatever it holds.
+  @usableFromInline let real: Synchronization.Atomic<Value>
+  @usableFromInline let identity: AtomicIdentity
+
+  /// Makes an atomic that holds `initialValue`.
+  @inlinable
+  public init(_ initialValue: consuming Value) {
+    real = Synchronization.Atomic(initialValue)
+    identity = AtomicIdentity()
+  }
+
+  /// Reads the value.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func load(ordering: AtomicLoadOrdering) -> Value {
+    if exploration_is_under_way() { identity.willLoad() }
+    return Value.AtomicRepresentation.load(real, ordering)
+  }
+
+  /// Writes a value.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func store(_ desired: consuming Value, ordering: AtomicStoreOrdering) {
+    if exploration_is_under_way() { identity.willStore() }
+    Value.AtomicRepresentation.store(real, desired, ordering)
+  }
+
+  /// Writes a value and returns the one before.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func exchange(
+    _ desired: consuming Value,
+    ordering: AtomicUpdateOrdering
+  ) -> Value {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return Value.AtomicRepresentation.exchange(real, desired, ordering)
+  }
+
+  /// Writes `desired` if the value is `expected`; returns whether, and the value before.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func compareExchange(
+    expected: consuming Value,
+    desired: consuming Value,
+    ordering: AtomicUpdateOrdering
+  ) -> (exchanged: Bool, original: Value) {
+    if exploration_is_under_way() { identity.willCompare() }
+    return Value.AtomicRepresentation.compareExchange(real, expected, desired, ordering)
+  }
+
+  /// As `compareExchange`, and may fail without cause; explored it does not.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func weakCompareExchange(
+    expected: consuming Value,
+    desired: consuming Value,
+    ordering: AtomicUpdateOrdering
+  ) -> (exchanged: Bool, original: Value) {
+    if exploration_is_under_way() { identity.willCompare() }
+    return Value.AtomicRepresentation.weakCompareExchange(real, expected, desired, ordering)
+  }
+
+  /// As `compareExchange`, with an ordering of its own where the value is another.
+  ///
+  /// Ordered as strongly as any pair can ask.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func compareExchange(
+    expected: consuming Value,
+    desired: consuming Value,
+    successOrdering: AtomicUpdateOrdering,
+    failureOrdering: AtomicLoadOrdering
+  ) -> (exchanged: Bool, original: Value) {
+    compareExchange(expected: expected, desired: desired, ordering: .sequentiallyConsistent)
+  }
+
+  /// As `weakCompareExchange`, with an ordering of its own where the value is another.
+  ///
+  /// Ordered as strongly as any pair can ask.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  public borrowing func weakCompareExchange(
+    expected: consuming Value,
+    desired: consuming Value,
+    successOrdering: AtomicUpdateOrdering,
+    failureOrdering: AtomicLoadOrdering
+  ) -> (exchanged: Bool, original: Value) {
+    weakCompareExchange(expected: expected, desired: desired, ordering: .sequentiallyConsistent)
+  }
+}
+
+extension Atomic where Value == Bool {
+  /// Writes "value and operand".
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func logicalAnd(_ operand: Bool, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Bool, newValue: Bool)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.logicalAnd(operand, ordering: ordering)
+  }
+
+  /// Writes "value or operand".
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func logicalOr(_ operand: Bool, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Bool, newValue: Bool)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.logicalOr(operand, ordering: ordering)
+  }
+
+  /// Writes "either, not both".
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func logicalXor(_ operand: Bool, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Bool, newValue: Bool)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.logicalXor(operand, ordering: ordering)
+  }
+}
+
+// Counting is what atomics are used for most: these are the machine's own instructions.
+extension Atomic where Value == Int {
+  /// Adds; stops on overflow.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func add(_ operand: Int, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Int, newValue: Int)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.add(operand, ordering: ordering)
+  }
+
+  /// Subtracts; stops on overflow.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func subtract(_ operand: Int, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Int, newValue: Int)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.subtract(operand, ordering: ordering)
+  }
+
+  /// Adds, wrapping around on overflow.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func wrappingAdd(_ operand: Int, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Int, newValue: Int)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.wrappingAdd(operand, ordering: ordering)
+  }
+
+  /// Subtracts, wrapping around on overflow.
+  @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
+  @discardableResult
+  public borrowing func wrappingSubtract(_ operand: Int, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Int, newValue: Int)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    return real.wrappingSubtract(operand, ordering: ordering)
+  }
+}
+
+// All integers, and all operations on them, by comparing and exchanging until nobody came in between.
+extension Atomic where Value: FixedWidthInteger {
+  /// Adds; stops on overflow.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func add(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 + operand } }
+
+  /// Subtracts; stops on overflow.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func subtract(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 - operand } }
+
+  /// Adds, wrapping around on overflow.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func wrappingAdd(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 &+ operand } }
+
+  /// Subtracts, wrapping around on overflow.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func wrappingSubtract(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 &- operand } }
+
+  /// Writes the bits that both have.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func bitwiseAnd(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 & operand } }
+
+  /// Writes the bits that either has.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func bitwiseOr(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 | operand } }
+
+  /// Writes the bits that only one has.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func bitwiseXor(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { $0 ^ operand } }
+
+  /// Writes the lesser.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func min(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { Swift.min($0, operand) } }
+
+  /// Writes the greater.
+  @inlinable @inline(__always) @discardableResult
+  public borrowing func max(_ operand: Value, ordering: AtomicUpdateOrdering)
+    -> (oldValue: Value, newValue: Value)
+  { update(ordering) { Swift.max($0, operand) } }
+
+  @inlinable @inline(__always)
+  borrowing func update(_ ordering: AtomicUpdateOrdering, _ change: (Value) -> Value)
+    -> (oldValue: Value, newValue: Value)
+  {
+    if exploration_is_under_way() { identity.willUpdate() }
+    var old = Value.AtomicRepresentation.load(real, .relaxed)
+    while true {
+      let new = change(old)
+      let (exchanged, original) =
+        Value.AtomicRepresentation.weakCompareExchange(real, old, new, ordering)
+      if exchanged { return (old, new) }
+      old = original
+    }
+  }
+}
+
+/// What an atomic is known by in an exploration, and what it asks of one.
+@usableFromInline
+struct AtomicIdentity: ~Copyable, Sendable {
+  private let identity = ObjectIdentity()
+
+  @usableFromInline
+  init() {}
+
+  @usableFromInline
+  func willLoad() { stand(before: .load) }
+
+  @usableFromInline
+  func willStore() { stand(before: .store) }
+
+  @usableFromInline
+  func willUpdate() { stand(before: .update) }
+
+  @usableFromInline
+  func willCompare() { stand(before: .compare) }
+
+  private func stand(before kind: SynchronizationOperation.Kind) {
+    _ = currentPart?.stand(before: kind, of: identity)
+  }
+}

@@ -1,0 +1,112 @@
+internal import CExplorable
+internal import Synchronization
+
+// Where an operation meets an exploration.
+//
+// Locks, atomics and parkers of this room are the real ones of `Synchronization` and the system. Before
+// each operation they look whether an exploration is under way in the process: one load, one branch. If
+// there is one and the calling thread takes part in it, the exploration decides who goes on: the calling
+// thread stops here until it is chosen, and only then does the real operation.
+//
+// One thread of an exploration runs at a time, so what is explored is sequentially consistent: the
+// orderings that atomics are given are passed on and make no difference. What only weaker memory shows
+// is not seen, and a weak compare-and-exchange never fails without cause.
+//
+// Nothing here knows who explores. Whoever does lends each of its threads a `SynchronizationPart`.
+
+/// An operation that a thread is about to do.
+package struct SynchronizationOperation: Hashable, Sendable {
+  package enum Kind: UInt8, Hashable, Sendable {
+    case lock
+    case tryLock
+    case load
+    case store
+    /// Reads and writes at once.
+    case update
+    /// Compares, and writes if equal.
+    case compare
+    case park
+    case unpark
+    /// Starts a thread; the object is the thread.
+    case start
+    /// Waits for a thread to end.
+    case join
+  }
+
+  package var kind: Kind
+  /// The lock, atomic, parker or thread, numbered from 1 as they are first used in a schedule.
+  package var object: Int
+
+  package init(_ kind: Kind, _ object: Int) {
+    self.kind = kind
+    self.object = object
+  }
+
+  /// Whether it leaves what it looks at as it is.
+  package var isLook: Bool { kind == .load || kind == .compare }
+}
+
+/// What a thread plays in an exploration: asked before each operation.
+///
+/// All methods are called on the thread that has the part.
+package protocol SynchronizationPart: AnyObject {
+  /// The number of the object whose identity is kept in `identity`, given at its first use in a schedule.
+  func number(of identity: borrowing ObjectIdentity) -> Int
+  /// Returns when the thread may do `operation`; false for a `tryLock` of a lock that is taken.
+  func stand(before operation: SynchronizationOperation) -> Bool
+  /// Notes that the lock was released.
+  func noteRelease(of object: Int)
+  /// Starts a thread that is explored.
+  func start(_ thread: Int, _ body: @escaping @Sendable () -> Void)
+}
+
+/// By what an object is known in an exploration: the schedule in which it was numbered, and its number.
+///
+/// An object that outlives a schedule gets a new number in the next.
+package struct ObjectIdentity: ~Copyable, Sendable {
+  private let value = Synchronization.Atomic<UInt64>(0)
+
+  package init() {}
+
+  /// The number it has in schedule `schedule`; nil if it has none yet.
+  package func number(in schedule: UInt32) -> Int? {
+    let value = value.load(ordering: .relaxed)
+    return value >> 32 == UInt64(schedule) ? Int(value & 0xFFFF_FFFF) : nil
+  }
+
+  package func set(_ number: Int, in schedule: UInt32) {
+    value.store(UInt64(schedule) << 32 | UInt64(number), ordering: .relaxed)
+  }
+}
+
+extension SynchronizationPart {
+  /// Stands before an operation on the object known by `identity`.
+  func stand(
+    before kind: SynchronizationOperation.Kind,
+    of identity: borrowing ObjectIdentity
+  ) -> Bool {
+    stand(before: SynchronizationOperation(kind, number(of: identity)))
+  }
+}
+
+/// The calling thread's part; nil for none.
+package var currentPart: (any SynchronizationPart)? {
+  thread_part().map { Unmanaged<PartBox>.fromOpaque($0).takeUnretainedValue().part }
+}
+
+/// Holds a part, so that one pointer is enough to find it.
+package final class PartBox {
+  // The part owns the box.
+  package unowned(unsafe) let part: any SynchronizationPart
+
+  package init(_ part: any SynchronizationPart) { self.part = part }
+
+  /// Gives the calling thread this part, until it is given another.
+  package func enter() { thread_set_part(Unmanaged.passUnretained(self).toOpaque()) }
+
+  /// Leaves the calling thread without a part.
+  package static func leave() { thread_set_part(nil) }
+}
+
+/// Counts an exploration in, or out.
+package func noteExploration(isUnderWay: Bool) { explorations_count(isUnderWay ? 1 : -1) }

@@ -1,0 +1,59 @@
+internal import Basics
+internal import CExplorable
+internal import Synchronization
+
+/// Where one thread sleeps until another wakes it.
+///
+/// A wake-up that comes first is kept, and the next `park` returns at once; several count as one.
+public final class Parker: Sendable {
+  private let isWoken = Synchronization.Atomic(false)
+  private let semaphore = ThreadSemaphore()
+  private let identity = ObjectIdentity()
+
+  /// Makes one with no wake-up to come.
+  public init() {}
+
+  /// Sleeps until somebody calls ``unpark()``, or returns at once if somebody has since the last time.
+  public func park() {
+    if exploration_is_under_way(), let part = currentPart {
+      _ = part.stand(before: .park, of: identity)
+      // Chosen only once it is woken; the semaphore's count goes with the flag.
+    }
+    semaphore.wait()
+    isWoken.store(false, ordering: .releasing)
+  }
+
+  /// Wakes the thread that is parked, or the next one to park.
+  public func unpark() {
+    if exploration_is_under_way(), let part = currentPart {
+      _ = part.stand(before: .unpark, of: identity)
+    }
+    if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { semaphore.post() }
+  }
+}
+
+/// A thread of the system, which an exploration takes for an agent of its own.
+public final class Thread: Sendable {
+  private let identity = ObjectIdentity()
+  private let handle = Synchronization.Mutex<OSThread?>(nil)
+
+  /// Starts a thread that runs `body`; ``join()`` it once.
+  public init(_ body: @escaping @Sendable () -> Void) {
+    if exploration_is_under_way(), let part = currentPart {
+      let number = part.number(of: identity)
+      _ = part.stand(before: SynchronizationOperation(.start, number))
+      part.start(number, body)
+    } else {
+      let thread = OSThread(nil, startsTasks: false, body)
+      handle.withLock { $0 = thread }
+    }
+  }
+
+  /// Waits until `body` has returned.
+  public func join() {
+    if let thread = handle.withLock({ $0.take() }) { return thread.join() }
+    if exploration_is_under_way(), let part = currentPart {
+      _ = part.stand(before: .join, of: identity)
+    }
+  }
+}
