@@ -82,6 +82,12 @@ let package = Package(
     room("Basics"),
 
     room("Limiters"),
+    // The same files over locks and atomics that an exploration can stop at.
+    .target(
+      name: "ExplorableLimiters",
+      dependencies: ["ExplorableSynchronization"],
+      swiftSettings: house + [.define("EXPLORABLE")]
+    ),
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
@@ -92,11 +98,22 @@ let package = Package(
     room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
 
-    room("Specimens", "Basics", "Limiters"),
+    room("Specimens", "Basics", "ExplorableLimiters"),
     room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
+    .target(
+      name: "ExplorableMechanisms",
+      dependencies: ["ExplorableLimiters", "Mechanisms", "Workloads"],
+      sources: [
+        "Imports.swift", "ExplorableCatalogue.swift",
+        "Mechanisms/LimiterMechanism.swift", "Mechanisms/PoolMechanism.swift",
+        "Mechanisms/FIFOQueueMechanism.swift", "Mechanisms/ActorQueueMechanism.swift",
+      ],
+      swiftSettings: house + [.define("EXPLORABLE")]
+    ),
     room(
       "Experiments",
       "Mechanisms",
+      "ExplorableMechanisms",
       "Tracing",
       "Workloads",
       "VirtualTime",

@@ -113,6 +113,8 @@ package struct Experiment: Sendable {
 package enum ExperimentError: Error, CustomStringConvertible {
   case realOnly(CatalogueEntry)
   case notExplorable(CatalogueEntry)
+  /// It has no locks or atomics of its own that an exploration could stop at.
+  case notExplorableInside(CatalogueEntry)
   case cannot(CatalogueEntry, MechanismProfile.Control)
 
   package var description: String {
@@ -121,6 +123,9 @@ package enum ExperimentError: Error, CustomStringConvertible {
       return "\(Self.reason(entry)) Leave clock= out, or use \(Self.virtual)."
     case .notExplorable(let entry):
       return "\(Self.reason(entry)) Only virtual time can be explored: use \(Self.virtual)."
+    case .notExplorableInside(let entry):
+      return
+        "\(entry.id) has no lock or atomic that an exploration could stop at. Leave inside= out."
     case .cannot(let entry, let control):
       let able = Catalogue.mechanisms.filter { $0.profile.controls.contains(control) }.map(\.id)
       let what =

@@ -65,6 +65,8 @@ package struct ExplorationReport: Sendable {
   package var scenario: ExplorationScenario
   package var strategy: Strategy
   package var seed: UInt64
+  /// How many pre-emptions a schedule may have; nil for any number.
+  package var preemptions: Int?
   package var isExhaustive: Bool
   package var schedules: Int
   package var steps: Int
@@ -101,7 +103,12 @@ package struct ExplorationPlan: Sendable {
   package var depth: Int
   /// Whether to go on behind the first violation.
   package var all: Bool
+  /// How often a task that could go on may be made to wait, at most, in an exhaustive search; nil for any
+  /// number.
+  package var preemptions: Int?
 
+  /// The bound where tasks stop inside synchronous code, unless told: most defects need fewer.
+  package static let defaultPreemptions = 2
   /// How many schedules the random strategies look at unless told.
   package static let defaultSchedules = 10_000
   /// How many an exhaustive search looks at before it ends as bounded, unless told.
@@ -114,8 +121,10 @@ package struct ExplorationPlan: Sendable {
     schedules: Int? = nil,
     seed: UInt64 = 1,
     depth: Int = 3,
-    all: Bool = false
+    all: Bool = false,
+    preemptions: Int? = nil
   ) {
+    self.preemptions = strategy == .exhaustive ? preemptions : nil
     self.strategy = strategy
     self.schedules =
       schedules ?? (strategy == .exhaustive ? Self.mostSchedules : Self.defaultSchedules)
@@ -164,6 +173,7 @@ extension ExplorationScenario {
           strategy: strategy,
           schedules: plan.schedules,
           seed: plan.seed,
+          preemptions: plan.preemptions,
           stopsAtViolation: !plan.all
         )
         let verdict = try exploration(scenario, shouldStop: control.shouldStop)
@@ -221,6 +231,7 @@ extension ExplorationScenario {
       scenario: self,
       strategy: plan.strategy,
       seed: plan.seed,
+      preemptions: plan.preemptions,
       isExhaustive: verdict.coverage == .exhaustive,
       schedules: verdict.schedules,
       steps: verdict.steps,
@@ -234,13 +245,16 @@ extension ExplorationScenario {
       givenUp: verdict.givenUp,
       stoppedAtFirst: !plan.all && verdict.failed > 0 && verdict.coverage == .bounded,
       firstFailureAt: verdict.firstFailureAt,
-      notAsked: notAsked(verdict),
+      notAsked: notAsked(verdict, plan),
       tasksLost: verdict.tasksLost
     )
   }
 
-  private func notAsked(_ verdict: Verdict) -> [String] {
-    var left = ["orders inside synchronous code", "weak memory"]
+  private func notAsked(_ verdict: Verdict, _ plan: ExplorationPlan) -> [String] {
+    var left = inside ? ["weak memory"] : ["orders inside synchronous code", "weak memory"]
+    if let bound = plan.preemptions {
+      left.append("more than \(bound) pre-emption\(bound == 1 ? "" : "s")")
+    }
     if !cancels { left.append("cancellation") }
     if !mechanism.profile.lendsPermitsOnly { left.append("whether all permits come back") }
     if verdict.sawActorTurn {

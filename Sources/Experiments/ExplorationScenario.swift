@@ -1,3 +1,4 @@
+internal import ExplorableMechanisms
 package import Exploration
 package import Mechanisms
 internal import Tracing
@@ -23,6 +24,9 @@ package struct ExplorationScenario: Sendable {
   /// How often a waiting task may be overtaken, asked instead of the mechanism's order; nil for that.
   package var overtakingBound: Int?
 
+  /// Whether tasks may stop inside synchronous code, before each operation on a lock or an atomic.
+  package var inside = false
+
   /// What is explored unless told: what shows a specimen's defect, or two tasks that may be cancelled.
   package init(_ mechanism: CatalogueEntry) {
     let exposure = mechanism.profile.exposure
@@ -34,6 +38,11 @@ package struct ExplorationScenario: Sendable {
   }
 
   package static let defaultFair = 2
+
+  /// Whether there are places to stop at inside the mechanism's synchronous code.
+  package static func canStopInside(_ mechanism: CatalogueEntry) -> Bool {
+    mechanism.profile.defect != nil || ExplorableCatalogue.has(mechanism)
+  }
 
   /// The number of permits that counts: 1 for the ordered queues.
   package var effectiveLimit: Int? {
@@ -47,13 +56,14 @@ package struct ExplorationScenario: Sendable {
   /// Says why the scenario cannot be explored.
   package func check() throws(ExperimentError) {
     if mechanism.profile.clock == .real { throw .notExplorable(mechanism) }
+    if inside, !Self.canStopInside(mechanism) { throw .notExplorableInside(mechanism) }
     if resize != nil, !mechanism.profile.controls.contains(.limit) {
       throw .cannot(mechanism, .limit)
     }
   }
 
-  /// As in schedules: `limiter-2-1-any`, with `-fail`, `-visits2`, `-resize3`, `-fair5` and `-bound3` behind
-  /// where they apply.
+  /// As in schedules: `limiter-2-1-any`, with `-fail`, `-visits2`, `-resize3`, `-fair5`, `-bound3` and
+  /// `-inside` behind where they apply.
   package var name: String {
     var parts = [mechanism.id, String(tasks), String(limit), cancels ? "any" : "none"]
     if fails { parts.append("fail") }
@@ -61,6 +71,7 @@ package struct ExplorationScenario: Sendable {
     if let resize { parts.append("resize\(resize)") }
     if fair != Self.defaultFair { parts.append("fair\(fair ?? 0)") }
     if let overtakingBound { parts.append("bound\(overtakingBound)") }
+    if inside { parts.append("inside") }
     return parts.joined(separator: "-")
   }
 
@@ -74,6 +85,8 @@ package struct ExplorationScenario: Sendable {
       parts.removeLast()
       return number
     }
+    inside = parts.last == "inside"
+    if inside { parts.removeLast() }
     overtakingBound = number(behind: "bound")
     fair = number(behind: "fair") ?? Self.defaultFair
     if fair == 0 { fair = nil }
@@ -119,11 +132,13 @@ package struct ExplorationScenario: Sendable {
     scenario.visits = visits
     scenario.resize = resize
     scenario.fair = fair
+    scenario.inside = inside
     return scenario
   }
 
   private func instance(_ context: ScenarioContext) -> ScenarioInstance {
-    let mechanism = mechanism.make(
+    let entry = inside ? ExplorableCatalogue.entry(for: mechanism) : mechanism
+    let mechanism = entry.make(
       MechanismSetup(
         limit: limit,
         executor: context.executor,

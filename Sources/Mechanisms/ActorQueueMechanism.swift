@@ -1,5 +1,8 @@
-internal import Limiters
 internal import Workloads
+
+#if !EXPLORABLE
+internal import Limiters
+#endif
 
 /// `ActorQueue`: onto one actor, in order.
 package final class ActorQueueMechanism: Mechanism {

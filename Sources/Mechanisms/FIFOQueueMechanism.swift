@@ -1,4 +1,6 @@
+#if !EXPLORABLE
 internal import Limiters
+#endif
 
 /// `FIFOQueue`: one at a time, each from its start to its end.
 package final class FIFOQueueMechanism: RunMechanism {

@@ -1,4 +1,6 @@
+#if !EXPLORABLE
 internal import Limiters
+#endif
 
 /// `ConcurrencyLimiter`: permits handed over through Condition and Signal.
 package final class LimiterMechanism: RunMechanism {

@@ -1,4 +1,6 @@
+#if !EXPLORABLE
 internal import Limiters
+#endif
 
 /// `AsyncPool`: as many may run as there are elements to lend.
 package final class PoolMechanism: RunMechanism {

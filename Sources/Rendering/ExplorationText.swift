@@ -91,9 +91,11 @@ package enum ExplorationText {
       "\(NumberText.count(scenario.tasks, "task")), "
       + (scenario.effectiveLimit.map { "limit \($0)" } ?? "no limit")
       + (scenario.cancels ? ", any of them cancelled at any step" : ", nobody cancelled")
+    let bound =
+      report.preemptions.map { ", with at most \(NumberText.count($0, "pre-emption"))" } ?? ""
     let sentence =
       report.isExhaustive
-      ? "no schedule of \(what), breaks a promise."
+      ? "no schedule of \(what)\(bound), breaks a promise."
       : "none of the schedules looked at breaks a promise, with \(what). Others may."
     return line(["\(format.glyphs.good) \(sentence)"], format)
   }
@@ -252,8 +254,8 @@ package enum ExplorationText {
       ("seed", .number(Int(clamping: report.seed))),
       ("cancel", .string(scenario.cancels ? "any" : "none")),
       ("failed", .number(report.failed)),
-      ("granularity", "jobs"),
-      ("preemption_bound", .null),
+      ("granularity", scenario.inside ? "synchronization" : "jobs"),
+      ("preemption_bound", report.preemptions.map { .number($0) } ?? .null),
       ("given_up", .number(report.givenUp)),
       ("first_failure_at", report.firstFailureAt.map { .number($0) } ?? .null),
       ("not_asked", .array(report.notAsked.map { .string($0) })),

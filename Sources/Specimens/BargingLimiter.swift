@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // A newcomer takes the permit that was meant for another: the order is lost.
 //

@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // Check, then act, with an await in between: two tasks take the same permit.
 //

@@ -1,5 +1,5 @@
 package import Basics
-internal import Limiters
+internal import ExplorableLimiters
 
 // Grant, then cancel: the waiter is resumed twice.
 //

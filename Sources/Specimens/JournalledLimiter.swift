@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // What two specimens have in common: actors that count permits and note something in a journal.
 //

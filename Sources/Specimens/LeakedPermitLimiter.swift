@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // Grant, then cancel: the permit is lost.
 //

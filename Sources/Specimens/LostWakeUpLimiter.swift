@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // Look, then wait: the wake-up is lost.
 //

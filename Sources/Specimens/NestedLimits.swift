@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // Two limits, taken in either order: a deadlock.
 //

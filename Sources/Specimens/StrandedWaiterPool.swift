@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // The builder fails: a waiter is stranded.
 //

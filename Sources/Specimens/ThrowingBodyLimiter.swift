@@ -1,4 +1,4 @@
-internal import Limiters
+internal import ExplorableLimiters
 
 // The body throws: its permit is lost.
 //

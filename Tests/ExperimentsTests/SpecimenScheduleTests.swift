@@ -77,7 +77,7 @@ import Testing
       run.begin()
       var preemptions = 0
       while !run.isOver, let index = search.choose(in: run) {
-        if run.isPreemption(run.options[index].choice) { preemptions += 1 }
+        if run.isPreemption(run.options[index]) { preemptions += 1 }
         run.take(index)
       }
       if run.violation?.kind == exposed.kind {

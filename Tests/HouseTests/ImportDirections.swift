@@ -20,8 +20,9 @@ struct ImportDirections {
 
   static let house = ImportDirections(table: [
     // Others import it: it brings nothing along but the standard library.
-    // Its second target, whose locks are scheduling points, is built from the same files.
-    "Limiters": Room(rooms: [], system: ["Synchronization", "ExplorableSynchronization"]),
+    "Limiters": Room(rooms: ["ExplorableSynchronization"], system: ["Synchronization"]),
+    // The files of `Limiters`, compiled for exploring.
+    "ExplorableLimiters": Room(rooms: ["ExplorableSynchronization"]),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
@@ -38,10 +39,14 @@ struct ImportDirections {
     "CAllocations": Room(rooms: []),
     "CExplorable": Room(rooms: []),
     "Terminal": Room(rooms: ["Basics", "CLibedit"]),
-    "Specimens": Room(rooms: ["Basics", "Limiters"], system: ["Synchronization"]),
+    "Specimens": Room(rooms: ["Basics", "ExplorableLimiters"], system: ["Synchronization"]),
     "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
+    "ExplorableMechanisms": Room(rooms: ["ExplorableLimiters", "Mechanisms", "Workloads"]),
     "Experiments": Room(
-      rooms: ["Mechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads", "Basics"],
+      rooms: [
+        "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads",
+        "Basics",
+      ],
       packages: ["HeapModule"]
     ),
     "Rendering": Room(rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "Workloads"]),

@@ -13,8 +13,9 @@ extension Command {
     summary: "run a mechanism under every order of steps, and show the smallest that breaks it",
     details: """
       The real code runs once for each schedule: an order in which the tasks take their steps. A \
-      step is one job, from one suspension to the next; a task 'gets its turn' when an actor it \
-      called takes it in, or when its yield ends. Waking up is a step of its own, and a cancellation \
+      step ends where a task suspends and, with inside=yes, before each operation on a lock or an \
+      atomic: another task may go on there, in the middle of a job. A task 'gets its turn' when an \
+      actor it called takes it in, or when its yield ends. Waking up is a step of its own, and a cancellation \
       may come between any two. What is asked: never over the limit; every task that nobody cancels \
       is served, once, and is never told that it is cancelled; nobody waits for ever, and nobody waits \
       while a permit is free; all permits come back; the order kept where it is promised; nothing \
@@ -23,12 +24,13 @@ extension Command {
       Strategies: exhaustive looks at every schedule, and says so when it did; random draws each \
       step; pct gives the tasks random priorities that change at depth - 1 places. The verdict \
       'exhaustive' means that no other schedule of these tasks exists, up to their names and within \
-      what the line 'not asked' says; a search that ends at schedules= is 'bounded'. The first \
+      what the line 'not asked' says. Making a task wait that could go on is a pre-emption; \
+      with inside=yes a schedule has at most preemptions=2 of them unless told; a search that ends at schedules= is 'bounded'. The first \
       violation ends the search and is reduced to the smallest schedule that shows it; 'all' goes on, \
       and counts.
 
-      Its limits: choices are made between jobs, not inside them, and one job runs at a time, so \
-      data races and memory order are the thread sanitizer's field; time is chosen, not measured; \
+      Its limits: one task runs at a time, so data races and weak memory are the thread sanitizer's \
+      field; with inside=no, choices are made between jobs only; time is chosen, not measured; \
       what owns its threads (OperationQueue, GCD, the main actor) is not explored. A specimen is \
       explored with what shows its defect unless the keys say otherwise.
       """,
@@ -38,8 +40,14 @@ extension Command {
     ]
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
-    let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
-    var plan = try ExploreKeys.plan(arguments, seed: session.settings.seed)
+    let mechanism = try Names.mechanism(word)
+    let scenario = try ExploreKeys.scenario(
+      of: mechanism,
+      at: word,
+      arguments,
+      inside: ExplorationScenario.canStopInside(mechanism)
+    )
+    var plan = try ExploreKeys.plan(arguments, inside: scenario.inside, seed: session.settings.seed)
     if let extra = arguments.places.dropFirst().first {
       guard extra.text == "all" else {
         throw ShellError(
@@ -175,6 +183,18 @@ enum ExploreKeys {
     help: "how often a task may yield in a row, nothing happening, before others go on",
     candidates: ["1", "2", "none"]
   )
+  static let inside = Key(
+    "inside",
+    form: "yes or no",
+    help: "whether tasks stop inside synchronous code too, at locks and atomics",
+    candidates: ["yes", "no"]
+  )
+  static let preemptions = Key(
+    "preemptions",
+    form: "a whole number from 0, or none",
+    help: "how often a task that could go on may be made to wait, when exhaustive",
+    candidates: ["0", "1", "2", "none"]
+  )
   static let strategy = Key(
     "strategy",
     form: "exhaustive, random or pct",
@@ -194,16 +214,18 @@ enum ExploreKeys {
     candidates: ["2", "3", "4"]
   )
 
-  static let ofScenario = [tasks, Keys.limit, cancel, fail, bound, visits, resize, fair]
-  static let all = ofScenario + [strategy, schedules, depth, Keys.seed]
+  static let ofScenario = [tasks, Keys.limit, cancel, fail, bound, visits, resize, fair, inside]
+  static let all = ofScenario + [preemptions, strategy, schedules, depth, Keys.seed]
 
   /// What the keys ask to be explored of a mechanism.
   static func scenario(
     of mechanism: CatalogueEntry,
     at word: Word,
-    _ arguments: Arguments
+    _ arguments: Arguments,
+    inside isInside: Bool = false
   ) throws(ShellError) -> ExplorationScenario {
     var scenario = ExplorationScenario(mechanism)
+    scenario.inside = try arguments.value(inside, { ["yes": true, "no": false][$0] }) ?? isInside
     let count = { ValueSyntax.count($0, in: 1...60) }
     if let tasks = try arguments.value(tasks, count) { scenario.tasks = tasks }
     if let limit = try arguments.value(Keys.limit, Keys.parseLimit) { scenario.limit = limit }
@@ -232,15 +254,22 @@ enum ExploreKeys {
 
   static func plan(
     _ arguments: Arguments,
+    inside: Bool,
     seed: UInt64
   ) throws(ShellError) -> ExplorationPlan {
+    let bound = try arguments.value(
+      preemptions,
+      { $0 == "none" ? -1 : ValueSyntax.count($0, in: 0...1_000) }
+    )
     let strategy =
       try arguments.value(strategy, ExplorationReport.Strategy.init(rawValue:)) ?? .exhaustive
     return ExplorationPlan(
       strategy: strategy,
       schedules: try arguments.value(schedules) { ValueSyntax.count($0, in: 1...1_000_000_000) },
       seed: try arguments.value(Keys.seed, Keys.parseSeed) ?? seed,
-      depth: try arguments.value(depth) { ValueSyntax.count($0, in: 1...100) } ?? 3
+      depth: try arguments.value(depth) { ValueSyntax.count($0, in: 1...100) } ?? 3,
+      preemptions: bound.map { $0 < 0 ? nil : $0 }
+        ?? (inside ? ExplorationPlan.defaultPreemptions : nil)
     )
   }
 }
