@@ -23,6 +23,8 @@ struct PropertyMonitor {
     /// The task's coroutine has returned.
     var hasEnded = false
     var arrival: Int32 = 0
+    /// How many had arrived when its place in the line was settled.
+    var settled = Int32.max
     var overtaken: Int32 = 0
     var isRejected = false
     /// How many of its visits were admitted.
@@ -33,6 +35,7 @@ struct PropertyMonitor {
   private let startLimit: Int
   private let visits: Int
   private let simulated: Int
+  private let inside: Bool
   private(set) var limit: Int
   /// Index 0 is nobody; behind the simulated tasks come those that try the permits at the end.
   private(set) var tasks: [TaskState]
@@ -50,6 +53,7 @@ struct PropertyMonitor {
     promises = scenario.promises
     visits = scenario.visits
     simulated = scenario.tasks
+    inside = scenario.inside
     tasks = Array(repeating: TaskState(), count: scenario.tasks + scenario.probes + 1)
   }
 
@@ -75,6 +79,7 @@ struct PropertyMonitor {
     case .arrived:
       arrivals += 1
       tasks[task].arrival = arrivals
+      tasks[task].settled = inside ? .max : arrivals
       enter(.waiting, task)
     case .admitted: admit(task)
     case .cancelledRunning:
@@ -101,6 +106,14 @@ struct PropertyMonitor {
         "\(Self.name(task)) was not told how its body ended: the limiter returned something else"
       )
     }
+  }
+
+  /// Notes that a task has come to its end or its first suspension since it arrived.
+  ///
+  /// Where tasks stop inside code, one that arrived may not be in the line yet: who comes meanwhile
+  /// overtakes nobody.
+  mutating func noteSettled(_ task: Int) {
+    if tasks[task].phase == .waiting { tasks[task].settled = min(tasks[task].settled, arrivals) }
   }
 
   /// Notes that the limit is another one from now on; bodies in service stay.
@@ -277,7 +290,7 @@ struct PropertyMonitor {
     var earlier: [Int] = []
     for other in tasks.indices.dropFirst()
     where tasks[other].phase == .waiting && !tasks[other].isCancelled
-      && tasks[other].arrival < tasks[task].arrival
+      && tasks[other].settled < tasks[task].arrival
     {
       earlier.append(other)
       tasks[other].overtaken += 1

@@ -232,6 +232,9 @@ final class ScheduleRun: @unchecked Sendable {
         mustGoOn = choice.agent
       }
     case .run, .turn:
+      if stood == nil, choice.kind == .run, Int(choice.agent) <= scenario.tasks {
+        monitor.noteSettled(Int(choice.agent))
+      }
       last = Turn(
         choice: choice,
         canGoOn: stood.map { isStanding($0) && carriers?.isEnabled($0) == true }

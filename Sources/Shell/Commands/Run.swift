@@ -224,7 +224,7 @@ extension Arguments {
   func culprit(of error: ExperimentError) -> Word? {
     let key =
       switch error {
-      case .realOnly, .notExplorable: Keys.clock
+      case .realOnly, .notExplorable, .notExplorableInside: Keys.clock
       case .cannot(_, .limit): Keys.relimit
       case .cannot(_, .suspension): Keys.pause
       case .cannot(_, .dependencies): Keys.depends
