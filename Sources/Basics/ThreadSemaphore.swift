@@ -25,7 +25,7 @@ package final class ThreadSemaphore: @unchecked Sendable {
   /// Waits for at most `nanoseconds`; whether the count was lowered.
   package func wait(atMost nanoseconds: Int) -> Bool {
     var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
+    timespec_get(&deadline, TIME_UTC)
     let sum = deadline.tv_nsec + nanoseconds
     deadline.tv_sec += sum / 1_000_000_000
     deadline.tv_nsec = sum % 1_000_000_000

@@ -53,6 +53,8 @@ final class Carriers: @unchecked Sendable {
   private let home = ThreadSemaphore()
   /// The key of the carrier that has the baton; 0 for none or the home.
   private let leader = Synchronization.Atomic<UInt>(0)
+  /// 0: nothing stands in the middle; 1: something does; 2: a cancellation does.
+  private let middle = Synchronization.Atomic<Int>(0)
   /// Rises whenever the leader does something.
   private let pulse = Synchronization.Atomic<Int>(0)
   /// Jobs that blocked carriers made ready as they came back.
@@ -247,13 +249,31 @@ final class Carriers: @unchecked Sendable {
 
   // MARK: Blocked in the runtime
 
+  /// How often in a row the leader must be found asleep: with a cancellation handler in the middle that
+  /// is likely; else another thread of the process may have what it waits for, for as long as it takes
+  /// to get a processor.
+  private static let looks = (inHandler: 4, elsewhere: 300)
+
+  /// Notes what stands in the middle, for the watch.
+  func noteMiddle() {
+    let isInHandler = (standing + blocked).contains { !$0.choice.kind.isOwn }
+    middle.store(!isBusy ? 0 : isInHandler ? 2 : 1, ordering: .releasing)
+  }
+
   /// Waits on the home for the end of the drive.
   private func watch() {
     var before: (leader: UInt, pulse: Int) = (0, 0)
+    var count = 0
     while !home.wait(atMost: 100_000) {
       let now = (leader: leader.load(ordering: .acquiring), pulse: pulse.load(ordering: .acquiring))
       defer { before = now }
-      guard now.leader != 0, now == before, isStuck(now.leader),
+      let middle = middle.load(ordering: .acquiring)
+      guard now.leader != 0, now == before, middle != 0, isStuck(now.leader) else {
+        count = 0
+        continue
+      }
+      count += 1
+      guard count >= (middle == 2 ? Self.looks.inHandler : Self.looks.elsewhere),
         pulse.load(ordering: .acquiring) == now.pulse,
         leader.compareExchange(
           expected: now.leader,
@@ -261,6 +281,7 @@ final class Carriers: @unchecked Sendable {
           ordering: .acquiringAndReleasing
         ).exchanged, let carrier = made.first(where: { $0.key == now.leader })
       else { continue }
+      count = 0
       carrier.frame = run.executor.frame
       blocked.append(carrier)
       run.endStep(carrier.choice, stood: carrier)
@@ -277,14 +298,18 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Waits until each blocked job either still sleeps or has come back and stands or ended.
-  func settle() {
+  ///
+  /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
+  func settle(patiently: Bool = false) {
     if blocked.isEmpty { return }
+    let end = patiently ? ContinuousClock.now + .milliseconds(20) : nil
     for carrier in blocked {
       var looks = 0
       while !carrier.hasComeBack {
         if carrier.isAsleep {
           looks += 1
-          if looks > 2 { break }
+          // Awake meanwhile, or the watch would take this thread for a blocked one.
+          if let end, ContinuousClock.now < end { sched_yield() } else if looks > 2 { break }
         } else {
           looks = 0
           sched_yield()

@@ -269,6 +269,11 @@ final class ScheduleRun: @unchecked Sendable {
       }
     }
     findOptions()
+    if runnable == 0, let carriers, !carriers.blocked.isEmpty {
+      carriers.settle(patiently: true)
+      findOptions()
+    }
+    carriers?.noteMiddle()
     if runnable == 0, monitor.violation == nil {
       isRestToFinish = true
     } else {
