@@ -29,8 +29,8 @@ extension Command {
       violation ends the search and is reduced to the smallest schedule that shows it; 'all' goes on, \
       and counts.
 
-      Its limits: one task runs at a time, so data races and weak memory are the thread sanitizer's \
-      field; with inside=no, choices are made between jobs only; time is chosen, not measured; \
+      Its limits: unless inside=yes is given, choices are made between jobs, not inside them; one \
+      task runs at a time, so data races and weak memory are the thread sanitizer's field; time is chosen, not measured; \
       what owns its threads (OperationQueue, GCD, the main actor) is not explored. A specimen is \
       explored with what shows its defect unless the keys say otherwise.
       """,
@@ -40,13 +40,7 @@ extension Command {
     ]
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
-    let mechanism = try Names.mechanism(word)
-    let scenario = try ExploreKeys.scenario(
-      of: mechanism,
-      at: word,
-      arguments,
-      inside: ExplorationScenario.canStopInside(mechanism)
-    )
+    let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
     var plan = try ExploreKeys.plan(arguments, inside: scenario.inside, seed: session.settings.seed)
     if let extra = arguments.places.dropFirst().first {
       guard extra.text == "all" else {
@@ -221,11 +215,10 @@ enum ExploreKeys {
   static func scenario(
     of mechanism: CatalogueEntry,
     at word: Word,
-    _ arguments: Arguments,
-    inside isInside: Bool = false
+    _ arguments: Arguments
   ) throws(ShellError) -> ExplorationScenario {
     var scenario = ExplorationScenario(mechanism)
-    scenario.inside = try arguments.value(inside, { ["yes": true, "no": false][$0] }) ?? isInside
+    scenario.inside = try arguments.value(inside, { ["yes": true, "no": false][$0] }) ?? false
     let count = { ValueSyntax.count($0, in: 1...60) }
     if let tasks = try arguments.value(tasks, count) { scenario.tasks = tasks }
     if let limit = try arguments.value(Keys.limit, Keys.parseLimit) { scenario.limit = limit }
