@@ -53,6 +53,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
+    .library(name: "Exploration", targets: ["Exploration"]),
     .executable(name: "lab", targets: ["lab"]),
     .executable(name: "bench", targets: ["bench"]),
   ],

@@ -20,6 +20,8 @@ package struct Explorer: Sendable {
   package var schedules: Int
   /// What random strategies draw from.
   package var seed: UInt64
+  /// How many pre-emptions the exhaustive strategy allows in a schedule; nil for any number.
+  package var preemptions: Int?
   /// Which schedules the exhaustive strategy lets others stand for; the random ones use none.
   package var reduction: Reduction
   /// A schedule that gets this long is given up, and the coverage is not exhaustive.
@@ -31,6 +33,7 @@ package struct Explorer: Sendable {
     strategy: Strategy = .exhaustive,
     schedules: Int = .max,
     seed: UInt64 = 1,
+    preemptions: Int? = nil,
     reduction: Reduction = .full,
     longest: Int = 10_000,
     stopsAtViolation: Bool = false
@@ -38,6 +41,7 @@ package struct Explorer: Sendable {
     self.strategy = strategy
     self.schedules = schedules
     self.seed = seed
+    self.preemptions = preemptions
     self.reduction = reduction
     self.longest = longest
     self.stopsAtViolation = stopsAtViolation
@@ -59,7 +63,7 @@ package struct Explorer: Sendable {
     var verdict = Verdict(strategy: strategy, seed: seed)
     switch strategy {
     case .exhaustive:
-      var search = DepthFirst()
+      var search = DepthFirst(preemptions: preemptions)
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
       if search.hasDiverged { throw .diverges(scenario: scenario.name) }
       if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }

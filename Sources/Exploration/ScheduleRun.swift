@@ -1,3 +1,5 @@
+internal import Basics
+
 /// One schedule under way: the scenario's state, what may happen next, what has been observed.
 ///
 /// Used again for schedule after schedule, since making the executor and the tables anew would cost
@@ -14,7 +16,7 @@ final class ScheduleRun: @unchecked Sendable {
   }
 
   let scenario: Scenario
-  let executor = ExplorationExecutor()
+  let executor: ExplorationExecutor
   @exclusivity(unchecked) private(set) var monitor: PropertyMonitor
   /// What may happen next; valid until the next `take`.
   @exclusivity(unchecked) private(set) var options: [Option] = []
@@ -54,14 +56,23 @@ final class ScheduleRun: @unchecked Sendable {
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
-    self.reduction = reduction
+    // Of code that reports nothing, nothing is known that a reduction could use.
+    self.reduction = scenario.atRest == nil ? reduction : .none
+    executor = ExplorationExecutor(keepsTasks: scenario.atRest != nil)
     monitor = PropertyMonitor(scenario)
     hasBegun = Array(repeating: false, count: scenario.tasks + 1)
     context = ScenarioContext(self)
+    executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
   }
 
   /// Breaks the circle between this object and its context; call it when no more schedules follow.
-  func close() { context = nil }
+  func close() {
+    context = nil
+    if tasksLost > 0 || executor.escaped {
+      // Such tasks know their executor by its address, and may ask for it at any time.
+      _ = Unmanaged.passRetained(executor)
+    }
+  }
 
   // MARK: A schedule, from its beginning to its end
 
@@ -81,6 +92,7 @@ final class ScheduleRun: @unchecked Sendable {
     fingerprint = 0xCBF2_9CE4_8422_2325
     for index in hasBegun.indices { hasBegun[index] = false }
     isLive = true
+    if scenario.atRest != nil { ScheduleUnderWay.restart() }
     let instance = scenario.make(context)
     self.instance = instance
     for task in 1...scenario.tasks {
@@ -117,6 +129,7 @@ final class ScheduleRun: @unchecked Sendable {
     mustGoOn = 0
     somethingHappened = false
     mix(option.choice.code)
+    if scenario.atRest != nil { ScheduleUnderWay.append(option.choice) }
     switch option.choice.kind {
     case .cancel:
       monitor.noteCancellation(of: agent, isHandOffPossible: !isParked(agent))
@@ -138,6 +151,7 @@ final class ScheduleRun: @unchecked Sendable {
       executor.run(readyAt: option.slot)
       lastAgent = option.choice.agent
       lastCanGoOn = executor.ready.contains { $0.agent == lastAgent }
+      if scenario.atRest != nil, madeAnotherReady { somethingHappened = true }
     }
     if somethingHappened {
       executor.yields.removeAll(keepingCapacity: true)
@@ -157,6 +171,10 @@ final class ScheduleRun: @unchecked Sendable {
   /// Judges a schedule in which nothing can run any more: what was left undone, whether all permits are
   /// back, and what dropping the limiter does.
   private func settle() {
+    if let atRest = scenario.atRest {
+      if let found = atRest(self) { monitor.note(found) }
+      return
+    }
     let permitsInUse = instance?.permitsInUse?()
     monitor.judgeRest(permitsInUse: permitsInUse)
     guard monitor.violation == nil, monitor.ended == scenario.tasks else { return }
@@ -197,6 +215,11 @@ final class ScheduleRun: @unchecked Sendable {
     return !executor.sleepers.contains { Int($0.agent) > scenario.tasks }
   }
 
+  /// Whether the last step made another agent than its own ready.
+  private var madeAnotherReady: Bool {
+    executor.ready.contains { $0.wokenAt == steps && $0.agent != lastAgent }
+  }
+
   private func mix(_ value: UInt64) { fingerprint = (fingerprint ^ value) &* 0x0000_0100_0000_01B3 }
 
   /// Whether taking `choice` now would take the turn from a agent that could go on.
@@ -230,9 +253,13 @@ final class ScheduleRun: @unchecked Sendable {
         executor.asDriver { handle.cancel() }
       }
     }
+    for task in executor.begun.dropFirst(2) {
+      if let task, !task.hasEnded { executor.asDriver { task.cancel() } }
+    }
     drain()
     instance = nil
     drain()
+    tasksLost += executor.begun.dropFirst(2).count { $0?.hasEnded == false }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
   }
@@ -259,6 +286,16 @@ final class ScheduleRun: @unchecked Sendable {
     mix(UInt64(observation.rawValue) << 32 | UInt64(task))
     monitor.observe(observation, task)
     record?.note(observation, task, by: executor.running)
+  }
+
+  /// Notes what the code under study found wrong with itself, which ends the schedule.
+  ///
+  /// Returns whether it still counts.
+  @discardableResult
+  func note(_ kind: Violation.Kind, _ message: String) -> Bool {
+    guard isLive, violation == nil else { return false }
+    monitor.note(Violation(kind: kind, message: message, tasks: []))
+    return true
   }
 
   func noteDoubleResume(_ what: String) {
@@ -304,7 +341,8 @@ final class ScheduleRun: @unchecked Sendable {
       options.append(Option(choice: Choice(.run, task), slot: slot))
     }
     if mustStep == 0 {
-      for (index, sleeper) in executor.sleepers.enumerated() {
+      let earliest = executor.sleepers.lazy.map(\.deadline).min() ?? 0
+      for (index, sleeper) in executor.sleepers.enumerated() where sleeper.deadline <= earliest {
         options.append(Option(choice: Choice(.wake, Int(sleeper.agent)), slot: index))
       }
     }
@@ -346,12 +384,9 @@ final class ScheduleRun: @unchecked Sendable {
     idleRounds += 1
     let retrying = Set(executor.ready.map { Int($0.agent) }).filter { $0 <= scenario.tasks }
     executor.yields.removeAll(keepingCapacity: true)
-    if idleRounds > Self.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
+    if idleRounds > scenario.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
     findOptions()
   }
-
-  /// A retry loop that waits for something shows it long before.
-  private static let mostIdleRounds = 20
 
   /// The first fresh task that is not cancelled and the first that is; 0 for none.
   private func firstFreshTasks() -> (Int, Int) {
