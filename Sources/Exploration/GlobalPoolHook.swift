@@ -41,8 +41,8 @@ enum GlobalPoolHook {
 
   private static func install() {
     // Where there is none such tasks escape as they always did, and the exploration says so.
-    // Kept before it is replaced.
-    _ = Executors.original
+    // Kept before they are replaced.
+    _ = (Executors.original, Executors.mainExecutor)
     _createExecutors(factory: Executors.self)
     let process = dlopen(nil, RTLD_NOW)
     dlsym(process, "swift_task_enqueueGlobal_hook")?.assumingMemoryBound(to: Hook?.self).pointee = {

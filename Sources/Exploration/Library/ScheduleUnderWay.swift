@@ -7,16 +7,18 @@ internal import Glibc
 /// memory that never moves, and the handler passes it to `write`. Then it puts back whoever handled the
 /// signal before and returns: the trap happens again, and the backtracer or the system sees it.
 enum ScheduleUnderWay {
+  private struct State {
+    let text = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    /// Who handled each signal before, by its number.
+    let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    /// How much of the text stands before the steps; 0 while nothing is told.
+    var head = 0
+    var length = 0
+  }
+
   // Safe: written only by the exploring thread, of which there is one at a time (`explore` queues them); the
-  // handler runs on a thread that traps, and reads only if that one explores.
-  nonisolated(unsafe) private static let text = UnsafeMutablePointer<UInt8>.allocate(
-    capacity: capacity
-  )
-  nonisolated(unsafe) private static var head = 0
-  nonisolated(unsafe) private static var length = 0
-  nonisolated(unsafe) private static let previous = UnsafeMutablePointer<sigaction>.allocate(
-    capacity: 65
-  )
+  // handler runs on the thread that traps, and reads only if that one explores.
+  nonisolated(unsafe) private static var state = State()
   private static let capacity = 1 << 18
   /// What stands behind the steps.
   private static let room = 64
@@ -25,7 +27,7 @@ enum ScheduleUnderWay {
 
   static func beginTelling(of scenario: String, named name: String) {
     let quoted = String(reflecting: name)
-    length = 0
+    state.length = 0
     append(
       """
 
@@ -33,27 +35,27 @@ enum ScheduleUnderWay {
         explore(\(quoted), replaying: "\(Schedule.version):\(scenario):-:
       """
     )
-    head = length
+    state.head = state.length
     for signal in signals {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { ScheduleUnderWay.tell($0) }
       action.sa_flags = SA_ONSTACK
-      sigaction(signal, &action, previous + Int(signal))
+      sigaction(signal, &action, state.previous + Int(signal))
     }
   }
 
   static func endTelling() {
-    for signal in signals { sigaction(signal, previous + Int(signal), nil) }
-    length = 0
-    head = 0
+    for signal in signals { sigaction(signal, state.previous + Int(signal), nil) }
+    state.length = 0
+    state.head = 0
   }
 
-  static func restart() { length = head }
+  static func restart() { state.length = state.head }
 
   /// Appends a step that is about to run.
   static func append(_ choice: Choice) {
-    guard head > 0, length < capacity - room else { return }
-    if length > head { put(UInt8(ascii: ",")) }
+    guard state.head > 0, state.length < capacity - room else { return }
+    if state.length > state.head { put(UInt8(ascii: ",")) }
     switch choice.kind {
     case .run: break
     case .turn: put(UInt8(ascii: "a"))
@@ -73,8 +75,8 @@ enum ScheduleUnderWay {
   }
 
   private static func put(_ byte: UInt8) {
-    text[length] = byte
-    length += 1
+    state.text[state.length] = byte
+    state.length += 1
   }
 
   private static func put(digits number: Int) {
@@ -84,12 +86,12 @@ enum ScheduleUnderWay {
 
   /// The handler.
   private static func tell(_ signal: Int32) {
-    if head > 0, GlobalPoolHook.current != nil {
+    if state.head > 0, GlobalPoolHook.current != nil {
       let end: StaticString = "\") { … }\n\n"
-      write(STDERR_FILENO, text, length)
+      write(STDERR_FILENO, state.text, state.length)
       write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
     }
-    sigaction(signal, previous + Int(signal), nil)
+    sigaction(signal, state.previous + Int(signal), nil)
     // An abort does not happen again by itself.
     if signal == SIGABRT { raise(signal) }
   }
