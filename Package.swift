@@ -54,6 +54,7 @@ let package = Package(
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
     .library(name: "Exploration", targets: ["Exploration"]),
+    .library(name: "WorkStealing", targets: ["WorkStealing"]),
     .executable(name: "lab", targets: ["lab"]),
     .executable(name: "bench", targets: ["bench"]),
   ],
@@ -79,6 +80,7 @@ let package = Package(
     room("Basics"),
 
     room("Limiters"),
+    room("WorkStealing", "Basics"),
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
     room("Exploration", "Basics"),
@@ -169,6 +171,7 @@ let package = Package(
     tests("HouseTests"),
     tests("BasicsTests", "Basics"),
     tests("LimitersTests", "Limiters", "Basics"),
+    tests("WorkStealingTests", "WorkStealing", "Limiters", "Basics"),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "Basics", "Limiters"),

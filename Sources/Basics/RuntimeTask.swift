@@ -62,6 +62,9 @@ extension UnownedJob {
     UnsafeRawPointer(bitPattern: address)?.load(fromByteOffset: offset, as: UInt.self) ?? 0
   }
 
+  /// The job whose `address` this is.
+  package init(address: UInt) { self = unsafeBitCast(address, to: UnownedJob.self) }
+
   /// The job of the task that runs on the calling thread; nil outside tasks.
   ///
   /// A task is its own job, at one address all its life; an `UnsafeCurrentTask` is that address.

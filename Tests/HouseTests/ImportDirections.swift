@@ -22,6 +22,10 @@ struct ImportDirections {
     // Others import it: it brings nothing along but the standard library.
     // Its second target, whose locks are scheduling points, is built from the same files.
     "Limiters": Room(rooms: [], system: ["Synchronization", "ExplorableSynchronization"]),
+    "WorkStealing": Room(
+      rooms: ["Basics"],
+      system: ["Synchronization", "ExplorableSynchronization", "Glibc"]
+    ),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
