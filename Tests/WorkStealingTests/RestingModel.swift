@@ -27,6 +27,16 @@ struct RestingModel: Hashable {
     case bringing, lookingAround, waking
     case unparking(Int)
     case done
+
+    var rank: Int {
+      switch self {
+      case .bringing: 0
+      case .lookingAround: 1
+      case .waking: 2
+      case .unparking(let worker): 3 + worker
+      case .done: .max
+      }
+    }
   }
   enum Ender: Hashable {
     case beginning, waking
