@@ -41,6 +41,13 @@ import Testing
     example: Example
   ) throws {
     let failure = try #require(Self.failure(of: example, replaying: nil))
+    let article = try Self.text("Sources/Exploration/Exploration.docc/\(example.name).md")
+    let source = try Self.text(
+      "Tests/ExplorationTests/Library/Examples/\(example.name)Example.swift"
+    )
+    let code = source.trimmingPrefix("import Exploration\n\n")
+    #expect(article.contains("```swift\n\(code)```"), "the article's code is not the example's")
+    #expect(article.contains("```\n\(failure)\n```"), "the article's schedule is not this one")
     let again = try #require(Self.failure(of: example, replaying: failure.schedule))
     #expect(again.schedule == failure.schedule)
   }
@@ -49,6 +56,12 @@ import Testing
   func `passes every schedule once it is repaired`(example: Example) throws {
     let verdict = try example.exploreRepaired()
     #expect(verdict.coverage == .exhaustive)
+  }
+
+  private static func text(_ path: String) throws -> String {
+    let package = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("../../..")
+    return try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
   }
 
   private static func failure(of example: Example, replaying schedule: String?)
