@@ -54,6 +54,8 @@ let package = Package(
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
     .library(name: "ExplorableSynchronization", targets: ["ExplorableSynchronization"]),
+    .library(name: "Exploration", targets: ["Exploration"]),
+    .library(name: "WorkStealing", targets: ["WorkStealing"]),
     .executable(name: "lab", targets: ["lab"]),
     .executable(name: "bench", targets: ["bench"]),
   ],
@@ -88,6 +90,7 @@ let package = Package(
       dependencies: ["ExplorableSynchronization"],
       swiftSettings: house + [.define("EXPLORABLE")]
     ),
+    room("WorkStealing", "Basics"),
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
@@ -190,6 +193,7 @@ let package = Package(
     tests("HouseTests"),
     tests("BasicsTests", "Basics"),
     tests("LimitersTests", "Limiters", "Basics"),
+    tests("WorkStealingTests", "WorkStealing", "Limiters", "Basics"),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),

@@ -22,11 +22,48 @@ extension UnownedJob {
     UnsafeRawPointer(bitPattern: address)?.load(fromByteOffset: 32, as: UInt8.self) == 195
   }
 
+  /// Whether it is a task that shares its parent's memory (`async let`): it may be gone when it has ended.
+  ///
+  /// Bit 28 of the runtime's job flags.
+  package var isAsyncLet: Bool { word(atOffset: 32) & 1 << 28 != 0 }
+
+  /// The task that it is, to be kept or cancelled; its result is not to be asked for.
+  ///
+  /// Sound for a task's own job: both are one pointer to it, and copying a `Task` retains it.
+  ///
+  /// - Precondition: `taskSerial` is not 0, and the task is no `async let`.
+  package var asTask: Task<Void, Never> { unsafeBitCast(self, to: Task<Void, Never>.self) }
+
+  /// Where the task will go on, and behind it where its callers will: addresses of code.
+  ///
+  /// A task keeps behind its job's header the function that resumes it (offset 56) and that function's
+  /// context (64). A context begins with its caller's context and the address in the caller.
+  ///
+  /// - Precondition: a task that waits or is ready, not one that runs or has ended.
+  package var resumePoints: [UInt] {
+    var points = [word(atOffset: 56)]
+    var context = word(atOffset: 64)
+    while context != 0, context % 16 == 0, points.count < 64,
+      let caller = UnsafeRawPointer(bitPattern: context)
+    {
+      points.append(caller.load(fromByteOffset: 8, as: UInt.self))
+      context = caller.load(as: UInt.self)
+    }
+    return points
+  }
+
   /// Unique among the jobs and tasks that exist now.
   ///
   /// Sound because `UnownedJob` is one pointer and nothing else, which the size check of
   /// `unsafeBitCast` enforces.
   package var address: UInt { unsafeBitCast(self, to: UInt.self) }
+
+  private func word(atOffset offset: Int) -> UInt {
+    UnsafeRawPointer(bitPattern: address)?.load(fromByteOffset: offset, as: UInt.self) ?? 0
+  }
+
+  /// The job whose `address` this is.
+  package init(address: UInt) { self = unsafeBitCast(address, to: UnownedJob.self) }
 
   /// The job of the task that runs on the calling thread; nil outside tasks.
   ///
@@ -34,4 +71,18 @@ extension UnownedJob {
   package static var ofCurrentTask: UnownedJob? {
     withUnsafeCurrentTask { task in task.map { unsafeBitCast($0, to: UnownedJob.self) } }
   }
+}
+
+extension Task<Void, Never> {
+  /// Whether it has ended.
+  ///
+  /// A bit of the status word, which stands behind the two words that the exclusivity checker owns.
+  package var hasEnded: Bool {
+    let address = unsafeBitCast(self, to: UInt.self)
+    return (UnsafeRawPointer(bitPattern: address)?.load(fromByteOffset: 96, as: UInt.self) ?? 0)
+      & 0x2000 != 0
+  }
+
+  /// The job it is, under which executors know it.
+  package var job: UnownedJob { unsafeBitCast(self, to: UnownedJob.self) }
 }

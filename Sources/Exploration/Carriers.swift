@@ -58,7 +58,9 @@ final class Carriers: @unchecked Sendable {
   /// Rises whenever the leader does something.
   private let pulse = Synchronization.Atomic<Int>(0)
   /// Jobs that blocked carriers made ready as they came back.
-  private let inbox = Synchronization.Mutex<[(carrier: Int, job: UnownedJob)]>([])
+  private let inbox = Synchronization.Mutex<
+    [(carrier: Int, job: UnownedJob, origin: ExplorationExecutor.Origin)]
+  >([])
 
   private static let schedules = Synchronization.Atomic<UInt32>(0)
 
@@ -182,8 +184,7 @@ final class Carriers: @unchecked Sendable {
     pulse.add(1, ordering: .releasing)
     switch option.source {
     case .ready:
-      let job = executor.pick(readyAt: option.slot)
-      job.runSynchronously(on: executor.asUnownedTaskExecutor())
+      executor.perform(executor.pick(readyAt: option.slot)) { has(me) }
     case .sleeper:
       executor.pick(sleeperAt: option.slot).resume()
     case .thread:
@@ -236,13 +237,13 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Takes a job that came from a carrier; false if it did not.
-  func post(_ job: UnownedJob) -> Bool {
+  func post(_ job: UnownedJob, from origin: ExplorationExecutor.Origin) -> Bool {
     guard let me = Carrier.current, me.carriers === self else { return false }
     pulse.add(1, ordering: .releasing)
     if has(me) {
-      run.executor.admit(job)
+      run.executor.admit(job, from: origin)
     } else {
-      inbox.withLock { $0.append((me.number, job)) }
+      inbox.withLock { $0.append((me.number, job, origin)) }
     }
     return true
   }
@@ -324,11 +325,11 @@ final class Carriers: @unchecked Sendable {
       return inbox.sorted { $0.carrier < $1.carrier }
     }
     let frame = run.executor.frame
-    for (number, job) in jobs {
+    for (number, job, origin) in jobs {
       if let carrier = back.first(where: { $0.number == number }) {
         run.executor.frame = carrier.frame
       }
-      run.executor.admit(job)
+      run.executor.admit(job, from: origin)
     }
     run.executor.frame = frame
     for carrier in back.sorted(by: { $0.number < $1.number }) {

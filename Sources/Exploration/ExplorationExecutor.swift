@@ -13,12 +13,22 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   // elsewhere means that the scenario left the executor, and is only noted. Exclusivity is unchecked
   // because no access lasts while a job runs, and the checks would cost a fifth of a step.
 
+  /// Whose a job would be if nothing were explored.
+  enum Origin {
+    /// A task's that was started on this executor.
+    case own
+    /// The global pool's.
+    case pool
+    case mainActor
+  }
+
   struct ReadyStep {
     var job: UnownedJob
     var agent: Int32
     var isTurn: Bool
     /// Whether it is the turn of an actor, in which several jobs may run.
     var isActor: Bool
+    var origin: Origin
     /// The number of the step that made it ready.
     var wokenAt: Int
   }
@@ -26,11 +36,16 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   struct Sleeper {
     var agent: Int32
     var ticket: UInt64
+    /// When it wants to go on; 0 for any time.
+    var deadline: Int64
     var continuation: UnsafeContinuation<Void, any Error>
   }
 
   @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
   @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
+  /// The tasks that have begun, by agent, and only if they are wanted; an `async let` is not among them.
+  @exclusivity(unchecked) private(set) var begun: [Task<Void, Never>?] = []
+  @exclusivity(unchecked) private(set) var now: Int64 = 0
   /// The serial number of each agent's task; index 0 is nobody, then come the simulated tasks.
   @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
   /// The agent whose step runs; 0 between steps.
@@ -50,10 +65,18 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// Where jobs run that may stop in the middle; nil where none may.
   @exclusivity(unchecked) var carriers: Carriers?
   private let thread: UInt
+  /// What the main actor's jobs are given to while this executor explores.
+  private(set) lazy var main = MainActorStandIn(self)
   /// Where jobs go that did not come from the exploring thread.
-  private let strays = Strays()
+  let strays = Strays()
+  private let keepsTasks: Bool
+  /// Told of the first job of each new agent, while it is being enqueued.
+  var onFirstJob: ((Int32) -> Void)?
+  /// Told of what the code under study found wrong with itself.
+  var onRequirement: ((RequirementNotMet) -> Void)?
 
-  init() {
+  init(keepsTasks: Bool) {
+    self.keepsTasks = keepsTasks
     thread = OSThread.current
     ready.reserveCapacity(16)
     sleepers.reserveCapacity(16)
@@ -64,6 +87,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   func reset(tasks: Int) {
     ready.removeAll(keepingCapacity: true)
     sleepers.removeAll(keepingCapacity: true)
+    begun.removeAll(keepingCapacity: true)
+    now = 0
     serials.removeAll(keepingCapacity: true)
     // What the scenario starts while it is made comes behind the simulated tasks, though it is seen
     // before them.
@@ -80,44 +105,73 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   func enqueue(_ job: consuming ExecutorJob) { take(UnownedJob(job)) }
 
-  /// Puts a job among the ready ones; it comes from a task of this executor or of the global pool.
-  func take(_ job: UnownedJob) {
-    if OSThread.current == thread { return admit(job) }
-    if carriers?.post(job) != true { strays.note() }
+  /// Puts a job among the ready ones: one of this executor's, the global pool's or the main actor's.
+  func take(_ job: UnownedJob, from origin: Origin = .own) {
+    if OSThread.current == thread { return admit(job, from: origin) }
+    if carriers?.post(job, from: origin) != true { strays.note(job) }
   }
 
   /// Puts a job among the ready ones, on the thread that has the baton.
-  func admit(_ job: UnownedJob) {
+  func admit(_ job: UnownedJob, from origin: Origin) {
     let serial = job.taskSerial
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
     let agent = isTurn ? running : agent(ofSerial: serial)
+    if keepsTasks, !isTurn { keep(job, as: Int(agent)) }
     if isTurn || agent > tasks { readyHelpers += 1 }
     let isActor = isTurn && !job.isYield
     if isTurn, !isActor { yields[Int(agent), default: 0] += 1 }
     ready.append(
-      ReadyStep(job: job, agent: agent, isTurn: isTurn, isActor: isActor, wokenAt: stepNumber)
+      ReadyStep(
+        job: job,
+        agent: agent,
+        isTurn: isTurn,
+        isActor: isActor,
+        origin: origin,
+        wokenAt: stepNumber
+      )
     )
   }
 
   /// Runs a ready step.
   func run(readyAt index: Int) {
-    pick(readyAt: index).runSynchronously(on: asUnownedTaskExecutor())
+    perform(pick(readyAt: index))
     running = 0
   }
 
   /// Takes a ready step out, to be run in the name of its agent.
-  func pick(readyAt index: Int) -> UnownedJob {
+  func pick(readyAt index: Int) -> ReadyStep {
     let step = ready.remove(at: index)
     if step.isTurn || step.agent > tasks { readyHelpers -= 1 }
     running = step.agent
     isTurn = step.isTurn
-    return step.job
+    return step
+  }
+
+  /// Runs a step that was taken out; `isOurs` tells whether the calling thread still has the baton.
+  func perform(_ step: ReadyStep, isOurs: () -> Bool = { true }) {
+    if step.origin == .mainActor {
+      step.job.runSynchronously(
+        isolatedTo: main.asUnownedSerialExecutor(),
+        taskExecutor: asUnownedTaskExecutor()
+      )
+    } else {
+      step.job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+    // A plain task changes executors wherever a function begins that is no actor's, because this is not
+    // the pool it means. On the pool it would have gone on.
+    while keepsTasks, !step.isTurn, isOurs(), let next = ready.last, next.origin == .pool,
+      !next.isTurn, next.agent == step.agent, next.wokenAt == stepNumber
+    {
+      if next.agent > tasks { readyHelpers -= 1 }
+      ready.removeLast().job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 
   /// Takes a sleeper out, to be resumed in its name.
   func pick(sleeperAt index: Int) -> UnsafeContinuation<Void, any Error> {
     let sleeper = sleepers.remove(at: index)
+    now = max(now, sleeper.deadline)
     running = sleeper.agent
     return sleeper.continuation
   }
@@ -167,7 +221,10 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     body()
   }
 
-  func pause() async throws {
+  /// Suspends the calling task until it is woken.
+  ///
+  /// Time is chosen, but goes forward: a sleeper cannot be woken while another has an earlier deadline.
+  func pause(until deadline: Int64 = 0) async throws {
     carriers?.rejoin()
     try Task.checkCancellation()
     tickets += 1
@@ -177,7 +234,9 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       // Resumed once: by whoever takes it out of `sleepers`. All of it happens on one thread, and a
       // cancellation before this point was found by the check above.
       try await withUnsafeThrowingContinuation { continuation in
-        sleepers.append(Sleeper(agent: agent, ticket: ticket, continuation: continuation))
+        sleepers.append(
+          Sleeper(agent: agent, ticket: ticket, deadline: deadline, continuation: continuation)
+        )
       }
     } onCancel: {
       if let index = sleepers.firstIndex(where: { $0.ticket == ticket }) {
@@ -186,10 +245,31 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
+  /// The agents whose tasks have not ended, an `async let` not counted.
+  var unfinished: [Int] { begun.indices.filter { begun[$0]?.hasEnded == false } }
+
+  func hasEnded(_ agent: Int) -> Bool {
+    begun.indices.contains(agent) && begun[agent]?.hasEnded == true
+  }
+
+  /// Where the agent's task will go on; empty if it has ended or is not known.
+  func resumePoints(of agent: Int) -> [UInt] {
+    guard begun.indices.contains(agent), let task = begun[agent], !task.hasEnded else { return [] }
+    return task.job.resumePoints
+  }
+
   /// Whether `agent` itself is ready to go on.
   func isReady(_ agent: Int32) -> Bool {
     for step in ready where step.agent == agent && !step.isTurn { return true }
     return false
+  }
+
+  private func keep(_ job: UnownedJob, as agent: Int) {
+    // Agents are numbered as they appear.
+    if agent < begun.count { return }
+    while begun.count < agent { begun.append(nil) }
+    begun.append(job.isAsyncLet ? nil : job.asTask)
+    onFirstJob?(Int32(agent))
   }
 
   private func agentOfCurrentTask() -> Int32 {
@@ -206,4 +286,14 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     serials.append(serial)
     return Int32(serials.count - 1)
   }
+}
+
+/// Takes the main actor's jobs for an exploration.
+final class MainActorStandIn: SerialExecutor {
+  // It is a part of what it refers to.
+  private unowned let executor: ExplorationExecutor
+
+  init(_ executor: ExplorationExecutor) { self.executor = executor }
+
+  func enqueue(_ job: consuming ExecutorJob) { executor.take(UnownedJob(job), from: .mainActor) }
 }

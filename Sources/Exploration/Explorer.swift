@@ -20,13 +20,12 @@ package struct Explorer: Sendable {
   package var schedules: Int
   /// What random strategies draw from.
   package var seed: UInt64
+  /// How many pre-emptions the exhaustive strategy allows in a schedule; nil for any number.
+  package var preemptions: Int?
   /// Which schedules the exhaustive strategy lets others stand for; the random ones use none.
   package var reduction: Reduction
   /// A schedule that gets this long is given up, and the coverage is not exhaustive.
   package var longest: Int
-  /// How often an agent that could go on may be made to wait, at most, in the exhaustive strategy; nil
-  /// for any number.
-  package var preemptions: Int?
   /// Whether the first violation ends the exploration.
   package var stopsAtViolation: Bool
 
@@ -34,17 +33,17 @@ package struct Explorer: Sendable {
     strategy: Strategy = .exhaustive,
     schedules: Int = .max,
     seed: UInt64 = 1,
+    preemptions: Int? = nil,
     reduction: Reduction = .full,
     longest: Int = 10_000,
-    preemptions: Int? = nil,
     stopsAtViolation: Bool = false
   ) {
     self.strategy = strategy
     self.schedules = schedules
     self.seed = seed
+    self.preemptions = preemptions
     self.reduction = reduction
     self.longest = longest
-    self.preemptions = preemptions
     self.stopsAtViolation = stopsAtViolation
   }
 

@@ -1,9 +1,10 @@
 internal import Glibc
+@_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
-/// Keeps plain `Task {}` and `Task.detached` on the exploring thread.
+/// Keeps plain `Task {}`, `Task.detached` and the main actor's jobs on the exploring thread.
 ///
 /// Such tasks ask no executor: the runtime sends their jobs to the global pool. It calls a hook first,
-/// one for the process. Ours looks whether the calling thread explores just now. If so, the job goes to
+/// one for the process. (Another says what the main actor's executor is.) Ours looks whether the calling thread explores just now. If so, the job goes to
 /// that exploration; if not, it goes on to the pool. So only what comes from the exploring thread is
 /// kept, and other tasks of the process notice nothing.
 ///
@@ -11,6 +12,8 @@ internal import Glibc
 enum GlobalPoolHook {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
+  private typealias MainExecutor = @convention(thin) () -> UnownedSerialExecutor
+  private typealias MainExecutorHook = @convention(thin) (MainExecutor) -> UnownedSerialExecutor
 
   /// The thread's explorer, unretained: it sets itself before a schedule and takes itself out after.
   private static let key: pthread_key_t = {
@@ -30,23 +33,75 @@ enum GlobalPoolHook {
     )
   }
 
-  fileprivate static var current: ExplorationExecutor? {
+  static var current: ExplorationExecutor? {
     pthread_getspecific(key).map {
       Unmanaged<ExplorationExecutor>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
   private static func install() {
-    guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
-      // Without it plain tasks escape as they always did, and the exploration says so.
-      return
-    }
-    symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, original in
+    // Where there is none such tasks escape as they always did, and the exploration says so.
+    // Kept before they are replaced.
+    _ = (Executors.original, Executors.mainExecutor)
+    _createExecutors(factory: Executors.self)
+    let process = dlopen(nil, RTLD_NOW)
+    dlsym(process, "swift_task_enqueueGlobal_hook")?.assumingMemoryBound(to: Hook?.self).pointee = {
+      job,
+      original in
       if let executor = GlobalPoolHook.current {
-        executor.take(job)
+        executor.take(job, from: .pool)
       } else {
         original(job)
       }
+    }
+    dlsym(process, "swift_task_getMainExecutor_hook")?
+      .assumingMemoryBound(to: MainExecutorHook?.self).pointee = { original in
+        GlobalPoolHook.current?.main.asUnownedSerialExecutor() ?? original()
+      }
+  }
+}
+
+/// The executors that the process has from the first exploration on: those it had, with a door before the
+/// default one.
+///
+/// `Task.yield` of a plain task goes there directly, past the hook, and there is no other way to see it.
+private enum Executors: ExecutorFactory {
+  static let mainExecutor: any MainExecutor = MainActor.executor
+  static let defaultExecutor: any TaskExecutor = Door()
+  static let original: any TaskExecutor = Task.defaultExecutor
+
+  /// Has no state, so that a task that asks for its executor just while it changes does well with either.
+  final class Door: TaskExecutor, SchedulingExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      if let executor = GlobalPoolHook.current {
+        executor.take(UnownedJob(job), from: .pool)
+      } else {
+        original.enqueue(job)
+      }
+    }
+
+    func enqueue<C: Clock>(
+      _ job: consuming ExecutorJob,
+      after delay: C.Duration,
+      tolerance: C.Duration?,
+      clock: C
+    ) {
+      guard let executor = original as? any SchedulingExecutor else {
+        fatalError("the default executor of this process cannot wait")
+      }
+      executor.enqueue(job, after: delay, tolerance: tolerance, clock: clock)
+    }
+
+    func enqueue<C: Clock>(
+      _ job: consuming ExecutorJob,
+      at instant: C.Instant,
+      tolerance: C.Duration?,
+      clock: C
+    ) {
+      guard let executor = original as? any SchedulingExecutor else {
+        fatalError("the default executor of this process cannot wait")
+      }
+      executor.enqueue(job, at: instant, tolerance: tolerance, clock: clock)
     }
   }
 }

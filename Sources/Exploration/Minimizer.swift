@@ -124,7 +124,13 @@ package struct Minimum: Sendable {
     let within = others.filter { $0.second < replay.length }
       .sorted { ($0.second, $0.first) > ($1.second, $1.first) }
     let beyond = others.filter { $0.second >= replay.length }
-    for (first, second) in cancelling + within + beyond {
+    // Where task 1 starts the others and then looks at what they did, the closest pair of the others'
+    // says most, and its own looking least.
+    let told =
+      scenario.tasks > 1
+      ? within
+      : others.filter { $0.second < replay.length && choices[$0.second].agent != 1 } + within
+    for (first, second) in cancelling + told + beyond {
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {

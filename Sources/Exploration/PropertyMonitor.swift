@@ -159,6 +159,9 @@ struct PropertyMonitor {
     }
   }
 
+  /// Notes what was found elsewhere.
+  mutating func note(_ found: Violation) { if violation == nil { violation = found } }
+
   mutating func noteDoubleResume(_ what: String) {
     fail(.doubleResume, [], "\(what) was resumed twice")
   }
@@ -331,7 +334,7 @@ struct PropertyMonitor {
   }
 
   private mutating func fail(_ kind: Violation.Kind, _ tasks: [Int], _ message: String) {
-    if violation == nil { violation = Violation(kind: kind, message: message, tasks: tasks) }
+    note(Violation(kind: kind, message: message, tasks: tasks))
   }
 
   static func name(_ task: Int) -> String { TaskLabel.text(task, amongst: 0) }

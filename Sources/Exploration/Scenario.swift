@@ -20,6 +20,14 @@ package struct Scenario: Sendable {
   /// Whether agents may stop inside synchronous code: before each operation on a lock or an atomic of
   /// `ExplorableSynchronization`.
   package var inside = false
+  /// How often every task that can run may use up its yields, nothing happening, before it is called a
+  /// livelock.
+  var mostIdleRounds = 20
+  /// Judges a schedule at whose end nothing can run, in place of the promises of a limiter.
+  ///
+  /// A scenario that has it is code of which nothing is known: its tasks report nothing, and what they
+  /// do to each other is what counts as something happening.
+  var atRest: (@Sendable (ScheduleRun) -> Violation?)?
   /// What else is promised.
   package var promises: Promises
   /// Whether the tasks are identical but for their number, so that which of several fresh ones comes

@@ -12,6 +12,13 @@ package final class ScenarioContext: Sendable {
   /// Notes what happened to a simulated task, from within a step.
   package func report(_ observation: Observation, of task: Int) { run.observe(observation, task) }
 
+  /// What came from other threads.
+  var strays: Strays { run.executor.strays }
+
+  /// Notes what the code under study found wrong with itself; whether it still counts.
+  @discardableResult
+  func note(_ kind: Violation.Kind, _ message: String) -> Bool { run.note(kind, message) }
+
   /// Suspends the calling task for a while: as long as the schedule says.
   ///
   /// Time is not measured in an exploration, it is chosen: the task can go on at any later step.

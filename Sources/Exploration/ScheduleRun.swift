@@ -1,3 +1,4 @@
+internal import Basics
 internal import ExplorableSynchronization
 
 /// One schedule under way: the scenario's state, what may happen next, what has been observed.
@@ -37,7 +38,7 @@ final class ScheduleRun: @unchecked Sendable {
   }
 
   let scenario: Scenario
-  let executor = ExplorationExecutor()
+  let executor: ExplorationExecutor
   @exclusivity(unchecked) private(set) var monitor: PropertyMonitor
   /// What may happen next; valid until the next `take`.
   @exclusivity(unchecked) private(set) var options: [Option] = []
@@ -83,10 +84,13 @@ final class ScheduleRun: @unchecked Sendable {
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
-    self.reduction = reduction
+    // Of code that reports nothing, nothing is known that a reduction could use.
+    self.reduction = scenario.atRest == nil ? reduction : .none
+    executor = ExplorationExecutor(keepsTasks: scenario.atRest != nil)
     monitor = PropertyMonitor(scenario)
     hasBegun = Array(repeating: false, count: scenario.tasks + 1)
     context = ScenarioContext(self)
+    executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
     if scenario.inside { carriers = Carriers(self) }
     executor.carriers = carriers
   }
@@ -97,6 +101,10 @@ final class ScheduleRun: @unchecked Sendable {
     carriers?.close()
     executor.carriers = nil
     carriers = nil
+    if tasksLost > 0 || executor.escaped {
+      // Such tasks know their executor by its address, and may ask for it at any time.
+      _ = Unmanaged.passRetained(executor)
+    }
   }
 
   // MARK: A schedule, from its beginning to its end
@@ -118,6 +126,7 @@ final class ScheduleRun: @unchecked Sendable {
     fingerprint = 0xCBF2_9CE4_8422_2325
     for index in hasBegun.indices { hasBegun[index] = false }
     isLive = true
+    if scenario.atRest != nil { ScheduleUnderWay.restart() }
     let instance = scenario.make(context)
     self.instance = instance
     for task in 1...scenario.tasks {
@@ -189,6 +198,7 @@ final class ScheduleRun: @unchecked Sendable {
     somethingHappened = false
     readyBefore = executor.ready.count
     mix(option.choice.code)
+    if scenario.atRest != nil { ScheduleUnderWay.append(option.choice) }
     switch option.source {
     case .outside:
       somethingHappened = true
@@ -240,6 +250,7 @@ final class ScheduleRun: @unchecked Sendable {
         canGoOn: stood.map { isStanding($0) && carriers?.isEnabled($0) == true }
           ?? executor.ready.contains { $0.agent == choice.agent }
       )
+      if scenario.atRest != nil, madeAnotherReady { somethingHappened = true }
     case .cancel, .limit:
       if let stood {
         last = Turn(
@@ -313,6 +324,10 @@ final class ScheduleRun: @unchecked Sendable {
   /// back, and what dropping the limiter does.
   private func settle() {
     if let carriers, carriers.isBusy { return monitor.judgeStuck(carriers.stuck) }
+    if let atRest = scenario.atRest {
+      if let found = atRest(self) { monitor.note(found) }
+      return
+    }
     let permitsInUse = instance?.permitsInUse?()
     monitor.judgeRest(permitsInUse: permitsInUse)
     guard monitor.violation == nil, monitor.ended == scenario.tasks else { return }
@@ -351,6 +366,11 @@ final class ScheduleRun: @unchecked Sendable {
       if hasBegun[task], monitor.tasks[task].phase != .running { return false }
     }
     return !executor.sleepers.contains { Int($0.agent) > scenario.tasks }
+  }
+
+  /// Whether the last step made another agent than its own ready.
+  private var madeAnotherReady: Bool {
+    executor.ready.contains { $0.wokenAt == steps && $0.agent != last.choice?.agent }
   }
 
   private func mix(_ value: UInt64) { fingerprint = (fingerprint ^ value) &* 0x0000_0100_0000_01B3 }
@@ -416,9 +436,13 @@ final class ScheduleRun: @unchecked Sendable {
         executor.asDriver { handle.cancel() }
       }
     }
+    for task in executor.begun.dropFirst(2) {
+      if let task, !task.hasEnded { executor.asDriver { task.cancel() } }
+    }
     drain()
     instance = nil
     drain()
+    tasksLost += executor.begun.dropFirst(2).count { $0?.hasEnded == false }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
   }
@@ -446,6 +470,16 @@ final class ScheduleRun: @unchecked Sendable {
     mix(UInt64(observation.rawValue) << 32 | UInt64(task))
     monitor.observe(observation, task)
     record?.note(observation, task, by: executor.running)
+  }
+
+  /// Notes what the code under study found wrong with itself, which ends the schedule.
+  ///
+  /// Returns whether it still counts.
+  @discardableResult
+  func note(_ kind: Violation.Kind, _ message: String) -> Bool {
+    guard isLive, violation == nil else { return false }
+    monitor.note(Violation(kind: kind, message: message, tasks: []))
+    return true
   }
 
   func noteDoubleResume(_ what: String) {
@@ -495,7 +529,8 @@ final class ScheduleRun: @unchecked Sendable {
       options.append(Option(choice: Choice(.run, task), source: .ready, slot: slot))
     }
     if mustStep == 0 {
-      for (index, sleeper) in executor.sleepers.enumerated() {
+      let earliest = executor.sleepers.lazy.map(\.deadline).min() ?? 0
+      for (index, sleeper) in executor.sleepers.enumerated() where sleeper.deadline <= earliest {
         options.append(
           Option(choice: Choice(.wake, Int(sleeper.agent)), source: .sleeper, slot: index)
         )
@@ -559,12 +594,9 @@ final class ScheduleRun: @unchecked Sendable {
     let retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
       .filter { $0 <= scenario.tasks }
     executor.yields.removeAll(keepingCapacity: true)
-    if idleRounds > Self.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
+    if idleRounds > scenario.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
     findOptions()
   }
-
-  /// A retry loop that waits for something shows it long before.
-  private static let mostIdleRounds = 20
 
   /// The first fresh task that is not cancelled and the first that is; 0 for none.
   private func firstFreshTasks() -> (Int, Int) {

@@ -49,11 +49,14 @@ package struct Schedule: Hashable, Sendable, CustomStringConvertible {
     {
       throw .otherVersion(String(parts[0]))
     }
-    guard parts.count == 4, parts[0] == Self.version, !parts[1].isEmpty,
-      let fingerprint = UInt32(parts[2], radix: 16)
-    else { throw .notASchedule(text) }
+    guard parts.count == 4, parts[0] == Self.version, !parts[1].isEmpty else {
+      throw .notASchedule(text)
+    }
     scenario = String(parts[1])
-    self.fingerprint = fingerprint
+    if parts[2] != "-" {
+      guard let number = UInt32(parts[2], radix: 16) else { throw .notASchedule(text) }
+      fingerprint = number
+    }
     choices = []
     if parts[3].isEmpty { return }
     for part in parts[3].split(separator: ",", omittingEmptySubsequences: false) {

@@ -4,6 +4,10 @@ package struct Violation: Hashable, Sendable {
   package enum Kind: String, CaseIterable, Hashable, Sendable {
     /// The code under study stopped the program.
     case trap
+    /// The code under study asked for something that is not so.
+    case requirement
+    /// The code under study threw an error that nobody caught.
+    case thrown
     /// More bodies in service than the limit.
     case overAdmission = "over-admission"
     /// A continuation resumed twice.

@@ -15,6 +15,8 @@
 // task ran a whole backlog without leaving the actor, every other caller of the actor would wait for the
 // backlog. With a task for each, the actor is free between two bodies. These tasks are detached: the task
 // that passes the permit on starts them, and they must not inherit its task-local values or its priority.
+// They have the priority of the code that enqueued them: if that code then waits for the queue itself, an
+// actor treats both alike.
 //
 // The queue refers to its actor weakly, so that an actor can own its queue. An enqueued closure keeps the
 // actor alive until it has run.
@@ -43,14 +45,19 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     var wasAdopted = false
   }
 
+  private let priority: TaskPriority?
   private let executor: (any TaskExecutor)?
   private let context = Lock(Context())
   private let permit = SerialPermit()
 
   /// Makes an empty queue; call ``adoptExecutionContext(of:)`` before anything is enqueued.
   ///
-  /// - Parameter executor: Where the tasks of enqueued closures start; nil for the global pool.
-  public init(executor: (any TaskExecutor)? = nil) {
+  /// - Parameters:
+  ///   - priority: The priority of enqueued closures; nil for that of the code that enqueues each. An
+  ///     actor prefers higher priorities: of two bodies that have suspended, it may resume the later first.
+  ///   - executor: Where the tasks of enqueued closures start; nil for the global pool.
+  public init(priority: TaskPriority? = nil, executor: (any TaskExecutor)? = nil) {
+    self.priority = priority
     self.executor = executor
   }
 
@@ -153,7 +160,11 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   private func start(_ work: SerialPermit.Work?) {
     guard let work else { return }
-    Task.detached(executorPreference: executor, operation: work)
+    Task.detached(
+      executorPreference: executor,
+      priority: priority ?? work.priority,
+      operation: work.run
+    )
   }
 
   private func adoptedActor() -> ActorType {

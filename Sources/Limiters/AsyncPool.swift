@@ -5,7 +5,8 @@
 //
 // Structure: a lock around a value that decides (`PoolState`), and a hand-off for each task that waits.
 // The pool builds an element when a task needs one and none is idle, up to the maximum. Of the idle
-// elements it lends the most recently used one first.
+// elements it lends the most recently used one first. The state knows elements as objects, whatever their
+// type; the generic pool here puts them in and takes them out.
 //
 // Order: first come, first served. An element that comes back goes straight to the first waiter and is
 // not idle in between, so no newcomer can overtake.
@@ -19,10 +20,10 @@
 // wakes it: with an element, with a place to build in, or with the cancellation. A task that got an
 // element before it was cancelled keeps it and returns it like any other.
 //
-// Returning: `withElement` returns each element once. `return` recognises an element by its identity. So
-// it recognises a second return only while the element is idle. Once another task has the element, the
-// pool takes the second return for that task's, and may lend the element to a third task: two tasks then
-// use one element.
+// Returning: `withElement` and `lease` end a loan, which has a number: once, and no other. `return` and
+// `discard` recognise an element by its identity. So they recognise a second return only while the element
+// is idle. Once another task has the element, the pool takes the second return for that task's, and may
+// lend the element to a third task: two tasks then use one element.
 
 /// Lends at most a given number of elements, built when first needed, to the tasks that ask for them.
 ///
@@ -33,147 +34,179 @@
 ///
 /// Tasks are served in order of arrival. A body that asks the same pool for a second element waits while it
 /// holds one: with enough such bodies, nobody can go on. Take one element at a time.
-public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
-  private let state: Lock<PoolState<HandOff<PoolGrant?>>>
-  private let elementBuilder: @Sendable () async throws -> Element
+public final class AsyncPool<Element: Sendable>: Sendable {
+  /// What becomes of an element when the body that uses it throws.
+  public enum OnError: Hashable, Sendable {
+    /// It is given back.
+    case keep
+    /// It is given up; the next who needs one builds another.
+    case discard
+  }
+
+  @usableFromInline let core: PoolCore
+  @usableFromInline let validate: (@concurrent @Sendable (Element) async throws -> Bool)?
+  private let elementBuilder: @concurrent @Sendable () async throws -> Element
 
   /// Makes a pool of at most `maxElements` elements.
   ///
-  /// - Parameters:
-  ///   - maxElements: The largest number of elements there will ever be at once.
-  ///   - elementBuilder: Makes a new object each time. Runs on the task that needs the element.
-  /// - Precondition: `maxElements` is at least 1.
-  public init(
+  /// `elementBuilder` makes a new element each time, and `validate` says whether one that has been used
+  /// is still good, before it is lent again; if it is not, or if `validate` throws, another is built in
+  /// its place. Both run as part of the task that needs the element, but never in its isolation: on the
+  /// global executor, or the task's preferred one.
+  ///
+  /// Elements that lie idle for `idleTimeout` are given up, but never so that fewer than `minElements`
+  /// are left. A task of the pool sees to it while any lie idle; it runs on `executor`, or the global
+  /// pool, sleeps on `clock` and does not keep the pool alive. ``prepare()`` builds the first
+  /// `minElements`.
+  ///
+  /// - Precondition: `maxElements` is at least 1; `minElements` is neither negative nor larger.
+  public init<C: Clock>(
     maxElements: Int,
-    elementBuilder: @escaping @Sendable () async throws -> Element
-  ) {
+    minElements: Int = 0,
+    idleTimeout: Duration? = nil,
+    clock: C = ContinuousClock(),
+    executor: (any TaskExecutor)? = nil,
+    validate: (@concurrent @Sendable (Element) async throws -> Bool)? = nil,
+    file: StaticString = #file,
+    line: UInt = #line,
+    elementBuilder: @escaping @concurrent @Sendable () async throws -> Element
+  ) where C.Duration == Duration {
     guard maxElements >= 1 else {
       stop(
         "AsyncPool: maxElements is \(maxElements), but must be at least 1; "
-          + "a pool without elements could never lend one"
+          + "a pool without elements could never lend one",
+        file: file,
+        line: line
       )
     }
-    self.state = Lock(PoolState(maxElements: maxElements))
+    guard (0...maxElements).contains(minElements) else {
+      stop(
+        "AsyncPool: minElements is \(minElements), but must be from 0 to maxElements, \(maxElements)",
+        file: file,
+        line: line
+      )
+    }
+    core = PoolCore(
+      maxElements: maxElements,
+      minElements: minElements,
+      idleTimeout: idleTimeout,
+      clock: clock,
+      executor: executor
+    )
+    self.validate = validate
     self.elementBuilder = elementBuilder
   }
 
   /// The largest number of elements there will ever be at once.
-  public var maxElements: Int { state.withLock { $0.maxElements } }
+  public var maxElements: Int { core.read { $0.maxElements } }
 
   /// How many elements are lent: a snapshot, out of date as soon as it is taken while tasks run.
   ///
   /// Counts those under construction; exact, and 0, when everything has been returned.
-  public var lent: Int { state.withLock { $0.lent + $0.building } }
+  public var lent: Int { core.read { $0.size - $0.idle } }
 
   /// How many elements lie ready: a snapshot, as ``lent``.
-  public var idle: Int { state.withLock { $0.idle } }
+  public var idle: Int { core.read { $0.idle } }
 
   /// How many tasks wait for an element: a snapshot, as ``lent``.
-  public var waiting: Int { state.withLock { $0.waiting } }
-
-  /// Takes an element; give it back with ``return(_:)`` or ``discard(_:)``.
-  ///
-  /// Prefer `withElement`, which cannot forget to.
-  ///
-  /// - Complexity: O(1) amortised to arrive, to be served and to be cancelled, plus the builder's
-  ///   time if a new element is needed.
-  /// - Throws: `CancellationError` if the task is cancelled before an element, or the place to build
-  ///   one, is handed to it: it leaves the line at once. What the builder throws, if this
-  ///   task builds: then the place goes to the first waiter, and nothing is lost.
-  public func get() async throws -> Element {
-    try Task.checkCancellation()
-    if let grant = state.withLock({ $0.acquire() }) { return try await element(from: grant) }
-    return try await getInLine()
-  }
-
-  /// Gives an element back, to the first waiter or to lie ready.
-  ///
-  /// From any thread or task, not only the one that took it.
-  ///
-  /// - Complexity: O(1).
-  /// - Precondition: `element` was taken from this pool and not given back since. If it lies idle or was
-  ///   discarded, the program stops. If it is lent again, the mistake is not recognised: the pool takes
-  ///   the call for the return of the task that has the element now. `withElement` makes no such mistake.
-  public func `return`(_ element: Element) {
-    switch state.withLock({ $0.return(element) }) {
-    case .keep: return
-    case .hand(let waiter): waiter.deliver(.element(element))
-    case .foreign: stopForForeign(element, in: "return")
-    case .double: stopForDouble(element, in: "return")
-    }
-  }
-
-  /// Gives up an element that must not be used again: a broken connection.
-  ///
-  /// Its place is free again: the first waiter, or the next task that needs it, builds a new element.
-  ///
-  /// - Complexity: O(1).
-  /// - Precondition: As that of ``return(_:)``.
-  public func discard(_ element: Element) {
-    // The pool lets go of the element under its lock, but not of the last reference: the
-    // caller holds one. So the element's `deinit` never runs under the lock.
-    switch state.withLock({ $0.discard(element) }) {
-    case .shrink: return
-    case .passPlace(let waiter): waiter.deliver(.place)
-    case .foreign: stopForForeign(element, in: "discard")
-    case .double: stopForDouble(element, in: "discard")
-    }
-  }
+  public var waiting: Int { core.read { $0.waiting } }
 
   /// Runs `body` with an element, on the calling task and in the caller's isolation.
   ///
-  /// The element is given back when `body` returns or throws. To replace a broken element, use ``get()``
-  /// and ``discard(_:)``.
+  /// The element is given back when `body` returns, and when it throws, unless `onError` is `.discard`.
+  /// Neither `body` nor what it returns need be `Sendable`: they stay where the caller is. `body` may
+  /// give the element up itself with `discard`, if elements are objects.
   ///
-  /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
   /// - Returns: What `body` returns.
-  /// - Complexity: As ``get()``.
-  /// - Throws: What `body` throws, and what ``get()`` throws; in the latter case `body` does not run.
+  /// - Complexity: O(1) amortised to arrive, to be served and to be cancelled, plus the builder's
+  ///   time if a new element is needed.
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before an element, or the
+  ///   place to build one, is handed to it: it leaves the line at once. What the builder throws, if this
+  ///   task builds: then the place goes to the first waiter, and nothing is lost. ``PoolClosed`` after
+  ///   ``shutdown()``. In all cases but the first, `body` does not run.
+  @inlinable
   public func withElement<Value>(
+    onError: OnError = .keep,
     _ body: (Element) async throws -> Value
   ) async throws -> Value {
-    let element = try await get()
-    defer { self.return(element) }
-    return try await body(element)
-  }
-
-  @inline(__always)
-  private func element(from grant: PoolGrant) async throws -> Element {
-    switch grant {
-    // Safe because the pool takes in only what `elementBuilder` returned, and that is an `Element`.
-    case .element(let element): unsafeDowncast(element, to: Element.self)
-    case .place: try await build()
+    let (element, loan) = try await borrow()
+    do {
+      let value = try await body(element)
+      core.end(loan)
+      return value
+    } catch {
+      core.end(loan, discarding: onError == .discard)
+      throw error
     }
   }
 
-  private func getInLine() async throws -> Element {
-    let handOff = HandOff<PoolGrant?>()
-    let arrival = state.withLock { $0.arrive(handOff) }
-    switch arrival {
-    case .granted(let grant): return try await element(from: grant)
-    case .wait(let ticket):
-      let grant = await withTaskCancellationHandler {
-        await handOff.receive()
-      } onCancel: {
-        let leaver = state.withLock { $0.leave(ticket) }
-        leaver?.deliver(nil)
-      }
-      guard let grant else { throw CancellationError() }
-      return try await element(from: grant)
+  /// Takes an element as a value that gives it back when it goes out of scope.
+  ///
+  /// - Returns: A lease that cannot be copied, and so neither returned twice nor forgotten.
+  /// - Complexity: As ``withElement(onError:_:)``.
+  /// - Throws: As ``withElement(onError:_:)``.
+  public func lease() async throws -> Lease<Element> {
+    let (element, loan) = try await borrow()
+    return Lease(element, loan, of: core)
+  }
+
+  /// Builds elements until there are as many as `minElements`, idle and lent.
+  ///
+  /// - Throws: What the builder throws.
+  public func prepare() async throws {
+    while let loan = core.reserveForMinimum() {
+      _ = try await build(for: loan)
+      core.end(loan)
     }
+  }
+
+  /// Lends nothing any more, and returns when everything has come back, even if the task is cancelled.
+  ///
+  /// All who wait, and all who come later, get ``PoolClosed``. Idle elements are given up at once, lent
+  /// ones when they are returned.
+  ///
+  /// - Complexity: O(n) for n waiters and elements.
+  public func shutdown() async { await core.shutDown() }
+
+  /// Takes an element that is good, or builds one.
+  @inlinable @inline(__always)
+  func borrow() async throws -> (Element, PoolLoan) {
+    try Task.checkCancellation()
+    if validate == nil, let (element, loan) = core.takeIdle() { return (open(element), loan) }
+    return try await borrowSlowly()
+  }
+
+  @usableFromInline
+  func borrowSlowly() async throws -> (Element, PoolLoan) {
+    switch try await core.take() {
+    case .place(let loan):
+      return (try await build(for: loan), loan)
+    case .element(let box, let loan):
+      let element = open(box)
+      guard let validate else { return (element, loan) }
+      if (try? await validate(element)) == true { return (element, loan) }
+      core.remove(loan)
+      return (try await build(for: loan), loan)
+    }
+  }
+
+  // Safe because the core takes in only the boxes that `build` makes.
+  @inlinable @inline(__always)
+  func open(_ element: PoolElement) -> Element {
+    unsafeDowncast(element.box, to: ElementBox<Element>.self).element
   }
 
   /// Builds an element in a place reserved for it.
-  private func build() async throws -> Element {
+  private func build(for loan: PoolLoan) async throws -> Element {
     let element: Element
     do {
       element = try await elementBuilder()
     } catch {
-      let next = state.withLock { $0.buildFailed() }
-      next?.deliver(.place)
+      core.end(loan, discarding: true)
       throw error
     }
-    guard state.withLock({ $0.built(element) }) else {
+    let identity = identity(of: element)
+    guard core.built(PoolElement(box: ElementBox(element), identity: identity), for: loan) else {
       stop(
         "AsyncPool<\(Element.self)>: elementBuilder returned an object the pool already has; "
           + "it must make a new one each time"
@@ -182,17 +215,106 @@ public final class AsyncPool<Element: AnyObject & Sendable>: Sendable {
     return element
   }
 
-  private func stopForForeign(_ element: Element, in method: String) -> Never {
-    stop(
-      "AsyncPool<\(Element.self)>: \(method) was called with an element that is not this pool's, or "
-        + "was discarded; give back only what get() of the same pool gave you"
-    )
+  private func identity(of element: Element) -> ObjectIdentifier? {
+    type(of: element) is AnyClass ? ObjectIdentifier(element as AnyObject) : nil
+  }
+}
+
+/// Where an element stands in a pool, an object or not.
+@usableFromInline
+final class ElementBox<Element: Sendable>: Sendable {
+  @usableFromInline let element: Element
+
+  fileprivate init(_ element: Element) { self.element = element }
+}
+
+/// An element of an ``AsyncPool``, borrowed: given back when it goes out of scope.
+///
+/// It cannot be copied, so it cannot be returned twice, and it cannot be forgotten. Do not use the element
+/// after its lease has ended.
+public struct Lease<Element: Sendable>: ~Copyable, Sendable {
+  /// What is borrowed.
+  public let element: Element
+  private let loan: PoolLoan
+  private let core: PoolCore
+  private var isDiscarded = false
+
+  fileprivate init(_ element: Element, _ loan: PoolLoan, of core: PoolCore) {
+    self.element = element
+    self.loan = loan
+    self.core = core
   }
 
-  private func stopForDouble(_ element: Element, in method: String) -> Never {
+  deinit { core.end(loan, discarding: isDiscarded) }
+
+  /// Gives the element back, as going out of scope does.
+  public consuming func `return`() {}
+
+  /// Gives up an element that must not be used again: a broken connection.
+  public consuming func discard() { isDiscarded = true }
+}
+
+/// The pool was shut down before there was an element.
+public struct PoolClosed: Error, Hashable, CustomStringConvertible {
+  /// Creates the error, for code that stands in for a pool.
+  public init() {}
+
+  /// What happened, and what to do.
+  public var description: String {
+    "the pool was shut down, so it lends nothing any more; make a new one, or give up the work"
+  }
+}
+
+extension AsyncPool where Element: AnyObject {
+  /// Takes an element; give it back with `return` or `discard`.
+  ///
+  /// Prefer ``withElement(onError:_:)`` or ``lease()``, which cannot forget to.
+  ///
+  /// - Returns: The element.
+  /// - Complexity: As ``withElement(onError:_:)``.
+  /// - Throws: As ``withElement(onError:_:)``.
+  public func get() async throws -> Element { try await borrow().0 }
+
+  /// Gives an element back, to the first waiter or to lie ready.
+  ///
+  /// From any thread or task, not only the one that took it.
+  ///
+  /// - Complexity: O(1).
+  /// - Precondition: `element` was taken from this pool and not given back since. If it lies idle or was
+  ///   discarded, the program stops. If it is lent again, the mistake is not recognised: the pool takes
+  ///   the call for the return of the task that has the element now. `withElement` and `lease` make no
+  ///   such mistake.
+  public func `return`(_ element: Element, file: StaticString = #file, line: UInt = #line) {
+    end(element, in: "return", discarding: false, file: file, line: line)
+  }
+
+  /// Gives up an element that must not be used again: a broken connection.
+  ///
+  /// Its place is free again: the first waiter, or the next task that needs it, builds a new element.
+  ///
+  /// - Complexity: As that of `return`.
+  /// - Precondition: As that of `return`.
+  public func discard(_ element: Element, file: StaticString = #file, line: UInt = #line) {
+    end(element, in: "discard", discarding: true, file: file, line: line)
+  }
+
+  private func end(
+    _ element: Element,
+    in method: String,
+    discarding: Bool,
+    file: StaticString,
+    line: UInt
+  ) {
+    let identity = ObjectIdentifier(element)
+    let found = core.read { $0.loan(of: identity) }
+    if let found, found.isLent, core.end(found.loan, discarding: discarding) { return }
     stop(
-      "AsyncPool<\(Element.self)>: \(method) was called with an element that was given back already; "
-        + "call return(_:) or discard(_:) once for each get()"
+      "AsyncPool<\(Element.self)>: \(method) was called with an element that "
+        + (found == nil
+          ? "is not this pool's, or was discarded; give back only what get() of the same pool gave you"
+          : "was given back already; call return(_:) or discard(_:) once for each get()"),
+      file: file,
+      line: line
     )
   }
 }
@@ -202,19 +324,20 @@ extension AsyncPool where Element: Actor {
   ///
   /// ```swift
   /// let workers = AsyncPool(maxElements: 4) { Worker() }
-  /// let thumbnail = try await workers.withElement { worker in worker.scale(image) }
+  /// let thumbnail = try await workers.withIsolatedElement { worker in worker.scale(image) }
   /// ```
   ///
   /// The body is isolated to the actor, so it uses it without `await`, and has it to itself: no
-  /// other task gets the actor from the pool before the body has ended.
+  /// other task gets the actor from the pool before the body has ended. A body that needs its caller's
+  /// state more than the actor's is for ``withElement(onError:_:)``.
   ///
-  /// - Complexity: As ``get()``.
-  /// - Throws: What `body` throws, and what ``get()`` throws; in the latter case `body` does not run.
-  public func withElement<Value: Sendable>(
+  /// - Returns: What `body` returns.
+  /// - Complexity: As ``withElement(onError:_:)``.
+  /// - Throws: As ``withElement(onError:_:)``.
+  public func withIsolatedElement<Value: Sendable>(
+    onError: OnError = .keep,
     _ body: @Sendable (isolated Element) async throws -> Value
   ) async throws -> Value {
-    let element = try await get()
-    defer { self.return(element) }
-    return try await body(element)
+    try await withElement(onError: onError) { try await body($0) }
   }
 }

@@ -109,12 +109,49 @@ public final class FIFOQueue: Sendable {
     return try await body()
   }
 
+  /// Runs `body` on `actor`, after everything enqueued before it, and returns at once.
+  ///
+  /// Otherwise as ``enqueue(_:)``. The actor is kept alive until `body` has run.
+  ///
+  /// - Complexity: O(1) amortised.
+  public func enqueue<Isolation: Actor>(
+    on actor: Isolation,
+    _ body: @escaping @Sendable (isolated Isolation) async -> Void
+  ) {
+    enqueue { await body(actor) }
+  }
+
+  /// Runs `body` on `actor` after everything enqueued before it, and returns its value.
+  ///
+  /// Otherwise as ``enqueueAndWait(_:)``.
+  ///
+  /// - Returns: What `body` returns.
+  /// - Complexity: O(1) amortised.
+  /// - Throws: As ``enqueueAndWait(_:)``.
+  public func enqueueAndWait<Isolation: Actor, Value: Sendable>(
+    on actor: Isolation,
+    _ body: @Sendable (isolated Isolation) async throws -> Value
+  ) async throws -> Value {
+    try await enqueueAndWait { try await body(actor) }
+  }
+
+  private final class Place: Sendable {
+    private let work: Lock<SerialPermit.Work?>
+
+    init(_ work: SerialPermit.Work) { self.work = Lock(work) }
+
+    func take() -> SerialPermit.Work? { work.withLock { $0.take() } }
+  }
+
   /// Starts a task that runs `work`, which has the permit, and then the work that the permit goes to.
   private func drain(from work: SerialPermit.Work?) {
     guard let work else { return }
+    // The task refers to the first work by way of a place that it empties: on a busy queue it runs for
+    // ever, and would keep alive what its closure captured.
+    let first = Place(work)
     Task.detached(name: name, executorPreference: executor, priority: priority) { [permit] in
-      await work()
-      while let next = permit.release() { await next() }
+      await first.take()?.run()
+      while let next = permit.release() { await next.run() }
     }
   }
 }

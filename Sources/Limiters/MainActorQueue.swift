@@ -1,4 +1,4 @@
-// An `ActorQueue` for the main actor: one queue for the whole program.
+// An `ActorQueue` for the main actor: one queue for the whole program, and others where that is too much.
 
 /// Sends closures to the main actor so that they start in the order in which they were enqueued.
 ///
@@ -9,12 +9,18 @@
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on. The main actor is free between two bodies.
 public final class MainActorQueue: Sendable {
-  /// The queue; one for the whole program, so that there is one order.
+  /// One queue for the whole program, so that there is one order.
   public static let shared = MainActorQueue()
 
-  private let queue = ActorQueue<MainActor>()
+  private let queue: ActorQueue<MainActor>
 
-  private init() { queue.adoptExecutionContext(of: MainActor.shared) }
+  /// Makes a queue with an order of its own.
+  ///
+  /// - Parameter priority: The priority of enqueued closures, as for an ``ActorQueue``.
+  public init(priority: TaskPriority? = nil) {
+    queue = ActorQueue(priority: priority)
+    queue.adoptExecutionContext(of: MainActor.shared)
+  }
 
   /// Whether a body is on its way to the main actor: a snapshot, out of date as soon as it is taken.
   ///

@@ -1,147 +1,233 @@
 // The pool's decisions, without its effects.
 //
-// Each element of the pool stands in a slot, lent or idle; a task that builds one holds its place as
-// `building`. Lent, idle and building together are at most `maxElements`: that is the limit.
+// Each element of the pool has a place, and so has each that is being built: at most `maxElements` places
+// are taken. That is the limit.
 //
-// A task that reserved a place builds on its own task. If its builder throws, the place goes to the first
+// A task that was given a place builds on its own task. If its builder throws, the place goes to the first
 // waiter, which then builds on *its* task. If the pool had a builder task of its own, a builder that
 // throws would leave open which waiter gets the error.
 //
 // The invariant: tasks wait only while every place is lent or being built. Each event that frees a place
-// (an element returned, an element discarded, a build that failed) therefore gives it to the first
+// (an element returned, an element given up, a build that failed) therefore gives it to the first
 // waiter, if there is one.
 //
-// An element is recognised by its identity. The pool keeps its elements alive, lent ones too, so the
-// identity of one cannot come to mean another object. So the pool recognises an object that is not among
-// its elements, and an element that is idle when it is returned. Identity does not say *who* returns: a
-// second return of an element that is lent again looks like the return of its present borrower.
+// A loan names a place and the how-manieth lending of it. So the return of a loan that is over finds
+// another number there, and is recognised, whoever has the element by now. Who borrows with `get` has only
+// the element. Its identity says which loan is meant, but not whose: a second return, while the element is
+// lent again, looks like the return of its present borrower.
+
+/// One lending of a place.
+@usableFromInline
+struct PoolLoan: Hashable, Sendable {
+  fileprivate let place: Int
+  fileprivate let lending: Int
+}
+
+/// An element as the pool's state knows it: an object, whatever its type.
+///
+/// A user's module specialises the generic `AsyncPool`, but cannot see into this one; were the state
+/// generic over the elements, every step would go through their metadata, which costs eight times as much.
+@usableFromInline
+struct PoolElement: Sendable {
+  @usableFromInline let box: any AnyObject & Sendable
+  /// Of the element itself, if it is an object.
+  let identity: ObjectIdentifier?
+}
 
 /// What a task gets from a pool.
+@usableFromInline
 enum PoolGrant: Sendable {
-  case element(any AnyObject & Sendable)
-  /// A place is reserved: build an element, then call `built` or `buildFailed`.
-  case place
+  case element(PoolElement, PoolLoan)
+  /// A place is reserved: build an element, then call `built` or `giveUp`.
+  case place(PoolLoan)
 }
 
 /// The elements of a pool and the line for them.
-///
-/// Knows its elements as objects only, whatever their type. A user's module specialises the generic
-/// `AsyncPool`, but cannot see into this one; were this generic over the elements too, every step
-/// would go through their metadata, which costs eight times as much.
 struct PoolState<Waiter> {
-  typealias Element = any AnyObject & Sendable
   typealias Ticket = WaiterQueue<Waiter>.Ticket
 
   enum Arrival {
     case granted(PoolGrant)
     case wait(Ticket)
+    /// The pool is shut down.
+    case refused
   }
 
-  enum Return {
-    case keep
-    /// The element is lent on to this waiter.
-    case hand(Waiter)
-    /// The element is not one of this pool's, or was discarded.
-    case foreign
-    /// The element is idle: it was given back already.
-    case double
+  /// What to do when a loan ends.
+  enum Ending {
+    /// The element lies idle; if `startsTimer`, nobody looks after its expiry yet.
+    case keep(startsTimer: Bool)
+    /// Something goes to this waiter.
+    case hand(PoolGrant, to: Waiter)
+    /// The place is vacant; `ended` are those who wait for the end of a pool that has come to it.
+    case vacate(PoolElement?, ended: [Waiter])
+    /// The loan was over already.
+    case over
   }
 
-  enum Discard {
-    case shrink
-    /// The element's place goes to this waiter, who must build.
-    case passPlace(Waiter)
-    case foreign
-    case double
-  }
-
-  private struct Slot: Sendable {
-    /// Nil while the slot is vacant.
-    var element: Element?
-    var isLent: Bool
+  private struct Place: Sendable {
+    var lending = 0
+    /// Nil while the place is vacant or its element is being built.
+    var element: PoolElement?
+    var isLent = true
+    var idleSince = Duration.zero
   }
 
   let maxElements: Int
-  private(set) var building = 0
-  private var slots: [Slot] = []
+  let minElements: Int
+  let idleTimeout: Duration?
+  private(set) var isShutDown = false
+  private var places: [Place] = []
   private var vacant: [Int] = []
-  /// The slots of idle elements, most recently used last: that one is taken first, while it is warm.
-  private var idleSlots: [Int] = []
-  private var slotOf: [ObjectIdentifier: Int] = [:]
+  /// The places of idle elements, most recently used last: that one is taken first, while it is warm.
+  private var idlePlaces: [Int] = []
+  /// Of those elements that are objects.
+  private var placeOf: [ObjectIdentifier: Int] = [:]
+  private var hasTimer = false
   private var waiters = WaiterQueue<Waiter>()
+  /// Those who wait for the last loan of a shut-down pool.
+  private var enders = WaiterQueue<Waiter>()
 
-  init(maxElements: Int) { self.maxElements = maxElements }
+  init(maxElements: Int, minElements: Int = 0, idleTimeout: Duration? = nil) {
+    self.maxElements = maxElements
+    self.minElements = minElements
+    self.idleTimeout = idleTimeout
+  }
 
   var waiting: Int { waiters.count }
-  var idle: Int { idleSlots.count }
-  var lent: Int { slotOf.count - idleSlots.count }
+  var idle: Int { idlePlaces.count }
+  /// Elements and those under construction, idle or lent.
+  var size: Int { places.count - vacant.count }
 
-  /// Takes an idle element or reserves a place; nil if every place is taken.
-  mutating func acquire() -> PoolGrant? {
-    if let slot = idleSlots.popLast(), let element = slots[slot].element {
-      slots[slot].isLent = true
-      return .element(element)
-    }
-    guard slotOf.count + building < maxElements else { return nil }
-    building += 1
-    return .place
+  /// Takes an idle element; nil if there is none.
+  mutating func takeIdle() -> (PoolElement, PoolLoan)? {
+    guard let place = idlePlaces.popLast(), let element = places[place].element else { return nil }
+    return (element, lend(place))
   }
 
   /// Takes an idle element or reserves a place, or puts the newcomer in the line.
   mutating func arrive(_ waiter: Waiter) -> Arrival {
-    if let grant = acquire() { return .granted(grant) }
+    if isShutDown { return .refused }
+    if let (element, loan) = takeIdle() { return .granted(.element(element, loan)) }
+    if let loan = reserve(upTo: maxElements) { return .granted(.place(loan)) }
     return .wait(waiters.append(waiter))
+  }
+
+  /// Reserves a place for a new element, if fewer than `size` are taken.
+  mutating func reserve(upTo size: Int) -> PoolLoan? {
+    guard self.size < size, !isShutDown else { return nil }
+    if vacant.isEmpty {
+      vacant.append(places.count)
+      places.append(Place())
+    }
+    return lend(vacant.removeLast())
   }
 
   /// Takes in an element whose place was reserved, lent to the task that built it.
   ///
   /// Returns false, and takes nothing in, if the pool has this very object already.
-  mutating func built(_ element: Element) -> Bool {
-    guard slotOf[ObjectIdentifier(element)] == nil else { return false }
-    let slot = vacant.popLast() ?? slots.count
-    if slot == slots.count {
-      slots.append(Slot(element: element, isLent: true))
-    } else {
-      slots[slot] = Slot(element: element, isLent: true)
+  mutating func built(_ element: PoolElement, for loan: PoolLoan) -> Bool {
+    if let identity = element.identity {
+      guard placeOf[identity] == nil else { return false }
+      placeOf[identity] = loan.place
     }
-    slotOf[ObjectIdentifier(element)] = slot
-    building -= 1
+    places[loan.place].element = element
     return true
   }
 
-  /// Gives a reserved place back: returns the waiter that gets it, and must build.
-  mutating func buildFailed() -> Waiter? {
-    if let next = waiters.popFirst() { return next }
-    building -= 1
-    return nil
+  /// Takes out an element that is not good any more; its place stays with the borrower, who builds anew.
+  mutating func remove(_ loan: PoolLoan) -> PoolElement? { takeElement(from: loan.place) }
+
+  /// Ends a loan: the element goes to the first waiter or lies idle.
+  mutating func giveBack(_ loan: PoolLoan, at now: Duration = .zero) -> Ending {
+    guard isCurrent(loan) else { return .over }
+    guard !isShutDown, let element = places[loan.place].element else { return giveUp(loan) }
+    if let next = waiters.popFirst() {
+      return .hand(.element(element, lend(loan.place)), to: next)
+    }
+    places[loan.place].isLent = false
+    places[loan.place].idleSince = now
+    idlePlaces.append(loan.place)
+    let startsTimer = idleTimeout != nil && !hasTimer && size > minElements
+    if startsTimer { hasTimer = true }
+    return .keep(startsTimer: startsTimer)
   }
 
-  mutating func `return`(_ element: Element) -> Return {
-    guard let slot = slotOf[ObjectIdentifier(element)] else { return .foreign }
-    guard slots[slot].isLent else { return .double }
-    if let next = waiters.popFirst() { return .hand(next) }
-    slots[slot].isLent = false
-    idleSlots.append(slot)
-    return .keep
-  }
-
-  mutating func discard(_ element: Element) -> Discard {
-    guard let slot = slotOf[ObjectIdentifier(element)] else { return .foreign }
-    guard slots[slot].isLent else { return .double }
-    slotOf[ObjectIdentifier(element)] = nil
-    slots[slot].element = nil
-    vacant.append(slot)
-    guard let next = waiters.popFirst() else { return .shrink }
-    building += 1
-    return .passPlace(next)
+  /// Ends a loan without its element: the place goes to the first waiter, who must build, or is vacant.
+  mutating func giveUp(_ loan: PoolLoan) -> Ending {
+    guard isCurrent(loan) else { return .over }
+    let element = takeElement(from: loan.place)
+    if let next = waiters.popFirst() { return .hand(.place(lend(loan.place)), to: next) }
+    vacate(loan.place)
+    return .vacate(element, ended: isShutDown && size == 0 ? enders.removeAll() : [])
   }
 
   /// Takes a cancelled waiter out; nil if something was handed to it already.
   mutating func leave(_ ticket: Ticket) -> Waiter? {
     waiters.remove(ticket)
   }
+
+  /// Removes the elements that have lain idle too long: returns them, and when to look again.
+  ///
+  /// Nil ends the timer: there is nothing to wait for.
+  mutating func expire(at now: Duration) -> (expired: [PoolElement], next: Duration?) {
+    var expired: [PoolElement] = []
+    while let idleTimeout, size > minElements, let oldest = idlePlaces.first {
+      let due = places[oldest].idleSince + idleTimeout
+      if due > now { return (expired, due) }
+      idlePlaces.removeFirst()
+      if let element = takeElement(from: oldest) { expired.append(element) }
+      vacate(oldest)
+    }
+    hasTimer = false
+    return (expired, nil)
+  }
+
+  /// Lends nothing any more: returns the waiters to refuse, and the idle elements to let go of.
+  mutating func shutDown() -> (refused: [Waiter], idle: [PoolElement]) {
+    isShutDown = true
+    var elements: [PoolElement] = []
+    for place in idlePlaces {
+      if let element = takeElement(from: place) { elements.append(element) }
+      vacate(place)
+    }
+    idlePlaces = []
+    return (waiters.removeAll(), elements)
+  }
+
+  /// Notes who is to be told when the last loan of a shut-down pool ends; false if all have ended.
+  mutating func awaitEnd(_ waiter: Waiter) -> Bool {
+    if size > 0 { _ = enders.append(waiter) }
+    return size > 0
+  }
+
+  /// The loan of the element with this identity, as far as that tells; and whether it is lent at all.
+  func loan(of identity: ObjectIdentifier) -> (loan: PoolLoan, isLent: Bool)? {
+    guard let place = placeOf[identity] else { return nil }
+    return (PoolLoan(place: place, lending: places[place].lending), places[place].isLent)
+  }
+
+  private func isCurrent(_ loan: PoolLoan) -> Bool {
+    places[loan.place].isLent && places[loan.place].lending == loan.lending
+  }
+
+  private mutating func lend(_ place: Int) -> PoolLoan {
+    places[place].isLent = true
+    places[place].lending += 1
+    return PoolLoan(place: place, lending: places[place].lending)
+  }
+
+  private mutating func takeElement(from place: Int) -> PoolElement? {
+    let element = places[place].element.take()
+    if let identity = element?.identity { placeOf[identity] = nil }
+    return element
+  }
+
+  private mutating func vacate(_ place: Int) {
+    places[place].isLent = false
+    vacant.append(place)
+  }
 }
 
 extension PoolState: Sendable where Waiter: Sendable {}
-extension PoolState.Return: Sendable where Waiter: Sendable {}
-extension PoolState.Discard: Sendable where Waiter: Sendable {}
+extension PoolState.Ending: Sendable where Waiter: Sendable {}

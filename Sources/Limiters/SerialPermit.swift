@@ -15,7 +15,11 @@
 
 /// One permit, and the line of waiting tasks and enqueued work for it.
 final class SerialPermit: Sendable {
-  typealias Work = @Sendable () async -> Void
+  /// Work that nobody waits for, and the priority that it was enqueued with.
+  struct Work: Sendable {
+    let priority: TaskPriority
+    let run: @Sendable () async -> Void
+  }
 
   private let state = Lock(SerialPermitState<LineSignal, Work>())
 
@@ -46,8 +50,9 @@ final class SerialPermit: Sendable {
   /// Puts work in the line; returns it if it has the permit already.
   ///
   /// Start what is returned.
-  func enqueue(_ work: @escaping Work) -> Work? {
-    state.withLock { $0.enqueue(work) } ? work : nil
+  func enqueue(_ run: @escaping @Sendable () async -> Void) -> Work? {
+    let work = Work(priority: Task.currentPriority, run: run)
+    return state.withLock { $0.enqueue(work) } ? work : nil
   }
 
   /// Passes the permit on; returns the work that has it now, if it is work.

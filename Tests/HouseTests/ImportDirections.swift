@@ -23,6 +23,10 @@ struct ImportDirections {
     "Limiters": Room(rooms: ["ExplorableSynchronization"], system: ["Synchronization"]),
     // The files of `Limiters`, compiled for exploring.
     "ExplorableLimiters": Room(rooms: ["ExplorableSynchronization"]),
+    "WorkStealing": Room(
+      rooms: ["Basics", "ExplorableSynchronization"],
+      system: ["Synchronization", "Glibc"]
+    ),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),

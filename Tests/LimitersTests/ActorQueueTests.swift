@@ -7,8 +7,8 @@ private actor Ledger {
   nonisolated let queue: ActorQueue<Ledger>
   private(set) var entries: [Int] = []
 
-  init(executor: (any TaskExecutor)? = nil) {
-    queue = ActorQueue(executor: executor)
+  init(priority: TaskPriority? = nil, executor: (any TaskExecutor)? = nil) {
+    queue = ActorQueue(priority: priority, executor: executor)
     queue.adoptExecutionContext(of: self)
   }
 
@@ -151,6 +151,47 @@ private actor Ledger {
     #expect(journal.entries == ["caught Failure()"])
   }
 
+  @Test func `gives errors to the closure on the actor, wherever they come from`() async throws {
+    let ledger = Ledger()
+    ledger.queue.enqueue { _ in
+      try await Task { @concurrent in throw Failure() }.value
+    } onError: { [journal] _ in
+      journal.note("\(ledger.assumeIsolated { _ in "on the actor" })")
+    }
+    while journal.entries.isEmpty { await Task.yield() }
+    #expect(journal.entries == ["on the actor"])
+  }
+
+  @Test func `runs an enqueued body at its own priority, or that of who enqueued it`() async throws
+  {
+    let own = Ledger(priority: .high)
+    let plain = Ledger()
+    await Task(priority: .low) { [journal] in
+      own.queue.enqueue { _ in journal.note("own \(Task.currentPriority == .high)") }
+    }.value
+    try await own.queue.enqueueAndWait { _ in }
+    try await Task(priority: .high) { [journal] in
+      plain.queue.enqueue { _ in journal.note("plain \(Task.currentPriority == .high)") }
+      try await plain.queue.enqueueAndWait { _ in }
+    }.value
+    #expect(journal.entries == ["own true", "plain true"])
+  }
+
+  @Test func `starts a body with no task-local values of who passes the permit on`() async throws {
+    enum Local { @TaskLocal static var name = "none" }
+    let starting = HandDrivenExecutor()
+    let ledger = Ledger(executor: starting)
+    ledger.queue.enqueue { _ in }
+    let waiter = Task(executorPreference: executor) {
+      try await Local.$name.withValue("waiter") { try await ledger.queue.enqueueAndWait { _ in } }
+    }
+    executor.runAll()
+    ledger.queue.enqueue { [journal] _ in journal.note(Local.name) }
+    while starting.runAll() + executor.runAll() > 0 {}
+    try await waiter.value
+    #expect(journal.entries == ["none"])
+  }
+
   @Test func `returns what a body returns and throws what it throws`() async throws {
     let ledger = Ledger()
     #expect(try await ledger.queue.enqueueAndWait { _ in 1 } == 1)
@@ -233,6 +274,14 @@ private actor Ledger {
 }
 
 @Suite(.watched) struct `The main actor queue` {
+  @Test func `may be one's own, with an order of its own`() async throws {
+    let queue = MainActorQueue(priority: .high)
+    let journal = Journal()
+    queue.enqueue { journal.note("\(Task.currentPriority == .high)") }
+    try await queue.enqueueAndWait { MainActor.assertIsolated() }
+    #expect(journal.entries == ["true"])
+  }
+
   @Test func `starts bodies on the main actor in the order in which they were enqueued`()
     async throws
   {

@@ -277,7 +277,7 @@ private final class Workshop: Sendable {
     let pool = AsyncPool(maxElements: 2) { Worker() }
     for _ in 1...3 {
       // No `await` inside: the body is isolated to the worker.
-      let jobs = try await pool.withElement { worker in
+      let jobs = try await pool.withIsolatedElement { worker in
         worker.jobs += 1
         return worker.jobs
       }
@@ -286,6 +286,210 @@ private final class Workshop: Sendable {
     let worker = try await pool.get()
     #expect(await worker.jobs == 3)
     pool.return(worker)
+  }
+
+  @Test @MainActor func `lets the main actor use its own state with an actor of the pool`()
+    async throws
+  {
+    actor Worker {
+      var jobs = 0
+    }
+    @MainActor final class Screen {
+      var jobs = 0
+      func show(_ pool: AsyncPool<Worker>) async throws {
+        try await pool.withElement { worker in
+          let done = await worker.jobs
+          jobs += done + 1
+        }
+      }
+    }
+    let screen = Screen()
+    try await screen.show(AsyncPool(maxElements: 1) { Worker() })
+    #expect(screen.jobs == 1)
+  }
+
+  @Test func `gives an actor back when the isolated body throws`() async throws {
+    actor Worker {}
+    let pool = AsyncPool(maxElements: 1) { Worker() }
+    await #expect(throws: Failure()) {
+      try await pool.withIsolatedElement { _ in throw Failure() }
+    }
+    #expect(pool.idle == 1)
+    await #expect(throws: Failure()) {
+      try await pool.withIsolatedElement(onError: .discard) { _ in throw Failure() }
+    }
+    #expect(pool.idle == 0 && pool.lent == 0)
+  }
+
+  @Test func `lends values too`() async throws {
+    struct Buffer: Sendable {
+      var bytes: [UInt8]
+    }
+    let pool = AsyncPool(maxElements: 2) { Buffer(bytes: [1, 2, 3]) }
+    #expect(try await pool.withElement { $0.bytes.count } == 3)
+    let lease = try await pool.lease()
+    #expect(lease.element.bytes == [1, 2, 3])
+    #expect(pool.lent == 1)
+    lease.return()
+    #expect(pool.lent == 0 && pool.idle == 1)
+  }
+
+  @Test func `leases an element until the lease goes out of scope, is returned or discarded`()
+    async throws
+  {
+    let workshop = Workshop()
+    let pool = makePool(of: 1, workshop)
+    do {
+      let lease = try await pool.lease()
+      #expect(lease.element.number == 1)
+      #expect(pool.lent == 1)
+    }
+    #expect(pool.idle == 1 && pool.lent == 0)
+    try await pool.lease().return()
+    #expect(pool.idle == 1)
+    try await pool.lease().discard()
+    #expect(pool.idle == 0 && pool.lent == 0)
+    #expect(try await pool.withElement { $0.number } == 2)
+  }
+
+  @Test func `gives an element up when the body throws, if that is asked for`() async throws {
+    let workshop = Workshop()
+    let pool = makePool(of: 1, workshop)
+    await #expect(throws: Failure()) {
+      try await pool.withElement(onError: .discard) { _ in throw Failure() }
+    }
+    expectIdle(pool)
+    #expect(pool.idle == 0)
+    #expect(try await pool.withElement(onError: .discard) { $0.number } == 2)
+    #expect(pool.idle == 1)
+  }
+
+  @Test func `lets a body discard its element and then throw`() async throws {
+    let pool = makePool(of: 1, Workshop())
+    await #expect(throws: Failure()) {
+      try await pool.withElement { element in
+        pool.discard(element)
+        throw Failure()
+      }
+    }
+    expectIdle(pool)
+    #expect(pool.idle == 0)
+  }
+
+  @Test func `asks whether a used element is good before it lends it again`() async throws {
+    let workshop = Workshop()
+    let asked = Journal()
+    let pool = AsyncPool(
+      maxElements: 1,
+      validate: { element in
+        asked.note("\(element.number)")
+        if element.number == 2 { throw Failure() }
+        return element.number != 1
+      },
+      elementBuilder: { try await workshop.build() }
+    )
+    for number in 1...3 { #expect(try await pool.withElement { $0.number } == number) }
+    #expect(asked.entries == ["1", "2"], "a new element is good, and a check that throws says no")
+    #expect(try await pool.withElement { $0.number } == 3)
+    let lease = try await pool.lease()
+    let waiter = start("t1", on: pool, until: Condition.makeCondition().condition)
+    executor.runAll()
+    lease.return()
+    executor.runAll()
+    await waiter.value
+    #expect(asked.entries == ["1", "2", "3", "3", "3"], "also of an element that is handed over")
+    expectIdle(pool)
+  }
+
+  @Test func `gives up what lies idle too long, down to its smallest size`() async throws {
+    let clock = HandClock()
+    let census = Tracked.Census()
+    let pool = AsyncPool(
+      maxElements: 3,
+      minElements: 1,
+      idleTimeout: .seconds(10),
+      clock: clock,
+      executor: executor
+    ) { Tracked(in: census) }
+    do {
+      let first = try await pool.lease()
+      let second = try await pool.lease()
+      first.return()
+      second.return()
+    }
+    executor.runAll()
+    #expect(clock.sleeping == 1)
+    clock.advance(by: .seconds(9))
+    executor.runAll()
+    #expect(pool.idle == 2 && census.living == 2)
+    clock.advance(by: .seconds(1))
+    executor.runAll()
+    #expect(pool.idle == 1 && census.living == 1)
+    #expect(clock.sleeping == 0, "nothing is left to expire")
+  }
+
+  @Test func `builds its smallest size when asked to`() async throws {
+    let workshop = Workshop()
+    let pool = AsyncPool(maxElements: 3, minElements: 2) { try await workshop.build() }
+    try await pool.prepare()
+    #expect(pool.idle == 2 && workshop.attempts == 2)
+    try await pool.prepare()
+    #expect(workshop.attempts == 2)
+  }
+
+  @Test func `does not build in the isolation of who asks`() async throws {
+    let pool = AsyncPool(maxElements: 1) {
+      #expect(#isolation == nil)
+      return Element(1)
+    }
+    let number = try await Task { @MainActor in try await pool.withElement { $0.number } }.value
+    #expect(number == 1)
+  }
+
+  @Test func `refuses all once it is shut down, and waits for what is lent`() async throws {
+    let census = Tracked.Census()
+    let pool = AsyncPool(maxElements: 2) { Tracked(in: census) }
+    let lease = try await pool.lease()
+    try await pool.withElement { _ in }
+    let other = try await pool.lease()
+    let waiting = Task(executorPreference: executor) { [journal] in
+      do { try await pool.withElement { _ in } } catch { journal.note("\(type(of: error))") }
+    }
+    executor.runAll()
+    #expect(pool.waiting == 1)
+    other.return()
+    executor.runAll()
+    _ = await waiting.value
+    #expect(census.living == 2)
+    let ends = (1...2).map { _ in
+      Task(executorPreference: executor) { [journal] in
+        await pool.shutdown()
+        journal.note("shut down")
+      }
+    }
+    executor.runAll()
+    #expect(census.living == 1, "the idle one went at once")
+    #expect(journal.entries.isEmpty)
+    await #expect(throws: PoolClosed()) { try await pool.withElement { _ in } }
+    lease.return()
+    executor.runAll()
+    for end in ends { await end.value }
+    #expect(journal.entries == ["shut down", "shut down"])
+    #expect(census.living == 0)
+    await pool.shutdown()
+  }
+
+  @Test func `refuses those who wait when it is shut down`() async throws {
+    let pool = makePool(of: 1, Workshop())
+    let lease = try await pool.lease()
+    start("t1", on: pool, until: Condition.makeCondition().condition)
+    executor.runAll()
+    let end = Task(executorPreference: executor) { await pool.shutdown() }
+    executor.runAll()
+    #expect(journal.entries == ["t1 PoolClosed"])
+    lease.discard()
+    executor.runAll()
+    await end.value
   }
 
   @Test func `runs the body in the caller's isolation`() async throws {
@@ -311,6 +515,14 @@ private final class Workshop: Sendable {
       _ = AsyncPool(maxElements: 0) { Element(1) }
     }
     #expect(message(of: result).contains("maxElements is 0, but must be at least 1"))
+  }
+
+  @Test func `stops when its sizes contradict each other`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = AsyncPool(maxElements: 1, minElements: 2) { Element(1) }
+    }
+    #expect(message(of: result).contains("minElements is 2, but must be from 0 to maxElements, 1"))
+    #expect(message(of: result).contains("AsyncPoolTests.swift"))
   }
 
   @Test func `stops when a foreign element is returned`() async {

@@ -118,6 +118,77 @@ import Testing
     #expect(journal.entries == ["none"])
   }
 
+  @Test func `lets go of each body when it has run, though the queue is never empty`() {
+    let queue = makeQueue()
+    let census = Tracked.Census()
+    @Sendable func enqueueOne() {
+      let tracked = Tracked(in: census)
+      queue.enqueue { withExtendedLifetime(tracked) {} }
+    }
+    enqueueOne()
+    queue.enqueue { [journal] in
+      journal.note("alive: \(census.living)")
+      enqueueOne()
+    }
+    executor.runAll()
+    #expect(journal.entries == ["alive: 0"])
+    #expect(census.living == 0)
+  }
+
+  @Test func `runs enqueued bodies at its own priority, with nobody's task-local values`()
+    async throws
+  {
+    enum Local { @TaskLocal static var name = "none" }
+    let queue = FIFOQueue(priority: .high)
+    let (gate, signal) = Condition.makeCondition()
+    // The drain that a waiting task starts must inherit nothing of it.
+    let waiter = Task(priority: .low) {
+      try await Local.$name.withValue("waiter") {
+        try await queue.enqueueAndWait { try await gate.wait() }
+      }
+    }
+    while !queue.isRunning { await Task.yield() }
+    queue.enqueue { [journal] in
+      journal.note("\(Local.name) \(Task.currentPriority == .high)")
+    }
+    signal.signal()
+    try await waiter.value
+    try await queue.enqueueAndWait {}
+    #expect(journal.entries == ["none true"])
+  }
+
+  @Test func `runs a body on the actor that it is given`() async throws {
+    actor Ledger {
+      var entries = ["opened"]
+      func note(_ entry: String) { entries.append(entry) }
+    }
+    let (ledger, queue) = (Ledger(), FIFOQueue())
+    queue.enqueue(on: ledger) { ledger in
+      await Task.yield()
+      ledger.note("enqueued")
+    }
+    let entries = try await queue.enqueueAndWait(on: ledger) { ledger in
+      ledger.note("waited")
+      return ledger.entries
+    }
+    #expect(entries == ["opened", "enqueued", "waited"])
+  }
+
+  @Test func `starts work behind a waiting task that did not look at its cancellation`() async {
+    let queue = makeQueue()
+    let (gate, signal) = Condition.makeCondition()
+    let first = Task(executorPreference: executor) {
+      await queue.enqueueAndWaitUncancellably { try? await gate.waitUncancellably() }
+    }
+    executor.runAll()
+    enqueue("t2", on: queue)
+    signal.signal()
+    executor.runAll()
+    await first.value
+    #expect(journal.entries == inOrder(2...2))
+    #expect(!queue.isRunning)
+  }
+
   @Test func `gives what an enqueued body throws to the closure that was named for it`() {
     let queue = makeQueue()
     queue.enqueue {

@@ -3,7 +3,15 @@ import Testing
 
 @testable import Limiters
 
-private final class Element: Sendable {}
+private final class Element: Sendable {
+  let boxed: PoolElement
+
+  init() {
+    final class Box: Sendable {}
+    let box = Box()
+    boxed = PoolElement(box: box, identity: ObjectIdentifier(box))
+  }
+}
 
 @Suite(.watched) struct `The pool's state` {
   private enum Operation {
@@ -15,147 +23,178 @@ private final class Element: Sendable {}
     case giveBack
     case discard
     case leave(Int)
+    /// All idle elements have lain there too long.
+    case expire
+    case shutDown
   }
+
+  /// What a loan is of, by name.
+  private typealias Named = (loan: PoolLoan, identity: ObjectIdentifier?)
 
   @Test func `conserves places and serves in order, in every short history`() throws {
     let operations: [Operation] = [
-      .arrive, .built, .buildFailed, .giveBack, .discard, .leave(1), .leave(2),
+      .arrive, .built, .buildFailed, .giveBack, .discard, .leave(1), .expire, .shutDown,
     ]
-    try forEverySequence(of: operations, length: 6) { sequence in
-      var state = PoolState<Int>(maxElements: 1)
-      var building = 0
-      var lent: [Element] = []
-      var idle: [Element] = []
+    try forEverySequence(of: operations, length: 5) { sequence in
+      var state = PoolState<Int>(maxElements: 1, idleTimeout: .zero)
+      var building: [PoolLoan] = []
+      var lent: [Named] = []
+      var idle: [ObjectIdentifier?] = []
       var line: [Int] = []
       var tickets: [Int: PoolState<Int>.Ticket] = [:]
       var arrivals = 0
+      var isShutDown = false
+      func take(_ grant: PoolGrant) {
+        switch grant {
+        case .element(let element, let loan): lent.append((loan, element.identity))
+        case .place(let loan): building.append(loan)
+        }
+      }
       for operation in sequence {
         switch operation {
         case .arrive:
           switch state.arrive(arrivals) {
-          case .granted(.element(let element)):
-            let isWarmest = idle.last === element
-            try #require(isWarmest)
-            lent.append(idle.removeLast())
-          case .granted(.place):
-            try #require(idle.isEmpty && lent.count + building < 1)
-            building += 1
+          case .granted(let grant):
+            try #require(!isShutDown && lent.count + building.count < 1)
+            if case .element(let element, _) = grant {
+              let expected = idle.popLast()
+              try #require(element.identity == expected)
+            } else {
+              try #require(idle.isEmpty)
+            }
+            take(grant)
           case .wait(let ticket):
-            try #require(idle.isEmpty && lent.count + building == 1)
+            try #require(!isShutDown && idle.isEmpty && lent.count + building.count == 1)
             line.append(arrivals)
             tickets[arrivals] = ticket
+          case .refused:
+            try #require(isShutDown)
           }
           arrivals += 1
         case .built:
-          guard building > 0 else { continue }
-          let element = Element()
-          let isNew = state.built(element)
+          guard !building.isEmpty else { continue }
+          let element = Element().boxed
+          let loan = building.removeFirst()
+          let isNew = state.built(element, for: loan)
           try #require(isNew)
-          lent.append(element)
-          building -= 1
-        case .buildFailed:
-          guard building > 0 else { continue }
-          let next = line.isEmpty ? nil : line.removeFirst()
-          try #require(state.buildFailed() == next)
-          if next == nil { building -= 1 }
-        case .giveBack:
-          guard !lent.isEmpty else { continue }
-          let element = lent.removeFirst()
-          switch state.return(element) {
-          case .hand(let waiter):
+          lent.append((loan, element.identity))
+        case .buildFailed, .discard, .giveBack:
+          let isBuilding = if case .buildFailed = operation { true } else { false }
+          let isReturned = if case .giveBack = operation { true } else { false }
+          guard let loan = isBuilding ? building.first : lent.first?.loan else { continue }
+          let identity = isBuilding ? nil : lent.removeFirst().identity
+          if isBuilding { building.removeFirst() }
+          switch isReturned ? state.giveBack(loan) : state.giveUp(loan) {
+          case .hand(let grant, let waiter):
             try #require(line.first == waiter)
             line.removeFirst()
-            lent.append(element)
+            take(grant)
+            try #require(isReturned ? lent.last?.identity == identity : !building.isEmpty)
           case .keep:
-            try #require(line.isEmpty)
-            idle.append(element)
-          case .foreign, .double:
-            Issue.record("a lent element was not recognised")
+            try #require(isReturned && line.isEmpty && !isShutDown)
+            idle.append(identity)
+          case .vacate(let element, _):
+            try #require(line.isEmpty && (!isReturned || isShutDown))
+            try #require(element?.identity == identity)
+          case .over:
+            Issue.record("a loan was not recognised")
           }
-        case .discard:
-          guard !lent.isEmpty else { continue }
-          switch state.discard(lent.removeFirst()) {
-          case .passPlace(let waiter):
-            try #require(line.first == waiter)
-            line.removeFirst()
-            building += 1
-          case .shrink:
-            try #require(line.isEmpty)
-          case .foreign, .double:
-            Issue.record("a lent element was not recognised")
+          let again = state.giveBack(loan)
+          guard case .over = again else {
+            Issue.record("a loan ended twice")
+            return
           }
         case .leave(let arrival):
           guard let ticket = tickets[arrival] else { continue }
           let expected = line.firstIndex(of: arrival).map { line.remove(at: $0) }
           try #require(state.leave(ticket) == expected)
+        case .expire:
+          let expired = state.expire(at: .seconds(1)).expired
+          try #require(expired.map(\.identity) == idle)
+          idle = []
+        case .shutDown:
+          let (refused, elements) = state.shutDown()
+          try #require(refused == line)
+          try #require(elements.map(\.identity) == idle)
+          (line, idle, isShutDown) = ([], [], true)
         }
-        try #require(state.lent == lent.count)
+        try #require(state.size == lent.count + idle.count + building.count)
         try #require(state.idle == idle.count)
-        try #require(state.building == building)
         try #require(state.waiting == line.count)
-        try #require(line.isEmpty || lent.count + building == 1)
+        try #require(line.isEmpty || lent.count + building.count == 1)
       }
     }
   }
 
-  @Test func `recognises what is not lent`() throws {
-    var state = PoolState<Int>(maxElements: 2)
-    let element = Element()
-    _ = state.acquire()
-    let isNew = state.built(element)
-    #expect(isNew)
-    _ = state.acquire()
-    let isNewAgain = state.built(element)
-    #expect(!isNewAgain, "the same object, built twice")
-    guard case .foreign = state.return(Element()) else {
-      Issue.record("a foreign element was taken in")
+  @Test func `recognises the return of a loan that is over, whoever has the element now`() {
+    var state = PoolState<Int>(maxElements: 1)
+    guard let first = state.reserve(upTo: 1), state.built(Element().boxed, for: first) else {
+      Issue.record("a place was free")
       return
     }
-    guard case .keep = state.return(element), case .double = state.return(element) else {
-      Issue.record("a second return was not recognised")
+    guard case .keep = state.giveBack(first), let (_, second) = state.takeIdle() else {
+      Issue.record("the element was there")
       return
     }
-    guard case .double = state.discard(element) else {
-      Issue.record("an idle element was discarded")
+    guard case .over = state.giveBack(first), case .over = state.giveUp(first) else {
+      Issue.record("A returned what B has")
+      return
+    }
+    guard case .keep = state.giveBack(second) else {
+      Issue.record("B's loan was not over")
       return
     }
   }
 
-  @Test func `recognises a second return while the element is idle, not once it is lent again`() {
-    var state = PoolState<Int>(maxElements: 1)
-    let element = Element()
-    func isLentAtOnce() -> Bool {
-      guard case .element(let lent) = state.acquire() else { return false }
-      return lent === element
-    }
-    _ = state.acquire()
-    _ = state.built(element)
-    guard case .keep = state.return(element), case .double = state.return(element) else {
-      Issue.record("a second return of an idle element was not recognised")
-      return
-    }
-    #expect(isLentAtOnce(), "B has the element")
-    // A's second return: the pool can only take it for B's.
-    guard case .keep = state.return(element) else {
-      Issue.record("identity says more than which element it is: say so in PoolState.swift")
-      return
-    }
-    #expect(isLentAtOnce(), "B and C have the same element")
+  @Test func `recognises by its identity what is lent, what is idle and what is not its own`()
+    throws
+  {
+    var state = PoolState<Int>(maxElements: 2)
+    let element = Element().boxed
+    let identity = try #require(element.identity)
+    guard let loan = state.reserve(upTo: 2) else { return }
+    #expect(state.loan(of: identity) == nil)
+    let isNew = state.built(element, for: loan)
+    #expect(isNew)
+    #expect(state.loan(of: identity)?.isLent == true)
+    guard let other = state.reserve(upTo: 2) else { return }
+    let isNewAgain = state.built(element, for: other)
+    #expect(!isNewAgain, "the same object, built twice")
+    _ = state.giveBack(loan)
+    #expect(state.loan(of: identity)?.isLent == false)
+    _ = state.shutDown()
+    #expect(state.loan(of: identity) == nil)
   }
 
   @Test func `lends the element used last first, while it is warm`() {
     var state = PoolState<Int>(maxElements: 3)
-    let elements = (0..<3).map { _ in Element() }
-    for element in elements {
-      _ = state.acquire()
-      _ = state.built(element)
+    let elements = (0..<3).map { _ in Element().boxed }
+    let loans = elements.compactMap { _ in state.reserve(upTo: 3) }
+    for (element, loan) in zip(elements, loans) { _ = state.built(element, for: loan) }
+    for loan in loans { _ = state.giveBack(loan) }
+    let warmest = state.takeIdle()
+    #expect(warmest?.0.identity == elements[2].identity)
+  }
+
+  @Test func `gives up what has lain idle too long, the oldest first, and keeps the smallest size`()
+  {
+    var state = PoolState<Int>(maxElements: 3, minElements: 1, idleTimeout: .seconds(10))
+    let elements = (0..<3).map { _ in Element().boxed }
+    let loans = elements.compactMap { _ in state.reserve(upTo: 3) }
+    for (element, loan) in zip(elements, loans) { _ = state.built(element, for: loan) }
+    for (second, loan) in loans.enumerated() {
+      guard case .keep(let startsTimer) = state.giveBack(loan, at: .seconds(second)) else {
+        Issue.record("nobody waited")
+        return
+      }
+      #expect(startsTimer == (second == 0), "one timer for all")
     }
-    for element in elements { _ = state.return(element) }
-    guard case .element(let first) = state.acquire() else {
-      Issue.record("no element was idle")
-      return
-    }
-    let isWarmest = first === elements[2]
-    #expect(isWarmest)
+    var (expired, next) = state.expire(at: .seconds(10))
+    #expect(expired.map(\.identity) == [elements[0].identity])
+    #expect(next == .seconds(11))
+    (expired, next) = state.expire(at: .seconds(30))
+    #expect(expired.map(\.identity) == [elements[1].identity])
+    #expect(next == nil)
+    #expect(state.idle == 1)
   }
 }

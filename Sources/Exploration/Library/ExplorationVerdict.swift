@@ -1,0 +1,60 @@
+/// What an exploration that found no failure looked at.
+public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
+  /// How much of what there is was looked at.
+  public enum Coverage: String, Hashable, Sendable {
+    /// Every schedule within ``ExplorationVerdict/preemptionBound`` was run.
+    case exhaustive
+    /// Some were not: ``ExplorationVerdict/notCovered`` says which.
+    case bounded
+  }
+
+  /// How much of what there is was looked at.
+  public internal(set) var coverage: Coverage
+  /// How many schedules were run.
+  public internal(set) var schedules: Int
+  /// Over all schedules.
+  public internal(set) var steps: Int
+  /// Schedules that got too long and were left before their end.
+  public internal(set) var givenUp: Int
+  /// How many pre-emptions a schedule had at most; nil for no bound.
+  public internal(set) var preemptionBound: Int?
+  /// What the exploration did not look at, one sentence each.
+  public internal(set) var notCovered: [String]
+
+  /// All of it in a line.
+  public var description: String {
+    "\(coverage.rawValue): \(schedules) schedules, \(steps) steps; not covered: "
+      + notCovered.joined(separator: "; ")
+  }
+}
+
+extension ExplorationVerdict {
+  init(_ verdict: Verdict, preemptionBound: Int?, longest: Int, stoppedAt most: Int) {
+    coverage = verdict.coverage == .exhaustive ? .exhaustive : .bounded
+    schedules = verdict.schedules
+    steps = verdict.steps
+    givenUp = verdict.givenUp
+    self.preemptionBound = preemptionBound
+    notCovered = []
+    if case .exhaustive = verdict.strategy {
+      if let preemptionBound {
+        notCovered.append("more than \(preemptionBound) pre-emptions")
+      }
+      if coverage == .bounded, schedules >= most {
+        notCovered.append("schedules behind the first \(most)")
+      }
+    } else {
+      notCovered.append("schedules that chance did not choose")
+    }
+    if givenUp > 0 { notCovered.append("what comes behind step \(longest) of a schedule") }
+    if verdict.wasKeptFair {
+      notCovered.append("a task that yields again and again while others could go on")
+    }
+    if verdict.sawActorTurn {
+      notCovered.append("steps of other tasks between two jobs that an actor runs in one turn")
+    }
+    notCovered.append("switches inside synchronous code, between two suspensions")
+    notCovered.append("cancellations that the closure does not make itself")
+    notCovered.append("data races and weak memory: one step runs at a time")
+  }
+}

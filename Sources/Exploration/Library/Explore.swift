@@ -1,0 +1,84 @@
+internal import Basics
+internal import Synchronization
+
+/// Runs a closure once for every order in which its tasks can take their steps.
+///
+/// ```swift
+/// try explore("two withdrawals") {
+///   let account = Account(balance: 100)
+///   await withTaskGroup { group in
+///     group.addTask { try? await account.withdraw(80) }
+///     group.addTask { try? await account.withdraw(80) }
+///   }
+///   try require(await account.balance >= 0, "overdrawn")
+/// }
+/// ```
+///
+/// Everything the closure starts is explored: task groups, `async let`, actors, the main actor, plain
+/// `Task {}` and `Task.detached`. All of it runs on the calling thread, one step at a time. The same
+/// choices must lead to the same run: make the state anew inside the closure, and read no clock and no
+/// random numbers. To sleep, use ``VirtualClock``.
+///
+/// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. Two
+/// calls at once queue: the second waits on its own thread, and the first needs no thread but its own, so
+/// that even test frameworks that use up their pool with such calls go on.
+///
+/// If the code under test stops the program, the schedule in progress and the line that replays it are
+/// printed to standard error first.
+///
+/// - Parameters:
+///   - name: What schedules are called by; letters, digits, dots and dashes of it are kept.
+///   - strategy: How to choose among the schedules.
+///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any
+///     number. Most defects need one or two.
+///   - schedules: How many schedules to run, at most.
+///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
+///   - fileID: Where the call stands, for the failure's text.
+///   - line: Where the call stands, for the failure's text.
+///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, or by
+///     leaving a task that waits for ever.
+/// - Returns: What was looked at, when nothing failed.
+/// - Throws: The failure, with the smallest schedule that shows it.
+@discardableResult
+public func explore(
+  _ name: String,
+  strategy: ExplorationStrategy = .exhaustive,
+  preemptions: Int? = 2,
+  schedules: Int = 100_000,
+  replaying: String? = nil,
+  fileID: String = #fileID,
+  line: Int = #line,
+  _ body: @escaping @Sendable () async throws -> Void
+) throws(ExplorationFailure) -> ExplorationVerdict {
+  guard GlobalPoolHook.current == nil else {
+    fatalError("explore was called by code that is being explored; call it from the test itself")
+  }
+  guard schedules >= 1 else {
+    fatalError("an exploration needs at least 1 schedule, not \(schedules)")
+  }
+  let inquiry = Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", body)
+  return try turns.withLock { _ throws(ExplorationFailure) in
+    ScheduleUnderWay.beginTelling(of: inquiry.scenario.name, named: name)
+    defer { ScheduleUnderWay.endTelling() }
+    if let replaying { return try inquiry.replay(replaying) }
+    return try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)
+  }
+}
+
+/// How an exploration chooses among the schedules.
+public enum ExplorationStrategy: Hashable, Sendable {
+  /// Every schedule within the bound on pre-emptions, depth first.
+  case exhaustive
+  /// Each choice uniformly at random.
+  case random(schedules: Int, seed: UInt64 = 1)
+  /// Random priorities that change at `depth` − 1 places (probabilistic concurrency testing, ASPLOS 2010).
+  case pct(schedules: Int, depth: Int = 3, seed: UInt64 = 1)
+}
+
+/// One exploration at a time: the signal handlers and the closure's own globals are the process's.
+private let turns = Mutex<Void>(())
+
+/// What comes behind the last slash.
+func lastPart(of path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? path
+}

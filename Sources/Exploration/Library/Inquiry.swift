@@ -1,0 +1,222 @@
+internal import Synchronization
+
+/// One call of `explore`: the closure as a scenario, and what to do with it.
+struct Inquiry {
+  let name: String
+  /// File and line of the call.
+  let place: String
+  private(set) var scenario: Scenario
+  private let notes = Notes()
+
+  /// What a schedule leaves behind besides the violation.
+  final class Notes: Sendable {
+    /// The error that the closure threw first.
+    let thrown = Mutex<(any Error)?>(nil)
+    /// What came from other threads.
+    let strays = Mutex<Strays?>(nil)
+  }
+
+  /// A schedule that gets this long is given up.
+  static let longest = 20_000
+  /// How many schedules to run in search of the smallest failing one, at most.
+  static let allowance = 20_000
+
+  init(_ name: String, place: String, _ body: @escaping @Sendable () async throws -> Void) {
+    self.name = name
+    self.place = place
+    // A colon ends a name in a schedule; what is no letter or digit is trouble in a command line.
+    let plain = String(name.map { $0.isLetter || $0.isNumber || $0 == "." ? $0 : "-" })
+    let notes = notes
+    scenario = Scenario(
+      tasks: 1,
+      limit: nil,
+      cancellable: false,
+      promises: Scenario.Promises(service: false, workConservation: false),
+      fingerprint: { _ in plain.isEmpty ? "-" : plain },
+      make: { context in
+        notes.strays.withLock { $0 = context.strays }
+        return ScenarioInstance(body: { _ in
+          do { try await body() } catch let error as RequirementNotMet {
+            context.note(.requirement, error.description)
+          } catch {
+            if context.note(.thrown, "\(error)") { notes.thrown.withLock { $0 = error } }
+          }
+        })
+      }
+    )
+    // Some three hundred yields of each task, nothing happening, are no accident.
+    scenario.mostIdleRounds = 100
+    scenario.atRest = { run in
+      let waiting = run.executor.unfinished
+      if waiting.isEmpty { return nil }
+      return Violation(
+        kind: .deadlock,
+        message: "nothing can run any more, and \(Telling.names(waiting)) never "
+          + (waiting.count == 1 ? "finishes" : "finish"),
+        tasks: waiting
+      )
+    }
+  }
+
+  func explore(
+    _ strategy: ExplorationStrategy,
+    preemptions: Int?,
+    schedules most: Int
+  ) throws(ExplorationFailure) -> ExplorationVerdict {
+    var most = most
+    var explorer = Explorer(schedules: most, preemptions: preemptions)
+    switch strategy {
+    case .exhaustive: break
+    case .random(let schedules, let seed):
+      explorer.strategy = .random
+      explorer.seed = seed
+      most = min(most, schedules)
+    case .pct(let schedules, let depth, let seed):
+      explorer.strategy = .pct(depth: depth)
+      explorer.seed = seed
+      most = min(most, schedules)
+    }
+    explorer.schedules = most
+    explorer.longest = Self.longest
+    explorer.stopsAtViolation = true
+    let verdict: Verdict
+    do {
+      verdict = try explorer(scenario)
+    } catch {
+      throw failure(of: error)
+    }
+    if let found = verdict.found {
+      let count = verdict.schedules
+      throw try failure(of: found, "in schedule \(count)", strategy == .exhaustive)
+    }
+    return ExplorationVerdict(
+      verdict,
+      preemptionBound: strategy == .exhaustive ? preemptions : nil,
+      longest: Self.longest,
+      stoppedAt: most
+    )
+  }
+
+  /// Runs one schedule again.
+  func replay(_ text: String) throws(ExplorationFailure) -> ExplorationVerdict {
+    let telling: Telling
+    let schedule: Schedule
+    do {
+      schedule = try Schedule(parsing: text)
+      telling = try Telling(of: schedule, in: scenario, place: place)
+    } catch {
+      throw ExplorationFailure(
+        kind: .diverged,
+        schedule: text,
+        description: "the schedule of '\(name)' cannot be replayed: \(error)"
+      )
+    }
+    if let violation = telling.violation {
+      throw failure(violation, telling, "in the schedule that was replayed")
+    }
+    var verdict = Verdict(strategy: .random, seed: 1)
+    verdict.coverage = .bounded
+    verdict.schedules = 1
+    verdict.steps = telling.steps.count
+    return ExplorationVerdict(verdict, preemptionBound: nil, longest: Self.longest, stoppedAt: 1)
+  }
+}
+
+// MARK: Failures
+
+extension Inquiry {
+  private func failure(
+    of found: Verdict.Found,
+    _ whereFound: String,
+    _ isExhaustive: Bool
+  ) throws(ExplorationFailure) -> ExplorationFailure {
+    do {
+      // A livelock is long because it is told by its length: there is no small one to look for.
+      let allowance = found.violation.kind == .livelock ? 1 : Self.allowance
+      let least = try Minimum(of: found, in: scenario, allowance: allowance)
+      var telling = try Telling(of: least.schedule, in: scenario, place: place)
+      telling.race = least.race
+      let size = least.isMinimal ? "the smallest that fails: " : ""
+      return failure(
+        telling.violation ?? least.violation,
+        telling,
+        "\(whereFound); \(size)\(least.preemptions) "
+          + "\(least.preemptions == 1 ? "pre-emption" : "pre-emptions")"
+      )
+    } catch {
+      return failure(of: .diverges(scenario: scenario.name), error.description)
+    }
+  }
+
+  private func failure(
+    _ violation: Violation,
+    _ telling: Telling,
+    _ whereFound: String
+  ) -> ExplorationFailure {
+    var kind: ExplorationFailure.Kind
+    var message = violation.message
+    switch violation.kind {
+    case .requirement: kind = .requirement(message)
+    case .thrown:
+      kind = notes.thrown.withLock { $0 }.map { .thrown($0) } ?? .requirement(message)
+      message = "the closure threw \(message)"
+    case .livelock:
+      kind = .livelock
+      message = "tasks retry for ever, and nothing happens"
+    default:
+      kind = .deadlock
+      if let escape = telling.escape {
+        kind = .escaped
+        message = escape
+      } else if telling.violation == nil {
+        kind = .escaped
+        message += ", but only sometimes: a thread that is not explored has a part in it"
+      }
+    }
+    return ExplorationFailure(
+      kind: kind,
+      schedule: telling.schedule.description,
+      description: """
+        '\(name)' fails \(whereFound): \(message)
+        \(telling.text)
+        to run it again: explore(\(String(reflecting: name)), replaying: "\(telling.schedule)") { … }
+        """
+    )
+  }
+
+  private func failure(
+    of error: ExplorationError,
+    _ detail: String = ""
+  ) -> ExplorationFailure {
+    switch error {
+    case .escapes:
+      let points = notes.strays.withLock { $0?.resumePoints } ?? []
+      let waited = SourceLines(of: points).place(of: points).map { "; it waited at \($0)" } ?? ""
+      return ExplorationFailure(
+        kind: .escaped,
+        schedule: "",
+        description:
+          "'\(name)' leaves the exploration: a task was resumed by another thread\(waited). "
+          + "What runs on threads of its own (a dispatch queue, Task.sleep, the network) is not explored; "
+          + "give the code a clock and an executor it can be told, and a VirtualClock here"
+      )
+    case .diverges:
+      return ExplorationFailure(
+        kind: .diverged,
+        schedule: "",
+        description:
+          "the same choices led '\(name)' to different runs: it reads a clock, random numbers "
+          + "or state that outlives the closure; make everything anew inside the closure"
+          + (detail.isEmpty ? "" : " (\(detail))")
+      )
+    case .tooWide(_, let options):
+      return ExplorationFailure(
+        kind: .escaped,
+        schedule: "",
+        description:
+          "\(options) things can happen next in '\(name)', and the exhaustive strategy keeps "
+          + "account of at most 64; explore fewer tasks, or use .random or .pct"
+      )
+    }
+  }
+}

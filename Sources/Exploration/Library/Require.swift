@@ -1,0 +1,31 @@
+/// Fails the exploration, with a message, if something is not so.
+///
+/// It counts in whichever task it is asked, also when the error it throws is caught there. Outside an
+/// exploration it only throws.
+///
+/// - Throws: ``RequirementNotMet`` if `condition` is false.
+public func require(
+  _ condition: Bool,
+  _ message: @autoclosure () -> String = "a requirement is not met",
+  fileID: String = #fileID,
+  line: Int = #line
+) throws {
+  if condition { return }
+  let failure = RequirementNotMet(
+    message: message(),
+    place: "\(lastPart(of: fileID)):\(line)"
+  )
+  GlobalPoolHook.current?.onRequirement?(failure)
+  throw failure
+}
+
+/// What ``require(_:_:fileID:line:)`` throws.
+public struct RequirementNotMet: Error, Hashable, CustomStringConvertible {
+  /// What was given as message.
+  public let message: String
+  /// File and line.
+  public let place: String
+
+  /// The message and the place.
+  public var description: String { "\(message) (\(place))" }
+}

@@ -1,0 +1,98 @@
+internal import Glibc
+
+/// The schedule in progress, kept as text, so that a signal handler can print it.
+///
+/// Code under test that traps ends the process at once. A handler of that signal may call next to nothing:
+/// no allocation, no lock, no formatting. So the text is written step by step, before each step runs, into
+/// memory that never moves, and the handler passes it to `write`. Then it puts back whoever handled the
+/// signal before and returns: the trap happens again, and the backtracer or the system sees it.
+enum ScheduleUnderWay {
+  private struct State {
+    let text = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    /// Who handled each signal before, by its number.
+    let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    /// How much of the text stands before the steps; 0 while nothing is told.
+    var head = 0
+    var length = 0
+  }
+
+  // Safe: written only by the exploring thread, of which there is one at a time (`explore` queues them); the
+  // handler runs on the thread that traps, and reads only if that one explores.
+  nonisolated(unsafe) private static var state = State()
+  private static let capacity = 1 << 18
+  /// What stands behind the steps.
+  private static let room = 64
+
+  private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
+
+  static func beginTelling(of scenario: String, named name: String) {
+    let quoted = String(reflecting: name)
+    state.length = 0
+    append(
+      """
+
+      The program stops while \(quoted) is explored, in this schedule. To run it again:
+        explore(\(quoted), replaying: "\(Schedule.version):\(scenario):-:
+      """
+    )
+    state.head = state.length
+    for signal in signals {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { ScheduleUnderWay.tell($0) }
+      action.sa_flags = SA_ONSTACK
+      sigaction(signal, &action, state.previous + Int(signal))
+    }
+  }
+
+  static func endTelling() {
+    for signal in signals { sigaction(signal, state.previous + Int(signal), nil) }
+    state.length = 0
+    state.head = 0
+  }
+
+  static func restart() { state.length = state.head }
+
+  /// Appends a step that is about to run.
+  static func append(_ choice: Choice) {
+    guard state.head > 0, state.length < capacity - room else { return }
+    if state.length > state.head { put(UInt8(ascii: ",")) }
+    switch choice.kind {
+    case .run: break
+    case .turn: put(UInt8(ascii: "a"))
+    case .cancel: put(UInt8(ascii: "c"))
+    case .wake: put(UInt8(ascii: "w"))
+    case .limit: put(UInt8(ascii: "l"))
+    }
+    put(digits: Int(choice.agent))
+    if choice.ordinal != 0 {
+      put(UInt8(ascii: "."))
+      put(digits: Int(choice.ordinal))
+    }
+  }
+
+  private static func append(_ words: String) {
+    for byte in words.utf8.prefix(capacity / 2) { put(byte) }
+  }
+
+  private static func put(_ byte: UInt8) {
+    state.text[state.length] = byte
+    state.length += 1
+  }
+
+  private static func put(digits number: Int) {
+    if number >= 10 { put(digits: number / 10) }
+    put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+  }
+
+  /// The handler.
+  private static func tell(_ signal: Int32) {
+    if state.head > 0, GlobalPoolHook.current != nil {
+      let end: StaticString = "\") { … }\n\n"
+      write(STDERR_FILENO, state.text, state.length)
+      write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
+    }
+    sigaction(signal, state.previous + Int(signal), nil)
+    // An abort does not happen again by itself.
+    if signal == SIGABRT { raise(signal) }
+  }
+}

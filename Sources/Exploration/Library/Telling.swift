@@ -1,0 +1,194 @@
+internal import Basics
+internal import Glibc
+
+/// A schedule run once more, to be told: who took each step, and at which line of the code under test.
+struct Telling {
+  struct Step {
+    var choice: Choice
+    /// The agent that could have gone on instead; 0 for none.
+    var preempted = 0
+    var isFirst = false
+    /// Whether it is the second half of a yield.
+    var isYield = false
+    /// Where the task goes on from.
+    var from: [UInt] = []
+    /// Where it stands afterwards, if it waits.
+    var waitsAt: [UInt] = []
+    var hasEnded = false
+    /// The agents it began, and those it made ready.
+    var began: [Int] = []
+    var woke: [Int] = []
+  }
+
+  private(set) var schedule: Schedule
+  private(set) var steps: [Step] = []
+  private(set) var violation: Violation?
+  /// Two steps whose order matters.
+  var race: (first: Int, second: Int)?
+  /// What left the exploration, if that is why nothing can run.
+  private(set) var escape: String?
+  private let place: String
+  /// Where each agent was started.
+  private var starts: [Int: [UInt]] = [:]
+  /// Where those wait that never finish.
+  private var waiting: [(agent: Int, at: [UInt])] = []
+  private var lines = SourceLines(of: [])
+
+  /// - Parameters:
+  ///   - schedule: what to run.
+  ///   - scenario: what it was found in.
+  ///   - place: where the closure stands.
+  /// - Throws: `ScheduleError` when the schedule cannot be followed.
+  init(of schedule: Schedule, in scenario: Scenario, place: String) throws(ScheduleError) {
+    guard schedule.scenario == scenario.name else {
+      throw .otherScenario(schedule: schedule.scenario, scenario: scenario.name)
+    }
+    self.place = place
+    self.schedule = schedule
+    let run = ScheduleRun(scenario, reduction: .none)
+    defer { run.close() }
+    let witness = Witness()
+    run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
+    run.begin()
+    defer { run.end() }
+    var seen: Set<Int32> = []
+    for choice in schedule.choices {
+      guard let index = run.index(of: choice) else {
+        throw .notPossible(step: run.steps + 1, choice: choice, options: run.options.map(\.choice))
+      }
+      var step = Self.take(index, in: run)
+      step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
+      steps.append(step)
+      if run.isOver { break }
+    }
+    if let recorded = schedule.fingerprint, recorded != Schedule.folded(run.fingerprint) {
+      throw .otherRun
+    }
+    self.schedule = Schedule(
+      scenario: scenario.name,
+      fingerprint: run.fingerprint,
+      choices: steps.map(\.choice)
+    )
+    violation = run.violation
+    starts = witness.starts
+    if violation?.kind == .deadlock {
+      waiting = run.executor.unfinished.map { ($0, run.executor.resumePoints(of: $0)) }
+    }
+    guard violation != nil else { return }
+    lines = SourceLines(
+      of: steps.flatMap { $0.from + $0.waitsAt } + waiting.flatMap(\.at) + starts.values.joined()
+    )
+    if !waiting.isEmpty { findEscape(in: run) }
+  }
+
+  private final class Witness { var starts: [Int: [UInt]] = [:] }
+
+  private static func take(_ index: Int, in run: ScheduleRun) -> Step {
+    let option = run.options[index]
+    let (choice, slot) = (option.choice, option.slot)
+    let agent = Int(choice.agent)
+    let executor = run.executor
+    var step = Step(choice: choice)
+    if run.isPreemption(option), let last = run.last.choice { step.preempted = Int(last.agent) }
+    if option.source == .ready, choice.kind == .turn {
+      step.isYield = !executor.ready[slot].isActor
+    }
+    let known = executor.begun.count
+    // Its own job says it even of an `async let`, which is not kept.
+    step.from =
+      option.source == .ready && choice.kind == .run
+      ? executor.ready[slot].job.resumePoints : executor.resumePoints(of: agent)
+    run.take(index)
+    step.began = Array(known..<max(known, executor.begun.count))
+    for ready in executor.ready where ready.wokenAt == run.steps {
+      let other = Int(ready.agent)
+      if other != agent, !step.began.contains(other), !step.woke.contains(other) {
+        step.woke.append(other)
+      }
+    }
+    step.hasEnded = executor.hasEnded(agent)
+    if !executor.ready.contains(where: { $0.agent == choice.agent }) {
+      step.waitsAt = executor.resumePoints(of: agent)
+    }
+    return step
+  }
+
+  /// Looks whether the tasks wait for something that is not explored.
+  private mutating func findEscape(in run: ScheduleRun) {
+    for (agent, points) in waiting where lines.isSleeping(at: points) {
+      escape =
+        "task \(agent) is in Task.sleep\(at(points)), whose time is the runtime's and is not explored; "
+        + "sleep on a clock that the code is given, and give it a VirtualClock() here"
+      return
+    }
+    // Whoever was to resume a task may be a thread that is not explored: it gets a moment.
+    for _ in 0..<20 where !run.executor.escaped {
+      var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
+      nanosleep(&time, nil)
+    }
+    if run.executor.escaped {
+      escape =
+        "a task that waited\(at(run.executor.strays.resumePoints)) was resumed by a thread that is not "
+        + "explored; the closure may wait only for what it starts itself"
+    }
+  }
+
+  private func at(_ points: [UInt]) -> String { lines.place(of: points).map { " at \($0)" } ?? "" }
+}
+
+// MARK: Text
+
+extension Telling {
+  /// `task 1 and task 3`.
+  static func names(_ agents: [Int]) -> String { ListText.all(agents.map { "task \($0)" }) }
+
+  /// What a person reads; the schedule has all.
+  private static let mostLines = 60
+
+  /// The steps, one a line, and where tasks wait that never finish.
+  var text: String {
+    var rows = steps.enumerated().map { row(of: $1, number: $0 + 1) }
+    let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for index in rows.indices {
+      for column in 0..<3 {
+        let gap = String(repeating: " ", count: widths[column] - rows[index][column].count)
+        rows[index][column] = column == 0 ? gap + rows[index][0] : rows[index][column] + gap
+      }
+    }
+    var text = rows.map { "  " + $0.joined(separator: "  ") }
+    let excess = text.count - Self.mostLines
+    if excess > 0 {
+      let middle = Self.mostLines / 2
+      text.replaceSubrange(middle..<(middle + excess), with: ["  … \(excess) more steps"])
+    }
+    text += waiting.map { "  task \($0) waits for ever\(at($1))" }
+    if let race {
+      text.append("  what matters: step \(race.first) comes before step \(race.second)")
+    }
+    return text.joined(separator: "\n")
+  }
+
+  private func row(of step: Step, number: Int) -> [String] {
+    let agent = Int(step.choice.agent)
+    var what: [String] =
+      switch step.choice.kind {
+      case .run: [step.isFirst ? "begins" : "goes on"]
+      case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
+      case .wake: ["wakes from its sleep"]
+      case .cancel, .limit: []
+      }
+    if step.preempted != 0 { what.append("pre-empts task \(step.preempted)") }
+    if !step.began.isEmpty { what.append("starts \(Self.names(step.began))") }
+    if !step.woke.isEmpty { what.append("lets \(Self.names(step.woke)) go on") }
+    if step.hasEnded { what.append("ends") }
+    if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
+    let isMarked = race.map { $0.first == number || $0.second == number } ?? false
+    let from = step.isFirst ? agent == 1 ? place : start(of: agent) : lines.place(of: step.from)
+    return [
+      "\(number)", "task \(agent)", from ?? "",
+      what.joined(separator: "; ") + (isMarked ? "  ◀" : ""),
+    ]
+  }
+
+  private func start(of agent: Int) -> String? { lines.place(of: starts[agent] ?? []) }
+}

@@ -1,0 +1,119 @@
+/// A pool's effects, whatever the type of its elements: the lock, the line, the timer.
+@usableFromInline
+final class PoolCore: Sendable {
+  enum Delivery: Sendable {
+    case grant(PoolGrant)
+    case cancelled
+    case closed
+    /// To those who wait for the end of a shut-down pool.
+    case ended
+  }
+
+  private let state: Lock<PoolState<HandOff<Delivery>>>
+  private let now: @Sendable () -> Duration
+  private let sleep: @Sendable (Duration) async throws -> Void
+  private let executor: (any TaskExecutor)?
+
+  init<C: Clock>(
+    maxElements: Int,
+    minElements: Int,
+    idleTimeout: Duration?,
+    clock: C,
+    executor: (any TaskExecutor)?
+  ) where C.Duration == Duration {
+    let state = PoolState<HandOff<Delivery>>(
+      maxElements: maxElements,
+      minElements: minElements,
+      idleTimeout: idleTimeout
+    )
+    self.state = Lock(state)
+    self.executor = executor
+    let start = clock.now
+    // Without expiry nobody asks for the time.
+    let isMeasured = idleTimeout != nil
+    now = { isMeasured ? start.duration(to: clock.now) : .zero }
+    sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+  }
+
+  /// What `value` says of the state.
+  func read<Value: Sendable>(_ value: (PoolState<HandOff<Delivery>>) -> Value) -> Value {
+    state.withLock { value($0) }
+  }
+
+  @usableFromInline
+  func takeIdle() -> (PoolElement, PoolLoan)? { state.withLock { $0.takeIdle() } }
+
+  /// Takes an element or a place for one, waiting in line for it.
+  func take() async throws -> PoolGrant {
+    let handOff = HandOff<Delivery>()
+    switch state.withLock({ $0.arrive(handOff) }) {
+    case .granted(let grant): return grant
+    case .refused: throw PoolClosed()
+    case .wait(let ticket):
+      let delivery = await withTaskCancellationHandler {
+        await handOff.receive()
+      } onCancel: {
+        let leaver = state.withLock { $0.leave(ticket) }
+        leaver?.deliver(.cancelled)
+      }
+      switch delivery {
+      case .grant(let grant): return grant
+      case .cancelled: throw CancellationError()
+      case .closed, .ended: throw PoolClosed()
+      }
+    }
+  }
+
+  /// Reserves a place that the smallest size of the pool leaves room for.
+  func reserveForMinimum() -> PoolLoan? { state.withLock { $0.reserve(upTo: $0.minElements) } }
+
+  func built(_ element: PoolElement, for loan: PoolLoan) -> Bool {
+    state.withLock { $0.built(element, for: loan) }
+  }
+
+  /// Lets go of an element that is not good any more, and keeps its place.
+  ///
+  /// The element is released outside of the lock.
+  func remove(_ loan: PoolLoan) { _ = state.withLock { $0.remove(loan) } }
+
+  /// Ends a loan; false if it was over already.
+  @usableFromInline @discardableResult
+  func end(_ loan: PoolLoan, discarding: Bool = false) -> Bool {
+    let now = now()
+    // What is vacated is released after the lock: at the end of this function.
+    let ending = state.withLock { discarding ? $0.giveUp(loan) : $0.giveBack(loan, at: now) }
+    switch ending {
+    case .keep(let startsTimer): if startsTimer { startTimer() }
+    case .hand(let grant, let waiter): waiter.deliver(.grant(grant))
+    case .vacate(_, let ended): for waiter in ended { waiter.deliver(.ended) }
+    case .over: return false
+    }
+    return true
+  }
+
+  func shutDown() async {
+    close()
+    let handOff = HandOff<Delivery>()
+    if state.withLock({ $0.awaitEnd(handOff) }) { _ = await handOff.receive() }
+  }
+
+  /// The idle elements are released when this returns: outside of the lock, and before anybody waits.
+  private func close() {
+    let (refused, _) = state.withLock { $0.shutDown() }
+    for waiter in refused { waiter.deliver(.closed) }
+  }
+
+  private func startTimer() {
+    Task.detached(executorPreference: executor) { [weak self, sleep] in
+      while let next = self?.expire() { try? await sleep(next) }
+    }
+  }
+
+  /// Lets go of what has lain idle too long; returns when to look again.
+  private func expire() -> Duration? {
+    let now = now()
+    let (expired, next) = state.withLock { $0.expire(at: now) }
+    withExtendedLifetime(expired) {}
+    return next
+  }
+}

@@ -1,0 +1,98 @@
+#if EXPLORABLE
+internal import ExplorableSynchronization
+#else
+internal import Synchronization
+#endif
+
+/// The workers and what they share.
+///
+/// Its jobs are addresses, and its threads are the caller's.
+///
+/// All that the executor does but run jobs; so it can be explored with jobs that are numbers.
+final class Crew: Sendable {
+  /// How long a job may wait in the slot of a worker that computes, in nanoseconds; at most twice this.
+  static let watchLength = 1_000_000
+
+  let workers: [Worker]
+  let injection = Injection()
+  private let resting: Mutex<Resting>
+  /// `Resting.summary`, to be read without the lock.
+  ///
+  /// It also shows the sanitizer each hand-over of the lock, whose waiting it cannot see.
+  private let summary = Atomic<UInt>(Resting.nothingToDo)
+
+  init(workers count: Int) {
+    workers = (0..<count).map { Worker(number: $0) }
+    resting = Mutex(Resting(workers: count))
+  }
+
+  // MARK: Waking
+
+  /// Puts a job in from outside; false if the crew has ended.
+  func inject(_ job: UInt, _ band: Bands.Band) -> Bool {
+    guard injection.append(job, band) else { return false }
+    workVisible()
+    return true
+  }
+
+  /// Wakes a worker for work that was just made visible, unless one searches already.
+  @inline(__always)
+  func workVisible() {
+    if summary.load(ordering: .sequentiallyConsistent) != Resting.nothingToDo { wakeOne() }
+  }
+
+  /// Wakes a worker to have the watch, if others sleep and nobody has it.
+  ///
+  /// The slot is no part of the order that `Resting` speaks of: a worker that lies down at this moment takes
+  /// the watch itself.
+  @inline(__always)
+  func slotFilled() {
+    if summary.load(ordering: .relaxed) == Resting.wakeableUnwatched { wakeOne() }
+  }
+
+  private func wakeOne() {
+    if let chosen = change({ $0.wakeOne() }) { workers[chosen].parker.unpark() }
+  }
+
+  /// Whether there is a job that anybody could take.
+  var hasVisibleWork: Bool { !injection.isEmpty || workers.contains { !$0.queue.isEmpty } }
+
+  // MARK: A worker's search
+
+  func beginSearch() { change { $0.beginSearch() } }
+
+  /// The caller has found work.
+  func endSearch() {
+    if change({ $0.endSearch() }), hasVisibleWork { wakeOne() }
+  }
+
+  func lieDown(_ worker: Int) -> Resting.Rest { change { $0.lieDown(worker) } }
+
+  func rise(_ worker: Int) -> Bool { change { $0.rise(worker) } }
+
+  // MARK: The end
+
+  /// Lets the crew end as soon as all jobs are done.
+  func beginEnding() {
+    change { $0.beginEnding() }
+    // If all sleep, one must rise to see it.
+    wakeOne()
+  }
+
+  /// Ends the crew if no job has come meanwhile, and wakes all sleepers to leave.
+  func end(butFor worker: Int) -> Bool {
+    guard injection.closeIfEmpty() else { return false }
+    for sleeper in change({ $0.end() }) where sleeper != worker {
+      workers[sleeper].parker.unpark()
+    }
+    return true
+  }
+
+  private func change<Result: Sendable>(_ body: (inout Resting) -> Result) -> Result {
+    resting.withLock { resting in
+      _ = summary.load(ordering: .acquiring)
+      defer { summary.store(resting.summary, ordering: .sequentiallyConsistent) }
+      return body(&resting)
+    }
+  }
+}

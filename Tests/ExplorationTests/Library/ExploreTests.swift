@@ -1,0 +1,281 @@
+import Basics
+import Exploration
+import Synchronization
+import TestSupport
+import Testing
+
+/// What `explore` promises, asked as a package would that has only its public part.
+@Suite(.watched) struct ExploreTests {
+  actor Counter {
+    private(set) var value = 0
+
+    func add() { value += 1 }
+
+    func write(_ new: Int) { value = new }
+  }
+
+  final class Log: Sendable {
+    private let entries = Mutex<[Int]>([])
+
+    var all: [Int] { entries.withLock { $0 } }
+
+    func add(_ entry: Int) { entries.withLock { $0.append(entry) } }
+  }
+
+  /// What a failing exploration throws.
+  static func failure(
+    _ name: String,
+    strategy: ExplorationStrategy = .exhaustive,
+    preemptions: Int? = 2,
+    replaying schedule: String? = nil,
+    line: Int = #line,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) throws -> ExplorationFailure {
+    let verdict: ExplorationVerdict
+    do throws(ExplorationFailure) {
+      verdict = try explore(
+        name,
+        strategy: strategy,
+        preemptions: preemptions,
+        replaying: schedule,
+        line: line,
+        body
+      )
+    } catch {
+      return error
+    }
+    throw Passed(verdict: verdict)
+  }
+
+  struct Passed: Error { var verdict: ExplorationVerdict }
+
+  @Sendable static func lostUpdate() async throws {
+    let counter = Counter()
+    await withTaskGroup { group in
+      for _ in 1...2 { group.addTask { await counter.write(await counter.value + 1) } }
+    }
+    try require(await counter.value == 2, "an addition is lost")
+  }
+
+  @Test func `a closure without a defect is explored to its end, and what was bounded is said`()
+    throws
+  {
+    @Sendable func twoAdditions() async throws {
+      let counter = Counter()
+      await withTaskGroup { group in
+        for _ in 1...2 { group.addTask { await counter.add() } }
+      }
+      try require(await counter.value == 2)
+    }
+    let bounded = try explore("two additions", preemptions: 0, twoAdditions)
+    let verdict = try explore("two additions", preemptions: nil, twoAdditions)
+    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.preemptionBound == nil)
+    #expect(verdict.schedules > bounded.schedules)
+    #expect(verdict.steps > verdict.schedules)
+    #expect(bounded.coverage == .exhaustive)
+    #expect(bounded.preemptionBound == 0)
+    #expect(bounded.notCovered.contains("more than 0 pre-emptions"))
+    let capped = try explore("two additions", schedules: 3, twoAdditions)
+    #expect(capped.coverage == .bounded)
+    #expect(capped.schedules == 3)
+    #expect(capped.notCovered.contains("schedules behind the first 3"))
+  }
+
+  @Test func `a lost update is found, told step by step with its lines, and replayed`() throws {
+    let failure = try Self.failure("a lost: update", Self.lostUpdate)
+    guard case .requirement(let message) = failure.kind else { throw failure }
+    #expect(message.hasPrefix("an addition is lost (ExploreTests.swift:"))
+    let lines = failure.description.split(separator: "\n")
+    #expect(lines[0].hasPrefix("'a lost: update' fails in schedule "))
+    #expect(lines[1].contains("  1  task 1  ExploreTests.swift:"))
+    #expect(lines[2].contains("  2  task 2  ExploreTests.swift:"))
+    #expect(lines[2].hasSuffix("  begins"))
+    #expect(failure.description.contains("pre-empts task 2"))
+    #expect(failure.description.contains("what matters: step "))
+    #expect(
+      lines.last
+        == """
+        to run it again: explore("a lost: update", replaying: "\(failure.schedule)") { … }
+        """
+    )
+    let again = try Self.failure("a lost: update", replaying: failure.schedule, Self.lostUpdate)
+    #expect(again.schedule == failure.schedule)
+  }
+
+  @Test(arguments: [.random(schedules: 1_000), .pct(schedules: 1_000)] as [ExplorationStrategy])
+  func `chance finds it too`(strategy: ExplorationStrategy) throws {
+    let failure = try Self.failure("lost update", strategy: strategy, Self.lostUpdate)
+    guard case .requirement = failure.kind else { throw failure }
+  }
+
+  @Test func `a schedule that passes is no failure, and one for other code is refused`() throws {
+    let clean = try explore(
+      "lost update",
+      replaying: "v2:lost-update:-:1,2,a2,2,a2",
+      Self.lostUpdate
+    )
+    #expect(clean.coverage == .bounded)
+    #expect(clean.schedules == 1)
+    for text in ["v2:other:-:1", "v2:lost-update:-:1,9", "nonsense", "v2:lost-update:0:1"] {
+      let failure = try Self.failure("lost update", replaying: text, Self.lostUpdate)
+      guard case .diverged = failure.kind else { throw failure }
+      #expect(failure.description.contains("cannot be replayed"))
+    }
+  }
+
+  @Test func `a requirement counts though the task that asked catches the error`() throws {
+    let failure = try Self.failure("caught") {
+      let task = Task { try? require(false, "asked in vain") }
+      await task.value
+    }
+    guard case .requirement(let message) = failure.kind else { throw failure }
+    #expect(message.hasPrefix("asked in vain"))
+  }
+
+  @Test func `an error of the closure is thrown on`() throws {
+    struct Mine: Error {}
+    let failure = try Self.failure("throws") { throw Mine() }
+    guard case .thrown(let error) = failure.kind else { throw failure }
+    #expect(error is Mine)
+  }
+
+  @Test func `plain tasks, detached ones and their yields are explored`() throws {
+    let failure = try Self.failure("plain") {
+      let counter = Counter()
+      let tasks = [
+        Task {
+          let value = await counter.value
+          await Task.yield()
+          await counter.write(value + 1)
+        },
+        Task.detached { await counter.write(await counter.value + 1) },
+      ]
+      for task in tasks { await task.value }
+      try require(await counter.value == 2)
+    }
+    guard case .requirement = failure.kind else { throw failure }
+    let verdict = try explore("plain") {
+      let counter = Counter()
+      let tasks = (1...2).map { _ in
+        Task {
+          await Task.yield()
+          await counter.add()
+          await Task.yield()
+        }
+      }
+      for task in tasks { await task.value }
+      try require(await counter.value == 2)
+    }
+    #expect(verdict.coverage == .exhaustive)
+  }
+
+  @Test func `the main actor's jobs are explored, in either order, one at a time`() throws {
+    @Sendable func twoJobs(_ log: Log) async {
+      async let one: Void = { @MainActor in
+        MainActor.assertIsolated()
+        log.add(1)
+      }()
+      let two = Task { @MainActor in log.add(2) }
+      await one
+      await two.value
+    }
+    let failure = try Self.failure("main actor") {
+      let log = Log()
+      await twoJobs(log)
+      try require(log.all == [1, 2])
+    }
+    guard case .requirement = failure.kind else { throw failure }
+    try explore("main actor") {
+      let log = Log()
+      await twoJobs(log)
+      try require(log.all.sorted() == [1, 2])
+    }
+  }
+
+  @Test func `tasks that wait for ever are a deadlock, and told with the line they wait at`() throws
+  {
+    let failure = try Self.failure("never") {
+      let task = Task {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+      }
+      await task.value
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+    #expect(failure.description.contains("task 1 and task 2 never finish"))
+    #expect(failure.description.contains("  task 2 waits for ever at ExploreTests.swift:"))
+    // Also one that nobody waits for.
+    let forgotten = try Self.failure("forgotten") {
+      Task { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+    }
+    guard case .deadlock = forgotten.kind else { throw forgotten }
+  }
+
+  @Test func `tasks that retry for ever are a livelock`() throws {
+    let failure = try Self.failure("retries") {
+      let log = Log()
+      while log.all.isEmpty { await Task.yield() }
+    }
+    guard case .livelock = failure.kind else { throw failure }
+    // A task that yields a hundred times and then ends is none.
+    try explore("patient") { for _ in 1...100 { await Task.yield() } }
+  }
+
+  @Test func `Task.sleep and other threads are named as what leaves the exploration`() throws {
+    let asleep = try Self.failure("asleep") { try await Task.sleep(for: .milliseconds(1)) }
+    guard case .escaped = asleep.kind else { throw asleep }
+    #expect(asleep.description.contains("Task.sleep at ExploreTests.swift:"))
+    let elsewhere = try Self.failure("elsewhere") {
+      await withUnsafeContinuation { continuation in
+        OSThread { continuation.resume() }.detach()
+      }
+    }
+    guard case .escaped = elsewhere.kind else { throw elsewhere }
+    #expect(elsewhere.description.contains("thread"), "\(elsewhere)")
+  }
+
+  @Test func `code that behaves differently from run to run is said to diverge`() throws {
+    let runs = Log()
+    let failure = try Self.failure("diverges") {
+      runs.add(1)
+      let run = runs.all.count
+      await withTaskGroup { group in
+        for _ in 0..<(1 + run % 3) { group.addTask { await Task.yield() } }
+      }
+    }
+    guard case .diverged = failure.kind else { throw failure }
+  }
+
+  @Test func `time on the virtual clock goes from deadline to deadline, and may overtake work`()
+    throws
+  {
+    try explore("timers") {
+      let clock = VirtualClock()
+      let start = clock.now
+      let log = Log()
+      await withTaskGroup { group in
+        for second in [3, 1, 2] {
+          group.addTask {
+            try? await clock.sleep(for: .seconds(second))
+            log.add(second)
+          }
+        }
+      }
+      // A task that falls asleep late sleeps longer: the order is not certain, the time is.
+      try require(start.duration(to: clock.now) >= .seconds(3))
+      try require(log.all.sorted() == [1, 2, 3])
+    }
+    let failure = try Self.failure("timeout") {
+      let clock = VirtualClock()
+      let winner = await withTaskGroup(of: Int?.self) { group in
+        group.addTask { Task.isCancelled ? nil : 1 }
+        group.addTask { (try? await clock.sleep(for: .seconds(60))).map { 2 } }
+        let first = await group.next() ?? nil
+        group.cancelAll()
+        return first
+      }
+      try require(winner == 1, "the work was too slow")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+  }
+}

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@testable import Limiters
+
+@Suite(.watched) struct `Work on a sequence with a limit` {
+  private let peak = PeakCount()
+
+  /// Suspends more often the smaller the number: later elements are ready first.
+  private func square(_ number: Int) async -> Int {
+    peak.enter()
+    defer { peak.leave() }
+    for _ in number..<20 { await Task.yield() }
+    return number * number
+  }
+
+  private func stream(_ numbers: ClosedRange<Int>) -> AsyncStream<Int> {
+    AsyncStream { continuation in
+      for number in numbers { continuation.yield(number) }
+      continuation.finish()
+    }
+  }
+
+  @Test(arguments: [1, 3, 50]) func `returns results in order and keeps to the limit`(
+    limit: Int
+  ) async throws {
+    let squares = (0..<20).map { $0 * $0 }
+    let results = try await (0..<20).concurrentMap(limit: limit) { await square($0) }
+    #expect(results == squares)
+    let streamed = try await stream(0...19).concurrentMap(limit: limit) { await square($0) }
+    #expect(streamed == squares)
+    #expect(peak.highest <= limit)
+    #expect(peak.entries == 40)
+  }
+
+  @Test func `returns results as they are ready, if that is asked for`() async throws {
+    let (gate, signal) = Condition.makeCondition()
+    let results = try await [1, 2].concurrentMap(limit: 2, ordered: false) { number in
+      if number == 1 { try await gate.wait() }
+      if number == 2 { signal.signal() }
+      return number
+    }
+    #expect(results.sorted() == [1, 2])
+    #expect(try await [1, 2].concurrentMap(limit: 1, ordered: false) { $0 } == [1, 2])
+  }
+
+  @Test func `keeps optional results that are nil`() async throws {
+    let results: [Int?] = try await [1, 2, 3].concurrentMap(limit: 2) { $0 == 2 ? nil : $0 }
+    #expect(results == [1, nil, 3])
+  }
+
+  @Test func `calls the body with each element`() async throws {
+    try await (1...10).concurrentForEach(limit: 4) { _ = await square($0) }
+    try await stream(1...10).concurrentForEach(limit: 4) { _ = await square($0) }
+    #expect(peak.entries == 20)
+    #expect(peak.highest <= 4)
+  }
+
+  @Test func `throws the first error, and cancels and waits for the other children`() async throws {
+    let (never, signal) = Condition.makeCondition()
+    await #expect(throws: Failure()) {
+      try await (1...100).concurrentForEach(limit: 2) { number in
+        peak.enter()
+        defer { peak.leave() }
+        if number == 1 { try await never.wait() }
+        throw Failure()
+      }
+    }
+    #expect(peak.inside == 0)
+    #expect(peak.entries <= 3)
+    withExtendedLifetime(signal) {}
+  }
+
+  @Test func `runs no more children of a group than its limit`() async throws {
+    let sum = try await withLimitedTaskGroup(of: Int.self, limit: 3) { group in
+      for number in 1...10 { group.addTask { await square(number) } }
+      var sum = 0
+      while let next = try await group.next() { sum += next }
+      #expect(group.isEmpty)
+      return sum
+    }
+    #expect(sum == 385)
+    #expect(peak.highest <= 3)
+    #expect(peak.entries == 10)
+  }
+
+  @Test func `cancels the children of a group that have not started`() async throws {
+    let (gate, signal) = Condition.makeCondition()
+    await #expect(throws: CancellationError.self) {
+      try await withLimitedTaskGroup(of: Void.self, limit: 1) { group in
+        for _ in 1...3 {
+          group.addTask {
+            peak.enter()
+            defer { peak.leave() }
+            try await gate.wait()
+          }
+        }
+        group.cancelAll()
+        #expect(group.isCancelled)
+        try await group.waitForAll()
+      }
+    }
+    #expect(peak.entries <= 1)
+    signal.signal()
+  }
+
+  @Test func `stops when the limit is below 1, naming the caller`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try await [1].concurrentForEach(limit: 0) { _ in }
+    }
+    #expect(message(of: result).contains("limit is 0, but must be at least 1"))
+    #expect(message(of: result).contains("ConcurrentMapTests.swift"))
+  }
+}

@@ -1,0 +1,335 @@
+import Basics
+import Dispatch
+import Foundation
+import Limiters
+import TestSupport
+import Testing
+
+@testable import WorkStealing
+
+@Suite(.watched) struct `The work-stealing executor` {
+  /// Runs `body` on an executor of its own, ends that, and returns what it did.
+  @discardableResult
+  private static func on(
+    _ workers: Int,
+    _ body: @escaping @Sendable (WorkStealingExecutor) async throws -> Void
+  ) async throws -> WorkStealingExecutor.Statistics {
+    let executor = WorkStealingExecutor(workers: workers)
+    try await Task(executorPreference: executor) { try await body(executor) }.value
+    await executor.shutdown()
+    return executor.statistics
+  }
+
+  @Test(arguments: [1, 2, 4])
+  func `runs every job exactly once, from inside and outside, through yields and cancellations`(
+    workers: Int
+  ) async throws {
+    let tasks = 20_000
+    let counts = Counts(tasks)
+    let statistics = try await Self.on(workers) { executor in
+      let limiter = ConcurrencyLimiter(concurrency: 3)
+      await withDiscardingTaskGroup { group in
+        for number in 1...UInt(tasks / 2) {
+          group.addTask {
+            await Task.yield()
+            counts.note(number)
+            // Some wait in a limiter's line, and some of these are cancelled there.
+            if number.isMultiple(of: 5) {
+              let waiter = Task(executorPreference: executor) {
+                try? await limiter.run { await Task.yield() }
+              }
+              if number.isMultiple(of: 10) { waiter.cancel() }
+              await waiter.value
+            }
+          }
+        }
+        // The other half comes from a thread that is none of the executor's.
+        group.addTask {
+          let outside = await onOwnThread("outside") {
+            (UInt(tasks / 2 + 1)...UInt(tasks)).map { number in
+              Task(executorPreference: executor, priority: number.isMultiple(of: 3) ? .high : .low)
+              {
+                counts.note(number)
+                await Task.yield()
+              }
+            }
+          }
+          for task in outside { await task.value }
+        }
+      }
+    }
+    #expect(counts.allAreOne)
+    // Each task begins once and yields once.
+    #expect(statistics.jobs >= tasks * 3)
+  }
+
+  @Test func `does not let a task that yields without end stop the others`() async throws {
+    try await Self.on(1) { executor in
+      let isDone = Flag()
+      let endless = Task(executorPreference: executor) {
+        while !isDone.isSet { await Task.yield() }
+      }
+      for _ in 0..<100 { await Task.yield() }
+      // From outside too, which a worker with work of its own must look for.
+      await withCheckedContinuation { continuation in
+        OSThread("outside") { Task(executorPreference: executor) { continuation.resume() } }
+          .detach()
+      }
+      isDone.set()
+      await endless.value
+    }
+  }
+
+  @Test func `does not let two tasks that wake each other in turn keep a worker`() async throws {
+    try await Self.on(1) { executor in
+      let isDone = Flag()
+      let (here, there) = (Turn(), Turn())
+      let pair = [(here, there), (there, here)].map { mine, other in
+        Task(executorPreference: executor) {
+          while !isDone.isSet {
+            other.pass()
+            await mine.come()
+          }
+          other.pass()
+        }
+      }
+      let third = Task(executorPreference: executor) {
+        for _ in 0..<100 { await Task.yield() }
+        isDone.set()
+      }
+      await third.value
+      for task in pair { await task.value }
+    }
+  }
+
+  @Test func `lets equal tasks have their turns in order`() async throws {
+    let order = Log<Int>()
+    try await Self.on(1) { _ in
+      await withDiscardingTaskGroup { group in
+        for task in 0..<64 {
+          group.addTask {
+            for _ in 0..<50 {
+              order.append(task)
+              await Task.yield()
+            }
+          }
+        }
+      }
+    }
+    // Between two turns of one task, each other has one.
+    let turns = order.all
+    let expected = (0..<50).flatMap { _ in 0..<64 }
+    #expect(turns == expected)
+  }
+
+  @Test func `runs a task just woken although the one that woke it computes on`() async throws {
+    try await Self.on(2) { executor in
+      let isRunning = Flag()
+      let turn = Turn()
+      let woken = Task(executorPreference: executor) {
+        await turn.come()
+        isRunning.set()
+      }
+      turn.pass()
+      // Never suspends: only the other worker can run the task in this one's slot.
+      while !isRunning.isSet {}
+      await woken.value
+    }
+  }
+
+  @Test func `wakes up for work from outside, as often as it comes`() async throws {
+    let statistics = try await Self.on(2) { _ in
+      for _ in 0..<500 {
+        await withCheckedContinuation { continuation in
+          OSThread("outside") { continuation.resume() }.detach()
+        }
+      }
+    }
+    #expect(statistics.wakes > 0 && statistics.sleeps >= statistics.wakes)
+  }
+
+  @Test func `steals when one worker has all the work`() async throws {
+    let statistics = try await Self.on(2) { _ in
+      let running = Log<Int>()
+      await withDiscardingTaskGroup { group in
+        for _ in 0..<2 {
+          group.addTask {
+            running.append(1)
+            // Each of the two needs a worker to itself until the other one runs.
+            while running.all.count < 2 {}
+          }
+        }
+      }
+    }
+    #expect(statistics.steals > 0)
+  }
+
+  @Test func `serves high priority first and background last among what comes from outside`()
+    async throws
+  {
+    let executor = WorkStealingExecutor(workers: 1)
+    let (isBlocked, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let blocker = Task(executorPreference: executor) { Self.block(isBlocked, mayGo) }
+    await onOwnThread { isBlocked.wait() }
+    let order = Log<String>()
+    let tasks = await onOwnThread {
+      [
+        ("background", TaskPriority.background), ("medium", .medium), ("high", .high),
+        ("low", .low),
+      ]
+      .map { name, priority in
+        Task(executorPreference: executor, priority: priority) { order.append(name) }
+      }
+    }
+    mayGo.signal()
+    // Not awaited one by one, because awaiting a task raises its priority.
+    await executor.shutdown()
+    #expect(order.all == ["high", "medium", "low", "background"])
+    for task in tasks { await task.value }
+    await blocker.value
+  }
+
+  /// Holds the executor's own thread, none of the pool's.
+  private static func block(_ isBlocked: DispatchSemaphore, _ mayGo: DispatchSemaphore) {
+    isBlocked.signal()
+    mayGo.wait()
+  }
+
+  @Test(arguments: [1, 2, 4])
+  func `finishes what is queued before it ends`(workers: Int) async {
+    let executor = WorkStealingExecutor(workers: workers)
+    let counts = Counts(5_000)
+    for number in 1...UInt(5_000) {
+      Task(executorPreference: executor) {
+        await Task.yield()
+        counts.note(number)
+      }
+    }
+    await executor.shutdown()
+    #expect(counts.allAreOne)
+    // A second time it has nothing to wait for.
+    await executor.shutdown()
+  }
+
+  @Test func `lets a task that is woken after its end go on in the global pool`() async {
+    let executor = WorkStealingExecutor(workers: 2)
+    let turn = Turn()
+    let isWaiting = Flag()
+    let late = Task(executorPreference: executor) {
+      isWaiting.set()
+      await turn.come()
+      await Task.yield()
+      return 7
+    }
+    while !isWaiting.isSet { await Task.yield() }
+    await executor.shutdown()
+    turn.pass()
+    #expect(await late.value == 7)
+  }
+
+  @Test func `can be ended from one of its own tasks`() async {
+    let executor = WorkStealingExecutor(workers: 2)
+    await Task(executorPreference: executor) { await executor.shutdown() }.value
+    #expect(executor.statistics.jobs > 0)
+  }
+
+  @Test func `keeps a task group, actors and a stream on its threads`() async throws {
+    actor Account {
+      var threads: Set<String> = []
+      func note() { threads.insert(threadName()) }
+    }
+    let executor = WorkStealingExecutor(workers: 2, name: "lane")
+    let account = Account()
+    let seen = await withTaskExecutorPreference(executor) {
+      await withTaskGroup(of: Set<String>.self) { group in
+        let (stream, input) = AsyncStream.makeStream(of: Int.self)
+        group.addTask {
+          var names: Set<String> = []
+          for await _ in stream { names.insert(threadName()) }
+          return names
+        }
+        group.addTask {
+          for number in 0..<200 {
+            input.yield(number)
+            await account.note()
+            await Task.yield()
+          }
+          input.finish()
+          return [threadName()]
+        }
+        return await group.reduce(into: await account.threads) { $0.formUnion($1) }
+      }
+    }
+    let names = await account.threads.union(seen)
+    #expect(!names.isEmpty && names.isSubset(of: ["lane-1", "lane-2"]))
+    await executor.shutdown()
+  }
+
+  @Test func `has a worker for each processor that the process may use, unless told otherwise`()
+    async
+  {
+    let executor = WorkStealingExecutor()
+    #expect(executor.workers >= 1)
+    await executor.shutdown()
+    #expect(executor.statistics.jobs == 0)
+  }
+
+  @Test func `refuses to be without workers`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = WorkStealingExecutor(workers: 0)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("workers is 0, but must be at least 1"))
+  }
+}
+
+/// The name of the thread that asks, as the system knows it.
+private func threadName() -> String {
+  let text = (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? ""
+  return text.trimmingCharacters(in: .newlines)
+}
+
+/// What tasks wrote down, in order.
+private final class Log<Entry: Sendable>: Sendable {
+  private let entries = Lock<[Entry]>([])
+
+  func append(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+  var all: [Entry] { entries.withLock { $0 } }
+}
+
+/// Lets one task wait until another passes it the turn.
+private final class Turn: Sendable {
+  private enum State {
+    case nobody
+    case passed
+    case waiting(CheckedContinuation<Void, Never>)
+  }
+
+  private let state = Lock(State.nobody)
+
+  func pass() {
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      if case .waiting(let waiter) = state {
+        state = .nobody
+        return waiter
+      }
+      state = .passed
+      return nil
+    }
+    waiter?.resume()
+  }
+
+  func come() async {
+    await withCheckedContinuation { continuation in
+      let isPassed = state.withLock { state in
+        if case .passed = state {
+          state = .nobody
+          return true
+        }
+        state = .waiting(continuation)
+        return false
+      }
+      if isPassed { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Basics
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import WorkStealing
+
+@Suite(.watched) struct `A worker's queue` {
+  @Test func `gives every job once, oldest first, in every short sequence of operations`() {
+    // Put in, take, steal: every sequence of nine, with two places at first, so that it grows.
+    for pattern in 0..<19_683 {
+      let queue = RunQueue(capacity: 2)
+      let thief = RunQueue()
+      var model: [UInt] = []
+      var (rest, next) = (pattern, 1 as UInt)
+      for _ in 0..<9 {
+        switch rest % 3 {
+        case 0:
+          queue.push(next)
+          model.append(next)
+          next += 1
+        case 1:
+          let oldest = model.isEmpty ? nil : model.removeFirst()
+          #expect(queue.pop() == oldest)
+        default:
+          let half = Array(model.prefix((model.count + 1) / 2))
+          model.removeFirst(half.count)
+          #expect(queue.steal(into: thief) == half.first)
+          var others: [UInt] = []
+          while let job = thief.pop() { others.append(job) }
+          #expect(others == Array(half.dropFirst()))
+        }
+        #expect(queue.isEmpty == model.isEmpty)
+        rest /= 3
+      }
+    }
+  }
+
+  @Test func `grows without losing order`() {
+    let queue = RunQueue(capacity: 4)
+    for job in 1...1_000 as ClosedRange<UInt> { queue.push(job) }
+    for job in 1...1_000 as ClosedRange<UInt> { #expect(queue.pop() == job) }
+    #expect(queue.pop() == nil)
+  }
+
+  @Test(arguments: [1, 3])
+  func `gives every job to exactly one of its owner and its thieves`(thieves: Int) async {
+    let count = 200_000
+    let times = Counts(count)
+    let queue = RunQueue(capacity: 2)
+    let isDone = Flag()
+    let owner = OSThread("owner") {
+      var random = SplitMix64(seed: 7)
+      var next: UInt = 1
+      while next <= count {
+        for _ in 0...random.next(below: 40) where next <= count {
+          queue.push(next)
+          next += 1
+        }
+        for _ in 0...random.next(below: 20) {
+          if let job = queue.pop() { times.note(job) }
+        }
+      }
+      while let job = queue.pop() { times.note(job) }
+      isDone.set()
+    }
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<thieves {
+        group.addTask {
+          await onOwnThread("thief") {
+            let own = RunQueue()
+            while !isDone.isSet || !queue.isEmpty {
+              if let job = queue.steal(into: own) { times.note(job) }
+              while let job = own.pop() { times.note(job) }
+            }
+          }
+        }
+      }
+    }
+    owner.join()
+    #expect(times.allAreOne)
+  }
+}
+
+@Suite(.watched) struct `A parker` {
+  @Test func `does not sleep when the token came before`() {
+    let parker = Parker()
+    parker.unpark()
+    parker.park()
+  }
+
+  @Test func `holds one token, however many come`() {
+    let parker = Parker()
+    parker.unpark()
+    parker.unpark()
+    parker.park()
+    #expect(!parker.park(nanoseconds: 1_000))
+  }
+
+  @Test func `loses no wake-up between two threads that wake each other`() async {
+    let (here, there) = (Parker(), Parker())
+    let rounds = 20_000
+    let other = OSThread("other") {
+      for _ in 0..<rounds {
+        there.park()
+        here.unpark()
+      }
+    }
+    await onOwnThread("parker") {
+      for round in 0..<rounds {
+        there.unpark()
+        // Now and then with an end that is near, so that the token comes around the same time.
+        while !here.park(nanoseconds: round.isMultiple(of: 3) ? 5_000 : 1_000_000_000) {}
+      }
+    }
+    other.join()
+  }
+}
+
+/// Something that one thread says and another waits for.
+final class Flag: Sendable {
+  private let word = Atomic<Bool>(false)
+
+  func set() { word.store(true, ordering: .releasing) }
+  var isSet: Bool { word.load(ordering: .acquiring) }
+}
+
+/// How often each of many jobs ran.
+final class Counts: Sendable {
+  private let counts: [Count]
+
+  private final class Count: Sendable { let value = Atomic<Int>(0) }
+
+  init(_ jobs: Int) { counts = (0..<jobs).map { _ in Count() } }
+
+  /// Notes a run of `job`, counted from 1.
+  func note(_ job: UInt) { counts[Int(job) - 1].value.add(1, ordering: .relaxed) }
+
+  var allAreOne: Bool { counts.allSatisfy { $0.value.load(ordering: .relaxed) == 1 } }
+}
