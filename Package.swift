@@ -99,6 +99,7 @@ let package = Package(
       "Workloads",
       "VirtualTime",
       "Exploration",
+      "WorkStealing",
       "Basics",
       heap
     ),
@@ -109,6 +110,7 @@ let package = Package(
       "Experiments",
       "Workloads",
       "Mechanisms",
+      "WorkStealing",
       embedding: ["Colours.css", "RunPage.css", "RunPage.js", "RunSVG.css"]
     ),
     room(
@@ -194,6 +196,7 @@ let package = Package(
       "Mechanisms",
       "Tracing",
       "Workloads",
+      "WorkStealing",
       "Exploration",
       "Basics"
     ),

@@ -40,10 +40,15 @@ struct ImportDirections {
     "Specimens": Room(rooms: ["Basics", "Limiters"], system: ["Synchronization"]),
     "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
     "Experiments": Room(
-      rooms: ["Mechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads", "Basics"],
+      rooms: [
+        "Mechanisms", "VirtualTime", "Exploration", "WorkStealing", "Tracing", "Workloads",
+        "Basics",
+      ],
       packages: ["HeapModule"]
     ),
-    "Rendering": Room(rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "Workloads"]),
+    "Rendering": Room(
+      rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "WorkStealing", "Workloads"]
+    ),
     "Shell": Room(
       rooms: [
         "ChildProcesses", "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms",

@@ -222,6 +222,16 @@ import Testing
     }
   }
 
+  @Test func `a run on lanes tells what its workers did`() async {
+    let line = "run 6 limiter limit=2 work=1ms executor=lanes workers=2"
+    let lab = Lab()
+    #expect(await lab.run(line).contains("wall clock on lanes of 2 workers"))
+    #expect(await lab.run("timeline workers").contains("lanes, 2 workers"))
+    let lines = await Lab(json: true).run(line).split(separator: "\n")
+    #expect(lines.first?.contains(#""executor":"lanes","workers":2"#) == true)
+    #expect(lines.last?.contains(#""lanes":{"jobs":"#) == true)
+  }
+
   @Test
   func `a limit that the mechanism does not have is not ignored in silence`() async {
     let lab = Lab()
