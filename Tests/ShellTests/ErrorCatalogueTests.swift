@@ -350,7 +350,7 @@ import Testing
       "advance 5ms",
       at: "advance",
       "main-actor-queue runs on the wall clock, which advances by itself. 'wait' waits for the tasks.",
-      after: "spawn 3 main-actor-queue work=1ms"
+      after: "spawn 3 main-actor-queue work=60ms"
     ),
     Wrong("limit", at: "limit", "the limit is missing. Write: limit K.", after: "spawn 3"),
     Wrong(
