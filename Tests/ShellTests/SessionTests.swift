@@ -71,7 +71,7 @@ import Testing
   @Test
   func `an interrupt ends the file that is being read`() async throws {
     let scratch = try ScratchFolder()
-    let file = try scratch.file("long.lab", "spawn 3 main-actor-queue work=60m\nwait\nset limit 9\n")
+    let file = try scratch.file("long.lab", "spawn 3 main-actor-queue work=9m\nwait\nset limit 9\n")
     let lab = Lab()
     let reading = Task { await lab.outcome(of: "source \(file); set limit 8") }
     while await lab.session.background == nil { await Task.yield() }
