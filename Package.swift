@@ -121,6 +121,7 @@ let package = Package(
       "Workloads",
       "VirtualTime",
       "Exploration",
+      "WorkStealing",
       "Basics",
       heap
     ),
@@ -131,6 +132,7 @@ let package = Package(
       "Experiments",
       "Workloads",
       "Mechanisms",
+      "WorkStealing",
       embedding: ["Colours.css", "RunPage.css", "RunPage.js", "RunSVG.css"]
     ),
     room(
@@ -216,6 +218,7 @@ let package = Package(
       "Mechanisms",
       "Tracing",
       "Workloads",
+      "WorkStealing",
       "Exploration",
       "Basics"
     ),

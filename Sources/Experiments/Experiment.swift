@@ -11,6 +11,14 @@ package struct Experiment: Sendable {
     case real
   }
 
+  /// What runs the tasks on the wall clock.
+  package enum Executor: Hashable, Sendable {
+    /// Swift's own pool.
+    case global
+    /// A work-stealing executor of the run's own; nil workers for one on each processor.
+    case lanes(workers: Int?)
+  }
+
   /// Something done to the mechanism at an instant of the run.
   package enum Control: Hashable, Sendable {
     case changeLimit(Int)
@@ -32,6 +40,7 @@ package struct Experiment: Sendable {
   package var clock: ClockChoice
   /// How many workers the virtual pool has.
   package var workers: Int
+  package var executor: Executor
   /// What is done when, in nanoseconds from the start of the run.
   package var controls: [(at: Int64, control: Control)]
 
@@ -46,6 +55,7 @@ package struct Experiment: Sendable {
     workload: Workload,
     clock: ClockChoice = .auto,
     workers: Int = Self.defaultWorkers,
+    executor: Executor = .global,
     controls: [(at: Int64, control: Control)] = []
   ) {
     self.mechanism = mechanism
@@ -53,18 +63,23 @@ package struct Experiment: Sendable {
     self.workload = workload
     self.clock = clock
     self.workers = workers
+    self.executor = executor
     self.controls = controls
   }
 
   /// The clock the run will use.
   package var resolvedClock: RunClock {
-    clock == .real || mechanism.profile.clock == .real ? .real : .virtual
+    clock == .real || executor != .global || mechanism.profile.clock == .real ? .real : .virtual
   }
 
   /// Says why the experiment cannot be run as asked for, and what to do.
   package func check() throws(ExperimentError) {
     let profile = mechanism.profile
     if clock == .virtual, profile.clock == .real { throw .realOnly(mechanism) }
+    if executor != .global {
+      if profile.clock == .real { throw .ownsThreads(mechanism) }
+      if clock == .virtual { throw .lanesAreReal }
+    }
     for (_, control) in controls where !profile.controls.contains(control.needed) {
       throw .cannot(mechanism, control.needed)
     }
@@ -115,6 +130,8 @@ package enum ExperimentError: Error, CustomStringConvertible {
   case notExplorable(CatalogueEntry)
   /// It has no locks or atomics of its own that an exploration could stop at.
   case notExplorableInside(CatalogueEntry)
+  case ownsThreads(CatalogueEntry)
+  case lanesAreReal
   case cannot(CatalogueEntry, MechanismProfile.Control)
 
   package var description: String {
@@ -126,6 +143,11 @@ package enum ExperimentError: Error, CustomStringConvertible {
     case .notExplorableInside(let entry):
       return
         "\(entry.id) has no lock or atomic that an exploration could stop at. Leave inside= out."
+    case .ownsThreads(let entry):
+      return "\(entry.id) has threads of its own, so no executor runs its tasks. "
+        + "Leave executor= out, or use \(Self.virtual)."
+    case .lanesAreReal:
+      return "executor=lanes has real threads, so it runs on the wall clock. Leave clock= out."
     case .cannot(let entry, let control):
       let able = Catalogue.mechanisms.filter { $0.profile.controls.contains(control) }.map(\.id)
       let what =

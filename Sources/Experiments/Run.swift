@@ -1,4 +1,5 @@
 package import Tracing
+package import WorkStealing
 package import Workloads
 
 /// Which clock a run was timed with.
@@ -17,8 +18,10 @@ package struct Run: Sendable {
   package var limit: Int?
   package var seed: UInt64
   package var clock: RunClock
-  /// How many workers the virtual pool had; nil on the wall clock.
+  /// How many workers the virtual pool or the lanes had; nil on the global pool.
   package var workers: Int?
+  /// What the workers of the lanes did; nil elsewhere.
+  package var lanes: WorkStealingExecutor.Statistics?
   /// What the mechanism promised in this run.
   package var facts: RunFacts
   /// The tasks, by number from 1.
@@ -40,6 +43,7 @@ package struct Run: Sendable {
     seed: UInt64,
     clock: RunClock,
     workers: Int?,
+    lanes: WorkStealingExecutor.Statistics? = nil,
     facts: RunFacts,
     plan: [SimulatedTask],
     events: [TraceEvent],
@@ -52,6 +56,7 @@ package struct Run: Sendable {
     self.seed = seed
     self.clock = clock
     self.workers = workers
+    self.lanes = lanes
     self.facts = facts
     self.plan = plan
     self.events = events

@@ -3,13 +3,15 @@ internal import Foundation
 internal import Mechanisms
 internal import Synchronization
 package import Tracing
+internal import WorkStealing
 package import Workloads
 
 /// A run on the wall clock, under way.
 ///
 /// A thread of its own keeps the agenda: it sleeps to the next arrival and starts that visit
 /// immediately, so that visits enter the mechanism in the order of their arrival, however busy the
-/// pool is. Each visit is a task that may be cancelled by number.
+/// pool is. Each visit is a task that may be cancelled by number. On lanes a visit begins on a worker:
+/// the visits enter in the order in which workers take them.
 package final class WallRun: LiveRun {
   /// A visit that has been started and has not ended.
   private enum VisitState {
@@ -39,6 +41,8 @@ package final class WallRun: LiveRun {
 
   package let experiment: Experiment
   private let mechanism: any Mechanism
+  /// What runs the visits; nil for the global pool.
+  private let lanes: WorkStealingExecutor?
   private let steering: Steering
   private let recorder: TraceRecorder
   private let world: WallWorld
@@ -49,7 +53,14 @@ package final class WallRun: LiveRun {
   /// Opens a run; its clock starts now.
   package init(_ experiment: Experiment) {
     self.experiment = experiment
-    mechanism = experiment.mechanism.make(MechanismSetup(limit: experiment.limit))
+    lanes =
+      switch experiment.executor {
+      case .global: nil
+      case .lanes(let workers): WorkStealingExecutor(workers: workers, name: "lane")
+      }
+    mechanism = experiment.mechanism.make(
+      MechanismSetup(limit: experiment.limit, executor: lanes)
+    )
     let start = MachineClock.monotonic()
     recorder = TraceRecorder(source: WallTraceSource(start: start))
     steering = Steering(mechanism, limit: experiment.limit, recorder)
@@ -124,13 +135,15 @@ package final class WallRun: LiveRun {
     }
     await reached(\.whenEnded) { $0.allEnded }
     let completionTime = await completion.value
+    await lanes?.shutdown()
     let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
     return Run(
       mechanism: experiment.mechanism.id,
       limit: experiment.effectiveLimit,
       seed: experiment.workload.seed,
       clock: .real,
-      workers: nil,
+      workers: lanes?.workers,
+      lanes: lanes?.statistics,
       facts: experiment.facts(tasks: plan.count),
       plan: plan,
       events: recorder.finish(),
@@ -187,10 +200,12 @@ package final class WallRun: LiveRun {
       case .medium: .medium
       case .high: .high
       }
-    let running = Task.immediate(priority: priority) { [self] in
-      await mechanism.carry(visit)
-      note { $0.visits[number] = nil }
-    }
+    let running =
+      if let lanes {
+        Task(executorPreference: lanes, priority: priority) { [self] in await carry(visit) }
+      } else {
+        Task.immediate(priority: priority) { [self] in await carry(visit) }
+      }
     let isCancelled = state.withLock { state in
       switch state.visits[number] {
       // Ended before it could be put on the list.
@@ -204,6 +219,11 @@ package final class WallRun: LiveRun {
       }
     }
     if isCancelled { running.cancel() }
+  }
+
+  private func carry(_ visit: Visit) async {
+    await mechanism.carry(visit)
+    note { $0.visits[visit.task.number] = nil }
   }
 
   // MARK: Waiting for the run

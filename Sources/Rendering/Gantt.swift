@@ -6,6 +6,7 @@
 
 package import Experiments
 import Tracing
+internal import WorkStealing
 import Workloads
 
 /// Draws a run as text, by task or by worker.
@@ -38,7 +39,19 @@ package struct Gantt {
   ///
   /// - Complexity: O(n log n) for n events.
   package static func workers(_ run: Run, _ format: TextFormat, legend: Bool = false) -> String {
-    Gantt(run, format).drawWorkers(legend: legend)
+    Gantt(run, format).drawWorkers(legend: legend) + lanes(run, format)
+  }
+
+  /// What the workers of the lanes did, which no span shows.
+  private static func lanes(_ run: Run, _ format: TextFormat) -> String {
+    guard let lanes = run.lanes, let workers = run.workers else { return "" }
+    let pieces = [
+      "lanes, \(NumberText.count(workers, "worker"))", NumberText.count(lanes.jobs, "job"),
+      NumberText.count(lanes.steals, "steal"),
+      "\(NumberText.count(lanes.sleeps, "sleep")), woken \(NumberText.count(lanes.wakes, "time"))",
+    ]
+    return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+      .map { $0 + "\n" }.joined()
   }
 
   // MARK: Tasks

@@ -1,5 +1,6 @@
 package import Experiments
 package import Tracing
+internal import WorkStealing
 import Workloads
 
 /// A run as JSON Lines: a header, the events in the order of time, a summary.
@@ -79,6 +80,7 @@ package enum RunJSONLines {
       json.raw(String(run.seed))
       json.member("clock", run.clock.rawValue)
       json.member("unit", "ns")
+      if run.lanes != nil { json.member("executor", "lanes") }
       if let workers = run.workers { json.member("workers", workers) }
     }
     json.newline()
@@ -137,6 +139,15 @@ package enum RunJSONLines {
     json.member("failed", summary.failed)
     json.member("cancelled", summary.cancelled)
     json.member("rejected", summary.rejected)
+    if let lanes = run.lanes {
+      json.key("lanes")
+      json.object { json in
+        json.member("jobs", lanes.jobs)
+        json.member("steals", lanes.steals)
+        json.member("sleeps", lanes.sleeps)
+        json.member("wakes", lanes.wakes)
+      }
+    }
     if let completion = run.completion { json.member("completion_ns", completion) }
     if let permits = run.permitsLeft { json.member("permits_left", permits) }
     if let reason = run.stoppedBecause { json.member("stopped_because", reason) }

@@ -20,7 +20,7 @@ package enum RunPage {
     let title =
       "\(NumberText.count(timeline.tasks.count, "task")) through \(run.mechanism), \(run.limitText)"
     let clock =
-      run.clock == .virtual ? "virtual time\(workers(run))" : "wall clock"
+      (run.clock == .virtual ? "virtual time" : "wall clock") + workers(run)
     return """
       <!doctype html>
       <html lang="en">

@@ -18,6 +18,10 @@ struct HelpTopic: Sendable {
         On the wall clock (clock=real) it runs on the machine's own threads and takes the time it \
         takes. OperationQueue, GCD and the main actor own their threads, so they know no other \
         clock. clock=auto is virtual where the mechanism allows it.
+
+        executor=lanes runs the tasks of the other mechanisms on a work-stealing executor instead of \
+        Swift's pool, on the wall clock. workers=W is how many workers it has, else one for each \
+        processor. 'timeline workers' tells what they did.
         """
     ),
     HelpTopic(

@@ -10,7 +10,7 @@ enum RunTitle {
     let clock =
       switch experiment.resolvedClock {
       case .virtual: "virtual time"
-      case .real: "wall clock"
+      case .real: "wall clock\(lanes(experiment))"
       }
     let pieces = [
       tasks(experiment.workload), mechanism(experiment),
@@ -18,6 +18,11 @@ enum RunTitle {
     ]
     let lines = Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
     return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func lanes(_ experiment: Experiment) -> String {
+    guard case .lanes(let workers) = experiment.executor else { return "" }
+    return " on lanes" + (workers.map { " of \(NumberText.count($0, "worker"))" } ?? "")
   }
 
   private static func tasks(_ workload: Workload) -> String {

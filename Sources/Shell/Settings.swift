@@ -11,6 +11,7 @@ package struct Settings: Sendable {
   package var kind: ServiceKind?
   package var clock = Experiment.ClockChoice.auto
   package var workers = Experiment.defaultWorkers
+  package var executor = Experiment.Executor.global
   package var seed: UInt64 = 1
   /// Pictures are told in sentences.
   package var describe = false
@@ -31,7 +32,13 @@ package struct Settings: Sendable {
     if let clock = try arguments.value(Keys.clock, Experiment.ClockChoice.init(rawValue:)) {
       self.clock = clock
     }
-    if let workers = try arguments.value(Keys.workers, Keys.parseWorkers) { self.workers = workers }
+    if let executor = try arguments.value(Keys.executor, Keys.parseExecutor) {
+      self.executor = executor
+    }
+    if let workers = try arguments.value(Keys.workers, Keys.parseWorkers) {
+      self.workers = workers
+      if executor != .global { executor = .lanes(workers: workers) }
+    }
     if let seed = try arguments.value(Keys.seed, Keys.parseSeed) { self.seed = seed }
     if let describe = try arguments.value(Keys.describe, Keys.parseSwitch) {
       self.describe = describe

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import Synchronization
 
@@ -40,11 +41,8 @@ final class Parker: @unchecked Sendable {
 
   /// The same, for `nanoseconds` at most; false if no token came.
   func park(nanoseconds: Int) -> Bool {
-    var end = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &end)
-    let fraction = end.tv_nsec + nanoseconds
-    end.tv_sec += fraction / 1_000_000_000
-    end.tv_nsec = fraction % 1_000_000_000
+    let until = MachineClock.monotonic() + Int64(nanoseconds)
+    var end = timespec(tv_sec: Int(until / 1_000_000_000), tv_nsec: Int(until % 1_000_000_000))
     return park { pthread_cond_timedwait(condition, mutex, &end) }
   }
 

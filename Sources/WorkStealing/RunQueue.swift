@@ -121,7 +121,8 @@ final class RunQueue: @unchecked Sendable {
   /// Places for jobs, found by counting round.
   private final class Ring: Sendable {
     let capacity: UInt
-    /// Each place is atomic, because thieves may read one while it is written; they forget what they read.
+    // Safe: set once, and freed when nobody has the ring any more. Each place is atomic, because thieves may
+    // read one while it is written; they forget what they read.
     private nonisolated(unsafe) let places: UnsafeMutablePointer<Atomic<UInt>>
 
     init(capacity: UInt) {

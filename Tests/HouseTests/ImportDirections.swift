@@ -48,12 +48,16 @@ struct ImportDirections {
     "ExplorableMechanisms": Room(rooms: ["ExplorableLimiters", "Mechanisms", "Workloads"]),
     "Experiments": Room(
       rooms: [
-        "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration", "Tracing", "Workloads",
+        "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration", "WorkStealing",
+        "Tracing",
+        "Workloads",
         "Basics",
       ],
       packages: ["HeapModule"]
     ),
-    "Rendering": Room(rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "Workloads"]),
+    "Rendering": Room(
+      rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "WorkStealing", "Workloads"]
+    ),
     "Shell": Room(
       rooms: [
         "ChildProcesses", "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms",

@@ -101,7 +101,7 @@ import Testing
   @Test
   func `of a run that was stopped nothing is claimed that it never showed`() async {
     let lab = Lab()
-    await lab.run("spawn 3 main-actor-queue work=1m")
+    await lab.run("spawn 3 main-actor-queue work=60m")
     let waiting = Task { await lab.run("wait") }
     while await lab.session.background != nil {
       lab.session.interrupt()
@@ -192,7 +192,7 @@ import Testing
   @Test
   func `an interrupt ends what takes long, and what came too early is not lost`() async {
     let lab = Lab()
-    await lab.run("spawn 3 main-actor-queue work=1m")
+    await lab.run("spawn 3 main-actor-queue work=60m")
     let waiting = Task { await lab.run("wait") }
     // Whenever it comes, before the waiting or during it, it ends it.
     while await lab.session.background != nil {

@@ -189,6 +189,21 @@ import Testing
       "OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
     ),
     Wrong(
+      "run 5 gcd-gate executor=lanes",
+      at: "lanes",
+      "gcd-gate has threads of its own, so no executor runs its tasks. Leave executor= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+    ),
+    Wrong(
+      "run 5 limiter clock=virtual executor=lanes",
+      at: "lanes",
+      "executor=lanes has real threads, so it runs on the wall clock. Leave clock= out."
+    ),
+    Wrong(
+      "run 5 limiter executor=rails",
+      at: "rails",
+      "executor= cannot be 'rails'. Write global or lanes."
+    ),
+    Wrong(
       "run 5 pool relimit=3@5ms",
       at: "3@5ms",
       "pool cannot change its limit while it runs. Use operation-queue or limiter."
@@ -335,7 +350,7 @@ import Testing
       "advance 5ms",
       at: "advance",
       "main-actor-queue runs on the wall clock, which advances by itself. 'wait' waits for the tasks.",
-      after: "spawn 3 main-actor-queue work=1ms"
+      after: "spawn 3 main-actor-queue work=60ms"
     ),
     Wrong("limit", at: "limit", "the limit is missing. Write: limit K.", after: "spawn 3"),
     Wrong(

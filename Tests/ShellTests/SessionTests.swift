@@ -71,7 +71,7 @@ import Testing
   @Test
   func `an interrupt ends the file that is being read`() async throws {
     let scratch = try ScratchFolder()
-    let file = try scratch.file("long.lab", "spawn 3 main-actor-queue work=1m\nwait\nset limit 9\n")
+    let file = try scratch.file("long.lab", "spawn 3 main-actor-queue work=9m\nwait\nset limit 9\n")
     let lab = Lab()
     let reading = Task { await lab.outcome(of: "source \(file); set limit 8") }
     while await lab.session.background == nil { await Task.yield() }
@@ -220,6 +220,16 @@ import Testing
       let examples = CommandTable.commands.flatMap(\.examples).map { "  " + $0 }
       #expect(width < 40 || tooWide.allSatisfy { examples.contains(String($0)) }, "\(tooWide)")
     }
+  }
+
+  @Test func `a run on lanes tells what its workers did`() async {
+    let line = "run 6 limiter limit=2 work=1ms executor=lanes workers=2"
+    let lab = Lab()
+    #expect(await lab.run(line).contains("wall clock on lanes of 2 workers"))
+    #expect(await lab.run("timeline workers").contains("lanes, 2 workers"))
+    let lines = await Lab(json: true).run(line).split(separator: "\n")
+    #expect(lines.first?.contains(#""executor":"lanes","workers":2"#) == true)
+    #expect(lines.last?.contains(#""lanes":{"jobs":"#) == true)
   }
 
   @Test

@@ -168,7 +168,9 @@ import Testing
     async throws
   {
     let executor = WorkStealingExecutor(workers: 1)
-    let (isBlocked, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (isBlocked, mayGo) = await onOwnThread {
+      (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    }
     let blocker = Task(executorPreference: executor) { Self.block(isBlocked, mayGo) }
     await onOwnThread { isBlocked.wait() }
     let order = Log<String>()

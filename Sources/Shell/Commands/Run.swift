@@ -80,6 +80,7 @@ extension Session {
       workload: workload,
       clock: chosen.clock,
       workers: chosen.workers,
+      executor: chosen.executor,
       controls: controls
     )
     do {
@@ -225,6 +226,7 @@ extension Arguments {
     let key =
       switch error {
       case .realOnly, .notExplorable, .notExplorableInside: Keys.clock
+      case .ownsThreads, .lanesAreReal: Keys.executor
       case .cannot(_, .limit): Keys.relimit
       case .cannot(_, .suspension): Keys.pause
       case .cannot(_, .dependencies): Keys.depends

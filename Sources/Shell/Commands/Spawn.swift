@@ -129,6 +129,7 @@ extension Session {
       settings.mechanism = background.experiment.mechanism
       settings.limit = background.limit
       settings.clock = background.experiment.clock
+      settings.executor = background.experiment.executor
     }
     let experiment = try experiment(arguments, settings)
     let target: Background
@@ -176,6 +177,7 @@ extension Session {
       experiment.mechanism.id == running.mechanism.id
       && (experiment.limit == background.limit || running.mechanism.profile.limit != .any)
       && experiment.resolvedClock == running.resolvedClock
+      && experiment.executor == running.executor
     guard same else {
       let limit = running.effectiveLimit.map { _ in " limit=\(background.limit)" } ?? ""
       throw ShellError(

@@ -63,8 +63,14 @@ enum Keys {
   static let workers = Key(
     "workers",
     form: "a whole number from 1 to 10000",
-    help: "how many workers the virtual pool has",
+    help: "how many workers the virtual pool has, or the lanes",
     candidates: ["1", "2", "4", "8"]
+  )
+  static let executor = Key(
+    "executor",
+    form: "global or lanes",
+    help: "what runs the tasks on the wall clock: Swift's pool, or a work-stealing executor",
+    candidates: ["global", "lanes"]
   )
   static let seed = Key(
     "seed",
@@ -94,8 +100,8 @@ enum Keys {
 
   /// What a workload and its mechanism are described with.
   static let workload = [
-    limit, work, kind, arrivals, cancel, fail, priority, depends, clock, workers, seed, relimit,
-    pause,
+    limit, work, kind, arrivals, cancel, fail, priority, depends, clock, executor, workers,
+    seed, relimit, pause,
   ]
 
   static func parseLimit(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...1_000_000) }
@@ -108,6 +114,10 @@ enum Keys {
   static func parseSwitch(_ text: String) -> Bool? { ["on": true, "off": false][text] }
 
   static func parseWorkers(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...10_000) }
+
+  static func parseExecutor(_ text: String) -> Experiment.Executor? {
+    ["global": .global, "lanes": .lanes(workers: nil)][text]
+  }
 
   static func parsePriorities(_ text: String) -> Workload.Priorities? {
     text == "mixed" ? .mixed : ServicePriority(rawValue: text).map(Workload.Priorities.all)

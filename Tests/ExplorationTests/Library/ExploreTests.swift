@@ -234,6 +234,19 @@ import Testing
     #expect(elsewhere.description.contains("thread"), "\(elsewhere)")
   }
 
+  @Test func `more tasks than can be kept account of are explored at random, and that is said`()
+    throws
+  {
+    let verdict = try explore("wide", schedules: 20) {
+      await withTaskGroup { group in
+        for _ in 1...70 { group.addTask {} }
+      }
+    }
+    #expect(verdict.coverage == .bounded)
+    #expect(verdict.schedules == 20)
+    #expect(verdict.notCovered.first?.hasPrefix("all but 20 random schedules: 70 things") == true)
+  }
+
   @Test func `code that behaves differently from run to run is said to diverge`() throws {
     let runs = Log()
     let failure = try Self.failure("diverges") {
