@@ -10,6 +10,7 @@ final class PoolCore: Sendable {
   }
 
   private let state: Lock<PoolState<HandOff<Delivery>>>
+  private let expires: Bool
   private let now: @Sendable () -> Duration
   private let sleep: @Sendable (Duration) async throws -> Void
   private let executor: (any TaskExecutor)?
@@ -29,9 +30,8 @@ final class PoolCore: Sendable {
     self.state = Lock(state)
     self.executor = executor
     let start = clock.now
-    // Without expiry nobody asks for the time.
-    let isMeasured = idleTimeout != nil
-    now = { isMeasured ? start.duration(to: clock.now) : .zero }
+    expires = idleTimeout != nil
+    now = { start.duration(to: clock.now) }
     sleep = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
   }
 
@@ -79,7 +79,7 @@ final class PoolCore: Sendable {
   /// Ends a loan; false if it was over already.
   @usableFromInline @discardableResult
   func end(_ loan: PoolLoan, discarding: Bool = false) -> Bool {
-    let now = now()
+    let now = expires ? now() : .zero
     // What is vacated is released after the lock: at the end of this function.
     let ending = state.withLock { discarding ? $0.giveUp(loan) : $0.giveBack(loan, at: now) }
     switch ending {

@@ -16,9 +16,14 @@
 /// One permit, and the line of waiting tasks and enqueued work for it.
 final class SerialPermit: Sendable {
   /// Work that nobody waits for, and the priority that it was enqueued with.
-  struct Work: Sendable {
+  final class Work: Sendable {
     let priority: TaskPriority
     let run: @Sendable () async -> Void
+
+    fileprivate init(_ run: @escaping @Sendable () async -> Void) {
+      priority = Task.currentPriority
+      self.run = run
+    }
   }
 
   private let state = Lock(SerialPermitState<LineSignal, Work>())
@@ -51,7 +56,7 @@ final class SerialPermit: Sendable {
   ///
   /// Start what is returned.
   func enqueue(_ run: @escaping @Sendable () async -> Void) -> Work? {
-    let work = Work(priority: Task.currentPriority, run: run)
+    let work = Work(run)
     return state.withLock { $0.enqueue(work) } ? work : nil
   }
 

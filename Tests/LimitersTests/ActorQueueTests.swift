@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,6 +14,29 @@ private actor Ledger {
   }
 
   func append(_ entry: Int) { entries.append(entry) }
+}
+
+/// Runs the newest job of an actor first: the worst an executor may do to the order.
+private final class NewestFirst: SerialExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  func runOne() -> Bool {
+    guard let job = jobs.withLock({ $0.popLast() }) else { return false }
+    job.runSynchronously(on: asUnownedSerialExecutor())
+    return true
+  }
+}
+
+private actor Contrary {
+  private let executor: NewestFirst
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(_ executor: NewestFirst) { self.executor = executor }
 }
 
 @Suite(.watched) struct `An actor queue` {
@@ -59,6 +83,21 @@ private actor Ledger {
     #expect(starts == ["t1 starts", "t2 starts", "t3 starts"])
     #expect(journal.entries.firstIndex(of: "t2 starts") ?? 9 < 4)
     #expect(journal.entries.count == 6)
+  }
+
+  @Test func `lets no body on its way to the actor before the one ahead has started`() async {
+    let newestFirst = NewestFirst()
+    let actor = Contrary(newestFirst)
+    let queue = ActorQueue<Contrary>()
+    queue.adoptExecutionContext(of: actor)
+    for number in 1...5 { queue.enqueue { [journal] _ in journal.note("\(number)") } }
+    while journal.entries.count < 5 {
+      // Whoever may go to the actor goes, before it runs anybody.
+      for _ in 1...200 { await Task.yield() }
+      _ = newestFirst.runOne()
+    }
+    #expect(journal.entries == (1...5).map(String.init))
+    withExtendedLifetime(actor) {}
   }
 
   @Test func `starts the next body though the one before never ends`() {

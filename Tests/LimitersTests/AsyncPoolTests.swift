@@ -234,6 +234,21 @@ private final class Workshop: Sendable {
     expectIdle(pool)
   }
 
+  @Test func `serves a task that was handed a place to build in and then cancelled`() async throws {
+    let pool = makePool(of: 1, Workshop())
+    let (gate, signal) = Condition.makeCondition()
+    signal.signal()
+    let lease = try await pool.lease()
+    let first = start("t1", on: pool, until: gate)
+    start("t2", on: pool, until: gate)
+    executor.runAll()
+    lease.discard()
+    first.cancel()
+    executor.runAll()
+    #expect(journal.entries == ["t1 has 2", "t1 done", "t2 has 2", "t2 done"])
+    expectIdle(pool)
+  }
+
   @Test func `denies a task cancelled before it arrives, with or without an idle element`() {
     let workshop = Workshop()
     let pool = makePool(of: 1, workshop)

@@ -18,6 +18,8 @@ private struct Subject: Sendable, CustomTestStringConvertible {
 
   static var all: [Subject] {
     let limiter = ConcurrencyLimiter(concurrency: 3)
+    let resized = ConcurrencyLimiter(concurrency: 3)
+    let turns = Counter()
     let pool = AsyncPool(maxElements: 3) {
       await Task.yield()
       return Tracked(in: Tracked.Census())
@@ -32,6 +34,34 @@ private struct Subject: Sendable, CustomTestStringConvertible {
         limit: 3,
         pass: { body in try await limiter.run { await body() } },
         leftOver: { [limiter.running, limiter.waiting] }
+      ),
+      Subject(
+        testDescription: "limiter, resized and with weights and deadlines",
+        limit: 3,
+        pass: { body in
+          let turn = turns.next()
+          resized.setConcurrency(1 + turn % 3)
+          switch turn % 4 {
+          case 0: try await resized.run(weight: 2) { await body() }
+          case 1: try await resized.run(waitingAtMost: .microseconds(turn % 97)) { await body() }
+          case 2: try await resized.run { await body() }
+          default:
+            let token = try await resized.acquire().detach()
+            await body()
+            token.release()
+          }
+        },
+        leftOver: { [resized.running, resized.waiting] }
+      ),
+      Subject(
+        testDescription: "pool, with leases",
+        limit: 3,
+        pass: { body in
+          let lease = try await pool.lease()
+          await body()
+          if turns.next() % 5 == 0 { lease.discard() }
+        },
+        leftOver: { [pool.lent, pool.waiting] }
       ),
       Subject(
         testDescription: "pool",
@@ -61,6 +91,12 @@ private struct Subject: Sendable, CustomTestStringConvertible {
 }
 
 private actor Ledger {}
+
+private final class Counter: Sendable {
+  private let count = Atomic(0)
+
+  func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
 
 @Suite(.watched, .serialized) struct `Under random cancellation` {
   private static let rounds = 20

@@ -1,0 +1,92 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Limiters
+
+/// Calls a probe whenever a job becomes ready: inside of the call that resumes a task.
+private final class ProbingExecutor: TaskExecutor {
+  private let executor = HandDrivenExecutor()
+  private let probe = Mutex<(@Sendable () -> Void)?>(nil)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    probe.withLock { $0 }?()
+    executor.enqueue(job)
+  }
+
+  func runAll(_ probe: @escaping @Sendable () -> Void) {
+    executor.runAll()
+    self.probe.withLock { $0 = probe }
+    executor.runAll()
+  }
+}
+
+// A task that is resumed while a lock is held can deadlock with the runtime's own locks. Each probe takes
+// the lock that the resuming code must not hold; the standard library's lock stops a program whose thread
+// takes it twice. Hence the processes.
+
+@Suite(.watched) struct `No task is resumed under the lock` {
+  @Test func `of a limiter`() async {
+    await #expect(processExitsWith: .success) {
+      let executor = ProbingExecutor()
+      let limiter = ConcurrencyLimiter(concurrency: 1)
+      let permit = try await limiter.acquire()
+      let waiters = (1...5).map { _ in
+        Task(executorPreference: executor) { try await limiter.run {} }
+      }
+      executor.runAll { _ = limiter.waiting }
+      waiters[2].cancel()
+      permit.release()
+      limiter.setConcurrency(2)
+      limiter.close()
+      executor.runAll {}
+    }
+  }
+
+  @Test func `of a condition`() async {
+    await #expect(processExitsWith: .success) {
+      let executor = ProbingExecutor()
+      let (condition, signal) = Condition.makeCondition()
+      let waiters = (1...3).map { _ in
+        Task(executorPreference: executor) { try await condition.wait() }
+      }
+      let uncancellable = Task(executorPreference: executor) {
+        try await condition.waitUncancellably()
+      }
+      executor.runAll { signal.signal() }
+      waiters[1].cancel()
+      signal.signal()
+      executor.runAll {}
+      try await uncancellable.value
+    }
+  }
+
+  @Test func `of a pool`() async {
+    await #expect(processExitsWith: .success) {
+      let executor = ProbingExecutor()
+      let pool = AsyncPool(maxElements: 1) { 1 }
+      let lease = try await pool.lease()
+      let waiters = (1...3).map { _ in
+        Task(executorPreference: executor) { try await pool.lease().discard() }
+      }
+      executor.runAll { _ = pool.waiting }
+      waiters[0].cancel()
+      lease.return()
+      executor.runAll {}
+    }
+  }
+
+  @Test func `of a queue`() async {
+    await #expect(processExitsWith: .success) {
+      let executor = ProbingExecutor()
+      let queue = FIFOQueue(executor: executor)
+      queue.enqueue { await Task.yield() }
+      let waiters = (1...3).map { _ in
+        Task(executorPreference: executor) { try await queue.enqueueAndWait {} }
+      }
+      executor.runAll { _ = queue.waiting }
+      waiters[0].cancel()
+      executor.runAll {}
+    }
+  }
+}
