@@ -57,6 +57,30 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: mechanisms.filter {
+      Catalogue.entry($0).map(ExplorationScenario.canStopInside) == true
+    },
+    [(2, true, 1), (3, false, 2)]
+  )
+  func `a limiter keeps its promises where its tasks stop inside its code`(
+    id: String,
+    small: (tasks: Int, cancels: Bool, preemptions: Int)
+  ) throws {
+    var scenario = ExplorationScenario(try #require(Catalogue.entry(id)))
+    (scenario.tasks, scenario.limit, scenario.cancels) = (small.tasks, 1, small.cancels)
+    scenario.inside = true
+    #expect(ExplorationScenario(name: scenario.name)?.name == scenario.name)
+    let between = try Explorer(preemptions: small.preemptions)(
+      Self.scenario(id, tasks: small.tasks, limit: 1, cancels: small.cancels)
+    )
+    let verdict = try Explorer(preemptions: small.preemptions)(scenario.scenario)
+    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.found == nil)
+    #expect((verdict.failed, verdict.givenUp, verdict.tasksLost) == (0, 0, 0))
+    #expect(verdict.schedules > between.schedules)
+  }
+
   @Test(arguments: mechanisms, [1, 2])
   func `the reduced search sees what the unreduced one sees`(id: String, limit: Int) throws {
     for cancels in [false, true] {
