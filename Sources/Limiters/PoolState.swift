@@ -141,8 +141,8 @@ struct PoolState<Waiter> {
   /// Ends a loan: the element goes to the first waiter or lies idle.
   mutating func giveBack(_ loan: PoolLoan, at now: Duration = .zero) -> Ending {
     guard isCurrent(loan) else { return .over }
-    guard !isShutDown, let element = places[loan.place].element else { return giveUp(loan) }
-    if let next = waiters.popFirst() {
+    guard !isShutDown, places[loan.place].element != nil else { return giveUp(loan) }
+    if waiters.count > 0, let element = places[loan.place].element, let next = waiters.popFirst() {
       return .hand(.element(element, lend(loan.place)), to: next)
     }
     places[loan.place].isLent = false
