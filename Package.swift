@@ -175,6 +175,7 @@ let package = Package(
       "Grading",
       "Basics",
       "Experiments",
+      "Exploration",
       "GradeReport",
       "Rendering",
       "Mechanisms",
@@ -201,7 +202,7 @@ let package = Package(
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
     tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook"),
-    tests("GradingTests", "Grading", "GradeReport", "Limiters"),
+    tests("GradingTests", "Grading", "GradeReport", "Exploration", "Limiters"),
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(
       name: "echo-editor",
@@ -248,7 +249,7 @@ if Context.environment["CONCURRENCY_LAB_EXERCISE"] != nil {
   package.targets.append(
     .executableTarget(
       name: "grade",
-      dependencies: ["Grading", "Limiters"],
+      dependencies: ["Grading", "Exploration", "Limiters"],
       path: "Learner",
       swiftSettings: dialect
     )

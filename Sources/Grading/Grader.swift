@@ -1,4 +1,6 @@
+internal import Basics
 internal import Experiments
+internal import Exploration
 internal import GradeReport
 internal import Mechanisms
 internal import Rendering
@@ -78,6 +80,56 @@ package enum Grader {
       { await cancellationStorm(entry, seed) },
       { await throughput(entry, seed) },
     ])
+  }
+
+  /// Lesson 17: a test that passes what is right, and finds what is not.
+  package static func test<Test: LearnerTest>(_ type: Test.Type) -> GradeBook {
+    GradeBook([
+      { await judged(type, "right", "a cache that keeps its promises") { RightCache() } },
+      { await judged(type, "right_too", "another that does") { WaitingCache(.none) } },
+      {
+        await judged(type, "once", "a cache that breaks promise 1", isRight: false) {
+          WaitingCache(.downloadsTwice)
+        }
+      },
+      {
+        await judged(type, "own", "a cache that breaks promise 2", isRight: false) {
+          WaitingCache(.mixesUp)
+        }
+      },
+      {
+        await judged(type, "answered", "a cache that breaks promise 3", isRight: false) {
+          WaitingCache(.forgets)
+        }
+      },
+    ])
+  }
+
+  /// Explores a learner's test with one cache.
+  private static func judged<Test: LearnerTest>(
+    _ type: Test.Type,
+    _ name: String,
+    _ what: String,
+    isRight: Bool = true,
+    _ make: @escaping @Sendable () -> any LearnerCache
+  ) async -> GradeItem {
+    do {
+      let verdict = try await onOwnThread { () throws(Exploration.ExplorationFailure) in
+        try explore("your test", schedules: mostSchedules) { try await type.check(make()) }
+      }
+      return GradeItem(
+        name,
+        passed: isRight,
+        "\(what): your test passes it, in \(verdict.schedules) schedules"
+      )
+    } catch {
+      return GradeItem(
+        name,
+        passed: !isRight,
+        "\(what): your test refuses it",
+        story: isRight ? error.description : ""
+      )
+    }
   }
 
   // MARK: Exploring

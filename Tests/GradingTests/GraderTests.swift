@@ -1,3 +1,4 @@
+import Exploration
 import GradeReport
 import Limiters
 import Synchronization
@@ -236,5 +237,43 @@ import Testing
     let (passed, failed) = await grade(Grader.account(Miser.self))
     #expect(passed.contains("safety"))
     #expect(failed?.name == "paid_out")
+  }
+
+  private enum GoodTest: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws {
+      async let one = cache.value(for: "logo")
+      async let two = cache.value(for: "logo")
+      async let other = cache.value(for: "photograph")
+      let values = await [one, two, other]
+      try require(values == [4, 4, 10])
+      try require(await cache.downloads == 2)
+    }
+  }
+
+  private enum OneAfterTheOther: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws {
+      for _ in 1...2 { try require(await cache.value(for: "logo") == 4) }
+      try require(await cache.downloads == 1)
+    }
+  }
+
+  private enum RefusesAll: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws { try require(false) }
+  }
+
+  @Test func `a test that finds every planted defect and passes what is right passes`() async {
+    #expect(await grade(Grader.test(GoodTest.self)).failed == nil)
+  }
+
+  @Test func `a test that does one thing after the other finds nothing`() async {
+    let (passed, failed) = await grade(Grader.test(OneAfterTheOther.self))
+    #expect(passed.contains("right_too"))
+    #expect(failed?.name == "once")
+  }
+
+  @Test func `a test that refuses what is right fails, and is told the schedule`() async {
+    let (_, failed) = await grade(Grader.test(RefusesAll.self))
+    #expect(failed?.name == "right")
+    #expect(failed?.story.contains("to run it again: ") == true)
   }
 }

@@ -78,7 +78,7 @@ struct ImportDirections {
     ),
     "Grading": Room(
       rooms: [
-        "Basics", "Experiments", "GradeReport", "Rendering", "Mechanisms", "Tracing",
+        "Basics", "Experiments", "Exploration", "GradeReport", "Rendering", "Mechanisms", "Tracing",
         "Workloads",
       ]
     ),

@@ -73,7 +73,7 @@ import Testing
     let text = Banner.text(Display(), lessons: packageFolder + "/Lessons")
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.count == 5)
-    #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 16 lessons")
+    #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 17 lessons")
     #expect(Banner.text(Display(ascii: true), lessons: nil).allSatisfy { $0.isASCII })
     let narrow = Banner.text(Display(width: 40), lessons: packageFolder + "/Lessons")
     #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 })

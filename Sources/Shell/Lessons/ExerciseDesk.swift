@@ -22,6 +22,7 @@ struct ExerciseHarness: Sendable {
     "cancellable-limiter": ExerciseHarness(type: "MyLimiter", grader: "cancellableLimiter"),
     "pool": ExerciseHarness(type: "MyPool", grader: "pool"),
     "account": ExerciseHarness(type: "MyAccount", grader: "account"),
+    "test": ExerciseHarness(type: "MyTest", grader: "test"),
     "design": ExerciseHarness(type: "MyLimiter", grader: "design"),
   ]
 

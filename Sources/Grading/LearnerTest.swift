@@ -1,0 +1,69 @@
+/// What a learner writes in the exercise on testing: it tells a cache that keeps its promises from one that
+/// does not, when it is explored.
+package protocol LearnerTest: Sendable {
+  /// Uses a new cache, and throws when a promise is broken.
+  static func check(_ cache: any LearnerCache) async throws
+}
+
+/// A cache of things that are downloaded; the value of a key is its length.
+package protocol LearnerCache: Actor {
+  /// Downloads the value unless it is there or on its way.
+  func value(for key: String) async -> Int
+
+  /// How many downloads have begun.
+  var downloads: Int { get }
+}
+
+/// Keeps the download from the moment at which it looked for it.
+actor RightCache: LearnerCache {
+  private var values: [String: Task<Int, Never>] = [:]
+  private(set) var downloads = 0
+
+  func value(for key: String) async -> Int {
+    let task = values[key] ?? Task { await download(key) }
+    values[key] = task
+    return await task.value
+  }
+
+  private func download(_ key: String) async -> Int {
+    downloads += 1
+    await Task.yield()
+    return key.count
+  }
+}
+
+/// Right too, with waiters of its own; wrong in one way when told to be.
+actor WaitingCache: LearnerCache {
+  enum Defect {
+    case none
+    /// Two who ask together both download.
+    case downloadsTwice
+    /// Who asks during a download gets what is being downloaded, whatever it is.
+    case mixesUp
+    /// Who begins to wait just when the download ends waits for ever.
+    case forgets
+  }
+
+  private let defect: Defect
+  private var values: [String: Int] = [:]
+  private var waiting: [String: [CheckedContinuation<Int, Never>]] = [:]
+  private(set) var downloads = 0
+
+  init(_ defect: Defect) { self.defect = defect }
+
+  func value(for key: String) async -> Int {
+    if let value = values[key] { return value }
+    let place = defect == .mixesUp ? "" : key
+    if waiting[place] != nil, defect != .downloadsTwice {
+      // Here the actor is open, and the download may end.
+      if defect == .forgets { await Task.yield() }
+      return await withCheckedContinuation { waiting[place, default: []].append($0) }
+    }
+    waiting[place] = []
+    downloads += 1
+    await Task.yield()
+    values[key] = key.count
+    for waiter in waiting.removeValue(forKey: place) ?? [] { waiter.resume(returning: key.count) }
+    return key.count
+  }
+}
