@@ -60,8 +60,8 @@ struct ImportDirections {
     ),
     "Shell": Room(
       rooms: [
-        "ChildProcesses", "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms",
-        "Tracing", "Workloads", "Basics",
+        "ChildProcesses", "Experiments", "Exploration", "Rendering", "LessonBook", "GradeReport",
+        "Mechanisms", "Tracing", "Workloads", "Basics",
       ]
     ),
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
@@ -78,8 +78,8 @@ struct ImportDirections {
     ),
     "Grading": Room(
       rooms: [
-        "Basics", "Experiments", "GradeReport", "Rendering", "Mechanisms", "Tracing",
-        "Workloads",
+        "Basics", "Experiments", "Exploration", "GradeReport", "Rendering", "Mechanisms",
+        "Tracing", "Workloads",
       ]
     ),
     "lab": Room(rooms: ["Shell", "Terminal", "Basics"], packages: ["ArgumentParser"]),
