@@ -138,6 +138,7 @@ let package = Package(
     room(
       "Shell",
       "Experiments",
+      "Exploration",
       "Rendering",
       "LessonBook",
       "ChildProcesses",
@@ -202,7 +203,15 @@ let package = Package(
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
     tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook"),
-    tests("GradingTests", "Grading", "GradeReport", "Exploration", "Limiters"),
+    tests(
+      "GradingTests",
+      "Grading",
+      "GradeReport",
+      "Exploration",
+      "Limiters",
+      "Mechanisms",
+      "Basics"
+    ),
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(
       name: "echo-editor",

@@ -1,19 +1,19 @@
 internal import Basics
-internal import Exploration
+package import Exploration
 internal import Mechanisms
 internal import Synchronization
 
 /// What an exploration found, as plain values for views.
-package struct ExplorationReport: Sendable {
+package struct ExplorationReport: Sendable, Codable {
   /// How to look for schedules.
-  package enum Strategy: String, CaseIterable, Hashable, Sendable {
+  package enum Strategy: String, CaseIterable, Hashable, Sendable, Codable {
     case exhaustive
     case random
     case pct
   }
 
   /// One step of a schedule, in words.
-  package struct Step: Hashable, Sendable {
+  package struct Step: Hashable, Sendable, Codable {
     /// From 1.
     package var number: Int
     /// `t02`, or `·` for the driver, or `helper`.
@@ -30,21 +30,55 @@ package struct ExplorationReport: Sendable {
   }
 
   /// Where a task is after a step.
-  package enum TaskState: Hashable, Sendable {
+  package enum TaskState: Hashable, Sendable, Codable {
     case absent
     case waiting
     case running
     case ended(TraceEnd)
   }
 
-  package enum TraceEnd: Hashable, Sendable {
+  package enum TraceEnd: Hashable, Sendable, Codable {
     case finished
     case failed
     case cancelled
   }
 
+  /// A broken promise: its kind, such as `over-admission`, and what was broken in words.
+  package struct Broken: Hashable, Sendable, Codable {
+    package var kind: String
+    package var message: String
+
+    /// A program that ended in the middle of a schedule, with what it said last.
+    package static func trap(_ message: String) -> Self {
+      Self(kind: Violation.Kind.trap.rawValue, message: message)
+    }
+
+    /// A step that does not end.
+    package static func livelock(_ message: String) -> Self {
+      Self(kind: Violation.Kind.livelock.rawValue, message: message)
+    }
+  }
+
+  /// Two steps whose order matters, by their numbers.
+  package struct Race: Hashable, Sendable, Codable {
+    package var first: Int
+    package var second: Int
+  }
+
+  /// How many schedules broke a promise.
+  package struct Failure: Hashable, Sendable, Codable {
+    package var kind: String
+    package var count: Int
+  }
+
+  /// The schedule first found to break a promise, and the smallest that does.
+  package struct Found: Sendable, Codable {
+    package var schedule: String
+    package var minimum: ScheduleDescription
+  }
+
   /// A schedule told step by step.
-  package struct ScheduleDescription: Sendable {
+  package struct ScheduleDescription: Sendable, Codable {
     package var steps: [Step]
     /// The number of the last step that belongs to the schedule; what follows is the aftermath.
     package var length: Int
@@ -52,10 +86,8 @@ package struct ExplorationReport: Sendable {
     package var cancellations: Int
     package var tasks: Int
     package var limit: Int?
-    /// The kind of promise broken, such as `over-admission`, and what was broken in words.
-    package var violation: (kind: String, message: String)?
-    /// Two steps whose order matters.
-    package var race: (first: Int, second: Int)?
+    package var violation: Broken?
+    package var race: Race?
     /// Whether nothing smaller fails.
     package var isMinimal: Bool
     /// The line that replays it.
@@ -73,9 +105,8 @@ package struct ExplorationReport: Sendable {
   package var elapsed: Duration
   package var failed: Int
   /// How many schedules broke which promise, the gravest first.
-  package var failures: [(kind: String, count: Int)]
-  /// The schedule first found to break a promise, and the smallest that does.
-  package var found: (schedule: String, minimum: ScheduleDescription)?
+  package var failures: [Failure]
+  package var found: Found?
   package var wasInterrupted: Bool
   /// Whether the search ended at its number of schedules, with more to look at.
   package var isCut: Bool {
@@ -94,7 +125,7 @@ package struct ExplorationReport: Sendable {
 }
 
 /// How to explore.
-package struct ExplorationPlan: Sendable {
+package struct ExplorationPlan: Sendable, Codable {
   package var strategy = ExplorationReport.Strategy.exhaustive
   /// How many schedules to look at, at most.
   package var schedules: Int
@@ -138,8 +169,16 @@ package struct ExplorationPlan: Sendable {
 package final class ExplorationControl: Sendable {
   private let isStopped = Atomic(false)
   private let looked = Atomic(0)
+  /// What another program reads and writes who explores here on its behalf.
+  private let journal = ScheduleJournal.ofThisProgram
 
   package init() {}
+
+  /// Has it stand for an exploration in another program, which keeps this journal.
+  package func follow(_ journal: ScheduleJournal) {
+    looked.store(journal.schedules, ordering: .relaxed)
+    if shouldStop() { journal.stop() }
+  }
 
   package func stop() { isStopped.store(true, ordering: .relaxed) }
 
@@ -151,7 +190,9 @@ package final class ExplorationControl: Sendable {
     return shouldStop()
   }
 
-  func shouldStop() -> Bool { isStopped.load(ordering: .relaxed) }
+  func shouldStop() -> Bool {
+    isStopped.load(ordering: .relaxed) || journal?.isStopAsked == true
+  }
 }
 
 extension ExplorationScenario {
@@ -179,7 +220,10 @@ extension ExplorationScenario {
         let verdict = try exploration(scenario, shouldStop: control.shouldStop)
         let found = try verdict.found.map { found in
           let minimum = try Minimum(of: found, in: scenario, shouldStop: control.shouldStop)
-          return (schedule: "\(found.schedule)", minimum: description(of: minimum))
+          return ExplorationReport.Found(
+            schedule: "\(found.schedule)",
+            minimum: description(of: minimum)
+          )
         }
         return report(verdict, plan, found)
       }
@@ -189,14 +233,15 @@ extension ExplorationScenario {
   }
 
   /// Runs one schedule again and tells what happened.
-  package func replay(_ schedule: String) async throws(ExplorationFailure)
-    -> ExplorationReport.ScheduleDescription
-  {
+  package func replay(
+    _ schedule: String,
+    withAftermath: Bool = true
+  ) async throws(ExplorationFailure) -> ExplorationReport.ScheduleDescription {
     let scenario = scenario
     do {
       return try await onOwnThread { [self] in
         let schedule = try Schedule(parsing: schedule)
-        let replay = try Replay(of: schedule, in: scenario, withAftermath: true)
+        let replay = try Replay(of: schedule, in: scenario, withAftermath: withAftermath)
         return description(of: replay, schedule, tasks: tasks, race: nil, isMinimal: false)
       }
     } catch {
@@ -225,7 +270,7 @@ extension ExplorationScenario {
   private func report(
     _ verdict: Verdict,
     _ plan: ExplorationPlan,
-    _ found: (schedule: String, minimum: ExplorationReport.ScheduleDescription)?
+    _ found: ExplorationReport.Found?
   ) -> ExplorationReport {
     ExplorationReport(
       scenario: self,
@@ -238,7 +283,7 @@ extension ExplorationScenario {
       elapsed: verdict.elapsed,
       failed: verdict.failed,
       failures: Violation.Kind.allCases.compactMap { kind in
-        verdict.failures[kind].map { (kind.rawValue, $0) }
+        verdict.failures[kind].map { ExplorationReport.Failure(kind: kind.rawValue, count: $0) }
       },
       found: found,
       wasInterrupted: verdict.wasInterrupted,
@@ -247,6 +292,36 @@ extension ExplorationScenario {
       firstFailureAt: verdict.firstFailureAt,
       notAsked: notAsked(verdict, plan),
       tasksLost: verdict.tasksLost
+    )
+  }
+
+  /// The report of an exploration that a schedule ended.
+  func report(
+    endedBy broken: ExplorationReport.Broken,
+    _ story: ExplorationReport.ScheduleDescription,
+    _ plan: ExplorationPlan,
+    schedules: Int,
+    steps: Int,
+    elapsed: Duration
+  ) -> ExplorationReport {
+    ExplorationReport(
+      scenario: self,
+      strategy: plan.strategy,
+      seed: plan.seed,
+      preemptions: plan.preemptions,
+      isExhaustive: false,
+      schedules: schedules,
+      steps: steps,
+      elapsed: elapsed,
+      failed: 1,
+      failures: [ExplorationReport.Failure(kind: broken.kind, count: 1)],
+      found: ExplorationReport.Found(schedule: story.schedule, minimum: story),
+      wasInterrupted: false,
+      givenUp: 0,
+      stoppedAtFirst: true,
+      firstFailureAt: schedules,
+      notAsked: ["what the schedules behind this one do"],
+      tasksLost: 0
     )
   }
 
@@ -271,7 +346,7 @@ extension ExplorationScenario {
       of: minimum.replay,
       minimum.schedule,
       tasks: minimum.scenario.tasks,
-      race: minimum.race,
+      race: minimum.race.map { ExplorationReport.Race(first: $0.first, second: $0.second) },
       isMinimal: minimum.isMinimal
     )
   }
@@ -280,7 +355,7 @@ extension ExplorationScenario {
     of replay: Replay,
     _ schedule: Schedule,
     tasks: Int,
-    race: (first: Int, second: Int)?,
+    race: ExplorationReport.Race?,
     isMinimal: Bool
   ) -> ExplorationReport.ScheduleDescription {
     ExplorationReport.ScheduleDescription(
@@ -290,7 +365,7 @@ extension ExplorationScenario {
       cancellations: replay.steps.prefix(replay.length).count { $0.choice.kind == .cancel },
       tasks: tasks,
       limit: effectiveLimit,
-      violation: replay.violation.map { ($0.kind.rawValue, $0.message) },
+      violation: replay.violation.map(ExplorationReport.Broken.init),
       race: race,
       isMinimal: isMinimal,
       schedule: "\(schedule)"
@@ -298,9 +373,17 @@ extension ExplorationScenario {
   }
 }
 
+extension ExplorationReport.Broken {
+  init(_ violation: Violation) {
+    self.init(kind: violation.kind.rawValue, message: violation.message)
+  }
+}
+
 /// Why something cannot be explored or replayed; one line.
-package struct ExplorationFailure: Error, Hashable, CustomStringConvertible {
+package struct ExplorationFailure: Error, Hashable, CustomStringConvertible, Codable {
   package let description: String
+
+  package init(description: String) { self.description = description }
 }
 
 extension ExplorationReport.Step {

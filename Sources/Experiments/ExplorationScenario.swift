@@ -203,3 +203,19 @@ private struct ScenarioWorld: World {
 
   func spin(for nanoseconds: Int64) {}
 }
+
+/// As its name, which says all of it.
+extension ExplorationScenario: Codable {
+  package init(from decoder: any Decoder) throws {
+    let name = try decoder.singleValueContainer().decode(String.self)
+    guard let scenario = ExplorationScenario(name: name) else {
+      throw ExplorationFailure(description: "no scenario is named '\(name)'")
+    }
+    self = scenario
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(name)
+  }
+}

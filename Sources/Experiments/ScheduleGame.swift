@@ -6,81 +6,160 @@ internal import Exploration
 /// A value: a copy is a fork.
 package struct ScheduleGame: Sendable {
   /// Something that can happen next.
-  package struct Option: Hashable, Sendable {
+  package struct Option: Hashable, Sendable, Codable {
     package var actor: String
     /// What it will do, if chosen.
     package var description: String
+    /// As in schedules.
+    var choice: String
+    /// How it ends the program, if it does.
+    var broken: ExplorationReport.Broken?
+  }
+
+  /// Somebody who cannot go on by itself.
+  package struct Waiter: Hashable, Sendable, Codable {
+    package var task: Int
+    /// The step after which it has waited.
+    package var since: Int
+    package var isCancelled: Bool
+  }
+
+  /// A choice that ends the program.
+  package struct End: Hashable, Sendable, Codable {
+    var choice: String
+    var broken: ExplorationReport.Broken
+  }
+
+  /// Where the game stands.
+  package struct Position: Sendable, Codable {
+    /// What can happen next; empty when the schedule is over.
+    package var options: [Option] = []
+    package var waiters: [Waiter] = []
+    /// The steps so far.
+    package var steps: [ExplorationReport.Step]
+    package var isOver: Bool
+    package var violation: ExplorationReport.Broken?
+    /// The line that replays the steps so far.
+    package var schedule: String
+
+    init(endedBy broken: ExplorationReport.Broken, _ story: ExplorationReport.ScheduleDescription) {
+      steps = story.steps
+      isOver = true
+      violation = broken
+      schedule = story.schedule
+    }
+
+    fileprivate init(_ stepper: Stepper, tasks: Int, _ ends: [End]) {
+      options = stepper.options.map { option in
+        let text = option.choice.text
+        let end = ends.first { $0.choice == text }
+        return Option(
+          actor: option.outcome?.actor ?? StepRecord.actor(of: option.choice),
+          description: option.outcome?.description ?? "ends the program",
+          choice: text,
+          broken: end?.broken
+        )
+      }
+      waiters = stepper.waiters.map {
+        Waiter(task: $0.task, since: $0.since, isCancelled: $0.isCancelled)
+      }
+      steps = ExplorationReport.Step.all(stepper.steps, tasks: tasks)
+      isOver = stepper.isOver
+      violation = stepper.violation.map(ExplorationReport.Broken.init)
+      schedule = "\(stepper.schedule)"
+    }
   }
 
   package let scenario: ExplorationScenario
-  private var stepper: Stepper
+  private let place: ExplorationPlace
+  package private(set) var position: Position
+  private var choices: [Choice] = []
 
   /// Begins before the first step.
-  package init(_ scenario: ExplorationScenario) async throws(ExplorationFailure) {
+  package init(
+    _ scenario: ExplorationScenario,
+    in place: ExplorationPlace = .here
+  ) async throws(ExplorationFailure) {
     self.scenario = scenario
-    let explored = scenario.scenario
-    do {
-      stepper = try await onOwnThread { () throws(ScheduleError) in try Stepper(explored) }
-    } catch { throw ExplorationFailure(description: "\(error)") }
+    self.place = place
+    position = try await place.look(
+      at: Schedule(scenario: scenario.name, choices: []),
+      goesOn: false
+    )
   }
 
-  /// What can happen next; empty when the schedule is over.
-  package var options: [Option] {
-    stepper.options.map { Option(actor: $0.outcome.actor, description: $0.outcome.description) }
-  }
-
-  /// Who waits for others, and since which step.
-  package var waiters: [(task: Int, since: Int, isCancelled: Bool)] {
-    stepper.waiters.map { ($0.task, $0.since, $0.isCancelled) }
-  }
-
-  /// The steps so far.
-  package var steps: [ExplorationReport.Step] {
-    ExplorationReport.Step.all(stepper.steps, tasks: scenario.tasks)
-  }
-
-  package var isOver: Bool { stepper.isOver }
-
-  /// The kind of promise that is broken, and what was broken in words.
-  package var violation: (kind: String, message: String)? {
-    stepper.violation.map { ($0.kind.rawValue, $0.message) }
-  }
-
-  /// The line that replays the steps so far.
-  package var schedule: String { "\(stepper.schedule)" }
+  package var options: [Option] { position.options }
+  package var waiters: [Waiter] { position.waiters }
+  package var steps: [ExplorationReport.Step] { position.steps }
+  package var isOver: Bool { position.isOver }
+  package var violation: ExplorationReport.Broken? { position.violation }
+  package var schedule: String { position.schedule }
 
   /// Lets the option of that place happen, counted from 0.
   package func choosing(_ index: Int) async throws(ExplorationFailure) -> ScheduleGame {
-    try await changed { stepper throws(ScheduleError) in try stepper.choose(index) }
+    try await at(choices + [try choice(options[index].choice)])
   }
 
   /// Takes the last steps back.
   package func goingBack(_ count: Int) async throws(ExplorationFailure) -> ScheduleGame {
-    try await changed { stepper throws(ScheduleError) in try stepper.back(count) }
+    try await at(choices.dropLast(max(0, count)))
   }
 
   /// Goes back to just behind that step, 0 being the beginning.
   package func going(to step: Int) async throws(ExplorationFailure) -> ScheduleGame {
-    try await changed { stepper throws(ScheduleError) in try stepper.go(to: step) }
+    try await at(choices.prefix(max(0, step)))
   }
 
   /// Goes on by the default choices until the schedule is over.
   package func goingOn() async throws(ExplorationFailure) -> ScheduleGame {
-    try await changed { stepper throws(ScheduleError) in try stepper.goOn() }
+    try await at(choices[...], goesOn: true)
   }
 
-  private func changed(
-    _ change: @escaping @Sendable (inout Stepper) throws(ScheduleError) -> Void
+  private func at(
+    _ choices: some Collection<Choice>,
+    goesOn: Bool = false
   ) async throws(ExplorationFailure) -> ScheduleGame {
     var game = self
-    let before = stepper
+    game.position = try await place.look(
+      at: Schedule(scenario: scenario.name, choices: Array(choices)),
+      goesOn: goesOn
+    )
+    game.choices = try Self.parsed(game.position.schedule).choices
+    return game
+  }
+
+  private func choice(_ text: String) throws(ExplorationFailure) -> Choice {
+    guard let choice = try Self.parsed("v2:\(scenario.name):-:\(text)").choices.first else {
+      throw ExplorationFailure(description: "'\(text)' is no choice")
+    }
+    return choice
+  }
+
+  private static func parsed(_ schedule: String) throws(ExplorationFailure) -> Schedule {
+    do { return try Schedule(parsing: schedule) } catch {
+      throw ExplorationFailure(description: "\(error)")
+    }
+  }
+}
+
+extension ExplorationScenario {
+  /// What can happen behind a schedule; what `ends` the program is not tried.
+  func look(
+    at schedule: String,
+    goesOn: Bool,
+    ends: [ScheduleGame.End]
+  ) async throws(ExplorationFailure) -> ScheduleGame.Position {
+    let (explored, tasks) = (scenario, tasks)
     do {
-      game.stepper = try await onOwnThread { () throws(ScheduleError) in
-        var stepper = before
-        try change(&stepper)
-        return stepper
+      return try await onOwnThread { () throws(ScheduleError) in
+        var stepper = try Stepper(
+          explored,
+          at: try Schedule(parsing: schedule),
+          without: Set(ends.map(\.choice))
+        )
+        if goesOn { try stepper.goOn() }
+        return ScheduleGame.Position(stepper, tasks: tasks, ends)
       }
     } catch { throw ExplorationFailure(description: "\(error)") }
-    return game
   }
 }

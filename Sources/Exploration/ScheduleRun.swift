@@ -62,6 +62,7 @@ final class ScheduleRun: @unchecked Sendable {
   var hasLostThreads: Bool { (carriers?.lost ?? 0) > Carriers.mostLost }
 
   private let reduction: Reduction
+  private let journal = ScheduleJournal.ofThisProgram
   private var context: ScenarioContext?
   @exclusivity(unchecked) private var instance: ScenarioInstance?
   @exclusivity(unchecked) private var handles: [Task<Void, Never>] = []
@@ -93,6 +94,7 @@ final class ScheduleRun: @unchecked Sendable {
     executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
     if scenario.inside { carriers = Carriers(self) }
     executor.carriers = carriers
+    journal?.begin(scenario.name)
   }
 
   /// Ends threads and breaks circles; call it when no more schedules follow.
@@ -113,6 +115,7 @@ final class ScheduleRun: @unchecked Sendable {
     guard let context else { fatalError("a closed run was begun again") }
     GlobalPoolHook.setCurrent(executor)
     executor.reset(tasks: scenario.tasks)
+    journal?.beginSchedule()
     monitor.reset()
     record?.reset()
     steps = 0
@@ -187,6 +190,7 @@ final class ScheduleRun: @unchecked Sendable {
     let agent = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
+    journal?.note(option.choice)
     record?.begin(
       option.choice,
       isPreemption: isPreemption(option),
@@ -411,6 +415,9 @@ final class ScheduleRun: @unchecked Sendable {
   func end() {
     isLive = false
     defer { GlobalPoolHook.setCurrent(nil) }
+    if journal?.leavesUnfinished == true, monitor.ended < scenario.tasks {
+      return handles.removeAll(keepingCapacity: true)
+    }
     if let carriers, carriers.isBusy || !carriers.threads.isEmpty {
       // Jobs in the middle come first: only then can anything run to its end on one thread.
       var left = 10_000

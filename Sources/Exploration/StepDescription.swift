@@ -9,6 +9,11 @@ extension StepRecord {
     return "helper"
   }
 
+  /// Who acts in a step of which no more is known than the choice.
+  package static func actor(of choice: Choice) -> String {
+    choice.isInterference ? "·" : PropertyMonitor.name(Int(choice.agent))
+  }
+
   /// What happened, in one line: "arrives; waits".
   package var description: String {
     var parts: [String] = []

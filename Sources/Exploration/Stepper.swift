@@ -9,8 +9,8 @@ package struct Stepper: Sendable {
   /// Something that can happen next, and what it will do.
   package struct Option: Hashable, Sendable {
     package var choice: Choice
-    /// The step as it will be recorded if it is chosen.
-    package var outcome: StepRecord
+    /// The step as it will be recorded if it is chosen; nil if it was not to be tried.
+    package var outcome: StepRecord?
   }
 
   /// Somebody who cannot go on by itself.
@@ -32,6 +32,7 @@ package struct Stepper: Sendable {
   /// Whether nothing can run any more, or a promise is broken.
   package private(set) var isOver = false
   private var choices: [Choice] = []
+  private var untried: Set<String> = []
   private var fingerprint: UInt64 = 0
 
   /// Begins before the first step.
@@ -43,11 +44,20 @@ package struct Stepper: Sendable {
 
   /// Begins behind the last step of `schedule`.
   ///
+  /// - Parameters:
+  ///   - scenario: what is run.
+  ///   - schedule: where to begin.
+  ///   - untried: choices, as in schedules, that end the program if they are taken there.
   /// - Throws: `ScheduleError` when it belongs to another scenario or cannot be followed.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
-  package init(_ scenario: Scenario, at schedule: Schedule) throws(ScheduleError) {
+  package init(
+    _ scenario: Scenario,
+    at schedule: Schedule,
+    without untried: Set<String> = []
+  ) throws(ScheduleError) {
     _ = try Replay(of: schedule, in: scenario)
     self.scenario = scenario
+    self.untried = untried
     choices = schedule.choices
     try look()
   }
@@ -107,6 +117,10 @@ package struct Stepper: Sendable {
     let next = try lookNow(run)
     options = []
     for choice in next {
+      if untried.contains(choice.text) {
+        options.append(Option(choice: choice, outcome: nil))
+        continue
+      }
       run.begin()
       defer { run.end() }
       try run.follow(choices + [choice])

@@ -23,11 +23,25 @@ package struct GradeItem: Hashable, Sendable, Codable {
 /// A program that crashes or hangs has told what it had found until then.
 package struct GradeLine: Hashable, Sendable, Codable {
   package var item: GradeItem?
+  /// The name of the item that is looked at from now on.
+  package var asking: String?
   /// Every item was looked at, and all passed.
   package var passed: Bool?
+  /// What was drawn was drawn from this.
+  package var seed: UInt64?
 
-  package init(item: GradeItem? = nil, passed: Bool? = nil) {
+  /// In the environment: the file in which the grading program notes the schedule in progress.
+  package static let journalVariable = "CONCURRENCY_LAB_JOURNAL"
+
+  package init(
+    item: GradeItem? = nil,
+    asking: String? = nil,
+    passed: Bool? = nil,
+    seed: UInt64? = nil
+  ) {
     self.item = item
+    self.asking = asking
     self.passed = passed
+    self.seed = seed
   }
 }

@@ -1,18 +1,36 @@
+internal import Basics
+internal import Dispatch
+internal import Exploration
 internal import Foundation
-package import GradeReport
+internal import GradeReport
+internal import Synchronization
 
-/// Grades one learner's code, item by item, up to the first that fails.
+/// Grades one learner's code, question by question, up to the first that fails.
 package struct GradeBook: Sendable {
-  private let items: [@Sendable () async -> GradeItem]
+  struct Question: Sendable {
+    /// The figure that checks name.
+    let name: String
+    /// Asks it, on a thread that may be held.
+    let ask: @Sendable (Terms) -> GradeItem
+  }
 
-  init(_ items: [@Sendable () async -> GradeItem]) { self.items = items }
+  struct Terms: Sendable {
+    /// What is drawn is drawn from it.
+    var seed: UInt64
+    /// What share of a storm's rounds there are to be.
+    var storm = 1.0
+  }
+
+  private let questions: [Question]
+
+  init(_ questions: [Question]) { self.questions = questions }
 
   /// Grades, and tells `report` of each item.
   ///
   /// - Returns: whether all passed.
-  package func grade(_ report: (GradeItem) -> Void) async -> Bool {
-    for item in items {
-      let item = await item()
+  func grade(_ terms: Terms, _ report: (GradeItem) -> Void) async -> Bool {
+    for question in questions {
+      let item = await onOwnThread { question.ask(terms) }
       report(item)
       if !item.passed { return false }
     }
@@ -20,13 +38,74 @@ package struct GradeBook: Sendable {
   }
 
   /// Grades as a program: to standard output, a line of JSON for each item.
-  package func main() async {
-    let passed = await grade { Self.write(GradeLine(item: $0)) }
-    Self.write(GradeLine(passed: passed))
+  ///
+  /// Runs on the program's first thread and not as a task: what is graded may block every thread of
+  /// the pool. The seed is the first argument; without one it is drawn.
+  package func main() -> Never {
+    let seed =
+      CommandLine.arguments.dropFirst().first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
+    let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
+      .flatMap { ScheduleJournal(file: $0) }
+    journal?.use()
+    var passed = true
+    for question in questions where passed {
+      journal?.clear()
+      Self.write(GradeLine(asking: question.name, seed: seed))
+      let item = question.ask(Terms(seed: seed))
+      Self.write(GradeLine(item: item))
+      passed = item.passed
+    }
+    Self.write(GradeLine(passed: passed, seed: seed))
+    // Not `exit`, which waits for what threads that hang may hold.
+    _exit(0)
   }
 
   private static func write(_ line: GradeLine) {
     guard let data = try? JSONEncoder().encode(line) else { return }
     FileHandle.standardOutput.write(data + Data("\n".utf8))
+  }
+}
+
+extension GradeBook.Question {
+  /// A question that is a task, asked from a thread that waits for it.
+  ///
+  /// - Parameters:
+  ///   - name: the figure that checks name.
+  ///   - asked: what is asked, for the sentence when no answer comes.
+  ///   - seconds: how long an answer may take.
+  ///   - body: asks it.
+  /// - Returns: the question; its item fails when no answer comes.
+  static func task(
+    _ name: String,
+    _ asked: String,
+    seconds: Int = 60,
+    _ body: @escaping @Sendable (_ seed: UInt64) async -> GradeItem
+  ) -> Self {
+    Self(name: name) { terms in
+      let answer = Mutex<GradeItem?>(nil)
+      let isThere = DispatchSemaphore(value: 0)
+      Task.detached {
+        let item = await body(terms.seed)
+        answer.withLock { $0 = item }
+        isThere.signal()
+      }
+      // Looks, not a clock: a machine that was stopped meanwhile has not run meanwhile.
+      let journal = ScheduleJournal.ofThisProgram
+      var (steps, still) = (0, 0)
+      for _ in 0..<(10 * seconds) where still < 100 {
+        _ = isThere.wait(timeout: .now() + .milliseconds(100))
+        if let item = answer.withLock({ $0 }) { return item }
+        let now = journal?.schedule == nil ? 0 : journal?.steps ?? 0
+        still = now == 0 || now != steps ? 0 : still + 1
+        steps = now
+      }
+      let place = journal?.schedule.map { ", in the middle of the schedule \($0)" } ?? ""
+      return GradeItem(
+        name,
+        passed: false,
+        "\(asked): no end within \(still < 100 ? seconds : 10) s\(place). Look for a task that nobody wakes, and for a loop that "
+          + "asks again and again instead of waiting"
+      )
+    }
   }
 }

@@ -16,10 +16,21 @@ package struct Bank: Sendable {
   package func approve() async { await Task.yield() }
 }
 
+/// What simulated tasks withdraw, and from how much.
+enum LearnerAccountLedger {
+  /// Enough for a withdrawal of 60 for each permit of the limit, and some change.
+  static func balance(limit: Int) -> Int { 60 * limit + 40 }
+
+  /// As many as the task serves milliseconds; 60 where time is not measured.
+  static func amount(of task: SimulatedTask) -> Int {
+    task.service < 1_000_000 ? 60 : Int(task.service / 1_000_000)
+  }
+}
+
 /// Carries withdrawals through a learner's account.
 ///
-/// The account has 60 for each permit of the limit, and some change; each task withdraws 60 and holds
-/// it while it serves. So more tasks in service than the limit is an account overdrawn.
+/// Each task withdraws its amount and holds it while it serves. So where all withdraw 60, more tasks in
+/// service than the limit is an account overdrawn.
 package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
   package static var id: String { "yours" }
 
@@ -29,19 +40,22 @@ package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
       cancellation: .neverWaits,
       lendsPermitsOnly: false,
       summary: "your account",
-      explanation: "The account you have written; a task is a withdrawal of 60."
+      explanation: "The account you have written; a task is a withdrawal."
     )
   }
 
   private let account: Account
 
   package init(_ setup: MechanismSetup) {
-    account = Account(balance: 60 * setup.limit + 40, bank: Bank())
+    account = Account(
+      balance: LearnerAccountLedger.balance(limit: setup.limit),
+      bank: Bank()
+    )
   }
 
   package func carry(_ visit: Visit) async {
     visit.arrive()
-    if await account.withdraw(60) {
+    if await account.withdraw(LearnerAccountLedger.amount(of: visit.task)) {
       try? await visit.serve()
     } else {
       visit.reject()

@@ -15,7 +15,7 @@ package protocol LearnerPool: Sendable {
 
 /// How a learner's task waits: by a continuation that survives a second resume and reports it.
 package struct Waiting: Sendable {
-  fileprivate let report: (@Sendable (String) -> Void)?
+  let report: (@Sendable (String) -> Void)?
 
   /// The rest of a waiting task, to be resumed exactly once.
   package struct Waiter: Sendable {

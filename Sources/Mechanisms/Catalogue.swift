@@ -28,9 +28,16 @@ package enum Catalogue {
     CatalogueEntry(PlainTasksMechanism.self),
   ]
 
+  /// Limiters that end their program; known by their names, and listed nowhere.
+  private static let programEnders = [
+    CatalogueEntry(LimiterAdapter<TrappingLimiter>.self),
+    CatalogueEntry(LimiterAdapter<CheckedTwiceLimiter>.self),
+    CatalogueEntry(LimiterAdapter<EndlessLoopLimiter>.self),
+  ]
+
   /// The mechanism or specimen of that name.
   package static func entry(_ id: String) -> CatalogueEntry? {
-    (mechanisms + specimens).first { $0.id == id }
+    (mechanisms + specimens + programEnders).first { $0.id == id }
   }
 }
 

@@ -16,7 +16,7 @@ package enum ExplorationText {
   ) -> String {
     var text = line(pieces(of: report, withTime: withTime), format)
     text += line(["not asked: " + report.notAsked.joined(separator: "; ")], format)
-    guard let (_, minimum) = report.found else {
+    guard let minimum = report.found?.minimum else {
       return text + clean(report, format)
     }
     for failure in report.failures {
@@ -33,9 +33,10 @@ package enum ExplorationText {
     -> String
   {
     var text = line([heading(story)], format) + steps(story, format)
-    if let (first, second) = story.race {
+    if let race = story.race {
+      let second = named(race.second, story)
       text += line(
-        ["what matters: step \(named(first, story)) comes before step \(named(second, story))"],
+        ["what matters: step \(named(race.first, story)) comes before step \(second)"],
         format
       )
     }

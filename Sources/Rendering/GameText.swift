@@ -36,13 +36,14 @@ package enum GameText {
     best: Int?,
     _ format: TextFormat
   ) -> String {
-    guard let (kind, message) = game.violation else {
+    guard let broken = game.violation else {
       return paragraph(
         "\(format.glyphs.good) everything has ended and every promise is kept. 'back' or 'goto 0' tries another way.",
         format
       )
     }
-    var text = "\(format.glyphs.bad) \(kind) in \(NumberText.count(count, "step")): \(message)."
+    let steps = NumberText.count(count, "step")
+    var text = "\(format.glyphs.bad) \(broken.kind) in \(steps): \(broken.message)."
     if let best {
       text += " The explorer's best is \(best)."
       if count == best { text += " You matched it." }

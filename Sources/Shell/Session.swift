@@ -66,6 +66,8 @@ package actor Session {
   /// For completion, which does not wait its turn.
   package nonisolated let lessonsFolder: String?
   nonisolated let interruption = Interruption()
+  /// Where the code under study is run step by step.
+  let explorations: ExplorationPlace
   /// How many tasks the last run had, for completion, which does not wait its turn.
   nonisolated let knownTasks = Atomic(0)
 
@@ -82,6 +84,7 @@ package actor Session {
     stops = keepGoing ? [.interrupted, .quit] : [.interrupted, .quit, .unmet, .failed]
     self.classroom = classroom
     lessonsFolder = classroom.folder
+    explorations = classroom.program.map(ExplorationPlace.program) ?? .here
   }
 
   /// Carries out a line, which may hold several commands.

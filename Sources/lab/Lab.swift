@@ -79,6 +79,12 @@ struct Lab: ParsableCommand {
   @Option(help: .hidden)
   var waiters = 1
 
+  @Option(help: .hidden)
+  var errand: String?
+
+  @Option(help: .hidden)
+  var journal: String?
+
   @Argument(
     help: ArgumentHelp(
       "Command files; '-' is standard input. With --check-lessons or --record-lessons: the numbers "
@@ -171,6 +177,7 @@ struct Lab: ParsableCommand {
   private func start() async -> Int32 {
     // The second process of the command 'starve'.
     if let starve { StarvationProcess.run(wait: starve, waiters: waiters) }
+    if let errand { await ExplorationProcess.run(errand, journal: journal) }
     Signals.shared.start()
     let console = Console(
       TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width),

@@ -60,8 +60,8 @@ struct ImportDirections {
     ),
     "Shell": Room(
       rooms: [
-        "ChildProcesses", "Experiments", "Rendering", "LessonBook", "GradeReport", "Mechanisms",
-        "Tracing", "Workloads", "Basics",
+        "ChildProcesses", "Experiments", "Exploration", "Rendering", "LessonBook", "GradeReport",
+        "Mechanisms", "Tracing", "Workloads", "Basics",
       ]
     ),
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),

@@ -7,11 +7,14 @@ extension Command {
   static let exercise = Command(
     "exercise",
     [Parameter("DO", .choice(["start", "grade", "again"]), optional: true)],
+    keys: [Keys.seed],
     summary: "write Swift in a lesson: get the starting file, have it built and graded",
     details: """
       'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
-      it. 'exercise again' starts over; what you had is kept beside it.
+      it; runs it on workloads drawn from a seed, which 'seed=' repeats; and has a storm of tasks at it \
+      on real threads, which needs two processors and takes half a minute. 'exercise again' starts over; \
+      what you had is kept beside it.
       """,
     examples: ["lesson 7; exercise"]
   ) { session, arguments in
@@ -91,22 +94,27 @@ extension Session {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
     }
     if !json { output.write("building \(file) …\n") }
-    let outcome = try await desk.grade(code, by: harness, interruption)
+    let seed = try arguments.value(Keys.seed, Keys.parseSeed)
+    let outcome = try await desk.grade(code, by: harness, seed: seed, interruption)
     note(GradeMetrics(harness: exercise.harness, outcome))
     var passages: [Passage] = []
     switch outcome {
     case .doesNotBuild(let errors):
       passages = [.missed("it does not build", because: "")]
       output.write(errors + "\n")
-    case .graded(let items, let passed):
+    case .graded(let items, let passed, let seed):
       for item in items {
         passages.append(
           item.passed ? .met(item.sentence) : .missed(item.sentence, because: "")
         )
       }
       if let story = items.last?.story, !story.isEmpty { output.write("\n" + story + "\n") }
+      let same = seed.map { "; 'exercise grade seed=\($0)' asks the same again" } ?? ""
       passages.append(
-        .advice(passed ? "All right. 'check' passes the step." : "Mend it, then 'exercise grade'.")
+        .advice(
+          passed
+            ? "All right. 'check' passes the step." : "Mend it, then 'exercise grade'\(same)."
+        )
       )
     case .broken(let what, let items):
       passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]

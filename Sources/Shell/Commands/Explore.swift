@@ -31,7 +31,9 @@ extension Command {
 
       Its limits: unless inside=yes is given, choices are made between jobs, not inside them; one \
       task runs at a time, so data races and weak memory are the thread sanitizer's field; time is chosen, not measured; \
-      what owns its threads (OperationQueue, GCD, the main actor) is not explored. A specimen is \
+      what owns its threads (OperationQueue, GCD, the main actor) is not explored. The code runs in a \
+      program of its own: where it stops that program, the verdict is 'trap', and 'livelock' where a \
+      step has not ended after 10 s. A specimen is \
       explored with what shows its defect unless the keys say otherwise.
       """,
     examples: [
@@ -70,7 +72,7 @@ extension Command {
     let story: ExplorationReport.ScheduleDescription
     do {
       scenario = try ExplorationScenario(ofSchedule: word.text)
-      story = try await scenario.replay(word.text)
+      story = try await session.explorations.replay(word.text)
     } catch {
       throw ShellError("\(error)", at: word)
     }
@@ -95,7 +97,7 @@ extension Session {
     let report: ExplorationReport
     do {
       report = try await interruption.whileRunning {
-        try await scenario.explore(plan, control)
+        try await explorations.explore(scenario, plan, control)
       } onInterrupt: {
         control.stop()
       }

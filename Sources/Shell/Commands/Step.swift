@@ -57,13 +57,15 @@ extension Session {
     if scenario.mechanism.profile.defect != nil {
       let control = ExplorationControl()
       let report = try? await interruption.whileRunning {
-        try await scenario.explore(ExplorationPlan(schedules: 200_000), control)
+        try await explorations.explore(scenario, ExplorationPlan(schedules: 200_000), control)
       } onInterrupt: {
         control.stop()
       }
       best = report?.found?.minimum.length
     }
-    return goOn(with: SchedulerGame(position: try await ScheduleGame(scenario), best: best))
+    return goOn(
+      with: SchedulerGame(position: try await ScheduleGame(scenario, in: explorations), best: best)
+    )
   }
 
   /// Takes a line of the game; nil if it is none, but a command like any other.

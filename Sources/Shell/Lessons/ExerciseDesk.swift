@@ -1,4 +1,6 @@
 internal import ChildProcesses
+internal import Experiments
+internal import Exploration
 internal import Foundation
 internal import GradeReport
 internal import LessonBook
@@ -29,7 +31,7 @@ struct ExerciseHarness: Sendable {
   var program: String {
     "import Grading\n\n" + """
       @main struct Program {
-        static func main() async { await Grader.\(grader)(\(type).self).main() }
+        static func main() { Grader.\(grader)(\(type).self).main() }
       }
 
       """
@@ -50,19 +52,20 @@ struct ExerciseDesk: Sendable {
 
   /// What came of a grading.
   enum Outcome: Sendable {
-    case graded([GradeItem], passed: Bool)
+    case graded([GradeItem], passed: Bool, seed: UInt64?)
     /// What the compiler said.
     case doesNotBuild(String)
     /// The program ended before it had graded everything: how, and what it had found.
     case broken(String, [GradeItem])
   }
 
-  /// Grades code.
+  /// Grades code; with a seed, on the workloads of an earlier grading.
   ///
   /// - Throws: `ExerciseFailure` if the package cannot be made or Swift cannot be started.
   func grade(
     _ code: String,
     by harness: ExerciseHarness,
+    seed: UInt64? = nil,
     _ interruption: Interruption
   ) async throws -> Outcome {
     let lock = try await takeWorkplace(interruption)
@@ -79,28 +82,39 @@ struct ExerciseDesk: Sendable {
       throw ExerciseFailure(description: "the build took more than ten minutes and was ended")
     case .exited, .killed: return .doesNotBuild(Self.complaints(build, workplace))
     }
+    let journal = workplace + "/journal"
     let grading = try await ChildProcess.run(
       workplace + "/.build/debug/grade",
-      [],
-      timeLimit: .seconds(60),
+      seed.map { ["\($0)"] } ?? [],
+      environment: [GradeLine.journalVariable: journal],
+      timeLimit: .seconds(300),
       isInterrupted: { interruption.hasCome }
     )
     let lines = grading.output.split(separator: "\n").compactMap { line in
       try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
     }
     let items = lines.compactMap(\.item)
-    if let passed = lines.last?.passed { return .graded(items, passed: passed) }
-    let trace = grading.errors.split(separator: "\n").first { $0.contains("Fatal error") }
-    let why = trace.map { " It said: \($0)" } ?? ""
+    if let passed = lines.last?.passed {
+      return .graded(items, passed: passed, seed: lines.last?.seed)
+    }
+    let schedule = ScheduleJournal(file: journal)?.schedule
+    let place =
+      (lines.last?.asking.map { " in '\($0)'" } ?? "")
+      + (schedule.map { ", in the middle of the schedule \($0)" } ?? "")
+    let why = ExplorationPlace.lastWords(grading.errors).map { " It said: \($0)" } ?? ""
     switch grading.ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
-        "did not end within a minute: look for a loop that asks again and again instead of waiting",
+        "did not end within five minutes\(place): look for a loop that asks again and again instead of "
+          + "waiting",
         items
       )
     case .exited(let status), .killed(let status):
-      return .broken("was stopped (\(status)): a trap, or a continuation misused.\(why)", items)
+      return .broken(
+        "was stopped\(place) (\(status)): a trap, or a continuation misused.\(why)",
+        items
+      )
     }
   }
 
@@ -202,7 +216,7 @@ struct GradeMetrics: MetricSource {
     let items: [GradeItem]
     var isPassed = false
     switch outcome {
-    case .graded(let graded, let passed): (items, isPassed) = (graded, passed)
+    case .graded(let graded, let passed, _): (items, isPassed) = (graded, passed)
     case .broken(_, let found): items = found
     case .doesNotBuild: items = []
     }

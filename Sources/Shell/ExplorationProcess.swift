@@ -1,0 +1,131 @@
+internal import Basics
+internal import ChildProcesses
+internal import Experiments
+internal import Exploration
+internal import Foundation
+internal import Synchronization
+
+// The library that exploring is has an error of that name too.
+private typealias Failure = Experiments.ExplorationFailure
+
+extension ExplorationPlace {
+  /// In a program of their own: the lab's file, started anew for each errand.
+  ///
+  /// A trap there is a verdict here, and so is a step that does not end.
+  static func program(_ lab: String) -> ExplorationPlace {
+    ExplorationPlace { errand, control throws(Failure) in
+      let file = NSTemporaryDirectory() + "concurrency-lab-journal-\(UUID().uuidString)"
+      defer { unlink(file) }
+      guard let journal = ScheduleJournal(file: file),
+        let request = try? JSONEncoder().encode(errand)
+      else {
+        throw Failure(description: "no file can be made in \(NSTemporaryDirectory())")
+      }
+      let look = Look(journal: journal, control: control)
+      let child: ChildProcess
+      do {
+        child = try await ChildProcess.run(
+          lab,
+          ["--errand", String(decoding: request, as: UTF8.self), "--journal", file],
+          // The report of a crash names threads and frames, takes seconds, and nobody reads it.
+          environment: ["SWIFT_BACKTRACE": "enable=no"],
+          timeLimit: .seconds(1_000_000),
+          holdsLifeline: true,
+          isInterrupted: look.shouldEnd
+        )
+      } catch { throw Failure(description: "\(error)") }
+      switch child.ending {
+      case .exited(0):
+        let line = child.output.split(separator: "\n").last ?? ""
+        guard
+          let answer = try? JSONDecoder().decode(ExplorationAnswer.self, from: Data(line.utf8))
+        else { throw Failure(description: "the program that explores gave no answer") }
+        return .answered(answer)
+      case .exited(let status), .killed(let status):
+        let words = Self.lastWords(child.errors) ?? "the program ended with status \(status)"
+        return .broken(.trap(words), journal)
+      case .interrupted where look.isStuck, .outOfTime:
+        let broken = ExplorationReport.Broken.livelock(
+          "the step did not end within \(Look.mostStill / 10) s: an endless loop, or a thread "
+            + "that is blocked for ever"
+        )
+        return .broken(broken, journal)
+      case .interrupted: throw Failure(description: "interrupted")
+      }
+    }
+  }
+
+  /// What the runtime said of a program's end: the message without the file's place.
+  static func lastWords(_ errors: String) -> String? {
+    let marks = [
+      "SWIFT TASK CONTINUATION MISUSE: ", "Fatal error: ", "Precondition failed: ",
+      "Assertion failed: ",
+    ]
+    for line in errors.split(separator: "\n") {
+      for mark in marks {
+        if let range = line.range(of: mark) { return String(line[range.upperBound...]) }
+      }
+    }
+    return nil
+  }
+}
+
+/// Looks at an exploration in another program, ten times a second.
+private final class Look: Sendable {
+  /// So many looks at a step that does not end are enough.
+  static let mostStill = 100
+
+  private struct State {
+    var steps = 0
+    var still = 0
+    var stopping = 0
+    var isStuck = false
+  }
+
+  private let journal: ScheduleJournal
+  private let control: ExplorationControl
+  private let state = Mutex(State())
+
+  init(journal: ScheduleJournal, control: ExplorationControl) {
+    self.journal = journal
+    self.control = control
+  }
+
+  var isStuck: Bool { state.withLock { $0.isStuck } }
+
+  /// Whether the program is to be ended: its step does not end, or it was asked to stop and does not.
+  func shouldEnd() -> Bool {
+    control.follow(journal)
+    let steps = journal.steps
+    return state.withLock { state in
+      // A program that has not begun is being started, on a machine that may be busy.
+      state.still = steps != state.steps || steps == 0 ? 0 : state.still + 1
+      state.steps = steps
+      state.stopping += journal.isStopAsked ? 1 : 0
+      state.isStuck = state.still >= Self.mostStill
+      return state.isStuck || state.stopping > Self.mostStill
+    }
+  }
+}
+
+/// What `lab` does when it is started to explore for another lab.
+package enum ExplorationProcess {
+  /// Does the errand, writes its answer as the last line of standard output, and ends.
+  package static func run(_ errand: String, journal: String?) async -> Never {
+    guard let errand = try? JSONDecoder().decode(ExplorationErrand.self, from: Data(errand.utf8))
+    else { exit(2) }
+    // Standard input closes when the lab that waits for the answer goes away.
+    OSThread("lifeline") {
+      var byte: UInt8 = 0
+      while read(STDIN_FILENO, &byte, 1) > 0 {}
+      _exit(1)
+    }.detach()
+    let isOneRun = if case .explore = errand { false } else { true }
+    journal.flatMap { ScheduleJournal(file: $0) }?.use(leavingUnfinished: isOneRun)
+    let answer = await errand.answer(ExplorationControl())
+    guard let line = try? JSONEncoder().encode(answer) else { exit(2) }
+    FileHandle.standardOutput.write(Data("\n".utf8) + line + Data("\n".utf8))
+    // Not `exit`, which waits for what the code under study may hold.
+    _exit(0)
+  }
+}

@@ -1,0 +1,346 @@
+import Grading
+import Limiters
+import Synchronization
+
+// Answers that a learner could give, each wrong in one way. The tests of each lesson have them refused.
+
+/// What is wrong with a limiter.
+protocol Flaw {
+  /// How many permits there are at a limit.
+  static func permits(_ limit: Int) -> Int
+  /// Whether a newcomer is admitted at once.
+  static func admits(free: Int, waiting: Int) -> Bool
+  /// Which place in a line of so many is next.
+  static func next(_ waiting: Int) -> Int
+  /// What happens between the body's end and its permit's return.
+  static func leave() throws
+  /// How many permits a departure makes free when nobody waits.
+  static var returned: Int { get }
+  /// How often the body of a task that had to wait runs.
+  static var runs: Int { get }
+  /// Whether a cancelled waiter that was handed a permit passes it on.
+  static var passesOn: Bool { get }
+}
+
+extension Flaw {
+  static func permits(_ limit: Int) -> Int { limit }
+  static func admits(free: Int, waiting: Int) -> Bool { free > 0 }
+  static func next(_ waiting: Int) -> Int { 0 }
+  static func leave() throws {}
+  static var returned: Int { 1 }
+  static var runs: Int { 1 }
+  static var passesOn: Bool { true }
+}
+
+/// The solution of lesson 9, and what a flaw makes of it.
+final class Flawed<F: Flaw>: LearnerLimiter {
+  private struct State {
+    var free: Int
+    var line: [Signal] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(limit: Int) { state = Mutex(State(free: F.permits(limit))) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = state.withLock { state in
+      if F.admits(free: state.free, waiting: state.line.count) {
+        state.free -= 1
+        return false
+      }
+      state.line.append(signal)
+      return true
+    }
+    if mustWait {
+      do {
+        try await condition.wait()
+      } catch {
+        let wasInLine = state.withLock { state in
+          guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
+          state.line.remove(at: place)
+          return true
+        }
+        if !wasInLine, F.passesOn { giveBack() }
+        throw error
+      }
+      for _ in 1..<F.runs { _ = try? await body() }
+    }
+    let result: Result<Value, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    if case .success = result { try F.leave() }
+    giveBack()
+    return try result.get()
+  }
+
+  private func giveBack() {
+    let next: Signal? = state.withLock { state in
+      if state.line.isEmpty {
+        state.free += F.returned
+        return nil
+      }
+      return state.line.remove(at: F.next(state.line.count))
+    }
+    next?.signal()
+  }
+}
+
+enum NoFlaw: Flaw {}
+
+enum LastComeFirstServed: Flaw {
+  static func next(_ waiting: Int) -> Int { waiting - 1 }
+}
+
+/// In a line of more than four, the last is served first.
+enum LastFirstWhenLong: Flaw {
+  static func next(_ waiting: Int) -> Int { waiting > 4 ? waiting - 1 : 0 }
+}
+
+/// In a line of more than a hundred, somebody in the middle is served first.
+enum MiddleFirstWhenVeryLong: Flaw {
+  static func next(_ waiting: Int) -> Int { waiting > 100 ? waiting / 2 : 0 }
+}
+
+/// Nobody waits behind forty.
+enum FullLine: Flaw {
+  static func admits(free: Int, waiting: Int) -> Bool { free > 0 || waiting >= 40 }
+}
+
+/// Of more than forty permits, forty are lent.
+enum FewPermits: Flaw {
+  static func permits(_ limit: Int) -> Int { min(limit, 40) }
+}
+
+/// One permit more where there are more than three.
+enum OneTooMany: Flaw {
+  static func permits(_ limit: Int) -> Int { limit > 3 ? limit + 1 : limit }
+}
+
+/// One permit less where there are more than three.
+enum OneTooFew: Flaw {
+  static func permits(_ limit: Int) -> Int { limit > 3 ? limit - 1 : limit }
+}
+
+enum ChecksOnLeaving: Flaw {
+  static func leave() throws { try Task.checkCancellation() }
+}
+
+enum ReturnsTwo: Flaw {
+  static let returned = 2
+}
+
+enum LosesOnCancel: Flaw {
+  static let passesOn = false
+}
+
+enum RunsTwice: Flaw {
+  static let runs = 2
+}
+
+/// The count in one lock, the line in another.
+final class TwoLocks: LearnerLimiter {
+  private let free: Mutex<Int>
+  private let line = Mutex<[Signal]>([])
+
+  init(limit: Int) { free = Mutex(limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let isFree = free.withLock { free in
+      if free == 0 { return false }
+      free -= 1
+      return true
+    }
+    if !isFree {
+      let (condition, signal) = Condition.makeCondition()
+      line.withLock { $0.append(signal) }
+      try await condition.waitUncancellably()
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    let next: Signal? = line.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    if let next { next.signal() } else { free.withLock { $0 += 1 } }
+  }
+}
+
+/// Turns away whoever finds a long line, though nobody cancelled them.
+final class TurnsAway: LearnerLimiter {
+  private let limiter: ConcurrencyLimiter
+  private let inside = Mutex(0)
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let count = inside.withLock { inside in
+      inside += 1
+      return inside
+    }
+    defer { inside.withLock { $0 -= 1 } }
+    if count > 60 { throw CancellationError() }
+    return try await limiter.run(body)
+  }
+}
+
+/// Never comes back.
+final class NeverRuns: LearnerLimiter {
+  init(limit: Int) {}
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    defer { signal.signal() }
+    try await condition.waitUncancellably()
+    return try await body()
+  }
+}
+
+/// Looks at a count and changes it, each of them atomic, and nothing keeps them together.
+final class LooksThenTakes: LearnerLimiter {
+  private let free: Atomic<Int>
+
+  init(limit: Int) { free = Atomic(limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    // Waiting as long as it takes, so that nothing but the limit can be broken.
+    while free.load(ordering: .acquiring) <= 0 { await Task.yield() }
+    free.subtract(1, ordering: .acquiringAndReleasing)
+    defer { free.add(1, ordering: .acquiringAndReleasing) }
+    return try await body()
+  }
+}
+
+// MARK: Pools
+
+/// The free elements in one lock, the line in another.
+final class TwoLocksPool: LearnerPool {
+  private let free: Mutex<[Int]>
+  private let line = Mutex<[Waiting.Waiter]>([])
+  private let waiting: Waiting
+
+  init(size: Int, waiting: Waiting) {
+    free = Mutex(Array(1...size))
+    self.waiting = waiting
+  }
+
+  func take() async -> Int {
+    if let element = free.withLock({ $0.popLast() }) { return element }
+    return await waiting.suspend { waiter in line.withLock { $0.append(waiter) } }
+  }
+
+  func giveBack(_ element: Int) {
+    let next: Waiting.Waiter? = line.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    if let next { next.resume(with: element) } else { free.withLock { $0.append(element) } }
+  }
+}
+
+/// A pool in one lock that says who is next and which element is lent.
+class OneLockPool: @unchecked Sendable {
+  // Safe: nothing but constants beside the lock.
+  private let state: Mutex<(free: [Int], line: [Waiting.Waiter])>
+  private let waiting: Waiting
+
+  init(_ elements: [Int], _ waiting: Waiting) {
+    state = Mutex((elements, []))
+    self.waiting = waiting
+  }
+
+  func next(_ count: Int) -> Int { 0 }
+
+  func take() async -> Int {
+    await waiting.suspend { waiter in
+      let element: Int? = state.withLock { state in
+        if let element = state.free.popLast() { return element }
+        state.line.append(waiter)
+        return nil
+      }
+      if let element { waiter.resume(with: element) }
+    }
+  }
+
+  func giveBack(_ element: Int) {
+    let waiter: Waiting.Waiter? = state.withLock { state in
+      if !state.line.isEmpty { return state.line.remove(at: next(state.line.count)) }
+      state.free.append(element)
+      return nil
+    }
+    waiter?.resume(with: element)
+  }
+}
+
+final class SoundPool: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
+}
+
+final class LastFirstPool: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
+
+  override func next(_ count: Int) -> Int { count - 1 }
+}
+
+/// As many as there should be, all of them the same.
+final class SameElementPool: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) {
+    super.init(Array(repeating: 1, count: size), waiting)
+  }
+}
+
+// MARK: Accounts
+
+/// Counts withdrawals under way as if all were of its own amount.
+actor CountsPending: LearnerAccount {
+  private var balance: Int
+  private var pending = 0
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard balance - pending * amount >= amount else { return false }
+    pending += 1
+    await bank.approve()
+    pending -= 1
+    balance -= amount
+    return true
+  }
+}
+
+/// Knows the amount of every withdrawal beforehand.
+actor KnowsSixty: LearnerAccount {
+  private var balance: Int
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard balance >= 60 else { return false }
+    balance -= amount
+    await bank.approve()
+    return true
+  }
+}
+
+/// Keeps a little back.
+actor KeepsSome: LearnerAccount {
+  private var balance: Int
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard balance >= amount + 20 else { return false }
+    balance -= amount
+    await bank.approve()
+    return true
+  }
+}

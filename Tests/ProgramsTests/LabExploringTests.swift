@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+/// Code that ends its program, or never comes back: a verdict, and the lab lives on.
+@Suite(.watched) struct LabExploringTests {
+  @Test(
+    arguments: [
+      ("specimen-trap", "trap", "2 permits are free, and there are 1"),
+      ("specimen-checked-twice", "trap", "tried to resume its continuation more than once"),
+      ("specimen-endless-loop", "livelock", "the step did not end within 10 s"),
+    ]
+  )
+  func `code that ends its program is explored and replayed, with its schedule`(
+    _ specimen: String,
+    _ kind: String,
+    _ words: String
+  ) async throws {
+    let explored = try await LabRunTests.run("-c", "explore \(specimen)", "-c", "run 2 limiter")
+    #expect(explored.status == .exited(1))
+    #expect(explored.standardOutput.contains("✗ \(kind)\n"), "\(explored.standardOutput)")
+    #expect(explored.standardOutput.contains(words), "\(explored.standardOutput)")
+    #expect(explored.standardOutput.contains("makespan 100 ms"), "what follows is carried out")
+    let lines = explored.standardOutput.split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix("replay ") })
+    #expect(line.hasPrefix("replay v2:\(specimen)-2-1-"))
+    let replayed = try await LabRunTests.run("-c", String(line))
+    #expect(replayed.status == .exited(1))
+    #expect(replayed.standardOutput.contains("✗ \(kind): "), "\(replayed.standardOutput)")
+  }
+
+  @Test func `the game names a choice that ends the program, and goes on behind it`() async throws {
+    let game = try await LabRunTests.run(
+      "-c",
+      "step specimen-checked-twice; 1; 1; 2; 1; 2; back; 1; done"
+    )
+    let text = game.standardOutput
+    #expect(text.contains("[2] · ends the program"), "\(text)")
+    #expect(text.contains("✗ trap in 5 steps: run(_:) tried to resume"), "\(text)")
+    #expect(text.contains("step 5 t02 is admitted; its body runs"), "\(text)")
+  }
+}
