@@ -97,22 +97,16 @@ package enum Grader {
   /// Lesson 17: a test that passes what is right, and finds what is not.
   package static func test<Test: LearnerTest>(_ type: Test.Type) -> GradeBook {
     GradeBook([
-      { await judged(type, "right", "a cache that keeps its promises") { RightCache() } },
-      { await judged(type, "right_too", "another that does") { WaitingCache(.none) } },
-      {
-        await judged(type, "once", "a cache that breaks promise 1", isRight: false) {
-          WaitingCache(.downloadsTwice)
-        }
+      judged(type, "right", "a cache that keeps its promises") { RightCache() },
+      judged(type, "right_too", "another that does") { WaitingCache(.none) },
+      judged(type, "once", "a cache that breaks promise 1", isRight: false) {
+        WaitingCache(.downloadsTwice)
       },
-      {
-        await judged(type, "own", "a cache that breaks promise 2", isRight: false) {
-          WaitingCache(.mixesUp)
-        }
+      judged(type, "own", "a cache that breaks promise 2", isRight: false) {
+        WaitingCache(.mixesUp)
       },
-      {
-        await judged(type, "answered", "a cache that breaks promise 3", isRight: false) {
-          WaitingCache(.forgets)
-        }
+      judged(type, "answered", "a cache that breaks promise 3", isRight: false) {
+        WaitingCache(.forgets)
       },
     ])
   }
@@ -124,23 +118,25 @@ package enum Grader {
     _ what: String,
     isRight: Bool = true,
     _ make: @escaping @Sendable () -> any LearnerCache
-  ) async -> GradeItem {
-    do {
-      let verdict = try await onOwnThread { () throws(Exploration.ExplorationFailure) in
-        try explore("your test", schedules: mostSchedules) { try await type.check(make()) }
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: name) { _ in
+      do throws(Exploration.ExplorationFailure) {
+        let verdict = try explore("your test", schedules: mostSchedules) {
+          try await type.check(make())
+        }
+        return GradeItem(
+          name,
+          passed: isRight,
+          "\(what): your test passes it, in \(verdict.schedules) schedules"
+        )
+      } catch {
+        return GradeItem(
+          name,
+          passed: !isRight,
+          "\(what): your test refuses it",
+          story: isRight ? error.description : ""
+        )
       }
-      return GradeItem(
-        name,
-        passed: isRight,
-        "\(what): your test passes it, in \(verdict.schedules) schedules"
-      )
-    } catch {
-      return GradeItem(
-        name,
-        passed: !isRight,
-        "\(what): your test refuses it",
-        story: isRight ? error.description : ""
-      )
     }
   }
 
