@@ -106,11 +106,6 @@ let package = Package(
     .target(
       name: "ExplorableMechanisms",
       dependencies: ["ExplorableLimiters", "Mechanisms", "Workloads"],
-      sources: [
-        "Imports.swift", "ExplorableCatalogue.swift",
-        "Mechanisms/LimiterMechanism.swift", "Mechanisms/PoolMechanism.swift",
-        "Mechanisms/FIFOQueueMechanism.swift", "Mechanisms/ActorQueueMechanism.swift",
-      ],
       swiftSettings: house + [.define("EXPLORABLE")]
     ),
     room(

@@ -19,6 +19,11 @@ package struct GradeBook: Sendable {
     var seed: UInt64
     /// What share of a storm's rounds there are to be.
     var storm = 1.0
+    /// What runs the tasks that are asked about; nil for the pool.
+    ///
+    /// A grading program uses its pool for nothing else. A test program keeps it busy, so that nothing moves
+    /// there for seconds.
+    var executor: (any TaskExecutor)?
   }
 
   private let questions: [Question]
@@ -84,7 +89,7 @@ extension GradeBook.Question {
     Self(name: name) { terms in
       let answer = Mutex<GradeItem?>(nil)
       let isThere = DispatchSemaphore(value: 0)
-      Task.detached {
+      Task.detached(executorPreference: terms.executor) {
         let item = await body(terms.seed)
         answer.withLock { $0 = item }
         isThere.signal()

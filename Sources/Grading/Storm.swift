@@ -57,6 +57,8 @@ struct Storm: Sendable {
   let fails: Bool
   let seed: UInt64
   var share = 1.0
+  /// What runs the racers; nil for the pool.
+  var executor: (any TaskExecutor)?
   /// How many looks at the storm, ten a second, see nothing move until it is taken to hang.
   var looks = 50
 
@@ -89,7 +91,7 @@ struct Storm: Sendable {
     for (index, shape) in shapes.enumerated() {
       var shape = shape
       shape.rounds = max(2, Int(Double(shape.rounds) * share))
-      let gang = Gang(shape, entry, seed: seed &+ UInt64(index))
+      let gang = Gang(shape, entry, seed: seed &+ UInt64(index), on: executor)
       let fault = watch(gang)
       rounds += min(gang.rounds, shape.rounds)
       if let fault { return StormReport(rounds: rounds, fault: fault) }
@@ -100,7 +102,7 @@ struct Storm: Sendable {
   private func watch(_ gang: Gang) -> String? {
     let ended = DispatchSemaphore(value: 0)
     for racer in 0..<gang.shape.racers {
-      Task.detached {
+      Task.detached(executorPreference: executor) {
         await gang.race(racer)
         ended.signal()
       }
@@ -120,7 +122,7 @@ struct Storm: Sendable {
       looksLeft = moved == seen ? looksLeft - 1 : looks
       seen = moved
       if looksLeft == 0 {
-        let fault = gang.fault ?? gang.standstill(isPoolFree: Self.isPoolFree())
+        let fault = gang.fault ?? gang.standstill(isPoolFree: isPoolFree())
         gang.stop()
         return fault
       }
@@ -129,9 +131,9 @@ struct Storm: Sendable {
   }
 
   /// Whether a new task gets a thread.
-  private static func isPoolFree() -> Bool {
+  private func isPoolFree() -> Bool {
     let isFree = DispatchSemaphore(value: 0)
-    Task.detached { isFree.signal() }
+    Task.detached(executorPreference: executor) { isFree.signal() }
     return isFree.wait(timeout: .now() + .seconds(2)) == .success
   }
 }
@@ -158,6 +160,7 @@ private final class Gang: Tracer, World {
   let shape: Shape
   private let entry: CatalogueEntry
   private let seed: UInt64
+  private let executor: (any TaskExecutor)?
   private let lendsPermits: Bool
   private let marks: [Mark]
   private let mechanism: Mutex<any Mechanism>
@@ -178,10 +181,16 @@ private final class Gang: Tracer, World {
     let bits = Atomic<UInt16>(0)
   }
 
-  init(_ shape: Shape, _ entry: CatalogueEntry, seed: UInt64) {
+  init(
+    _ shape: Shape,
+    _ entry: CatalogueEntry,
+    seed: UInt64,
+    on executor: (any TaskExecutor)?
+  ) {
     self.shape = shape
     self.entry = entry
     self.seed = seed
+    self.executor = executor
     lendsPermits = entry.profile.lendsPermitsOnly
     marks = (0..<shape.tasks).map { _ in Mark() }
     mechanism = Mutex(entry.make(MechanismSetup(limit: shape.limit)))
@@ -249,7 +258,7 @@ private final class Gang: Tracer, World {
       let visits = (first..<(first + shape.crowd)).map { task in
         marks[task].bits.store(0, ordering: .relaxed)
         let seed = random.next()
-        return Task.detached { [self] in
+        return Task.detached(executorPreference: executor) { [self] in
           var random = SplitMix64(seed: seed)
           await visit(task, mechanism, &random)
         }
@@ -462,7 +471,8 @@ extension Storm {
         cancels: cancels,
         fails: fails,
         seed: seed,
-        share: terms.storm
+        share: terms.storm,
+        executor: terms.executor
       ).run()
       return GradeItem(
         "storm",

@@ -57,11 +57,13 @@ import Testing
     }
   }
 
+  // With cancellations too, CI explores the same in the built lab, alone on the machine: whether an agent
+  // sleeps in the runtime is told by time, which the other tests take from it.
   @Test(
     arguments: mechanisms.filter {
       Catalogue.entry($0).map(ExplorationScenario.canStopInside) == true
     },
-    [(2, true, 1), (3, false, 2)]
+    [(2, false, 2), (3, false, 2)]
   )
   func `a limiter keeps its promises where its tasks stop inside its code`(
     id: String,

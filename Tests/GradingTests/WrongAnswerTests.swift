@@ -10,7 +10,9 @@ import Testing
 @Suite(.watched, .serialized) struct `Wrong answers` {
   private func refusal(_ book: GradeBook, seed: UInt64 = 1) async -> GradeItem? {
     var failed: GradeItem?
-    _ = await book.grade(GradeBook.Terms(seed: seed, storm: 0.02)) { if !$0.passed { failed = $0 } }
+    _ = await book.grade(GradeBook.Terms(seed: seed, storm: 0.02, executor: racetrack)) {
+      if !$0.passed { failed = $0 }
+    }
     return failed
   }
 
@@ -125,7 +127,7 @@ import Testing
     _ location: SourceLocation = #_sourceLocation
   ) async {
     var last: GradeItem?
-    let passed = await book.grade(GradeBook.Terms(seed: 1)) { last = $0 }
+    let passed = await book.grade(GradeBook.Terms(seed: 1, executor: racetrack)) { last = $0 }
     #expect(last?.name == "storm", "\(last as Any)", sourceLocation: location)
     #expect(passed == (Storm.processors == 1), "\(last as Any)", sourceLocation: location)
     let expected = Storm.processors == 1 ? Self.notJudged : part
@@ -145,7 +147,8 @@ import Testing
         entry: CatalogueEntry(LimiterAdapter<LooksThenTakes>.self),
         cancels: false,
         fails: false,
-        seed: 1
+        seed: 1,
+        executor: racetrack
       ).run()
     }
     if Storm.processors > 1 {
@@ -155,7 +158,9 @@ import Testing
 
   @Test func `are not judged by a storm on one processor`() {
     let entry = CatalogueEntry(LimiterAdapter<TwoLocks>.self)
-    let item = Storm.question(entry, processors: 1).ask(GradeBook.Terms(seed: 1))
+    let item = Storm.question(entry, processors: 1).ask(
+      GradeBook.Terms(seed: 1, executor: racetrack)
+    )
     #expect(item.passed)
     #expect(item.sentence.contains(Self.notJudged))
   }

@@ -12,7 +12,8 @@ package final class ThreadsExecutor: TaskExecutor {
   private let jobs = Lock<[UnownedJob]>([])
   private let news = DispatchSemaphore(value: 0)
 
-  private init(threads: Int) {
+  /// Has `threads` threads to the end of the program.
+  package init(threads: Int) {
     for _ in 0..<threads { OSThread("blocked") { [self] in runForever() }.detach() }
   }
 

@@ -1,0 +1,1 @@
+../Mechanisms/ActorQueueMechanism.swift

@@ -1,0 +1,1 @@
+../Mechanisms/LimiterMechanism.swift

@@ -1,0 +1,1 @@
+../Mechanisms/PoolMechanism.swift
