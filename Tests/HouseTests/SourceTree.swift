@@ -57,7 +57,8 @@ enum SourceTree {
     try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false)).sorted()
   }
 
-  /// Every file below `folder` with one of these extensions, sorted by path.
+  /// Every file below `folder` with one of these extensions, sorted by path; symbolic links to code that
+  /// is compiled twice are left out.
   static func files(in folder: String, withExtensions extensions: Set<String>) throws
     -> [SourceFile]
   {
@@ -65,7 +66,11 @@ enum SourceTree {
       atPath: root.appending(path: folder).path(percentEncoded: false)
     )
     return try names.sorted()
-      .filter { extensions.contains(URL(filePath: $0).pathExtension) }
+      .filter { name in
+        let url = root.appending(path: folder).appending(path: name)
+        return extensions.contains(url.pathExtension)
+          && (try? url.resourceValues(forKeys: [.isSymbolicLinkKey]).isSymbolicLink) != true
+      }
       .map { try file(folder + "/" + $0) }
   }
 }
