@@ -110,6 +110,7 @@ let package = Package(
     ),
     room(
       "Experiments",
+      "Limiters",
       "Mechanisms",
       "ExplorableMechanisms",
       "Tracing",

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Foundation
+internal import Limiters
 internal import Mechanisms
-internal import Synchronization
 package import Tracing
 internal import WorkStealing
 package import Workloads
@@ -46,7 +46,7 @@ package final class WallRun: LiveRun {
   private let steering: Steering
   private let recorder: TraceRecorder
   private let world: WallWorld
-  private let state = Mutex(State())
+  private let state = Lock(State())
   /// Wakes the agenda's thread before its time.
   private let bell = DispatchSemaphore(value: 0)
 

@@ -48,10 +48,8 @@ struct ImportDirections {
     "ExplorableMechanisms": Room(rooms: ["ExplorableLimiters", "Mechanisms", "Workloads"]),
     "Experiments": Room(
       rooms: [
-        "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration", "WorkStealing",
-        "Tracing",
-        "Workloads",
-        "Basics",
+        "Limiters", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",
+        "WorkStealing", "Tracing", "Workloads", "Basics",
       ],
       packages: ["HeapModule"]
     ),

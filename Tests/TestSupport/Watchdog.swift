@@ -2,7 +2,7 @@ internal import Basics
 internal import Dispatch
 internal import Foundation
 internal import Glibc
-internal import Synchronization
+internal import Limiters
 package import Testing
 
 // What ends a test program that hangs, and says which tests were running.
@@ -87,7 +87,8 @@ package final class Watchdog: Sendable {
   /// Longer than any one test takes on a slow and busy machine.
   static let ofThisProgram = Watchdog(limit: .seconds(600))
 
-  private let tests = Mutex(TestsUnderWay())
+  /// Tells the thread sanitizer of its hand-overs.
+  private let tests = Lock(TestsUnderWay())
   private let limit: Duration
 
   package init(limit: Duration) {
