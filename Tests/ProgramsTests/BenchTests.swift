@@ -19,7 +19,7 @@ import Trials
         "--ci", "--unoptimised", "--forks", "1", "--filter", "uncontended.* (limiter|pool)$",
         "--out", out,
       ] + arguments,
-      deadline: .seconds(120)
+      deadline: .seconds(600)
     )
   }
 
@@ -108,7 +108,7 @@ import Trials
           "--ci", "--unoptimised", "--forks", "2", "--out", out, "--filter", "cancel-random",
           "--mechanism", "specimen-published-limiter", "limiter",
         ],
-        deadline: .seconds(120)
+        deadline: .seconds(600)
       )
       #expect(result.status == .exited(4))
       #expect(result.standardOutput.contains("specimen-published-limiter: "))
@@ -202,7 +202,7 @@ import Trials
         "BENCH": bench.path, "OUT": out,
         "ARGUMENTS": "--ci --unoptimised --filter baseline --out \(out)",
       ]) { $1 },
-      deadline: .seconds(120)
+      deadline: .seconds(600)
     )
   }
 
@@ -218,7 +218,7 @@ import Trials
   @Test func `a trial whose parent goes away ends by itself`() async throws {
     // Standard input ends at once, which is what a child sees when its parent is gone.
     let request = #"{"cell":{"workload":"baseline-loop"},"seed":1,"budget":60000000000}"#
-    let result = try await bench.run(["--trial", request], deadline: .seconds(30))
+    let result = try await bench.run(["--trial", request], deadline: .seconds(300))
     #expect(result.status != .exited(0))
     #expect(result.standardOutput.isEmpty)
   }
