@@ -62,8 +62,8 @@ struct Storm: Sendable {
   /// How many looks at the storm, ten a second, see nothing move until it is taken to hang.
   var looks = 50
 
-  /// How many processors there are for this program.
-  static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+  /// How many processors this program may use.
+  static var processors: Int { Processors.allowed }
 
   private var shapes: [Shape] {
     var shapes = [

@@ -78,7 +78,7 @@ public final class WorkStealingExecutor: TaskExecutor {
   ///   - name: What debuggers and `top` call the threads, with a number after it. The system keeps 15 bytes.
   /// - Precondition: `workers` is at least 1.
   public init(workers: Int? = nil, name: String = "worker") {
-    let count = workers ?? Self.processors
+    let count = workers ?? Processors.allowed
     precondition(
       count >= 1,
       "WorkStealingExecutor: workers is \(count), but must be at least 1; without one no task could run"
@@ -202,19 +202,4 @@ public final class WorkStealingExecutor: TaskExecutor {
     precondition(pthread_key_create(&key, nil) == 0, "the process has no thread-local key left")
     return key
   }()
-
-  /// The processors that this process may use.
-  ///
-  /// The system call for it is hidden from Swift; the kernel tells it in a file, as a mask in hexadecimal.
-  private static var processors: Int {
-    let file = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
-    defer { close(file) }
-    let text = String(unsafeUninitializedCapacity: 8_192) {
-      max(0, read(file, $0.baseAddress, $0.count))
-    }
-    let mask = text.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") } ?? ""
-    let digits = mask.split(separator: ":").last ?? ""
-    return max(1, digits.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount })
-  }
 }
