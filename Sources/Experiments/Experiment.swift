@@ -101,12 +101,14 @@ package struct Experiment: Sendable {
   ///
   /// A promise of order is held against a run only where its log can tell: on the wall clock two
   /// tasks admitted in order may note their admissions the other way round, being on two threads,
-  /// unless one must end before the other begins.
+  /// unless one must end before the other begins. On lanes it never tells: visits begin on several
+  /// workers, and one that noted its arrival first may come to the limiter second.
   package func facts(tasks: Int) -> RunFacts {
     let profile = mechanism.profile
     let kind = workload.kind
     let oneAtATime = effectiveLimit == 1
-    let orderShows = resolvedClock == .virtual || oneAtATime
+    let isOnLanes = if case .lanes = executor { true } else { false }
+    let orderShows = resolvedClock == .virtual || oneAtATime && !isOnLanes
     let overlaps = profile.order == .fifoToFirstSuspension && !kind.holdsWorker
     let ordered =
       switch profile.order {
