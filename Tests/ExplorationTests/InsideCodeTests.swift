@@ -190,11 +190,10 @@ import Testing
     return scenario
   }
 
-  @Test(arguments: [(2, true), (3, false)])
-  func `one lock keeps count and line together`(tasks: Int, cancellable: Bool) throws {
-    let verdict = try Explorer(preemptions: 2)(
-      line(.one, tasks: tasks, cancellable: cancellable)
-    )
+  // Nobody is cancelled here: whether an agent sleeps in a handler is told by time, which other tests take.
+  @Test(arguments: [2, 3])
+  func `one lock keeps count and line together`(tasks: Int) throws {
+    let verdict = try Explorer(preemptions: 2)(line(.one, tasks: tasks, cancellable: false))
     #expect(verdict.found == nil)
     #expect(verdict.coverage == .exhaustive)
   }
