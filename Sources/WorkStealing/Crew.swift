@@ -19,7 +19,7 @@ final class Crew: Sendable {
   /// `Resting.summary`, to be read without the lock.
   ///
   /// It also shows the sanitizer each hand-over of the lock, whose waiting it cannot see.
-  private let summary = Atomic<UInt>(Resting.nothingToDo)
+  private let summary = Atomic<UInt>(Resting.nobodyToWake)
 
   init(workers count: Int) {
     workers = (0..<count).map { Worker(number: $0) }
@@ -38,7 +38,7 @@ final class Crew: Sendable {
   /// Wakes a worker for work that was just made visible, unless one searches already.
   @inline(__always)
   func workVisible() {
-    if summary.load(ordering: .sequentiallyConsistent) != Resting.nothingToDo { wakeOne() }
+    if summary.load(ordering: .sequentiallyConsistent) != Resting.nobodyToWake { wakeOne() }
   }
 
   /// Wakes a worker to have the watch, if others sleep and nobody has it.

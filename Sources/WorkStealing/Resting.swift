@@ -92,12 +92,12 @@ struct Resting: Equatable, Hashable {
 
   /// Whether nobody searches and somebody sleeps, in one word.
   var summary: UInt {
-    guard searching == 0, !sleepers.isEmpty else { return Self.nothingToDo }
+    guard searching == 0, !sleepers.isEmpty else { return Self.nobodyToWake }
     return watcher == nil ? Self.wakeableUnwatched : Self.wakeable
   }
 
   /// Nobody is to be woken.
-  static let nothingToDo: UInt = 0
+  static let nobodyToWake: UInt = 0
   /// New work wakes a sleeper.
   static let wakeable: UInt = 1
   /// So does a filled slot, because nobody has the watch.

@@ -146,7 +146,7 @@ struct RestingModel: Hashable {
       visible += 1
       bringers[bringer] = .lookingAround
     case .lookingAround:
-      bringers[bringer] = resting.summary == Resting.nothingToDo ? .done : .waking
+      bringers[bringer] = resting.summary == Resting.nobodyToWake ? .done : .waking
     case .waking: bringers[bringer] = resting.wakeOne().map { .unparking($0) } ?? .done
     case .unparking(let chosen):
       tokens[chosen] = true
