@@ -6,14 +6,9 @@ package enum Processors {
   ///
   /// The system call for it is hidden from Swift; the kernel tells it in a file, as a mask in hexadecimal.
   package static var allowed: Int {
-    let file = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
-    defer { close(file) }
-    let text = String(unsafeUninitializedCapacity: 8_192) {
-      max(0, read(file, $0.baseAddress, $0.count))
+    guard let mask = KernelFile.field("Cpus_allowed", of: "/proc/self/status") else {
+      return max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
-    let mask = text.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") } ?? ""
-    let digits = mask.split(separator: ":").last ?? ""
-    return max(1, digits.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount })
+    return max(1, mask.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount })
   }
 }

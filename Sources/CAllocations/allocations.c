@@ -40,42 +40,45 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 static _Atomic bool counting;
 static _Atomic uint64_t counted;
+static _Atomic uint64_t counted_bytes;
 
-static inline void note(void) {
+static inline void note(size_t size) {
   if (atomic_load_explicit(&counting, memory_order_relaxed)) {
     atomic_fetch_add_explicit(&counted, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counted_bytes, size, memory_order_relaxed);
   }
 }
 
 void *malloc(size_t size) {
-  note();
+  note(size);
   return __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size) {
-  note();
+  // Where the product overflows, nothing is allocated.
+  note(count * size);
   return __libc_calloc(count, size);
 }
 
 void *realloc(void *block, size_t size) {
-  note();
+  note(size);
   return __libc_realloc(block, size);
 }
 
 void *memalign(size_t alignment, size_t size) {
-  note();
+  note(size);
   return __libc_memalign(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-  note();
+  note(size);
   return __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void **block, size_t alignment, size_t size) {
   // EINVAL and ENOMEM, spelled out so that errno stays untouched, as the standard asks.
   if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return 22;
-  note();
+  note(size);
   *block = __libc_memalign(alignment, size);
   return *block ? 0 : 12;
 }
@@ -85,11 +88,15 @@ void allocations_count(bool on) { atomic_store_explicit(&counting, on, memory_or
 uint64_t allocations_counted(void) {
   return atomic_load_explicit(&counted, memory_order_relaxed);
 }
+uint64_t allocations_counted_bytes(void) {
+  return atomic_load_explicit(&counted_bytes, memory_order_relaxed);
+}
 
 #else
 
 bool allocations_can_be_counted(void) { return false; }
 void allocations_count(bool on) { (void)on; }
 uint64_t allocations_counted(void) { return 0; }
+uint64_t allocations_counted_bytes(void) { return 0; }
 
 #endif

@@ -26,6 +26,8 @@ package struct SynchronizationOperation: Hashable, Sendable {
     /// Compares, and writes if equal.
     case compare
     case park
+    /// Parks until the time is over.
+    case parkAWhile
     case unpark
     /// Starts a thread; the object is the thread.
     case start
@@ -52,7 +54,8 @@ package struct SynchronizationOperation: Hashable, Sendable {
 package protocol SynchronizationPart: AnyObject {
   /// The number of the object whose identity is kept in `identity`, given at its first use in a schedule.
   func number(of identity: borrowing ObjectIdentity) -> Int
-  /// Returns when the thread may do `operation`; false for a `tryLock` of a lock that is taken.
+  /// Returns when the thread may do `operation`; false for a `tryLock` of a lock that is
+  /// taken, and for a `parkAWhile` whose time is over.
   func stand(before operation: SynchronizationOperation) -> Bool
   /// Notes that the lock was released.
   func noteRelease(of object: Int)

@@ -5,9 +5,10 @@ internal import Synchronization
 /// Where one thread sleeps until another wakes it.
 ///
 /// A wake-up that comes first is kept, and the next `park` returns at once; several count as one.
+///
+/// Not explored it is the real one of `Basics` behind one branch.
 public final class Parker: Sendable {
-  private let isWoken = Synchronization.Atomic(false)
-  private let semaphore = ThreadSemaphore()
+  private let real = ThreadParker()
   private let identity = ObjectIdentity()
 
   /// Makes one with no wake-up to come.
@@ -16,11 +17,22 @@ public final class Parker: Sendable {
   /// Sleeps until somebody calls ``unpark()``, or returns at once if somebody has since the last time.
   public func park() {
     if exploration_is_under_way(), let part = currentPart {
+      // Chosen only once it is woken; then the real one has its wake-up too.
       _ = part.stand(before: .park, of: identity)
-      // Chosen only once it is woken; the semaphore's count goes with the flag.
     }
-    semaphore.wait()
-    isWoken.store(false, ordering: .releasing)
+    real.park()
+  }
+
+  /// The same, for `nanoseconds` at most; false if nobody has called ``unpark()``.
+  ///
+  /// Explored, the time is over when nothing else can go on.
+  public func park(nanoseconds: Int) -> Bool {
+    if exploration_is_under_way(), let part = currentPart,
+      !part.stand(before: .parkAWhile, of: identity)
+    {
+      return false
+    }
+    return real.park(nanoseconds: nanoseconds)
   }
 
   /// Wakes the thread that is parked, or the next one to park.
@@ -28,7 +40,7 @@ public final class Parker: Sendable {
     if exploration_is_under_way(), let part = currentPart {
       _ = part.stand(before: .unpark, of: identity)
     }
-    if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { semaphore.post() }
+    real.unpark()
   }
 }
 

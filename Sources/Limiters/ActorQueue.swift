@@ -39,6 +39,10 @@
 ///
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on.
+///
+/// On an actor with an executor of its own, the runtime sends a task that prefers a task executor to the
+/// actor once more before its body starts, when the next may already come. Then the order is kept if the
+/// actor's executor runs its jobs in the order in which they come.
 public final class ActorQueue<ActorType: Actor>: Sendable {
   private struct Context: Sendable {
     weak var actor: ActorType?
@@ -74,7 +78,11 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   /// May be called in the actor's `init`, as its last act. The queue refers to the actor weakly.
   ///
   /// - Precondition: The queue has not adopted another actor that still exists.
-  public func adoptExecutionContext(of actor: ActorType) {
+  public func adoptExecutionContext(
+    of actor: ActorType,
+    file: StaticString = #file,
+    line: UInt = #line
+  ) {
     // The former actor is let go outside of the lock: this may be the last reference to it.
     let former = context.withLock { context in
       let former = context.actor
@@ -85,7 +93,9 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     guard former == nil || former === actor else {
       stop(
         "ActorQueue<\(ActorType.self)>: adopted a second actor while the first still exists, so the "
-          + "order of their bodies could not be kept; make a queue for each actor"
+          + "order of their bodies could not be kept; make a queue for each actor",
+        file: file,
+        line: line
       )
     }
   }
@@ -97,25 +107,29 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   ///
   /// - Complexity: O(1) amortised.
   /// - Precondition: The queue has adopted an actor, and it still exists.
-  public func enqueue(_ body: @escaping @Sendable (isolated ActorType) async -> Void) {
-    let actor = adoptedActor()
+  public func enqueue(
+    file: StaticString = #file,
+    line: UInt = #line,
+    _ body: @escaping @Sendable (isolated ActorType) async -> Void
+  ) {
+    let actor = adoptedActor(file, line)
     start(permit.enqueue { await self.run(body, on: actor) })
   }
 
   /// Has `body` start on the actor after everything enqueued before it, and returns at once.
   ///
-  /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`.
+  /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`, on the
+  /// actor. `body` runs even if the task that enqueued it is cancelled or ends.
   ///
-  /// - Parameters:
-  ///   - body: Runs even if the task that enqueued it is cancelled or ends.
-  ///   - onError: Is given what `body` throws, on the actor.
   /// - Complexity: O(1) amortised.
   /// - Precondition: The queue has adopted an actor, and it still exists.
   public func enqueue(
+    file: StaticString = #file,
+    line: UInt = #line,
     _ body: @escaping @Sendable (isolated ActorType) async throws -> Void,
     onError: @escaping @Sendable (any Error) -> Void
   ) {
-    enqueue { actor in
+    enqueue(file: file, line: line) { actor in
       do { try await body(actor) } catch { onError(error) }
     }
   }
@@ -127,9 +141,11 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
   public func enqueueAndWait<Value: Sendable>(
+    file: StaticString = #file,
+    line: UInt = #line,
     _ body: @Sendable (isolated ActorType) async throws -> Value
   ) async throws -> Value {
-    let actor = adoptedActor()
+    let actor = adoptedActor(file, line)
     try await permit.acquire()
     return try await run(body, on: actor)
   }
@@ -142,9 +158,11 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   /// - Precondition: The queue has adopted an actor, and it still exists.
   /// - Throws: What `body` throws, nothing of its own.
   public func enqueueAndWaitUncancellably<Value: Sendable, Failure: Error>(
+    file: StaticString = #file,
+    line: UInt = #line,
     _ body: @Sendable (isolated ActorType) async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let actor = adoptedActor()
+    let actor = adoptedActor(file, line)
     await permit.acquireUncancellably()
     return try await run(body, on: actor)
   }
@@ -167,7 +185,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     )
   }
 
-  private func adoptedActor() -> ActorType {
+  private func adoptedActor(_ file: StaticString, _ line: UInt) -> ActorType {
     let (actor, wasAdopted) = context.withLock { ($0.actor, $0.wasAdopted) }
     if let actor { return actor }
     stop(
@@ -175,7 +193,9 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
         ? "ActorQueue<\(ActorType.self)>: the adopted actor no longer exists, so there is nowhere to "
           + "run the body; keep the actor as long as its queue is used"
         : "ActorQueue<\(ActorType.self)>: no actor was adopted, so there is nowhere to run the body; "
-          + "call adoptExecutionContext(of:) first, for example in the actor's init"
+          + "call adoptExecutionContext(of:) first, for example in the actor's init",
+      file: file,
+      line: line
     )
   }
 }

@@ -46,6 +46,8 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   @usableFromInline let core: PoolCore
   @usableFromInline let validate: (@concurrent @Sendable (Element) async throws -> Bool)?
   private let elementBuilder: @concurrent @Sendable () async throws -> Element
+  /// Where the pool was made, with its builder.
+  private let origin: (file: StaticString, line: UInt)
 
   /// Makes a pool of at most `maxElements` elements.
   ///
@@ -95,6 +97,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     )
     self.validate = validate
     self.elementBuilder = elementBuilder
+    origin = (file, line)
   }
 
   /// The largest number of elements there will ever be at once.
@@ -209,7 +212,9 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     guard core.built(PoolElement(box: ElementBox(element), identity: identity), for: loan) else {
       stop(
         "AsyncPool<\(Element.self)>: elementBuilder returned an object the pool already has; "
-          + "it must make a new one each time"
+          + "it must make a new one each time",
+        file: origin.file,
+        line: origin.line
       )
     }
     return element
@@ -307,7 +312,7 @@ extension AsyncPool where Element: AnyObject {
   ) {
     let identity = ObjectIdentifier(element)
     let found = core.read { $0.loan(of: identity) }
-    if let found, found.isLent, core.end(found.loan, discarding: discarding) { return }
+    if let found, core.end(found, discarding: discarding) { return }
     stop(
       "AsyncPool<\(Element.self)>: \(method) was called with an element that "
         + (found == nil

@@ -13,7 +13,7 @@ public import Synchronization
 // (`LimiterState`) for while they are not, and a Condition for each task that waits. While permits are
 // free, a call costs two atomic operations, one in and one out, inlined into the caller's module: no lock,
 // no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit makes a
-// Condition, puts its Signal in the line, and waits.
+// Condition, puts its Signal in the line, and waits. (Both are one object here, see LineCondition.swift.)
 //
 // The word and the lock: who holds the lock takes the counts out of the word and leaves it locked (by one
 // exchange), decides, and puts them back only if nobody waits. So the word is locked while anybody is in
@@ -70,7 +70,7 @@ public final class ConcurrencyLimiter: Sendable {
 
   @usableFromInline let word: Atomic<Int>
   @usableFromInline let detectsNesting: Bool
-  private let state: Lock<LimiterState<LineSignal>>
+  private let state: Lock<LimiterState<LineCondition>>
   private let usesPriority: Bool
   /// What a clock shows, as the time since the limiter was made.
   private let now: @Sendable () -> Duration
@@ -275,8 +275,8 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(1).
   public func closed() async {
-    let (_, signal) = Condition.makeForLine()
-    await decide { $0.awaitEnd(signal) }?.condition.waitInLine()
+    let condition = LineCondition()
+    if decide({ $0.awaitEnd(condition) }) { await condition.wait() }
   }
 
   /// What the limiter has done so far, and does now: a snapshot.
@@ -361,7 +361,7 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Decides under the lock, which owns the word meanwhile.
   private func decide<Decision: Sendable>(
-    _ decision: (inout LimiterState<LineSignal>) -> Decision
+    _ decision: (inout LimiterState<LineCondition>) -> Decision
   ) -> Decision {
     state.withLock { state in
       if word.load(ordering: .relaxed) >= 0 {
@@ -381,17 +381,17 @@ public final class ConcurrencyLimiter: Sendable {
 
   @usableFromInline
   func waitForPermit(_ weight: Int) async throws {
-    let (condition, signal) = Condition.makeForLine()
-    guard let ticket = try join(place(weight, signal)) else { return }
+    let condition = LineCondition()
+    guard let ticket = try join(place(weight, condition)) else { return }
     try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
   }
 
   @usableFromInline
   func waitForPermitUncancellably(_ weight: Int) async {
-    let (condition, signal) = Condition.makeForLine()
-    var place = place(weight, signal)
+    let condition = LineCondition()
+    var place = place(weight, condition)
     place.outlastsClosing = true
-    if case .wait = decide({ $0.arrive(place) }) { await condition.waitInLine() }
+    if case .wait = decide({ $0.arrive(place) }) { await condition.wait() }
   }
 
   private func waitForPermit<C: Clock>(
@@ -400,15 +400,15 @@ public final class ConcurrencyLimiter: Sendable {
     _ clock: C
   ) async throws {
     let deadline = clock.now.advanced(by: duration)
-    let (condition, signal) = Condition.makeForLine()
-    guard let ticket = try join(place(weight, signal)) else { return }
+    let condition = LineCondition()
+    guard let ticket = try join(place(weight, condition)) else { return }
     // Cancelled, and waited for, when this function ends.
     async let _: Void = expire(ticket, at: deadline, clock)
     try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
   }
 
   private func expire<C: Clock>(
-    _ ticket: LimiterState<LineSignal>.Ticket,
+    _ ticket: LimiterState<LineCondition>.Ticket,
     at deadline: C.Instant,
     _ clock: C
   ) async {
@@ -416,16 +416,17 @@ public final class ConcurrencyLimiter: Sendable {
     leave(ticket, .timedOut)?.settle(.timedOut)
   }
 
-  private func place(_ weight: Int, _ signal: LineSignal) -> LimiterState<LineSignal>.Place {
-    var place = LimiterState.Place(waiter: signal, weight: weight, arrived: now())
+  private func place(_ weight: Int, _ condition: LineCondition) -> LimiterState<LineCondition>.Place
+  {
+    var place = LimiterState.Place(waiter: condition, weight: weight, arrived: now())
     if usesPriority { place.priority = Task.currentPriority.rawValue }
     return place
   }
 
   /// Nil if the task was admitted.
   private func join(
-    _ place: LimiterState<LineSignal>.Place
-  ) throws -> LimiterState<LineSignal>.Ticket? {
+    _ place: LimiterState<LineCondition>.Place
+  ) throws -> LimiterState<LineCondition>.Ticket? {
     if detectsNesting, NestedRuns.contain(self) {
       if takeUnderLock(place.weight) { return nil }
       throw NestedRun()
@@ -441,9 +442,9 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// Those behind it may fit now, and are woken.
   private func leave(
-    _ ticket: LimiterState<LineSignal>.Ticket,
-    _ why: LimiterState<LineSignal>.Departure
-  ) -> LineSignal? {
+    _ ticket: LimiterState<LineCondition>.Ticket,
+    _ why: LimiterState<LineCondition>.Departure
+  ) -> LineCondition? {
     let now = now()
     guard let (leaver, turns) = decide({ $0.leave(ticket, why, at: now) }) else { return nil }
     signal(turns)
@@ -456,9 +457,10 @@ public final class ConcurrencyLimiter: Sendable {
     signal(decide { $0.depart(weight, at: now) })
   }
 
-  private func signal(_ turns: LimiterState<LineSignal>.Turns) {
-    turns.first?.signal()
-    for next in turns.others ?? [] { next.signal() }
+  @inline(__always)
+  private func signal(_ turns: consuming LimiterState<LineCondition>.Turns) {
+    turns.first.take()?.signal()
+    for next in turns.others.take() ?? [] { next.signal() }
   }
 
   @usableFromInline

@@ -11,8 +11,8 @@
 // wait. If the signal were not remembered, the other task could signal after you have put it there and
 // before you wait, and your wait would miss it: the lost wake-up.
 //
-// Cost: the first waiter stands in the condition itself, so a condition with one waiter needs no array.
-// A limiter keeps only one end, in its line, and signals through that: one allocation (`LineSignal`).
+// Cost: the first waiter stands in the condition itself, so a condition with one waiter needs no array. The
+// limiters' own lines need less, and pay less: see LineCondition.swift.
 //
 // Cancellation: `wait()` joins the condition's queue before its task suspends. The cancellation handler
 // removes it from there and wakes it with `CancellationError`; if it is not there any more, the signal
@@ -32,7 +32,7 @@
 /// ```
 public final class Condition: Sendable {
   /// How the waiting ended.
-  enum Outcome: Hashable, Sendable {
+  enum Outcome: UInt8, Sendable {
     case signalled
     /// The waiting task was cancelled.
     case cancelled
@@ -69,14 +69,6 @@ public final class Condition: Sendable {
     return (condition, Signal(condition))
   }
 
-  /// Makes the two ends of one event for a line that keeps its signals until it signals them.
-  ///
-  /// - Complexity: O(1), one allocation.
-  static func makeForLine() -> (condition: Condition, signal: LineSignal) {
-    let condition = Condition()
-    return (condition, LineSignal(condition: condition))
-  }
-
   /// Waits until the event has happened; returns at once if it has.
   ///
   /// Any number of tasks may wait, each any number of times. Whether a signal or a cancellation that
@@ -109,42 +101,15 @@ public final class Condition: Sendable {
   /// - Complexity: O(1) amortised.
   /// - Throws: ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
   public func waitUncancellably() async throws(SignalDropped) {
-    if await outcome() == .dropped { throw SignalDropped() }
-  }
-
-  /// Waits on behalf of a line: while the task waits, its `LineSignal` stands in a line of the caller's.
-  ///
-  /// The lock of that line decides between hand-off and cancellation, so this wait does not look at
-  /// its task. When the task is cancelled, `leave` takes the signal out of the caller's line, and
-  /// returns it if it was still there: then no other code can signal, and the wait ends as cancelled.
-  /// If `leave` returns nil, other code has taken the signal and is about to signal, and the wait ends
-  /// normally. A task that is cancelled before it waits is treated alike.
-  ///
-  /// Inlined, as are its caller and what it calls: each function that a waiting task is inside of costs
-  /// it a frame, and a task has room for some 800 bytes of frames before it allocates a kilobyte more.
-  @inline(__always)
-  func wait(leavingWith leave: @Sendable () -> LineSignal?) async -> Outcome {
-    await withTaskCancellationHandler {
-      await self.outcome()
-    } onCancel: {
-      leave()?.settle(.cancelled)
-    }
-  }
-
-  /// Waits on behalf of a line, as `wait(leavingWith:)`, and does not leave when cancelled.
-  ///
-  /// The line keeps the signal until it signals, so no other outcome is possible.
-  func waitInLine() async { _ = await outcome() }
-
-  @inline(__always)
-  private func outcome() async -> Outcome {
-    await withUnsafeContinuation { continuation in
+    let outcome = await withUnsafeContinuation {
+      (continuation: UnsafeContinuation<Outcome, Never>) in
       // Resumed exactly once: here if the event is over; otherwise the state holds the continuation, and
       // `settle`, which takes it out, is the only way on. (`leave` needs a ticket, and nobody has it.)
       if case .settled(let outcome) = state.withLock({ $0.arrive(.suspended(continuation)) }) {
         continuation.resume(returning: outcome)
       }
     }
+    if outcome == .dropped { throw SignalDropped() }
   }
 
   fileprivate func settle(_ outcome: Outcome) {
@@ -171,17 +136,6 @@ public final class Signal: Sendable {
   ///
   /// - Complexity: O(n) for n waiters.
   public func signal() { condition.settle(.signalled) }
-}
-
-/// The signalling end as it stands in a line: no object of its own, so the line must not drop it.
-struct LineSignal: Sendable {
-  /// The other end.
-  let condition: Condition
-
-  func signal() { condition.settle(.signalled) }
-
-  /// Wakes the waiter because it has left the line: the event will not happen.
-  func settle(_ outcome: Condition.Outcome) { condition.settle(outcome) }
 }
 
 /// A wait that can never end otherwise: the condition's `Signal` went away unsignalled.

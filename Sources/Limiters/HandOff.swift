@@ -1,4 +1,4 @@
-// One value, from one task to another. In this room, no other file touches a continuation.
+// One value, from one task to another. Only this file, Condition.swift and LineCondition.swift touch continuations.
 //
 // A continuation exists only once its task has suspended, but a waiter must be in the queue before
 // that, or it could miss its wake-up. So what stands in the queue is not a continuation but a hand-off: an

@@ -61,7 +61,7 @@ struct LimiterState<Waiter> {
   private var longestWait = Duration.zero
   private var line: WaitingLine<Waiter>
   /// Woken when the limiter is closed and the last has left.
-  private var ending: Waiter?
+  private var ending: [Waiter] = []
 
   init(limit: Int, agingAfter: Duration? = nil) {
     self.limit = limit
@@ -99,7 +99,7 @@ struct LimiterState<Waiter> {
   }
 
   /// Admits the newcomer or puts it in the line.
-  mutating func arrive(_ place: Place) -> Arrival {
+  mutating func arrive(_ place: consuming Place) -> Arrival {
     if isClosed, !place.outlastsClosing { return .refused }
     if line.count == 0, fits(place.weight) {
       admit(place.weight)
@@ -145,16 +145,15 @@ struct LimiterState<Waiter> {
     return (line.close(), admitWaiters(at: now))
   }
 
-  /// Notes who is to be told when all have left a closed limiter; returns who was noted first.
-  ///
-  /// Nil if all have left already.
-  mutating func awaitEnd(_ waiter: Waiter) -> Waiter? {
-    if hasEnded { return nil }
-    ending = ending ?? waiter
-    return ending
+  /// Notes who is to be told when all have left a closed limiter; false if all have left already.
+  mutating func awaitEnd(_ waiter: Waiter) -> Bool {
+    if hasEnded { return false }
+    ending.append(waiter)
+    return true
   }
 
-  private var hasEnded: Bool { isClosed && holders == 0 && line.count == 0 }
+  /// Nobody is in line either: where nobody holds a permit, the first in line fits.
+  private var hasEnded: Bool { isClosed && holders == 0 }
 
   private func fits(_ weight: Int) -> Bool { free >= weight || holders == 0 }
 
@@ -171,7 +170,10 @@ struct LimiterState<Waiter> {
       longestWait = max(longestWait, now - place.arrived)
       turns.append(place.waiter)
     }
-    if hasEnded, let ending = ending.take() { turns.append(ending) }
+    if hasEnded, !ending.isEmpty {
+      for waiter in ending { turns.append(waiter) }
+      ending = []
+    }
     return turns
   }
 }

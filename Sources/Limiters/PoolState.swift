@@ -201,10 +201,9 @@ struct PoolState<Waiter> {
     return size > 0
   }
 
-  /// The loan of the element with this identity, as far as that tells; and whether it is lent at all.
-  func loan(of identity: ObjectIdentifier) -> (loan: PoolLoan, isLent: Bool)? {
-    guard let place = placeOf[identity] else { return nil }
-    return (PoolLoan(place: place, lending: places[place].lending), places[place].isLent)
+  /// The last loan of the element with this identity; it is over if the element lies idle.
+  func loan(of identity: ObjectIdentifier) -> PoolLoan? {
+    placeOf[identity].map { PoolLoan(place: $0, lending: places[$0].lending) }
   }
 
   private func isCurrent(_ loan: PoolLoan) -> Bool {

@@ -26,7 +26,7 @@ final class SerialPermit: Sendable {
     }
   }
 
-  private let state = Lock(SerialPermitState<LineSignal, Work>())
+  private let state = Lock(SerialPermitState<LineCondition, Work>())
 
   /// Whether the permit is in use; a snapshot.
   var isTaken: Bool { state.withLock { $0.isTaken } }
@@ -40,16 +40,16 @@ final class SerialPermit: Sendable {
   func acquire() async throws {
     try Task.checkCancellation()
     if state.withLock({ $0.acquireAtOnce() }) { return }
-    let (condition, signal) = Condition.makeForLine()
-    guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
+    let condition = LineCondition()
+    guard let ticket = state.withLock({ $0.arrive(condition) }) else { return }
     try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } }).get()
   }
 
   /// Takes the permit, waiting for it in line even if the task is cancelled meanwhile.
   func acquireUncancellably() async {
     if state.withLock({ $0.acquireAtOnce() }) { return }
-    let (condition, signal) = Condition.makeForLine()
-    if state.withLock({ $0.arrive(signal) }) != nil { await condition.waitInLine() }
+    let condition = LineCondition()
+    if state.withLock({ $0.arrive(condition) }) != nil { await condition.wait() }
   }
 
   /// Puts work in the line; returns it if it has the permit already.

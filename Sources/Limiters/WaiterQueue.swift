@@ -55,38 +55,36 @@ struct WaiterQueue<Element> {
   /// What `value` says of the element that has waited longest.
   @inline(__always)
   func first<Value>(_ value: (borrowing Element) -> Value) -> Value? {
-    front == Self.nowhere ? nil : slots[front].element.map(value)
+    guard front != Self.nowhere, case .some(let element) = slots[front].element else { return nil }
+    return value(element)
   }
 
   /// The number of slots in memory, taken or vacant.
   var slotCount: Int { slots.count }
 
   /// Joins at the back.
-  mutating func append(_ element: Element) -> Ticket {
+  mutating func append(_ element: consuming Element) -> Ticket {
     arrivals += 1
-    let slot = Slot(
-      arrival: arrivals,
-      element: element,
-      previous: back,
-      next: Self.nowhere
-    )
-    let index: Int
-    if vacant == Self.nowhere {
-      index = slots.count
-      slots.append(slot)
-    } else {
-      index = vacant
-      vacant = slots[index].next
-      slots[index] = slot
-    }
-    if back == Self.nowhere {
-      front = index
-    } else {
-      slots[back].next = index
-    }
+    let index = takeSlot()
+    // Field by field: a slot that is made elsewhere first costs a copy.
+    slots[index].arrival = arrivals
+    slots[index].element = element
+    slots[index].previous = back
+    slots[index].next = Self.nowhere
+    if back == Self.nowhere { front = index } else { slots[back].next = index }
     back = index
     count += 1
     return Ticket(slot: index, arrival: arrivals)
+  }
+
+  private mutating func takeSlot() -> Int {
+    guard vacant == Self.nowhere else {
+      let index = vacant
+      vacant = slots[index].next
+      return index
+    }
+    slots.append(Slot(arrival: 0, element: nil, previous: Self.nowhere, next: Self.nowhere))
+    return slots.count - 1
   }
 
   /// Removes the first element; nil if there is none.

@@ -36,14 +36,15 @@ struct WaitingLine<Waiter> {
   /// When the one who has waited longest arrived.
   var oldestArrival: Duration? { lanes.compactMap { $0.queue.first { $0.arrived } }.min() }
 
-  mutating func append(_ place: Place) -> Ticket {
+  mutating func append(_ place: consuming Place) -> Ticket {
+    let priority = place.priority
     var lane = 0
-    while lane < lanes.count, lanes[lane].priority > place.priority { lane += 1 }
-    if lane == lanes.count || lanes[lane].priority < place.priority {
-      lanes.insert(Lane(priority: place.priority), at: lane)
+    while lane < lanes.count, lanes[lane].priority > priority { lane += 1 }
+    if lane == lanes.count || lanes[lane].priority < priority {
+      lanes.insert(Lane(priority: priority), at: lane)
     }
     count += 1
-    return Ticket(priority: place.priority, place: lanes[lane].queue.append(place))
+    return Ticket(priority: priority, place: lanes[lane].queue.append(place))
   }
 
   /// Removes and returns the one whose turn it is, unless it needs more than `weight` permits.
@@ -70,8 +71,12 @@ struct WaitingLine<Waiter> {
     return places.filter { !$0.outlastsClosing }.map(\.waiter)
   }
 
+  @inline(__always)
   private func nextLane(at now: Duration) -> Int? {
-    if lanes.count == 1 { return 0 }
+    lanes.count == 1 ? 0 : nextLaneOfMany(at: now)
+  }
+
+  private func nextLaneOfMany(at now: Duration) -> Int? {
     let waiting = lanes.indices.filter { lanes[$0].queue.count > 0 }
     guard let agingAfter else { return waiting.first }
     let oldest = waiting.min { firstArrival(in: $0) < firstArrival(in: $1) }

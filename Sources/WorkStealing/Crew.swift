@@ -1,6 +1,7 @@
 #if EXPLORABLE
 internal import ExplorableSynchronization
 #else
+internal import Basics
 internal import Synchronization
 #endif
 

@@ -4,6 +4,8 @@ internal import Basics
 internal import ExplorableSynchronization
 #else
 internal import Synchronization
+
+typealias Parker = ThreadParker
 #endif
 
 /// One worker: its slot, its queue, and the search for work when both are empty.

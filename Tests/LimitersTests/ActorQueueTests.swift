@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 import TestSupport
 import Testing
@@ -16,8 +17,8 @@ private actor Ledger {
   func append(_ entry: Int) { entries.append(entry) }
 }
 
-/// Runs the newest job of an actor first: the worst an executor may do to the order.
-private final class NewestFirst: SerialExecutor {
+/// Runs the jobs of an actor when a test says so, in the order that it chooses.
+private final class HandDrivenSerialExecutor: SerialExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -25,18 +26,22 @@ private final class NewestFirst: SerialExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  func runOne() -> Bool {
-    guard let job = jobs.withLock({ $0.popLast() }) else { return false }
-    job.runSynchronously(on: asUnownedSerialExecutor())
-    return true
+  /// Runs the newest job: the worst an executor may do to the order.
+  func runNewest() -> Bool { run(jobs.withLock { $0.popLast() }) }
+
+  func runOldest() -> Bool { run(jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }) }
+
+  private func run(_ job: UnownedJob?) -> Bool {
+    job?.runSynchronously(on: asUnownedSerialExecutor())
+    return job != nil
   }
 }
 
 private actor Contrary {
-  private let executor: NewestFirst
+  private let executor: HandDrivenSerialExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  init(_ executor: NewestFirst) { self.executor = executor }
+  init(_ executor: HandDrivenSerialExecutor) { self.executor = executor }
 }
 
 @Suite(.watched) struct `An actor queue` {
@@ -59,15 +64,6 @@ private actor Contrary {
     }
   }
 
-  @Test func `starts bodies in the order in which they were enqueued`() async throws {
-    let ledger = Ledger()
-    for number in 1...1_000 {
-      ledger.queue.enqueue { ledger in ledger.append(number) }
-    }
-    let entries = try await ledger.queue.enqueueAndWait { ledger in ledger.entries }
-    #expect(entries == Array(1...1_000))
-  }
-
   @Test func `keeps the order up to the first suspension, and lets bodies overlap from there`() {
     let ledger = makeLedger()
     for number in 1...3 {
@@ -85,18 +81,63 @@ private actor Contrary {
     #expect(journal.entries.count == 6)
   }
 
+  @Test func `starts bodies in the order in which they were enqueued`() async throws {
+    let ledger = Ledger()
+    for number in 1...1_000 {
+      ledger.queue.enqueue { ledger in ledger.append(number) }
+    }
+    let entries = try await ledger.queue.enqueueAndWait { ledger in ledger.entries }
+    #expect(entries == Array(1...1_000))
+  }
+
   @Test func `lets no body on its way to the actor before the one ahead has started`() async {
-    let newestFirst = NewestFirst()
-    let actor = Contrary(newestFirst)
+    let serial = HandDrivenSerialExecutor()
+    let actor = Contrary(serial)
     let queue = ActorQueue<Contrary>()
     queue.adoptExecutionContext(of: actor)
     for number in 1...5 { queue.enqueue { [journal] _ in journal.note("\(number)") } }
     while journal.entries.count < 5 {
       // Whoever may go to the actor goes, before it runs anybody.
       for _ in 1...200 { await Task.yield() }
-      _ = newestFirst.runOne()
+      _ = serial.runNewest()
     }
     #expect(journal.entries == (1...5).map(String.init))
+    withExtendedLifetime(actor) {}
+  }
+
+  @Test func `lets no waiting task go to the actor before the one ahead has started`() {
+    let ledger = makeLedger()
+    // An actor prefers the higher priority among those who have come to it.
+    for (number, priority) in [TaskPriority.low, .medium, .high].enumerated() {
+      Task(executorPreference: executor, priority: priority) { [journal] in
+        try await ledger.queue.enqueueAndWait { _ in journal.note("\(number)") }
+      }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["0", "1", "2"])
+  }
+
+  @Test(arguments: [false, true])
+  func `keeps the order of tasks that prefer an executor as far as the actor's own executor does`(
+    newestFirst: Bool
+  ) {
+    let serial = HandDrivenSerialExecutor()
+    let actor = Contrary(serial)
+    let queue = ActorQueue<Contrary>(executor: executor)
+    queue.adoptExecutionContext(of: actor)
+    for number in 1...3 {
+      Task(executorPreference: executor) { [journal] in
+        try await queue.enqueueAndWait { _ in journal.note("\(number)") }
+      }
+    }
+    executor.runAll()
+    for number in 4...5 { queue.enqueue { [journal] _ in journal.note("\(number)") } }
+    // Such a task comes to the actor's executor twice, the second time when the queue has let the next go.
+    repeat {
+      executor.runAll()
+    } while newestFirst ? serial.runNewest() : serial.runOldest()
+    let inOrder = (1...5).map(String.init)
+    #expect(journal.entries == (newestFirst ? inOrder.reversed() : inOrder))
     withExtendedLifetime(actor) {}
   }
 
@@ -197,7 +238,7 @@ private actor Contrary {
     } onError: { [journal] _ in
       journal.note("\(ledger.assumeIsolated { _ in "on the actor" })")
     }
-    while journal.entries.isEmpty { await Task.yield() }
+    while journal.entries.isEmpty { await Moment.pass() }
     #expect(journal.entries == ["on the actor"])
   }
 
@@ -292,6 +333,7 @@ private actor Contrary {
       ActorQueue<Ledger>().enqueue { _ in }
     }
     #expect(message(of: result).contains("no actor was adopted"))
+    #expect(message(of: result).contains("ActorQueueTests.swift"))
   }
 
   @Test func `stops when the adopted actor is gone`() async {
@@ -300,6 +342,7 @@ private actor Contrary {
       try await queue.enqueueAndWait { _ in }
     }
     #expect(message(of: result).contains("the adopted actor no longer exists"))
+    #expect(message(of: result).contains("ActorQueueTests.swift"))
   }
 
   @Test func `stops when a second actor is adopted while the first exists`() async {
@@ -309,6 +352,7 @@ private actor Contrary {
       withExtendedLifetime(first) {}
     }
     #expect(message(of: result).contains("adopted a second actor while the first still exists"))
+    #expect(message(of: result).contains("ActorQueueTests.swift"))
   }
 }
 

@@ -441,6 +441,35 @@ private final class Workshop: Sendable {
     executor.runAll()
     #expect(pool.idle == 1 && census.living == 1)
     #expect(clock.sleeping == 0, "nothing is left to expire")
+    do {
+      let first = try await pool.lease()
+      let second = try await pool.lease()
+      first.return()
+      second.return()
+    }
+    executor.runAll()
+    clock.advance(by: .seconds(9))
+    executor.runAll()
+    #expect(pool.idle == 2, "it has lain idle since second 10")
+    clock.advance(by: .seconds(1))
+    executor.runAll()
+    #expect(pool.idle == 1)
+  }
+
+  @Test func `goes away with its last reference, though elements lie idle`() async throws {
+    let census = Tracked.Census()
+    do {
+      let pool = AsyncPool(
+        maxElements: 1,
+        idleTimeout: .seconds(10),
+        clock: HandClock(),
+        executor: executor
+      ) { Tracked(in: census) }
+      try await pool.withElement { _ in }
+      executor.runAll()
+      #expect(pool.idle == 1)
+    }
+    #expect(census.living == 0)
   }
 
   @Test func `builds its smallest size when asked to`() async throws {
@@ -476,7 +505,7 @@ private final class Workshop: Sendable {
     executor.runAll()
     _ = await waiting.value
     #expect(census.living == 2)
-    let ends = (1...2).map { _ in
+    for _ in 1...2 {
       Task(executorPreference: executor) { [journal] in
         await pool.shutdown()
         journal.note("shut down")
@@ -488,10 +517,17 @@ private final class Workshop: Sendable {
     await #expect(throws: PoolClosed()) { try await pool.withElement { _ in } }
     lease.return()
     executor.runAll()
-    for end in ends { await end.value }
     #expect(journal.entries == ["shut down", "shut down"])
     #expect(census.living == 0)
     await pool.shutdown()
+  }
+
+  @Test func `builds nothing once it is shut down`() async throws {
+    let workshop = Workshop(failures: 1)
+    let pool = AsyncPool(maxElements: 1, minElements: 1) { try await workshop.build() }
+    await pool.shutdown()
+    try await pool.prepare()
+    #expect(workshop.attempts == 0)
   }
 
   @Test func `refuses those who wait when it is shut down`() async throws {
@@ -569,6 +605,22 @@ private final class Workshop: Sendable {
     #expect(message(of: result).contains("or was discarded"))
   }
 
+  @Test func `stops when an element is returned that was no good any more`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let pool = AsyncPool(
+        maxElements: 1,
+        validate: { $0.number != 1 },
+        elementBuilder: { Element(1) }
+      )
+      let former = try await pool.get()
+      pool.return(former)
+      let present = try await pool.get()
+      pool.return(former)
+      withExtendedLifetime(present) {}
+    }
+    #expect(message(of: result).contains("or was discarded"))
+  }
+
   @Test func `stops when an idle element is discarded`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let pool = AsyncPool(maxElements: 1) { Element(1) }
@@ -589,5 +641,6 @@ private final class Workshop: Sendable {
       pool.return(second)
     }
     #expect(message(of: result).contains("elementBuilder returned an object the pool already has"))
+    #expect(message(of: result).contains("AsyncPoolTests.swift"))
   }
 }

@@ -151,18 +151,4 @@ import Testing
     executor.runAll()
     #expect(journal.entries == ["signalled, cancelled: true"])
   }
-
-  @Test func `lets a cancelled task leave a caller's line even before it has suspended`() {
-    let (condition, signal) = Condition.makeForLine()
-    let line = Mutex(WaiterQueue<LineSignal>())
-    let ticket = line.withLock { $0.append(signal) }
-    let task = Task(executorPreference: executor) { [journal] in
-      let outcome = await condition.wait(leavingWith: { line.withLock { $0.remove(ticket) } })
-      journal.note("\(outcome)")
-    }
-    task.cancel()
-    executor.runAll()
-    #expect(journal.entries == ["cancelled"])
-    #expect(line.withLock { $0.count } == 0)
-  }
 }

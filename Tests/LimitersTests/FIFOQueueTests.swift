@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 
@@ -147,7 +148,7 @@ import Testing
         try await queue.enqueueAndWait { try await gate.wait() }
       }
     }
-    while !queue.isRunning { await Task.yield() }
+    while !queue.isRunning { await Moment.pass() }
     queue.enqueue { [journal] in
       journal.note("\(Local.name) \(Task.currentPriority == .high)")
     }
@@ -172,6 +173,22 @@ import Testing
       return ledger.entries
     }
     #expect(entries == ["opened", "enqueued", "waited"])
+  }
+
+  @Test func `waits for a body on an actor to end, also while it is suspended`() {
+    actor Ledger {}
+    let queue = makeQueue()
+    let (gate, signal) = Condition.makeCondition()
+    queue.enqueue(on: Ledger()) { [journal] _ in
+      try? await gate.waitUncancellably()
+      journal.note("t1 ends")
+    }
+    enqueue("t2", on: queue)
+    executor.runAll()
+    #expect(journal.entries.isEmpty)
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries == ["t1 ends"] + inOrder(2...2))
   }
 
   @Test func `starts work behind a waiting task that did not look at its cancellation`() async {

@@ -2,15 +2,6 @@ import Limiters
 import Synchronization
 import Testing
 
-/// What happened, in order.
-final class Journal: Sendable {
-  private let lines = Mutex<[String]>([])
-
-  var entries: [String] { lines.withLock { $0 } }
-
-  func note(_ line: String) { lines.withLock { $0.append(line) } }
-}
-
 /// Counts the objects of this type that are alive.
 final class Tracked: Sendable {
   final class Census: Sendable {

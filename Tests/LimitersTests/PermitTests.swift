@@ -134,6 +134,19 @@ import Testing
     #expect(journal.entries == ["light 1 done", "1 holds", "heavy done", "light 2 done"])
   }
 
+  @Test func `go to who stands behind a heavy waiter that is cancelled`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    let permit = try await limiter.acquire()
+    let heavy = start("heavy") { try await limiter.run(weight: 2) {} }
+    start("light") { try await limiter.run {} }
+    executor.runAll()
+    #expect(limiter.waiting == 2)
+    heavy.cancel()
+    executor.runAll()
+    #expect(journal.entries.sorted() == ["heavy CancellationError", "light done"])
+    permit.release()
+  }
+
   @Test func `let a body run alone that needs more than there are`() async throws {
     let limiter = ConcurrencyLimiter(concurrency: 2)
     let (gate, signal) = Condition.makeCondition()
@@ -240,8 +253,61 @@ import Testing
     permit.release()
     executor.runAll()
     #expect(Set(journal.entries.dropFirst(2)) == ["t2 done", "closed done"])
-    await limiter.closed()
+    start("closed again") { await limiter.closed() }
+    executor.runAll()
+    #expect(journal.entries.last == "closed again done")
     #expect(limiter.running == 0)
+    if limiter.tryAcquire() != nil { Issue.record("a permit is free, but the limiter is closed") }
+  }
+
+  @Test func `reach those whom closing does not refuse, past a heavy waiter that it does`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    let permit = try await limiter.acquire()
+    start("heavy") { try await limiter.run(weight: 2) {} }
+    start("light") { await limiter.runUncancellably {} }
+    executor.runAll()
+    limiter.close()
+    executor.runAll()
+    #expect(Set(journal.entries) == ["heavy LimiterClosed", "light done"])
+    permit.release()
+  }
+
+  @Test func `are waited for by all who asked for the end of the limiter, however early`() {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    start("first") { await limiter.closed() }
+    start("second") { await limiter.closed() }
+    executor.runAll()
+    #expect(journal.entries.isEmpty)
+    limiter.close()
+    executor.runAll()
+    #expect(journal.entries.sorted() == ["first done", "second done"])
+  }
+
+  @Test func `can be taken at once as often as they come back`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    for _ in 1...600 {
+      guard let permit = limiter.tryAcquire() else {
+        Issue.record("a permit was free")
+        return
+      }
+      permit.release()
+    }
+    for _ in 1...600 { #expect(await limiter.runIfFree { true } == true) }
+    #expect(limiter.statistics.admitted == 1_200)
+  }
+
+  @Test func `cost no lock any more once nobody waits`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    start("t1") { try await limiter.run {} }
+    executor.runAll()
+    #expect(PermitWord(bits: limiter.word.load(ordering: .relaxed)).isLocked)
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries == ["t1 done"])
+    #expect(!PermitWord(bits: limiter.word.load(ordering: .relaxed)).isLocked)
   }
 
   @Test func `go first to the task of the highest priority, if that is asked for`() async throws {
@@ -286,25 +352,49 @@ import Testing
     executor.runAll()
     #expect(limiter.statistics.cancelled == 1)
     #expect(limiter.statistics.longestWait == .seconds(5))
+    start("t2") { try await limiter.run(weight: 2) {} }
+    executor.runAll()
+    clock.advance(by: .seconds(7))
     permit.release()
+    executor.runAll()
+    #expect(limiter.statistics.longestWait == .seconds(7), "those who were admitted count too")
+    try await limiter.acquire(weight: 2).release()
+    #expect(limiter.running == 0)
   }
 
   @Test func `are not waited for inside of a body that holds one, if nesting is detected`()
     async throws
   {
     let limiter = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
-    await #expect(throws: NestedRun()) {
-      try await limiter.run { try await limiter.run {} }
-    }
-    await #expect(throws: NestedRun()) {
+    let other = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
+    start("itself") { try await limiter.run { try await limiter.run {} } }
+    start("child") {
       try await limiter.run {
         async let child: Void = limiter.run {}
         try await child
       }
     }
+    start("inside") { try await limiter.run { try await other.run { try await limiter.run {} } } }
+    executor.runAll()
+    #expect(journal.entries == ["itself NestedRun", "child NestedRun", "inside NestedRun"])
     #expect(limiter.running == 0)
-    limiter.setConcurrency(2)
-    #expect(try await limiter.run { try await limiter.run { 1 } } == 1, "it need not wait")
+    let two = ConcurrencyLimiter(concurrency: 2, detectsNesting: true)
+    // Often enough that the lock must admit some, too.
+    for _ in 1...300 { #expect(try await two.run { try await two.run { 1 } } == 1) }
+  }
+
+  @Test func `may be waited for inside of a body that holds another limiter's`() async throws {
+    let (limiter, other) = (
+      ConcurrencyLimiter(concurrency: 1, detectsNesting: true),
+      ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
+    )
+    let permit = try await limiter.acquire()
+    start("t1") { try await other.run { try await limiter.run {} } }
+    executor.runAll()
+    #expect(limiter.waiting == 1)
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries == ["t1 done"])
   }
 
   @Test func `may be waited for by a task that was started in a body that has ended`() async throws

@@ -156,12 +156,18 @@ private final class Element: Sendable {
     #expect(state.loan(of: identity) == nil)
     let isNew = state.built(element, for: loan)
     #expect(isNew)
-    #expect(state.loan(of: identity)?.isLent == true)
+    #expect(state.loan(of: identity) == loan)
     guard let other = state.reserve(upTo: 2) else { return }
     let isNewAgain = state.built(element, for: other)
     #expect(!isNewAgain, "the same object, built twice")
     _ = state.giveBack(loan)
-    #expect(state.loan(of: identity)?.isLent == false)
+    #expect(state.loan(of: identity) == loan, "which is over")
+    guard let (_, again) = state.takeIdle() else { return }
+    _ = state.remove(again)
+    #expect(state.loan(of: identity) == nil, "it was no good any more")
+    let isNewOnceMore = state.built(element, for: again)
+    #expect(isNewOnceMore)
+    _ = state.giveBack(again)
     _ = state.shutDown()
     #expect(state.loan(of: identity) == nil)
   }

@@ -129,6 +129,7 @@ import Testing
     arrive("middle", 5, at: 3)
     arrive("high 2", 9, at: 4)
     arrive("low 2", 1, at: 5)
+    #expect(state.longestWait(at: .seconds(6)) == .seconds(5), "that of low 1")
     let order = [9, 10, 11, 12, 14].flatMap { state.depart(at: .seconds($0)).all }
     #expect(order == ["high 1", "high 2", "low 1", "middle", "low 2"])
   }

@@ -1,4 +1,3 @@
-internal import Basics
 internal import Glibc
 internal import Synchronization
 
@@ -8,7 +7,7 @@ internal import Synchronization
 /// So it does not matter which comes first, and an `unpark` is never lost.
 ///
 /// Safe to share: the mutex and the condition are made for it, and live at fixed addresses.
-final class Parker: @unchecked Sendable {
+package final class ThreadParker: @unchecked Sendable {
   private enum Word {
     static let empty = 0
     static let sleeping = 1
@@ -19,7 +18,7 @@ final class Parker: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  init() {
+  package init() {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
@@ -37,10 +36,10 @@ final class Parker: @unchecked Sendable {
   }
 
   /// Sleeps until there is a token, and takes it; only one thread may.
-  func park() { _ = park { pthread_cond_wait(condition, mutex) } }
+  package func park() { _ = park { pthread_cond_wait(condition, mutex) } }
 
   /// The same, for `nanoseconds` at most; false if no token came.
-  func park(nanoseconds: Int) -> Bool {
+  package func park(nanoseconds: Int) -> Bool {
     let until = MachineClock.monotonic() + Int64(nanoseconds)
     var end = timespec(tv_sec: Int(until / 1_000_000_000), tv_nsec: Int(until % 1_000_000_000))
     return park { pthread_cond_timedwait(condition, mutex, &end) }
@@ -62,7 +61,7 @@ final class Parker: @unchecked Sendable {
   }
 
   /// Leaves the token.
-  func unpark() {
+  package func unpark() {
     guard word.exchange(Word.token, ordering: .acquiringAndReleasing) == Word.sleeping else {
       return
     }
