@@ -38,7 +38,7 @@ package struct Experiment: Sendable {
   package var limit: Int
   package var workload: Workload
   package var clock: ClockChoice
-  /// How many workers the virtual pool has.
+  /// How many workers the virtual pool has; of a modelled platform, how many processors.
   package var workers: Int
   package var executor: Executor
   /// What is done when, in nanoseconds from the start of the run.
@@ -69,13 +69,16 @@ package struct Experiment: Sendable {
 
   /// The clock the run will use.
   package var resolvedClock: RunClock {
-    clock == .real || executor != .global || mechanism.profile.clock == .real ? .real : .virtual
+    let isReal = clock == .real || executor != .global || workload.kind.isReal
+    return isReal || mechanism.profile.clock == .real ? .real : .virtual
   }
 
   /// Says why the experiment cannot be run as asked for, and what to do.
   package func check() throws(ExperimentError) {
     let profile = mechanism.profile
+    if mechanism.platform != nil, resolvedClock == .real { throw .modelIsVirtual(mechanism) }
     if clock == .virtual, profile.clock == .real { throw .realOnly(mechanism) }
+    if clock == .virtual, workload.kind.isReal { throw .realWork(workload.kind) }
     if executor != .global {
       if profile.clock == .real { throw .ownsThreads(mechanism) }
       if clock == .virtual { throw .lanesAreReal }
@@ -101,14 +104,15 @@ package struct Experiment: Sendable {
   ///
   /// A promise of order is held against a run only where its log can tell: on the wall clock two
   /// tasks admitted in order may note their admissions the other way round, being on two threads,
-  /// unless one must end before the other begins. On lanes it never tells: visits begin on several
+  /// unless one must end before the other begins. Real work is noted where its workplace takes it, on
+  /// any thread. On lanes it never tells: visits begin on several
   /// workers, and one that noted its arrival first may come to the limiter second.
   package func facts(tasks: Int) -> RunFacts {
     let profile = mechanism.profile
     let kind = workload.kind
     let oneAtATime = effectiveLimit == 1
     let isOnLanes = if case .lanes = executor { true } else { false }
-    let orderShows = resolvedClock == .virtual || oneAtATime && !isOnLanes
+    let orderShows = resolvedClock == .virtual || oneAtATime && !isOnLanes && !kind.isReal
     let overlaps = profile.order == .fifoToFirstSuspension && !kind.holdsWorker
     let ordered =
       switch profile.order {
@@ -117,11 +121,12 @@ package struct Experiment: Sendable {
       case .fifoToFirstSuspension: !overlaps
       case .none: false
       }
+    let ownsThreads = profile.clock == .real || mechanism.platform != nil
     return RunFacts(
       tasks: tasks,
       limit: overlaps ? nil : effectiveLimit,
       promisesOrder: ordered && orderShows && workload.dependencies == .none,
-      serviceHoldsWorker: kind.holdsWorker || (profile.clock == .real && kind == .download)
+      serviceHoldsWorker: kind.holdsWorker || ownsThreads && kind == .download
     )
   }
 }
@@ -132,8 +137,12 @@ package enum ExperimentError: Error, CustomStringConvertible {
   case notExplorable(CatalogueEntry)
   /// It has no locks or atomics of its own that an exploration could stop at.
   case notExplorableInside(CatalogueEntry)
+  /// Work that is done and not simulated takes the time it takes.
+  case realWork(ServiceKind)
   case ownsThreads(CatalogueEntry)
   case lanesAreReal
+  /// A model of a platform has no threads.
+  case modelIsVirtual(CatalogueEntry)
   case cannot(CatalogueEntry, MechanismProfile.Control)
 
   package var description: String {
@@ -145,9 +154,15 @@ package enum ExperimentError: Error, CustomStringConvertible {
     case .notExplorableInside(let entry):
       return
         "\(entry.id) has no lock or atomic that an exploration could stop at. Leave inside= out."
+    case .realWork(let kind):
+      return "kind=\(kind.rawValue) is real work, which takes the time it takes, so it runs on the "
+        + "wall clock only. Leave clock= out, or simulate it: kind=suspend."
     case .ownsThreads(let entry):
       return "\(entry.id) has threads of its own, so no executor runs its tasks. "
         + "Leave executor= out, or use \(Self.virtual)."
+    case .modelIsVirtual(let entry):
+      return "\(entry.id) is a model, which runs in virtual time and does no real work. "
+        + "Leave clock=, executor= and real kinds of work out, or run the real one: leave platform= out."
     case .lanesAreReal:
       return "executor=lanes has real threads, so it runs on the wall clock. Leave clock= out."
     case .cannot(let entry, let control):

@@ -27,6 +27,13 @@ package struct ExplorationReport: Sendable, Codable {
     package var broke: String?
     /// Whether nothing of it can be seen from outside: it led from one suspension to the next.
     package var isUneventful: Bool
+    /// Which line each task stands at after the step, by number from 1; nil where it has not begun, has ended
+    /// or is elsewhere than in the code under study.
+    package var lines: [CodeUnderStudy.Line?] = []
+    /// The task that takes the step or is cancelled by it, from 1; 0 for none.
+    package var task = 0
+    /// The line the step goes on from.
+    package var from: CodeUnderStudy.Line?
   }
 
   /// Where a task is after a step.
@@ -86,6 +93,8 @@ package struct ExplorationReport: Sendable, Codable {
     package var cancellations: Int
     package var tasks: Int
     package var limit: Int?
+    /// The code that the steps' lines are of; empty where the build does not tell.
+    package var code: CodeUnderStudy
     package var violation: Broken?
     package var race: Race?
     /// Whether nothing smaller fails.
@@ -112,10 +121,15 @@ package struct ExplorationReport: Sendable, Codable {
   package var isCut: Bool {
     strategy == .exhaustive && !isExhaustive && !wasInterrupted && found == nil && givenUp == 0
   }
+  /// How many schedules there are between jobs, all of which were looked at before those inside
+  /// synchronous code; nil where only one of the two was asked for.
+  package var schedulesBetweenJobs: Int?
   /// Schedules given up because they got too long; with any, the coverage is not exhaustive.
   package var givenUp: Int
   /// Whether the search ended with the first violation.
   package var stoppedAtFirst: Bool
+  /// Whether it ended with a schedule that ended the program, behind which no search can go on.
+  package var endedProgram = false
   /// How many schedules were looked at until the first that broke a promise.
   package var firstFailureAt: Int?
   /// What the verdict does not speak of, one noun phrase each.
@@ -137,6 +151,36 @@ package struct ExplorationPlan: Sendable, Codable {
   /// How often a task that could go on may be made to wait, at most, in an exhaustive search; nil for any
   /// number.
   package var preemptions: Int?
+  /// How to go on inside synchronous code once nothing fails between jobs; nil for only what the scenario
+  /// itself asks for.
+  package var inside: Inside?
+
+  /// Whether the smallest schedule that fails is to name the lines that tasks stand at, also between jobs:
+  /// looking them up takes about a second.
+  package var withPlaces = false
+
+  /// How to go on inside.
+  package struct Inside: Sendable, Codable {
+    package var schedules: Int
+    /// The bounds on pre-emptions, the next of which is tried where the one before was soon done.
+    package var preemptions: [Int?]
+    /// How many steps to take with one bound, at most.
+    package var steps: Int
+
+    /// How many steps that is where nobody asked for any number: a few seconds.
+    package static let mostSteps = 160_000
+
+    /// With the bounds that hold unless told.
+    package init(_ strategy: ExplorationReport.Strategy) {
+      let isExhaustive = strategy == .exhaustive
+      schedules = isExhaustive ? ExplorationPlan.mostSchedules : ExplorationPlan.defaultSchedules
+      preemptions = isExhaustive ? [1, ExplorationPlan.defaultPreemptions] : [nil]
+      steps = Self.mostSteps
+    }
+
+    /// Whether a search with one more pre-emption is likely to be done in time, too.
+    func isSoonDone(after steps: Int) -> Bool { 4 * steps < self.steps }
+  }
 
   /// The bound where tasks stop inside synchronous code, unless told: most defects need fewer.
   package static let defaultPreemptions = 2
@@ -197,9 +241,40 @@ package final class ExplorationControl: Sendable {
 
 extension ExplorationScenario {
   /// Explores on a thread of its own; a violation is reduced to the smallest schedule that shows it.
+  ///
+  /// Between jobs first: there are few such schedules, and what fails is told in few steps.
   package func explore(
     _ plan: ExplorationPlan,
     _ control: ExplorationControl = ExplorationControl()
+  ) async throws(ExplorationFailure) -> ExplorationReport {
+    let between = try await look(plan, control)
+    guard let further = plan.inside, !inside, between.found == nil,
+      between.isExhaustive || plan.strategy != .exhaustive, !between.wasInterrupted
+    else { return between }
+    var (inner, plan) = (self, plan)
+    inner.inside = true
+    plan.schedules = further.schedules
+    var best: ExplorationReport?
+    var elapsed = between.elapsed
+    for bound in further.preemptions {
+      if let best, !further.isSoonDone(after: best.steps) { break }
+      plan.preemptions = bound
+      let report = try await inner.look(plan, control, mostSteps: further.steps)
+      elapsed += report.elapsed
+      // What was looked at to its end says more than a part of more.
+      if best == nil || report.isExhaustive || report.found != nil { best = report }
+      if !report.isExhaustive { break }
+    }
+    guard var report = best else { return between }
+    report.elapsed = elapsed
+    if between.isExhaustive { report.schedulesBetweenJobs = between.schedules }
+    return report
+  }
+
+  private func look(
+    _ plan: ExplorationPlan,
+    _ control: ExplorationControl,
+    mostSteps: Int = .max
   ) async throws(ExplorationFailure) -> ExplorationReport {
     let scenario = scenario
     do {
@@ -210,16 +285,25 @@ extension ExplorationScenario {
           case .random: .random
           case .pct: .pct(depth: plan.depth)
           }
-        let exploration = Explorer(
+        var exploration = Explorer(
           strategy: strategy,
           schedules: plan.schedules,
           seed: plan.seed,
           preemptions: plan.preemptions,
           stopsAtViolation: !plan.all
         )
+        exploration.mostSteps = mostSteps
         let verdict = try exploration(scenario, shouldStop: control.shouldStop)
         let found = try verdict.found.map { found in
-          let minimum = try Minimum(of: found, in: scenario, shouldStop: control.shouldStop)
+          var minimum = try Minimum(of: found, in: scenario, shouldStop: control.shouldStop)
+          if inside || plan.withPlaces {
+            minimum.replay = try Replay(
+              of: minimum.schedule,
+              in: minimum.scenario,
+              withAftermath: true,
+              withPlaces: true
+            )
+          }
           return ExplorationReport.Found(
             schedule: "\(found.schedule)",
             minimum: description(of: minimum)
@@ -235,13 +319,19 @@ extension ExplorationScenario {
   /// Runs one schedule again and tells what happened.
   package func replay(
     _ schedule: String,
-    withAftermath: Bool = true
+    withAftermath: Bool = true,
+    withPlaces: Bool = false
   ) async throws(ExplorationFailure) -> ExplorationReport.ScheduleDescription {
     let scenario = scenario
     do {
       return try await onOwnThread { [self] in
         let schedule = try Schedule(parsing: schedule)
-        let replay = try Replay(of: schedule, in: scenario, withAftermath: withAftermath)
+        let replay = try Replay(
+          of: schedule,
+          in: scenario,
+          withAftermath: withAftermath,
+          withPlaces: inside || withPlaces
+        )
         return description(of: replay, schedule, tasks: tasks, race: nil, isMinimal: false)
       }
     } catch {
@@ -297,6 +387,7 @@ extension ExplorationScenario {
 
   /// The report of an exploration that a schedule ended.
   func report(
+    of schedule: String,
     endedBy broken: ExplorationReport.Broken,
     _ story: ExplorationReport.ScheduleDescription,
     _ plan: ExplorationPlan,
@@ -315,10 +406,11 @@ extension ExplorationScenario {
       elapsed: elapsed,
       failed: 1,
       failures: [ExplorationReport.Failure(kind: broken.kind, count: 1)],
-      found: ExplorationReport.Found(schedule: story.schedule, minimum: story),
+      found: ExplorationReport.Found(schedule: schedule, minimum: story),
       wasInterrupted: false,
       givenUp: 0,
       stoppedAtFirst: true,
+      endedProgram: true,
       firstFailureAt: schedules,
       notAsked: ["what the schedules behind this one do"],
       tasksLost: 0
@@ -358,13 +450,15 @@ extension ExplorationScenario {
     race: ExplorationReport.Race?,
     isMinimal: Bool
   ) -> ExplorationReport.ScheduleDescription {
-    ExplorationReport.ScheduleDescription(
-      steps: ExplorationReport.Step.all(replay.steps, tasks: tasks),
+    let code = CodeUnderStudy(of: replay.steps)
+    return ExplorationReport.ScheduleDescription(
+      steps: ExplorationReport.Step.all(replay.steps, tasks: tasks, code),
       length: replay.length,
       preemptions: replay.preemptions,
       cancellations: replay.steps.prefix(replay.length).count { $0.choice.kind == .cancel },
       tasks: tasks,
       limit: effectiveLimit,
+      code: code,
       violation: replay.violation.map(ExplorationReport.Broken.init),
       race: race,
       isMinimal: isMinimal,
@@ -388,28 +482,38 @@ package struct ExplorationFailure: Error, Hashable, CustomStringConvertible, Cod
 
 extension ExplorationReport.Step {
   /// The records in words, with where each task is after each.
-  static func all(_ records: [StepRecord], tasks: Int) -> [Self] {
+  static func all(_ records: [StepRecord], tasks: Int, _ code: CodeUnderStudy) -> [Self] {
     var states = Array(repeating: ExplorationReport.TaskState.absent, count: tasks)
+    var lines: [CodeUnderStudy.Line?] = []
     return records.map { record in
       for report in record.reports where states.indices.contains(report.task - 1) {
         states[report.task - 1] = state(after: report.observation)
       }
+      let isBefore = lines.indices.contains(record.task - 1)
+      let from =
+        record.place.map(CodeUnderStudy.Line.init) ?? (isBefore ? lines[record.task - 1] : nil)
+      lines = record.stands.prefix(tasks).map {
+        CodeUnderStudy.line($0).map(CodeUnderStudy.Line.init)
+      }
       return Self(
         number: record.number,
         actor: record.actor,
-        description: record.description,
+        description: code.description(of: record),
         states: states,
         running: record.running,
         waiting: record.waiting,
         broke: record.violation?.message,
-        isUneventful: record.isUneventful
+        isUneventful: record.isUneventful,
+        lines: lines,
+        task: record.task,
+        from: from
       )
     }
   }
 
   private static func state(after observation: Observation) -> ExplorationReport.TaskState {
     switch observation {
-    case .arrived: .waiting
+    case .arrived, .holdsConnection, .holdsFile: .waiting
     case .admitted: .running
     case .finished: .ended(.finished)
     case .failed, .rejected, .lostResult: .ended(.failed)

@@ -25,7 +25,7 @@ package struct ExplorationScenario: Sendable {
   package var overtakingBound: Int?
 
   /// Whether tasks may stop inside synchronous code, before each operation on a lock or an atomic.
-  package var inside = false
+  package var inside: Bool
 
   /// What is explored unless told: what shows a specimen's defect, or two tasks that may be cancelled.
   package init(_ mechanism: CatalogueEntry) {
@@ -35,13 +35,15 @@ package struct ExplorationScenario: Sendable {
     limit = exposure?.limit ?? 1
     cancels = exposure.map { $0.trigger == .cancellation } ?? true
     fails = exposure?.trigger == .failingBodies
+    inside = exposure?.inside ?? false
   }
 
   package static let defaultFair = 2
 
   /// Whether there are places to stop at inside the mechanism's synchronous code.
   package static func canStopInside(_ mechanism: CatalogueEntry) -> Bool {
-    mechanism.profile.defect != nil || ExplorableCatalogue.has(mechanism)
+    mechanism.profile.defect != nil || mechanism.id == Catalogue.yours
+      || ExplorableCatalogue.has(mechanism)
   }
 
   /// The number of permits that counts: 1 for the ordered queues.
@@ -142,7 +144,8 @@ package struct ExplorationScenario: Sendable {
       MechanismSetup(
         limit: limit,
         executor: context.executor,
-        onDoubleResume: { context.noteDoubleResume($0) }
+        onDoubleResume: { context.noteDoubleResume($0) },
+        onFault: { context.noteFault($0) }
       )
     )
     let kind = self.mechanism.profile.defaultKind
@@ -170,12 +173,14 @@ private struct ScenarioTracer: Tracer {
       switch kind {
       case .arrived: .arrived
       case .admitted: .admitted
+      case .holds(.connection): .holdsConnection
+      case .holds(.file): .holdsFile
       case .finished: .finished
       case .failed: .failed
       case .cancelled(.waiting): .cancelledWaiting
       case .cancelled(.running): .cancelledRunning
       case .rejected: .rejected
-      case .blocked, .progress, .suspended, .resumed, .limit: nil
+      case .blocked, .answered, .progress, .suspended, .resumed, .limit: nil
       }
     if let observation { context.report(observation, of: Int(task.number)) }
   }

@@ -1,3 +1,4 @@
+package import Mechanisms
 package import Tracing
 package import WorkStealing
 package import Workloads
@@ -22,6 +23,12 @@ package struct Run: Sendable {
   package var workers: Int?
   /// What the workers of the lanes did; nil elsewhere.
   package var lanes: WorkStealingExecutor.Statistics?
+  /// What a comparison calls it: the mechanism, and that it ran on lanes if it did.
+  package var label: String { lanes == nil ? mechanism : mechanism + "@lanes" }
+  /// Which platform's queues were modelled; nil where the mechanism was the real one.
+  package var platform: Platform?
+  /// What carries the tasks: "thread" or "worker".
+  package var carrier: String { clock == .real || platform != nil ? "thread" : "worker" }
   /// What the mechanism promised in this run.
   package var facts: RunFacts
   /// The tasks, by number from 1.
@@ -36,6 +43,8 @@ package struct Run: Sendable {
   package var permitsLeft: Int?
   /// Why the run could not end by itself, as a line for people: a deadlock, an interrupt.
   package var stoppedBecause: String?
+  /// What was counted of real work; empty where all was simulated.
+  package var work: [WorkFigure: Int]
 
   package init(
     mechanism: String,
@@ -44,12 +53,14 @@ package struct Run: Sendable {
     clock: RunClock,
     workers: Int?,
     lanes: WorkStealingExecutor.Statistics? = nil,
+    platform: Platform? = nil,
     facts: RunFacts,
     plan: [SimulatedTask],
     events: [TraceEvent],
     completion: Int64? = nil,
     permitsLeft: Int? = nil,
-    stoppedBecause: String? = nil
+    stoppedBecause: String? = nil,
+    work: [WorkFigure: Int] = [:]
   ) {
     self.mechanism = mechanism
     self.limit = limit
@@ -57,11 +68,27 @@ package struct Run: Sendable {
     self.clock = clock
     self.workers = workers
     self.lanes = lanes
+    self.platform = platform
     self.facts = facts
     self.plan = plan
     self.events = events
     self.completion = completion
     self.permitsLeft = permitsLeft
     self.stoppedBecause = stoppedBecause
+    self.work = work
+  }
+}
+
+extension Run {
+  /// How long a task that has finished could have gone on in service, but had no worker; nil where it never
+  /// lacked one, or where nobody can tell.
+  ///
+  /// In virtual time work takes what was planned, and nothing but a worker can be missing.
+  package func readyWithoutWorker(_ life: TaskLife) -> Int64? {
+    guard clock == .virtual, life.end == .finished, let service = life.service,
+      plan.indices.contains(Int(life.task.number) - 1)
+    else { return nil }
+    let late = service - plan[Int(life.task.number) - 1].service
+    return late > 0 ? late : nil
   }
 }

@@ -41,21 +41,26 @@ package struct ScheduleGame: Sendable {
     package var violation: ExplorationReport.Broken?
     /// The line that replays the steps so far.
     package var schedule: String
+    /// The code that the steps' lines are of.
+    package var code: CodeUnderStudy
 
     init(endedBy broken: ExplorationReport.Broken, _ story: ExplorationReport.ScheduleDescription) {
       steps = story.steps
       isOver = true
       violation = broken
       schedule = story.schedule
+      code = story.code
     }
 
     fileprivate init(_ stepper: Stepper, tasks: Int, _ ends: [End]) {
+      let code = CodeUnderStudy(of: stepper.steps + stepper.options.compactMap(\.outcome))
+      self.code = code
       options = stepper.options.map { option in
         let text = option.choice.text
         let end = ends.first { $0.choice == text }
         return Option(
           actor: option.outcome?.actor ?? StepRecord.actor(of: option.choice),
-          description: option.outcome?.description ?? "ends the program",
+          description: option.outcome.map(code.description) ?? "ends the program",
           choice: text,
           broken: end?.broken
         )
@@ -63,7 +68,7 @@ package struct ScheduleGame: Sendable {
       waiters = stepper.waiters.map {
         Waiter(task: $0.task, since: $0.since, isCancelled: $0.isCancelled)
       }
-      steps = ExplorationReport.Step.all(stepper.steps, tasks: tasks)
+      steps = ExplorationReport.Step.all(stepper.steps, tasks: tasks, code)
       isOver = stepper.isOver
       violation = stepper.violation.map(ExplorationReport.Broken.init)
       schedule = "\(stepper.schedule)"
@@ -72,19 +77,23 @@ package struct ScheduleGame: Sendable {
 
   package let scenario: ExplorationScenario
   private let place: ExplorationPlace
+  private let withPlaces: Bool
   package private(set) var position: Position
   private var choices: [Choice] = []
 
-  /// Begins before the first step.
+  /// Begins before the first step; with the lines that tasks stand at, if that is wanted.
   package init(
     _ scenario: ExplorationScenario,
-    in place: ExplorationPlace = .here
+    in place: ExplorationPlace = .here,
+    withPlaces: Bool = false
   ) async throws(ExplorationFailure) {
     self.scenario = scenario
     self.place = place
+    self.withPlaces = withPlaces
     position = try await place.look(
       at: Schedule(scenario: scenario.name, choices: []),
-      goesOn: false
+      goesOn: false,
+      withPlaces: withPlaces
     )
   }
 
@@ -94,6 +103,7 @@ package struct ScheduleGame: Sendable {
   package var isOver: Bool { position.isOver }
   package var violation: ExplorationReport.Broken? { position.violation }
   package var schedule: String { position.schedule }
+  package var code: CodeUnderStudy { position.code }
 
   /// Lets the option of that place happen, counted from 0.
   package func choosing(_ index: Int) async throws(ExplorationFailure) -> ScheduleGame {
@@ -115,6 +125,11 @@ package struct ScheduleGame: Sendable {
     try await at(choices[...], goesOn: true)
   }
 
+  /// The steps so far and what follows by the default choices, with the lines that tasks stand at.
+  package func story() async throws(ExplorationFailure) -> ExplorationReport.ScheduleDescription {
+    try await place.replay(schedule, withPlaces: true)
+  }
+
   private func at(
     _ choices: some Collection<Choice>,
     goesOn: Bool = false
@@ -122,7 +137,8 @@ package struct ScheduleGame: Sendable {
     var game = self
     game.position = try await place.look(
       at: Schedule(scenario: scenario.name, choices: Array(choices)),
-      goesOn: goesOn
+      goesOn: goesOn,
+      withPlaces: withPlaces
     )
     game.choices = try Self.parsed(game.position.schedule).choices
     return game
@@ -147,7 +163,8 @@ extension ExplorationScenario {
   func look(
     at schedule: String,
     goesOn: Bool,
-    ends: [ScheduleGame.End]
+    ends: [ScheduleGame.End],
+    withPlaces: Bool
   ) async throws(ExplorationFailure) -> ScheduleGame.Position {
     let (explored, tasks) = (scenario, tasks)
     do {
@@ -155,7 +172,8 @@ extension ExplorationScenario {
         var stepper = try Stepper(
           explored,
           at: try Schedule(parsing: schedule),
-          without: Set(ends.map(\.choice))
+          without: Set(ends.map(\.choice)),
+          withPlaces: withPlaces
         )
         if goesOn { try stepper.goOn() }
         return ScheduleGame.Position(stepper, tasks: tasks, ends)

@@ -44,9 +44,11 @@ struct Standstill {
     }
     // Where two limits are nested, more permits may be in use than one of them has.
     let all = limit.flatMap { permitsInUse <= $0 ? " of \($0)" : nil } ?? ""
-    return
-      ", though nobody is in service: permits in use are \(permitsInUse)\(all), lost or held by "
-      + "tasks that wait for each other"
+    let start = ", though nobody is in service: permits in use are \(permitsInUse)\(all)"
+    let holders = waiters.filter { $0.holds != nil }
+    if holders.isEmpty { return start + ", lost or held by tasks that wait for each other" }
+    let told = holders.prefix(4).map { "\(label($0)) \($0.holds?.words ?? "")" }
+    return start + ": " + told.joined(separator: ", ")
   }
 
   private var bodies: String {

@@ -44,15 +44,31 @@ package final class VirtualRun: LiveRun {
   private let recorder: TraceRecorder
   private let world: VirtualWorld
   private let state = Mutex(State())
+  private let faults = FaultLog()
+
+  /// More than any modelled platform has.
+  private static let mostThreads = 1_024
 
   /// Opens a run at instant 0 of its own time.
   package init(_ experiment: Experiment) {
     self.experiment = experiment
-    scheduler = VirtualScheduler(workers: experiment.workers)
-    mechanism = experiment.mechanism.make(
-      MechanismSetup(limit: experiment.limit, executor: scheduler)
+    let platform = experiment.mechanism.platform
+    // A modelled platform keeps account of its threads itself.
+    scheduler = VirtualScheduler(workers: platform == nil ? experiment.workers : Self.mostThreads)
+    var setup = MechanismSetup(limit: experiment.limit, executor: scheduler)
+    if let platform {
+      setup.model = MechanismSetup.Model(
+        platform,
+        processors: experiment.workers,
+        clock: scheduler.clock
+      )
+    }
+    // A learner's mistake ends the run that shows it, and not the program.
+    if experiment.mechanism.id == Catalogue.yours { setup = setup.noting(in: faults) }
+    mechanism = experiment.mechanism.make(setup)
+    recorder = TraceRecorder(
+      source: VirtualTraceSource(scheduler: scheduler, isModel: platform != nil)
     )
-    recorder = TraceRecorder(source: VirtualTraceSource(scheduler: scheduler))
     steering = Steering(mechanism, limit: experiment.limit, recorder)
     world = VirtualWorld(scheduler: scheduler)
     let controls = experiment.controls.sorted { $0.at < $1.at }
@@ -127,13 +143,15 @@ package final class VirtualRun: LiveRun {
       scheduler.stop()
       _ = await idle()
     }
-    let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
+    let (plan, stopped) = state.withLock { ($0.plan, $0.stoppedBecause) }
+    let stoppedBecause = faults.first ?? stopped
     return Run(
       mechanism: experiment.mechanism.id,
       limit: experiment.effectiveLimit,
       seed: experiment.workload.seed,
       clock: .virtual,
       workers: experiment.workers,
+      platform: experiment.mechanism.platform,
       facts: experiment.facts(tasks: plan.count),
       plan: plan,
       events: events,
@@ -241,9 +259,11 @@ struct VirtualTracer: Tracer {
   }
 }
 
-/// Stamps events with virtual time, the modelled worker and the task that caused the step.
+/// Stamps events with virtual time, the modelled worker or thread, and the task that caused the step.
 struct VirtualTraceSource: TraceSource {
   let scheduler: VirtualScheduler
+  /// Whether blocks run on the threads of a modelled platform.
+  var isModel = false
 
   var isSerial: Bool { true }
 
@@ -251,6 +271,11 @@ struct VirtualTraceSource: TraceSource {
     let current = scheduler.current
     // A task that its own timer woke has no other to thank.
     let cause = current.cause == current.tag ? nil : TaskID(Int(current.cause))
-    return TraceStamp(time: current.now, worker: UInt64(current.worker), cause: cause)
+    let thread = isModel ? ModelledThread.number : nil
+    return TraceStamp(
+      time: current.now,
+      worker: UInt64(thread ?? Int(current.worker)),
+      cause: cause
+    )
   }
 }

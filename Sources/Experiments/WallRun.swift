@@ -46,6 +46,7 @@ package final class WallRun: LiveRun {
   private let steering: Steering
   private let recorder: TraceRecorder
   private let world: WallWorld
+  private let site: RealSite
   private let state = Lock(State())
   /// Wakes the agenda's thread before its time.
   private let bell = DispatchSemaphore(value: 0)
@@ -65,6 +66,13 @@ package final class WallRun: LiveRun {
     recorder = TraceRecorder(source: WallTraceSource(start: start))
     steering = Steering(mechanism, limit: experiment.limit, recorder)
     world = WallWorld(start: start)
+    site = RealSite(
+      mechanism,
+      limit: experiment.limit,
+      seed: experiment.workload.seed,
+      recorder,
+      world
+    )
     state.withLock { state in
       for (time, control) in experiment.controls { state.agenda.add(.control(control), at: time) }
     }
@@ -128,6 +136,9 @@ package final class WallRun: LiveRun {
     state.withLock { $0.closed = true }
     bell.signal()
     await reached(\.whenStarted) { $0.allStarted }
+    // Real work comes to the mechanism when a cache, say, has looked: not before all is done is it known
+    // that the mechanism has been given everything.
+    if experiment.workload.kind.isReal { await reached(\.whenEnded) { $0.allEnded } }
     // Asked for while tasks still run, so that it is the mechanism that says when they are done.
     let completion = Task { [mechanism, world] in
       await mechanism.completed()
@@ -136,6 +147,7 @@ package final class WallRun: LiveRun {
     await reached(\.whenEnded) { $0.allEnded }
     let completionTime = await completion.value
     await lanes?.shutdown()
+    let work = await site.close()
     let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
     return Run(
       mechanism: experiment.mechanism.id,
@@ -149,7 +161,8 @@ package final class WallRun: LiveRun {
       events: recorder.finish(),
       completion: experiment.mechanism.profile.completionSignal == nil ? nil : completionTime,
       permitsLeft: mechanism.permitsInUse,
-      stoppedBecause: stoppedBecause
+      stoppedBecause: stoppedBecause ?? site.failure,
+      work: work
     )
   }
 
@@ -189,7 +202,7 @@ package final class WallRun: LiveRun {
 
   private func start(_ task: SimulatedTask) {
     let number = task.number
-    let visit = Visit(task, tracer: recorder, world: world)
+    if task.kind.isReal { site.open(for: task.kind) }
     state.withLock { state in
       let cancelled = state.cancelledEarly.remove(number) != nil || state.stoppedBecause != nil
       state.visits[number] = cancelled ? .cancelledWhileStarting : .starting
@@ -202,9 +215,9 @@ package final class WallRun: LiveRun {
       }
     let running =
       if let lanes {
-        Task(executorPreference: lanes, priority: priority) { [self] in await carry(visit) }
+        Task(executorPreference: lanes, priority: priority) { [self] in await carry(task) }
       } else {
-        Task.immediate(priority: priority) { [self] in await carry(visit) }
+        Task.immediate(priority: priority) { [self] in await carry(task) }
       }
     let isCancelled = state.withLock { state in
       switch state.visits[number] {
@@ -221,9 +234,13 @@ package final class WallRun: LiveRun {
     if isCancelled { running.cancel() }
   }
 
-  private func carry(_ visit: Visit) async {
-    await mechanism.carry(visit)
-    note { $0.visits[visit.task.number] = nil }
+  private func carry(_ task: SimulatedTask) async {
+    if task.kind.isReal {
+      await site.carry(task)
+    } else {
+      await mechanism.carry(Visit(task, tracer: recorder, world: world))
+    }
+    note { $0.visits[task.number] = nil }
   }
 
   // MARK: Waiting for the run

@@ -1,4 +1,5 @@
 internal import Basics
+internal import CExplorable
 internal import ExplorableSynchronization
 internal import Glibc
 internal import Synchronization
@@ -13,10 +14,12 @@ internal import Synchronization
 ///
 /// The home, on which the exploration was called, has the baton between drives. During one it only
 /// watches. A job can block in the runtime: while a cancellation handler of a task runs, resuming that
-/// task waits for the handler's end. If the baton does not move, something else stands in the middle of
-/// a job, and the leader sleeps in the kernel, then the home calls it blocked and takes the baton. A
-/// blocked job that comes back stands before its next operation; the leader waits for it at the end of
-/// the step that freed it, so what happens stays the same each time.
+/// task waits for the handler's end. The home calls the leader blocked, and takes the baton, when it
+/// sleeps for a lock whose holder stands in the middle of a job: that lock is let go of only by letting
+/// the holder go on, so no time has to pass for it to be certain, however busy the machine. A blocked
+/// job that comes back stands before its next operation; the leader waits for it at the end of the step
+/// that freed it, so what happens stays the same each time. Who sleeps for something that does not say
+/// who holds it is called blocked after a while.
 final class Carriers: @unchecked Sendable {
   // Safe: all but what is atomic or behind a lock is touched by the thread that has the baton only. It
   // is handed over through semaphores, which carry memory along.
@@ -40,21 +43,25 @@ final class Carriers: @unchecked Sendable {
   /// Carriers given up with their jobs, for ever.
   private(set) var lost = 0
   private var idle: [Carrier] = []
-  private var made: [Carrier] = []
+  /// All of them, by what the kernel calls their threads.
+  private let made = Synchronization.Mutex<[Int32: Carrier]>([:])
   /// Who holds each lock.
   private var holders: [Int: Carrier] = [:]
   /// Parkers with a wake-up to come.
   private var wakeUps: Set<Int> = []
+  /// Whether those who park for a while have slept long enough: nothing else can go on.
+  var isTimeOver = false
   /// Threads that have ended.
   private var ended: Set<Int> = []
   private var objects = 0
+  private var count = 0
   private var schedule: UInt32 = 0
   private var choose: ((ScheduleRun) -> Int?)?
   private let home = ThreadSemaphore()
   /// The key of the carrier that has the baton; 0 for none or the home.
   private let leader = Synchronization.Atomic<UInt>(0)
-  /// 0: nothing stands in the middle; 1: something does; 2: a cancellation does.
-  private let middle = Synchronization.Atomic<Int>(0)
+  /// Whether something stands in the middle.
+  private let isInMiddle = Synchronization.Atomic(false)
   /// Rises whenever the leader does something.
   private let pulse = Synchronization.Atomic<Int>(0)
   /// Jobs that blocked carriers made ready as they came back.
@@ -78,6 +85,7 @@ final class Carriers: @unchecked Sendable {
     objects = 0
     holders.removeAll(keepingCapacity: true)
     wakeUps.removeAll(keepingCapacity: true)
+    isTimeOver = false
     ended.removeAll(keepingCapacity: true)
     threads.removeAll(keepingCapacity: true)
   }
@@ -87,8 +95,13 @@ final class Carriers: @unchecked Sendable {
     for carrier in idle { give(carrier, .leave) }
     for carrier in idle { carrier.thread?.join() }
     idle = []
-    made = []
+    made.withLock { $0 = [:] }
     noteExploration(isUnderWay: false)
+  }
+
+  /// Where the task's job stands in the middle; nil if it does not.
+  func points(of task: Int) -> [UInt]? {
+    (standing + blocked).first { Int($0.choice.agent) == task && $0.choice.kind == .run }?.points
   }
 
   // MARK: Handing over
@@ -112,11 +125,21 @@ final class Carriers: @unchecked Sendable {
   /// Has another thread make it happen.
   private func dispatch(_ option: ScheduleRun.Option) {
     if option.source == .standing {
-      let carrier = standing.remove(at: option.slot)
-      give(carrier, .goOn)
+      give(unstand(at: option.slot), .goOn)
     } else {
       give(helper(), .perform(option))
     }
+  }
+
+  private func place(_ carrier: Carrier) {
+    carrier.stands = true
+    standing.append(carrier)
+  }
+
+  private func unstand(at slot: Int) -> Carrier {
+    let carrier = standing.remove(at: slot)
+    carrier.stands = false
+    return carrier
   }
 
   private func give(_ carrier: Carrier, _ order: Order) {
@@ -134,10 +157,10 @@ final class Carriers: @unchecked Sendable {
 
   private func helper() -> Carrier {
     if let carrier = idle.popLast() { return carrier }
-    let carrier = Carrier(self, made.count + 1)
-    made.append(carrier)
+    count += 1
+    let carrier = Carrier(self, count)
     carrier.thread = OSThread {
-      carrier.begin()
+      self.made.withLock { $0[carrier.begin()] = carrier }
       GlobalPoolHook.setCurrent(self.run.executor)
       while true {
         self.wait(carrier)
@@ -181,10 +204,13 @@ final class Carriers: @unchecked Sendable {
     let executor = run.executor
     me.choice = option.choice
     me.interrupted = nil
+    me.isOnMain = false
     pulse.add(1, ordering: .releasing)
     switch option.source {
     case .ready:
-      executor.perform(executor.pick(readyAt: option.slot)) { has(me) }
+      let step = executor.pick(readyAt: option.slot)
+      me.isOnMain = step.origin == .mainActor
+      executor.perform(step) { has(me) }
     case .sleeper:
       executor.pick(sleeperAt: option.slot).resume()
     case .thread:
@@ -208,11 +234,12 @@ final class Carriers: @unchecked Sendable {
     if has(me) {
       me.frame = run.executor.frame
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
-      standing.append(me)
+      place(me)
+      if let points = run.points { me.points = points() }
       run.endStep(me.choice, stood: me)
       if let option = next() {
         if option.source == .standing, standing[option.slot] === me {
-          standing.remove(at: option.slot)
+          _ = unstand(at: option.slot)
           run.executor.frame = me.frame
           pulse.add(1, ordering: .releasing)
           return
@@ -223,17 +250,20 @@ final class Carriers: @unchecked Sendable {
         goHome()
       }
     } else {
-      me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
+      me.serial = UnownedJob.ofCurrentTask?.taskSerial
       me.comeBack(finished: false)
     }
     wait(me)
     run.executor.frame = me.frame
   }
 
-  /// Waits for the baton where a job that was called blocked goes on to something that can be seen.
-  func rejoin() {
-    guard let me = Carrier.current, me.carriers === self, !has(me) else { return }
+  /// Waits for the baton where a job that was called blocked goes on to something that can be seen;
+  /// whether it had to.
+  @discardableResult
+  func rejoin() -> Bool {
+    guard let me = Carrier.current, me.carriers === self, !has(me) else { return false }
     stand(me, before: nil)
+    return true
   }
 
   /// Takes a job that came from a carrier; false if it did not.
@@ -250,40 +280,40 @@ final class Carriers: @unchecked Sendable {
 
   // MARK: Blocked in the runtime
 
-  /// How often in a row the leader must be found asleep: with a cancellation handler in the middle that
-  /// is likely; else another thread of the process may have what it waits for, for as long as it takes
-  /// to get a processor.
-  private static let looks = (inHandler: 4, elsewhere: 300)
+  /// How long a thread must sleep to be called blocked where nobody is known to hold what it sleeps
+  /// for: another thread of the process may, and may not get a processor for as long.
+  private static let patience = Duration.seconds(1)
 
-  /// Notes what stands in the middle, for the watch.
-  func noteMiddle() {
-    let isInHandler = (standing + blocked).contains { !$0.choice.kind.isOwn }
-    middle.store(!isBusy ? 0 : isInHandler ? 2 : 1, ordering: .releasing)
-  }
+  /// Notes whether something stands in the middle, for the watch.
+  func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
 
   /// Waits on the home for the end of the drive.
   private func watch() {
-    var before: (leader: UInt, pulse: Int) = (0, 0)
-    var count = 0
-    while !home.wait(atMost: 100_000) {
-      let now = (leader: leader.load(ordering: .acquiring), pulse: pulse.load(ordering: .acquiring))
-      defer { before = now }
-      let middle = middle.load(ordering: .acquiring)
-      guard now.leader != 0, now == before, middle != 0, isStuck(now.leader) else {
-        count = 0
+    var before: (pulse: Int, state: ThreadSight.State)?
+    var since = ContinuousClock.now
+    while !home.wait(atMost: 50_000) {
+      let key = leader.load(ordering: .acquiring)
+      let pulse = pulse.load(ordering: .acquiring)
+      guard let carrier = made.withLock({ $0.values.first { $0.key == key } }) else {
+        before = nil
         continue
       }
-      count += 1
-      guard count >= (middle == 2 ? Self.looks.inHandler : Self.looks.elsewhere),
-        pulse.load(ordering: .acquiring) == now.pulse,
+      let state = carrier.state
+      if state != before?.state || pulse != before?.pulse { since = .now }
+      before = (pulse, state)
+      let hasLongSlept =
+        state != .runs && isInMiddle.load(ordering: .acquiring)
+        && ContinuousClock.now - since > Self.patience
+      guard hasLongSlept || isHeldUp(carrier),
         leader.compareExchange(
-          expected: now.leader,
+          expected: key,
           desired: 0,
           ordering: .acquiringAndReleasing
-        ).exchanged, let carrier = made.first(where: { $0.key == now.leader })
+        ).exchanged
       else { continue }
-      count = 0
+      before = nil
       carrier.frame = run.executor.frame
+      carrier.sleep = state
       blocked.append(carrier)
       run.endStep(carrier.choice, stood: carrier)
       guard let option = next() else { return }
@@ -291,35 +321,47 @@ final class Carriers: @unchecked Sendable {
     }
   }
 
-  /// Whether the carrier of that key sleeps though it has the baton; asked without having it.
-  private func isStuck(_ key: UInt) -> Bool {
-    // Alive: a carrier lives as long as the exploration, which this thread is in.
-    guard let pointer = UnsafeRawPointer(bitPattern: key) else { return false }
-    return Unmanaged<Carrier>.fromOpaque(pointer).takeUnretainedValue().isAsleep
+  /// Whether the job sleeps until one goes on that stands: such a job holds the lock that it sleeps for,
+  /// or somebody does who sleeps so too.
+  private func isHeldUp(_ carrier: Carrier) -> Bool {
+    let state = carrier.state
+    // Who was awake at the first look, and let go of the lock, sleeps for another one at the second.
+    return leadsToStanding(state) && carrier.state == state && leadsToStanding(state)
   }
 
-  /// Waits until each blocked job either still sleeps or has come back and stands or ended.
+  private func leadsToStanding(_ state: ThreadSight.State) -> Bool {
+    var state = state
+    // More in a row are a circle.
+    for _ in 0...made.withLock(\.count) {
+      guard case .sleeps(_, let number) = state, let holder = made.withLock({ $0[number] }) else {
+        return false
+      }
+      if holder.stands || holder.hasComeBack { return true }
+      state = holder.state
+    }
+    return true
+  }
+
+  /// Waits until each blocked job either sleeps until one goes on that stands, or has come back and
+  /// stands or ended.
   ///
   /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
   func settle(patiently: Bool = false) {
     if blocked.isEmpty { return }
-    let end = patiently ? ContinuousClock.now + .milliseconds(20) : nil
     for carrier in blocked {
-      var looks = 0
+      let start = ContinuousClock.now
       while !carrier.hasComeBack {
-        if carrier.isAsleep {
-          looks += 1
-          // Awake meanwhile, or the watch would take this thread for a blocked one.
-          if let end, ContinuousClock.now < end { sched_yield() } else if looks > 2 { break }
-        } else {
-          looks = 0
-          sched_yield()
-        }
+        if isHeldUp(carrier) { break }
+        // Awake meanwhile, or the watch would take this thread for a blocked one.
+        sched_yield()
+        // Whoever is explored and wakes it has done so by now.
+        guard carrier.isUnaccounted, carrier.state == carrier.sleep else { continue }
+        if !patiently || ContinuousClock.now - start > Self.patience { break }
       }
     }
     let back = blocked.filter(\.hasComeBack)
     if back.isEmpty { return }
-    blocked.removeAll { $0.hasComeBack }
+    blocked.removeAll { carrier in back.contains { $0 === carrier } }
     let jobs = inbox.withLock { inbox in
       defer { inbox = [] }
       return inbox.sorted { $0.carrier < $1.carrier }
@@ -333,7 +375,12 @@ final class Carriers: @unchecked Sendable {
     }
     run.executor.frame = frame
     for carrier in back.sorted(by: { $0.number < $1.number }) {
-      if carrier.takeUp() { idle.append(carrier) } else { standing.append(carrier) }
+      if carrier.takeUp() {
+        idle.append(carrier)
+      } else {
+        carrier.choice = run.executor.choice(ofSerial: carrier.serial) ?? carrier.choice
+        place(carrier)
+      }
     }
   }
 
@@ -363,24 +410,27 @@ final class Carriers: @unchecked Sendable {
     switch operation.kind {
     case .lock: return holders[operation.object] == nil
     case .park: return wakeUps.contains(operation.object)
+    case .parkAWhile: return isTimeOver || wakeUps.contains(operation.object)
     case .join: return ended.contains(operation.object)
     case .tryLock, .load, .store, .update, .compare, .unpark, .start: return true
     }
   }
 
-  /// Does in the model what `me` is about to do; false for a lock that is taken.
+  /// Does in the model what `me` is about to do; whether it could.
   func apply(_ operation: SynchronizationOperation, by me: Carrier) -> Bool {
+    var isDone = true
     switch operation.kind {
     case .lock: holders[operation.object] = me
     case .tryLock:
       if holders[operation.object] != nil { return false }
       holders[operation.object] = me
     case .park: wakeUps.remove(operation.object)
+    case .parkAWhile: isDone = wakeUps.remove(operation.object) != nil
     case .unpark: wakeUps.insert(operation.object)
     case .load, .store, .update, .compare, .start, .join: break
     }
     run.noteOperation(isLook: operation.isLook, by: me.choice)
-    return true
+    return isDone
   }
 
   func noteRelease(of object: Int) {
@@ -394,15 +444,24 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// What each job in the middle waits for, in words.
-  var stuck: [(choice: Choice, waitsFor: String)] {
+  func stuck(_ name: (Choice) -> String = \.actorName) -> [String] {
     standing.map { carrier in
-      guard let operation = carrier.operation else { return (carrier.choice, "nothing") }
-      let holder = holders[operation.object].map { ", which \($0.choice.actorName) holds" } ?? ""
-      return (carrier.choice, "waits for \(operation.objectName)\(holder)")
+      guard let operation = carrier.operation else { return "\(name(carrier.choice)) waits" }
+      let holder = holders[operation.object].map { ", which \(name($0.choice)) holds" } ?? ""
+      return "\(name(carrier.choice)) waits for \(operation.objectName)\(holder)"
     }
-      + blocked.map {
-        ($0.choice, "sleeps in the runtime, which waits for a cancellation handler to end")
+      + blocked.map { carrier in
+        let reason =
+          carrier.isUnaccounted
+          ? "for what nobody explored will wake it from"
+          : "in the runtime, which waits for a cancellation handler to end"
+        return "\(name(carrier.choice)) sleeps \(reason)"
       }
+  }
+
+  /// Whether a job on the main actor is in the middle: another must not begin.
+  var isMainActorTaken: Bool {
+    standing.contains(where: \.isOnMain) || blocked.contains(where: \.isOnMain)
   }
 }
 
@@ -421,28 +480,47 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var choice = Choice(.run, 0)
   /// What it is about to do.
   var operation: SynchronizationOperation?
+  /// Where in the code that is, if that is wanted.
+  var points: [UInt] = []
+  /// Whether its job is one of the main actor's.
+  var isOnMain = false
   /// What the executor kept of the job.
   var frame = ExplorationExecutor.Frame()
+  /// Whether it waits to be chosen.
+  var stands: Bool {
+    get { place.load(ordering: .acquiring) }
+    set { place.store(newValue, ordering: .releasing) }
+  }
+  /// The task whose code it stands in, where it came back by itself.
+  var serial: UInt64?
+  /// What it slept for when it was called blocked.
+  var sleep = ThreadSight.State.runs
+  /// Whether nobody is known to hold what it slept for.
+  var isUnaccounted: Bool {
+    if case .sleeps(_, holder: 0) = sleep { true } else { false }
+  }
+  /// Whether it was made to stand just before the operation that it names next.
+  private var hasRejoined = false
   /// Who had the turn when the driver interfered; nil once somebody else had it.
   var interrupted: ScheduleRun.Turn?
   /// 0: not come back; 1: stands; 2: its job has ended.
   private let back = Synchronization.Atomic<Int>(0)
+  private let place = Synchronization.Atomic(false)
   private var box: PartBox?
-  private var stat: Int32 = -1
+  private var sight: ThreadSight?
 
   init(_ carriers: Carriers, _ number: Int) {
     self.carriers = carriers
     self.number = number
   }
 
-  deinit { if stat >= 0 { close(stat) } }
-
-  /// Makes the calling thread the carrier's.
-  func begin() {
+  /// Makes the calling thread the carrier's; returns what the kernel calls it.
+  func begin() -> Int32 {
     let box = PartBox(self)
     self.box = box
     box.enter()
-    stat = open("/proc/thread-self/stat", O_RDONLY | O_CLOEXEC)
+    sight = ThreadSight()
+    return thread_number()
   }
 
   /// The carrier whose thread this is.
@@ -451,15 +529,8 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   /// What the leader is known by.
   var key: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-  /// Whether the thread sleeps in the kernel.
-  var isAsleep: Bool {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { bytes in
-      let count = pread(stat, bytes.baseAddress, bytes.count, 0)
-      guard count > 0, let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count
-      else { return false }
-      return bytes[end + 2] == UInt8(ascii: "S")
-    }
-  }
+  /// What the thread does.
+  var state: ThreadSight.State { sight?.state ?? .runs }
 
   // MARK: Coming back from the runtime
 
@@ -473,10 +544,16 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
 
   // MARK: Operations
 
-  func number(of identity: borrowing ObjectIdentity) -> Int { carriers.number(of: identity) }
+  func number(of identity: borrowing ObjectIdentity) -> Int {
+    // Objects are numbered with the baton only.
+    hasRejoined = carriers.rejoin()
+    return carriers.number(of: identity)
+  }
 
   func stand(before operation: SynchronizationOperation) -> Bool {
-    carriers.stand(self, before: operation)
+    self.operation = operation
+    if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
+    hasRejoined = false
     return carriers.apply(operation, by: self)
   }
 

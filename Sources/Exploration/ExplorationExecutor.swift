@@ -198,8 +198,12 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// The choice by which the code of the calling thread goes on: its task's, if it is in one.
   func choiceOfCurrentCode(orElse choice: Choice) -> Choice {
-    guard let job = UnownedJob.ofCurrentTask else { return choice }
-    return Choice(.run, Int(agent(ofSerial: job.taskSerial)))
+    self.choice(ofSerial: UnownedJob.ofCurrentTask?.taskSerial) ?? choice
+  }
+
+  /// The choice by which the task of that serial number goes on.
+  func choice(ofSerial serial: UInt64?) -> Choice? {
+    serial.map { Choice(.run, Int(agent(ofSerial: $0))) }
   }
 
   /// Wakes a sleeper: its next step is ready, or the turn of the actor that it belongs to.
@@ -239,6 +243,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
         )
       }
     } onCancel: {
+      carriers?.rejoin()
       if let index = sleepers.firstIndex(where: { $0.ticket == ticket }) {
         sleepers.remove(at: index).continuation.resume(throwing: CancellationError())
       }

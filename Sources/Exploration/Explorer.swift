@@ -2,7 +2,8 @@ internal import Basics
 
 /// Looks at the schedules of a scenario and says which promises hold in them.
 ///
-/// Limits, to be said wherever a verdict is: choices are made between jobs, never inside them; jobs run
+/// Limits, to be said wherever a verdict is: choices are made between jobs, and inside them only where the
+/// scenario says so and at locks and atomics that are explorable; jobs run
 /// one at a time, so data races and the order of memory accesses are not seen (that is the thread
 /// sanitizer's field); time is chosen, not measured; what runs on threads of its own is not explored.
 package struct Explorer: Sendable {
@@ -18,6 +19,8 @@ package struct Explorer: Sendable {
   package var strategy: Strategy
   /// How many schedules to look at, at most.
   package var schedules: Int
+  /// How many steps to take, at most, over all schedules.
+  package var mostSteps = Int.max
   /// What random strategies draw from.
   package var seed: UInt64
   /// How many pre-emptions the exhaustive strategy allows in a schedule; nil for any number.
@@ -92,7 +95,7 @@ package struct Explorer: Sendable {
     defer { run.close() }
     var choices: [Choice] = []
     while true {
-      if verdict.schedules >= schedules {
+      if verdict.schedules >= schedules || verdict.steps >= mostSteps {
         verdict.coverage = .bounded
         break
       }
@@ -139,6 +142,7 @@ package struct Explorer: Sendable {
     verdict.tasksLost = run.tasksLost
     verdict.wasKeptFair = run.wasKeptFair
     verdict.sawActorTurn = run.sawActorTurn
+    verdict.sawOperation = run.sawOperation
   }
 }
 
@@ -179,6 +183,8 @@ package struct Verdict: Sendable {
   package internal(set) var firstFailureAt: Int?
   /// Whether the fairness bound left schedules out.
   package internal(set) var wasKeptFair = false
+  /// Whether code came to an operation that it can stop before.
+  package internal(set) var sawOperation = false
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
 

@@ -40,7 +40,7 @@ package struct Minimum: Sendable {
   package init(
     of found: Verdict.Found,
     in scenario: Scenario,
-    allowance: Int = 500_000,
+    allowance: Int = 20_000,
     shouldStop: () -> Bool = { false }
   ) throws(ScheduleError) {
     let original = try Replay(of: found.schedule, in: scenario)
@@ -148,8 +148,11 @@ package struct Minimum: Sendable {
 
 /// All schedules with at most so many pre-emptions, for the shortest that breaks one promise.
 private struct BoundedSearch {
+  /// Which promise; a trap for none, as it ends the program that searches.
   let kind: Violation.Kind
   let preemptions: Int
+  /// Only schedules of fewer steps than this.
+  var shorterThan = 10_001
 
   /// Whether the search was finished within the allowance.
   mutating func run(
@@ -160,7 +163,7 @@ private struct BoundedSearch {
   ) -> Bool {
     let run = ScheduleRun(scenario, reduction: .full)
     defer { run.close() }
-    var search = DepthFirst(preemptions: preemptions, length: 10_000)
+    var search = DepthFirst(preemptions: preemptions, length: shorterThan - 1)
     var choices: [Choice] = []
     while allowance > 0, !run.hasLostThreads {
       if allowance & 0xFF == 0, shouldStop() { return false }
@@ -185,6 +188,29 @@ private struct BoundedSearch {
       }
     }
     return false
+  }
+}
+
+extension Scenario {
+  /// Looks on the calling thread for a schedule that ends the program, which is this one.
+  ///
+  /// - Parameters:
+  ///   - preemptions: how many a schedule may have.
+  ///   - shorterThan: how many steps a schedule must stay below; nil for any number.
+  ///   - allowance: how many schedules to look at, at most; becomes what is left of it.
+  ///   - shouldStop: asked every few milliseconds; true ends the search.
+  /// - Returns: whether all of them were looked at, none of which ended the program.
+  @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
+  package func survives(
+    preemptions: Int,
+    shorterThan: Int?,
+    allowance: inout Int,
+    shouldStop: () -> Bool
+  ) -> Bool {
+    var search = BoundedSearch(kind: .trap, preemptions: preemptions)
+    if let shorterThan { search.shorterThan = shorterThan }
+    var none: [Choice]?
+    return search.run(self, allowance: &allowance, best: &none, shouldStop)
   }
 }
 

@@ -82,6 +82,7 @@ struct PropertyMonitor {
       tasks[task].settled = inside ? .max : arrivals
       enter(.waiting, task)
     case .admitted: admit(task)
+    case .holdsConnection, .holdsFile: break
     case .cancelledRunning:
       enter(.done, task)
       noteWrongCancellation(of: task, "its body was told that it is cancelled")
@@ -237,11 +238,11 @@ struct PropertyMonitor {
   }
 
   /// Judges a schedule in which jobs in the middle can never go on.
-  mutating func judgeStuck(_ stuck: [(choice: Choice, waitsFor: String)]) {
+  mutating func judgeStuck(_ stuck: [String]) {
     fail(
       .deadlock,
       (1...simulated).filter { !tasks[$0].hasEnded },
-      stuck.map { "\($0.choice.actorName) \($0.waitsFor)" }.joined(separator: "; ")
+      stuck.joined(separator: "; ")
     )
   }
 

@@ -28,11 +28,22 @@
 /// only while the step is the task's own: a sleeper that belongs to an actor joins the actor's queue,
 /// where its place matters, and is left alone.
 ///
-/// What is not used, and why: sleep sets and dynamic partial-order reduction need the memory that each
-/// step touches; fingerprints of states need the limiter's private state and the locals of suspended
-/// functions. Both would have to be declared by hand for every limiter, and a declaration that is wrong
-/// would hide just the schedules one looks for. The tests run every small case with and
-/// without reduction and compare the verdicts and the sets of observations.
+/// **Under a bound on pre-emptions** partial-order reductions are not sound as they stand: the schedule that
+/// stands for another may need more pre-emptions (Coons, Musuvathi, McKinley, "Bounded partial-order
+/// reduction", OOPSLA 2013). These three keep the number. Renaming two tasks renames who pre-empts whom.
+/// Cancelling and waking take no turn, and change nothing about whose turn it was; so whoever goes on
+/// just after them pre-empts the same agent as it did when others stepped in between, or nobody.
+///
+/// What is not used, and why: sleep sets and dynamic partial-order reduction need all that each step
+/// reads and writes; fingerprints of states need the limiter's private state and the locals of suspended
+/// functions. Between jobs both would have to be declared by hand for every limiter, and a declaration
+/// that is wrong would hide just the schedules one looks for. Inside synchronous code the operation that a
+/// step begins with is known, and that is not enough: until the next one the step may cancel a task, look
+/// whether its own is cancelled, resume a continuation that nobody waits for yet, or join an actor's line,
+/// and the runtime tells nobody. Two steps on different locks, one of which cancels what the other one
+/// asks about, do not commute; a sleep set would take them for steps that do. The tests run every small
+/// case with and without reduction, inside code with 0, 1, 2 and any number of pre-emptions, and compare
+/// the verdicts and the sets of observations.
 package struct Reduction: Hashable, Sendable {
   package var ordersFreshTasks: Bool
   package var beginsCancelledAtOnce: Bool

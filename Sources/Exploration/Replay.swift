@@ -20,18 +20,22 @@ package struct Replay: Sendable {
   ///   - scenario: the one it was found in.
   ///   - withAftermath: whether to go on behind the schedule's end, by the default choices and without further
   ///     cancellations, until nothing can run.
+  ///   - withPlaces: whether to look up the source lines at which the tasks stand, and of each operation on a
+  ///     lock or an atomic: that reads the program's debugging information, which takes a moment.
   /// - Throws: `ScheduleError` when the schedule belongs to another scenario or cannot be followed.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
   package init(
     of schedule: Schedule,
     in scenario: Scenario,
-    withAftermath: Bool = false
+    withAftermath: Bool = false,
+    withPlaces: Bool = false
   ) throws(ScheduleError) {
     guard schedule.scenario == scenario.name else {
       throw .otherScenario(schedule: schedule.scenario, scenario: scenario.name)
     }
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
+    if withPlaces { run.points = SourceLines.here }
     defer { run.close() }
     run.begin()
     defer { run.end() }
@@ -45,6 +49,11 @@ package struct Replay: Sendable {
     isComplete = run.isAtRest
     if withAftermath { run.followDefaultChoices(upTo: 1_000) }
     steps = run.record?.steps ?? []
+    if withPlaces, let record = run.record {
+      steps = record.stepsWithPlaces(
+        SourceLines(of: record.stacks, besides: SourceLines.carriers)
+      )
+    }
   }
 }
 

@@ -136,6 +136,10 @@ package enum Observation: UInt8, Hashable, Sendable {
   /// Cancelled before it was admitted: it leaves.
   case cancelledWaiting
   case rejected
+  /// Of two limits it has a permit of the one on connections, and asks the other.
+  case holdsConnection
+  /// Of two limits it has a permit of the one on files, and asks the other.
+  case holdsFile
   /// The body had ended, and the limiter returned neither its value nor its error.
   case lostResult
 }

@@ -19,6 +19,9 @@ package final class ScenarioContext: Sendable {
   @discardableResult
   func note(_ kind: Violation.Kind, _ message: String) -> Bool { run.note(kind, message) }
 
+  /// Notes what the code under study did that its promises do not name, in a sentence.
+  package func noteFault(_ sentence: String) { note(.requirement, sentence) }
+
   /// Suspends the calling task for a while: as long as the schedule says.
   ///
   /// Time is not measured in an exploration, it is chosen: the task can go on at any later step.

@@ -21,7 +21,9 @@ package final class ScheduleJournal: @unchecked Sendable {
     static let schedules = 1
     static let isStopAsked = 2
     static let choices = 3
-    static let name = 4
+    static let pulse = 4
+    static let isOver = 5
+    static let name = 6
     static let firstChoice = name + 32
   }
 
@@ -44,17 +46,25 @@ package final class ScheduleJournal: @unchecked Sendable {
 
   /// Has every exploration of this program note its schedule here.
   ///
-  /// - Parameter leavingUnfinished: Whether a schedule that is left in the middle stays there, its
-  ///   tasks neither cancelled nor run to their ends: for a program that ends after it has answered,
-  ///   since those ends may be what stops it.
-  package func use(leavingUnfinished: Bool = false) {
-    isLeavingUnfinished.store(leavingUnfinished, ordering: .relaxed)
+  /// - Parameter leaving: What stays as it is behind a schedule, for a program that ends after it has
+  ///   answered, since ending it in order may be what stops that program.
+  package func use(leaving: Leaving = .nothing) {
+    self.leaving.store(leaving.rawValue, ordering: .relaxed)
     Self.current.withLock { $0 = self }
   }
 
-  var leavesUnfinished: Bool { isLeavingUnfinished.load(ordering: .relaxed) }
+  /// What is not brought to its end behind a schedule.
+  package enum Leaving: UInt8, Sendable {
+    /// All of it is: tasks are cancelled and run to their ends, then the code under study is let go.
+    case nothing
+    /// A schedule that is left in the middle stays there.
+    case unfinished
+    case everything
+  }
 
-  private let isLeavingUnfinished = Atomic(false)
+  var leaves: Leaving { Leaving(rawValue: leaving.load(ordering: .relaxed)) ?? .nothing }
+
+  private let leaving = Atomic(Leaving.nothing.rawValue)
 
   /// Forgets the schedule in progress.
   package func clear() { begin("") }
@@ -73,7 +83,11 @@ package final class ScheduleJournal: @unchecked Sendable {
   func beginSchedule() {
     set(Place.schedules, get(Place.schedules) &+ 1)
     set(Place.choices, 0)
+    set(Place.isOver, 0)
   }
+
+  /// Says that what happens from here on is not the schedule's: what it left is brought to its end.
+  func endSchedule() { set(Place.isOver, 1) }
 
   func note(_ choice: Choice) {
     let count = Int(get(Place.choices))
@@ -83,6 +97,9 @@ package final class ScheduleJournal: @unchecked Sendable {
     set(Place.choices, UInt64(count + 1))
   }
 
+  /// Says that the program is alive, where no step tells it.
+  func noteLife() { set(Place.pulse, get(Place.pulse) &+ 1) }
+
   package var isStopAsked: Bool { self.get(Place.isStopAsked) != 0 }
 
   // MARK: Read by who looks on
@@ -90,8 +107,14 @@ package final class ScheduleJournal: @unchecked Sendable {
   /// How many steps were begun, over all schedules; stands still while a step does not end.
   package var steps: Int { Int(get(Place.steps)) }
 
+  /// A number that changes with each step and with each part of what is told of a schedule.
+  package var pulse: UInt64 { self.get(Place.steps) &+ get(Place.pulse) }
+
   /// How many schedules were begun.
   package var schedules: Int { Int(get(Place.schedules)) }
+
+  /// Whether the schedule in progress was over, and what it left was being brought to its end.
+  package var isOver: Bool { self.get(Place.isOver) != 0 }
 
   /// Asks the exploration to end.
   package func stop() { set(Place.isStopAsked, 1) }

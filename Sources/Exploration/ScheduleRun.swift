@@ -53,6 +53,10 @@ final class ScheduleRun: @unchecked Sendable {
   private(set) var wasKeptFair = false
   /// Whether an actor ever had a turn, in which no other agent can step.
   private(set) var sawActorTurn = false
+  /// Whether code ever came to an operation that it can stop before.
+  private(set) var sawOperation = false
+  /// Tells where in the code the calling thread is, if that is wanted of jobs that stop in the middle.
+  var points: (() -> [UInt])?
   /// What each step did, if that is wanted.
   @exclusivity(unchecked) var record: StepRecorder?
   @exclusivity(unchecked) private(set) var last = Turn()
@@ -66,6 +70,14 @@ final class ScheduleRun: @unchecked Sendable {
   private var context: ScenarioContext?
   @exclusivity(unchecked) private var instance: ScenarioInstance?
   @exclusivity(unchecked) private var handles: [Task<Void, Never>] = []
+  /// What is not let go, as the journal asks: its `deinit` may end the program.
+  private var left: [ScenarioInstance] = []
+
+  /// Holds them for ever.
+  private final class Kept {
+    let instances: [ScenarioInstance]
+    init(instances: [ScenarioInstance]) { self.instances = instances }
+  }
   /// Which tasks have taken their first step.
   @exclusivity(unchecked) private(set) var hasBegun: [Bool]
   @exclusivity(unchecked) private var isLive = false
@@ -103,7 +115,8 @@ final class ScheduleRun: @unchecked Sendable {
     carriers?.close()
     executor.carriers = nil
     carriers = nil
-    if tasksLost > 0 || executor.escaped {
+    if !left.isEmpty { _ = Unmanaged.passRetained(Kept(instances: left)) }
+    if tasksLost > 0 || executor.escaped || !left.isEmpty {
       // Such tasks know their executor by its address, and may ask for it at any time.
       _ = Unmanaged.passRetained(executor)
     }
@@ -191,10 +204,12 @@ final class ScheduleRun: @unchecked Sendable {
     steps += 1
     executor.stepNumber = steps
     journal?.note(option.choice)
+    let stands = option.source == .standing ? carriers?.standing[option.slot] : nil
     record?.begin(
       option.choice,
       isPreemption: isPreemption(option),
-      operation: option.source == .standing ? carriers?.standing[option.slot].operation : nil,
+      operation: stands?.operation,
+      at: stands?.points ?? [],
       goesOn: option.source == .standing
     )
     mustBegin = 0
@@ -238,6 +253,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// Finds out what may happen now that the step has ended: `choice`'s job is over, or it `stood` still.
   func endStep(_ choice: Choice, stood: Carrier?) {
     carriers?.settle()
+    carriers?.isTimeOver = false
     switch choice.kind {
     case .wake:
       if executor.ready.count > readyBefore, !executor.ready[readyBefore].isTurn,
@@ -251,8 +267,9 @@ final class ScheduleRun: @unchecked Sendable {
       }
       last = Turn(
         choice: choice,
-        canGoOn: stood.map { isStanding($0) && carriers?.isEnabled($0) == true }
-          ?? executor.ready.contains { $0.agent == choice.agent }
+        canGoOn: !isExhausted(choice.agent)
+          && (stood.map { isStanding($0) && carriers?.isEnabled($0) == true }
+            ?? executor.ready.contains { $0.agent == choice.agent })
       )
       if scenario.atRest != nil, madeAnotherReady { somethingHappened = true }
     case .cancel, .limit:
@@ -288,6 +305,10 @@ final class ScheduleRun: @unchecked Sendable {
       carriers.settle(patiently: true)
       findOptions()
     }
+    if runnable == 0, let carriers {
+      carriers.isTimeOver = true
+      findOptions()
+    }
     carriers?.noteMiddle()
     if runnable == 0, monitor.violation == nil {
       isRestToFinish = true
@@ -304,6 +325,14 @@ final class ScheduleRun: @unchecked Sendable {
     record?.end(in: self)
   }
 
+  /// Where a task will go on: addresses of code, the innermost first; none if it has not begun or has ended.
+  func points(of task: Int) -> [UInt] {
+    guard hasBegun[task], handles.indices.contains(task - 1), !handles[task - 1].hasEnded else {
+      return []
+    }
+    return carriers?.points(of: task) ?? handles[task - 1].job.resumePoints
+  }
+
   private func isStanding(_ carrier: Carrier) -> Bool {
     carriers?.standing.contains { $0 === carrier } == true
   }
@@ -311,6 +340,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// Notes an operation on an object; one that only looks, again and again, is a retry.
   func noteOperation(isLook: Bool, by choice: Choice) {
     let agent = Int(choice.agent)
+    sawOperation = true
     guard isLook, choice.kind == .run else {
       looks.removeAll(keepingCapacity: true)
       executor.yields.removeAll(keepingCapacity: true)
@@ -327,11 +357,11 @@ final class ScheduleRun: @unchecked Sendable {
   /// Judges a schedule in which nothing can run any more: what was left undone, whether all permits are
   /// back, and what dropping the limiter does.
   private func settle() {
-    if let carriers, carriers.isBusy { return monitor.judgeStuck(carriers.stuck) }
     if let atRest = scenario.atRest {
       if let found = atRest(self) { monitor.note(found) }
       return
     }
+    if let carriers, carriers.isBusy { return monitor.judgeStuck(carriers.stuck()) }
     let permitsInUse = instance?.permitsInUse?()
     monitor.judgeRest(permitsInUse: permitsInUse)
     guard monitor.violation == nil, monitor.ended == scenario.tasks else { return }
@@ -415,7 +445,12 @@ final class ScheduleRun: @unchecked Sendable {
   func end() {
     isLive = false
     defer { GlobalPoolHook.setCurrent(nil) }
-    if journal?.leavesUnfinished == true, monitor.ended < scenario.tasks {
+    journal?.endSchedule()
+    let leaves = journal?.leaves ?? .nothing
+    if leaves == .everything || leaves == .unfinished && monitor.ended < scenario.tasks {
+      carriers?.abandon()
+      if let instance { left.append(instance) }
+      instance = nil
       return handles.removeAll(keepingCapacity: true)
     }
     if let carriers, carriers.isBusy || !carriers.threads.isEmpty {
@@ -484,12 +519,14 @@ final class ScheduleRun: @unchecked Sendable {
   /// Returns whether it still counts.
   @discardableResult
   func note(_ kind: Violation.Kind, _ message: String) -> Bool {
+    carriers?.rejoin()
     guard isLive, violation == nil else { return false }
     monitor.note(Violation(kind: kind, message: message, tasks: []))
     return true
   }
 
   func noteDoubleResume(_ what: String) {
+    carriers?.rejoin()
     guard isLive else { return }
     monitor.noteDoubleResume(what)
   }
@@ -515,7 +552,9 @@ final class ScheduleRun: @unchecked Sendable {
     let mustStep = mustBegin != 0 ? mustBegin : mustGoOn
     var kept = 0
     if let carriers, mustStep == 0 { kept = addStanding(carriers) }
+    let isMainActorTaken = carriers?.isMainActorTaken == true
     for (slot, step) in executor.ready.enumerated() {
+      if isMainActorTaken, step.origin == .mainActor { continue }
       if mustStep != 0, step.agent != mustStep || step.isTurn { continue }
       if isExhausted(step.agent) {
         kept += 1

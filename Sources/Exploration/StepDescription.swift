@@ -2,11 +2,12 @@ internal import ExplorableSynchronization
 
 /// Steps in words.
 extension StepRecord {
-  /// Who acts: `t02`, `·` for the driver that cancels, `helper` for what serves nobody in particular.
+  /// Who acts: `t02`, `t02's task` for what it has started, `·` for the driver that cancels, `helper` for
+  /// what serves nobody in particular.
   package var actor: String {
     if choice.isInterference { return "·" }
     if task != 0 { return PropertyMonitor.name(task) }
-    return "helper"
+    return starter == 0 ? "helper" : "\(PropertyMonitor.name(starter))'s task"
   }
 
   /// Who acts in a step of which no more is known than the choice.
@@ -24,7 +25,10 @@ extension StepRecord {
     case .wake: parts.append("its time has come: it wakes")
     case .run, .turn: break
     }
-    if let operation { parts.append("\(operation.kind.verb) \(operation.objectName)") }
+    if let operation {
+      let name = objectName.map { " (\($0))" } ?? ""
+      parts.append(operation.text + name + (place.map { " at \($0)" } ?? ""))
+    }
     for report in reports {
       let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
       parts.append(subject + report.observation.description)
@@ -37,9 +41,11 @@ extension StepRecord {
     return parts.joined(separator: "; ")
   }
 
-  /// Whether nothing of it can be seen from outside: the step led from one suspension to the next.
+  /// Whether nothing of it can be seen from outside: the step led from one suspension to the next, and
+  /// touched no lock and no atomic.
   package var isUneventful: Bool {
-    !choice.isInterference && reports.isEmpty && woke.isEmpty && !isParked && violation == nil
+    !choice.isInterference && operation == nil && reports.isEmpty && woke.isEmpty && !isParked
+      && violation == nil
   }
 
   private var wokenNames: String? {
@@ -53,6 +59,8 @@ extension Observation {
   package var description: String {
     switch self {
     case .arrived: "arrives"
+    case .holdsConnection: "holds a connection and wants a file"
+    case .holdsFile: "holds a file and wants a connection"
     case .admitted: "is admitted; its body runs"
     case .finished: "departs"
     case .failed: "fails and departs"
@@ -65,12 +73,15 @@ extension Observation {
 }
 
 extension SynchronizationOperation {
+  /// `takes lock 1`.
+  var text: String { "\(kind.verb) \(objectName)" }
+
   /// `lock 1`.
   var objectName: String {
     switch kind {
     case .lock, .tryLock: "lock \(object)"
     case .load, .store, .update, .compare: "atomic \(object)"
-    case .park, .unpark: "parker \(object)"
+    case .park, .parkAWhile, .unpark: "parker \(object)"
     case .start, .join: "thread \(object)"
     }
   }
@@ -87,6 +98,7 @@ extension SynchronizationOperation.Kind {
     case .update: "changes"
     case .compare: "compares and changes"
     case .park: "wakes up at"
+    case .parkAWhile: "wakes up, or has slept long enough, at"
     case .unpark: "wakes"
     case .start: "starts"
     case .join: "sees the end of"

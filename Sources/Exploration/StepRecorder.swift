@@ -7,6 +7,8 @@ package struct StepRecord: Hashable, Sendable {
   package var choice: Choice
   /// The simulated task the step belongs to: its own, or the one that a helper served; 0 for none.
   package var task: Int
+  /// The task that started the helper which takes the step, where the helper has served nobody yet; 0 for none.
+  package var starter = 0
   /// What tasks reported during the step.
   package var reports: [Report]
   /// The other tasks that the step made ready, by themselves or by what serves them.
@@ -17,6 +19,13 @@ package struct StepRecord: Hashable, Sendable {
   package var isPreemption: Bool
   /// What the step began with, if it went on in the middle of a job.
   package var operation: SynchronizationOperation?
+  /// What the source calls the lock or atomic, if somebody looked.
+  package var objectName: String?
+  /// Where that operation stands in the source, where it was asked for and is known.
+  package var place: SourcePlace?
+  /// Where each task stands after the step, by number from 1: its line, then its callers'; empty for who has
+  /// not begun or has ended, and where it was not asked for.
+  package var stands: [[SourcePlace]] = []
   /// Whether it went on in the middle of a job.
   package var goesOn = false
   /// Bodies in service after the step.
@@ -35,8 +44,14 @@ package struct StepRecord: Hashable, Sendable {
 /// Keeps the record of each step of one schedule.
 struct StepRecorder {
   private(set) var steps: [StepRecord] = []
+  /// Where each step went on from.
+  private var points: [[UInt]] = []
+  /// Where each task stands after each step, if that is wanted.
+  private var stands: [[[UInt]]] = []
   /// Which task each agent last reported for.
   private var served: [Int32: Int] = [:]
+  /// Which task started each helper, if one did.
+  private var starters: [Int32: Int] = [:]
   private var reports: [StepRecord.Report] = []
   private var choice: Choice?
   private var isPreemption = false
@@ -50,8 +65,10 @@ struct StepRecorder {
     _ choice: Choice,
     isPreemption: Bool,
     operation: SynchronizationOperation?,
+    at points: [UInt],
     goesOn: Bool
   ) {
+    self.points.append(points)
     self.choice = choice
     self.isPreemption = isPreemption
     self.operation = operation
@@ -72,6 +89,7 @@ struct StepRecorder {
         number: run.steps,
         choice: choice,
         task: task,
+        starter: task == 0 ? starters[choice.agent] ?? 0 : 0,
         reports: reports,
         woke: tasksWoken(by: choice, in: run),
         isParked: task != 0 && run.monitor.tasks[task].phase == .waiting && run.isParked(task),
@@ -83,8 +101,28 @@ struct StepRecorder {
         violation: wasBroken ? nil : run.violation
       )
     )
+    if run.points != nil {
+      stands.append((1...run.scenario.tasks).map { run.points(of: $0) })
+    }
     if run.violation != nil { wasBroken = true }
+    for step in run.executor.ready
+    where step.wokenAt == run.steps && step.agent > run.scenario.tasks {
+      if starters[step.agent] == nil { starters[step.agent] = task }
+    }
   }
+
+  /// The steps, with the lines that `points` stand for.
+  func stepsWithPlaces(_ lines: SourceLines) -> [StepRecord] {
+    var told = steps
+    for (index, stand) in stands.enumerated() where told.indices.contains(index) {
+      told[index].place = lines.place(of: points[index])
+      told[index].stands = stand.map(lines.places)
+    }
+    return told
+  }
+
+  /// The stacks whose lines are wanted: of an operation the innermost, of where a task stands all.
+  var stacks: [[UInt]] { points + Set(stands.joined().joined()).map { [$0] } }
 
   private func task(of choice: Choice, in run: ScheduleRun) -> Int {
     if choice.kind == .limit { return 0 }

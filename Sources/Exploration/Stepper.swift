@@ -34,11 +34,13 @@ package struct Stepper: Sendable {
   private var choices: [Choice] = []
   private var untried: Set<String> = []
   private var fingerprint: UInt64 = 0
+  private let withPlaces: Bool
 
   /// Begins before the first step.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
   package init(_ scenario: Scenario) throws(ScheduleError) {
     self.scenario = scenario
+    withPlaces = false
     try look()
   }
 
@@ -48,15 +50,18 @@ package struct Stepper: Sendable {
   ///   - scenario: what is run.
   ///   - schedule: where to begin.
   ///   - untried: choices, as in schedules, that end the program if they are taken there.
+  ///   - withPlaces: as for a `Replay`.
   /// - Throws: `ScheduleError` when it belongs to another scenario or cannot be followed.
   @available(*, noasync, message: "runs the scenario on the calling thread; use onOwnThread")
   package init(
     _ scenario: Scenario,
     at schedule: Schedule,
-    without untried: Set<String> = []
+    without untried: Set<String> = [],
+    withPlaces: Bool = false
   ) throws(ScheduleError) {
     _ = try Replay(of: schedule, in: scenario)
     self.scenario = scenario
+    self.withPlaces = withPlaces
     self.untried = untried
     choices = schedule.choices
     try look()
@@ -113,20 +118,24 @@ package struct Stepper: Sendable {
   private mutating func look() throws(ScheduleError) {
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
+    if withPlaces { run.points = SourceLines.here }
     defer { run.close() }
     let next = try lookNow(run)
+    var records = run.record.map { [$0] } ?? []
     options = []
     for choice in next {
-      if untried.contains(choice.text) {
-        options.append(Option(choice: choice, outcome: nil))
-        continue
-      }
+      if untried.contains(choice.text) { continue }
       run.begin()
       defer { run.end() }
       try run.follow(choices + [choice])
-      if let outcome = run.record?.steps.last {
-        options.append(Option(choice: choice, outcome: outcome))
-      }
+      if let record = run.record { records.append(record) }
+    }
+    let lines = SourceLines(of: records.flatMap(\.stacks), besides: SourceLines.carriers)
+    var told = records.map { $0.stepsWithPlaces(lines) }
+    steps = told.removeFirst()
+    options = next.compactMap { choice in
+      if untried.contains(choice.text) { return Option(choice: choice, outcome: nil) }
+      return told.removeFirst().last.map { Option(choice: choice, outcome: $0) }
     }
   }
 

@@ -1,8 +1,10 @@
 internal import Basics
 internal import Dispatch
+internal import Experiments
 internal import Exploration
 internal import Foundation
 internal import GradeReport
+internal import Mechanisms
 internal import Synchronization
 
 /// Grades one learner's code, question by question, up to the first that fails.
@@ -27,8 +29,17 @@ package struct GradeBook: Sendable {
   }
 
   private let questions: [Question]
+  /// What a lab can have explored, and played with; nil where the learner's code is a test.
+  private var entry: CatalogueEntry?
 
   init(_ questions: [Question]) { self.questions = questions }
+
+  /// The same, of code that can be explored.
+  func about(_ entry: CatalogueEntry) -> Self {
+    var book = self
+    book.entry = entry
+    return book
+  }
 
   /// Grades, and tells `report` of each item.
   ///
@@ -44,11 +55,14 @@ package struct GradeBook: Sendable {
 
   /// Grades as a program: to standard output, a line of JSON for each item.
   ///
+  /// Or explores, if a lab says so by its arguments.
+  ///
   /// Runs on the program's first thread and not as a task: what is graded may block every thread of
   /// the pool. The seed is the first argument; without one it is drawn.
   package func main() -> Never {
-    let seed =
-      CommandLine.arguments.dropFirst().first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
+    let arguments = CommandLine.arguments.dropFirst()
+    if arguments.count == 4, arguments.first == "--errand" { explore(arguments[2], arguments[4]) }
+    let seed = arguments.first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
     let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
       .flatMap { ScheduleJournal(file: $0) }
     journal?.use()
@@ -63,6 +77,12 @@ package struct GradeBook: Sendable {
     Self.write(GradeLine(passed: passed, seed: seed))
     // Not `exit`, which waits for what threads that hang may hold.
     _exit(0)
+  }
+
+  private func explore(_ errand: String, _ journal: String) -> Never {
+    if let entry { Catalogue.add(yours: entry) }
+    Task.detached { await ExplorationProcess.run(errand, journal: journal) }
+    while true { pause() }
   }
 
   private static func write(_ line: GradeLine) {

@@ -1,4 +1,5 @@
 package import Mechanisms
+internal import Synchronization
 internal import Workloads
 
 /// What a learner writes in the exercise on re-entrancy: an account that must not be overdrawn.
@@ -12,8 +13,18 @@ package protocol LearnerAccount: Actor {
 
 /// Approves withdrawals, which takes a moment: other tasks run meanwhile.
 package struct Bank: Sendable {
+  /// Whether the withdrawal under way has been approved; nil where none is.
+  @TaskLocal static var approval: Approval?
+
+  final class Approval: Sendable {
+    let isGiven = Atomic(false)
+  }
+
   /// Suspends, then approves.
-  package func approve() async { await Task.yield() }
+  package func approve() async {
+    await Task.yield()
+    Self.approval?.isGiven.store(true, ordering: .relaxed)
+  }
 }
 
 /// What simulated tasks withdraw, and from how much.
@@ -32,7 +43,7 @@ enum LearnerAccountLedger {
 /// Each task withdraws its amount and holds it while it serves. So where all withdraw 60, more tasks in
 /// service than the limit is an account overdrawn.
 package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
-  package static var id: String { "yours" }
+  package static var id: String { Catalogue.yours }
 
   package static var profile: MechanismProfile {
     MechanismProfile(
@@ -45,8 +56,10 @@ package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
   }
 
   private let account: Account
+  private let setup: MechanismSetup
 
   package init(_ setup: MechanismSetup) {
+    self.setup = setup
     account = Account(
       balance: LearnerAccountLedger.balance(limit: setup.limit),
       bank: Bank()
@@ -55,7 +68,13 @@ package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
 
   package func carry(_ visit: Visit) async {
     visit.arrive()
-    if await account.withdraw(LearnerAccountLedger.amount(of: visit.task)) {
+    let amount = LearnerAccountLedger.amount(of: visit.task)
+    let approval = Bank.Approval()
+    let isPaid = await Bank.$approval.withValue(approval) { await account.withdraw(amount) }
+    if isPaid, !approval.isGiven.load(ordering: .relaxed) {
+      setup.fault("the account paid \(amount) that the bank had not approved")
+    }
+    if isPaid {
       try? await visit.serve()
     } else {
       visit.reject()

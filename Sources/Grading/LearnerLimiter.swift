@@ -13,7 +13,7 @@ extension LearnerLimiter {
   // As the default of `NamedLimiter`, which a learner's file does not see: it imports `Grading` only.
   package static func make(_ setup: MechanismSetup) -> Self { Self(limit: setup.limit) }
 
-  package static var id: String { "yours" }
+  package static var id: String { Catalogue.yours }
 
   package static var profile: MechanismProfile {
     MechanismProfile(

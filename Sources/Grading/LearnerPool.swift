@@ -1,5 +1,6 @@
 internal import Basics
 package import Mechanisms
+internal import Synchronization
 
 /// What a learner writes in the exercise on continuations: a pool of numbered elements.
 package protocol LearnerPool: Sendable {
@@ -43,8 +44,8 @@ package struct Waiting: Sendable {
 }
 
 /// Carries tasks through a learner's pool.
-package struct LearnerPoolMechanism<Pool: LearnerPool>: RunMechanism {
-  package static var id: String { "yours" }
+package final class LearnerPoolMechanism<Pool: LearnerPool>: RunMechanism {
+  package static var id: String { Catalogue.yours }
 
   package static var profile: MechanismProfile {
     MechanismProfile(
@@ -55,14 +56,26 @@ package struct LearnerPoolMechanism<Pool: LearnerPool>: RunMechanism {
   }
 
   private let pool: Pool
+  private let setup: MechanismSetup
+  /// Which element which tasks have; the pool may lend none to two.
+  private let lent = Mutex<Set<Int>>([])
 
   package init(_ setup: MechanismSetup) {
+    self.setup = setup
     pool = Pool(size: setup.limit, waiting: Waiting(report: setup.onDoubleResume))
   }
 
   package func run(_ body: () async throws -> Void) async throws {
     let element = await pool.take()
-    defer { pool.giveBack(element) }
+    if !(1...setup.limit).contains(element) {
+      setup.fault("the pool lent element \(element), and it has the elements 1 to \(setup.limit)")
+    } else if !lent.withLock({ $0.insert(element).inserted }) {
+      setup.fault("the pool lent element \(element) to a task while another task had it")
+    }
+    defer {
+      lent.withLock { _ = $0.remove(element) }
+      pool.giveBack(element)
+    }
     try await body()
   }
 }

@@ -193,10 +193,13 @@ private final class Gang: Tracer, World {
     self.executor = executor
     lendsPermits = entry.profile.lendsPermitsOnly
     marks = (0..<shape.tasks).map { _ in Mark() }
-    mechanism = Mutex(entry.make(MechanismSetup(limit: shape.limit)))
+    mechanism = Mutex(entry.make(MechanismSetup(limit: shape.limit).noting(in: faults)))
   }
 
-  var fault: String? { trouble.withLock { $0 } }
+  /// What the mechanism itself saw go wrong.
+  private let faults = FaultLog()
+
+  var fault: String? { trouble.withLock { $0 } ?? faults.first }
 
   /// How many rounds have begun.
   var rounds: Int { (gate.load(ordering: .relaxed) + 1) / 2 }
@@ -296,7 +299,7 @@ private final class Gang: Tracer, World {
         isMeeting.store(false, ordering: .relaxed)
         admissions.store(0, ordering: .relaxed)
         come.store(0, ordering: .relaxed)
-        let fresh = entry.make(MechanismSetup(limit: shape.limit))
+        let fresh = entry.make(MechanismSetup(limit: shape.limit).noting(in: faults))
         mechanism.withLock { $0 = fresh }
       } else {
         if !lendsPermits { judgePayments() }
@@ -307,13 +310,23 @@ private final class Gang: Tracer, World {
       if trouble.withLock({ $0 != nil }) { stop() }
       gate.store(number + 1, ordering: .releasing)
     }
-    var spins = 0
-    while gate.load(ordering: .acquiring) <= number {
-      if isStopped.load(ordering: .relaxed) { return false }
-      spins += 1
-      if spins > 2_000 { await Task.yield() }
-    }
+    await wait(spins: 2_000) { gate.load(ordering: .acquiring) > number }
     return !isStopped.load(ordering: .relaxed)
+  }
+
+  /// Waits for what other racers do, or for the end of the storm.
+  ///
+  /// They mostly do it at once. If not, the pool's thread is left to them: what they wait for may need it.
+  private func wait(spins: Int, until isDone: () -> Bool) async {
+    var looks = 0
+    while !isDone(), !isStopped.load(ordering: .relaxed) {
+      looks += 1
+      if looks > spins + 1_000 {
+        await Moment.pass()
+      } else if looks > spins {
+        await Task.yield()
+      }
+    }
   }
 
   // MARK: What is promised
@@ -406,7 +419,7 @@ private final class Gang: Tracer, World {
       mark(task, .served)
     case .cancelled(.waiting): mark(task, .left)
     case .rejected: mark(task, .rejected)
-    case .blocked, .progress, .suspended, .resumed, .limit: break
+    case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: break
     }
   }
 
@@ -427,9 +440,7 @@ private final class Gang: Tracer, World {
     if isMeeting.load(ordering: .relaxed) {
       meeting.add(1, ordering: .relaxed)
       // All permits are in use together, or one is lost.
-      while meeting.load(ordering: .relaxed) < shape.limit, !isStopped.load(ordering: .relaxed) {
-        await Task.yield()
-      }
+      await wait(spins: 0) { meeting.load(ordering: .relaxed) >= shape.limit }
       return
     }
     if shape.lurks {

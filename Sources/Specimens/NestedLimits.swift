@@ -36,8 +36,10 @@ package final class NestedLimits: Sendable {
   /// Permits of both limits together.
   package var permitsInUse: Int { connections.running + files.running }
 
+  /// Runs a body with a permit of each; `willTakeSecond` hears when it has the first.
   package func run<Value>(
     _ direction: Direction,
+    willTakeSecond: () -> Void = {},
     _ body: () async throws -> Value
   ) async throws -> Value {
     let (first, second) =
@@ -49,6 +51,7 @@ package final class NestedLimits: Sendable {
     return try await first.run {
       // Opening takes a moment; any await will do.
       await Task.yield()
+      willTakeSecond()
       return try await second.run(body)
     }
   }

@@ -2,6 +2,7 @@ import Basics
 import Experiments
 import Foundation
 import Mechanisms
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,18 +16,49 @@ import Testing
   struct Exposed {
     let scenario: ExplorationScenario
     let kind: Violation.Kind
+    /// As many pre-emptions as are looked at; nil for any number.
+    let preemptions: Int?
 
     init(_ id: String) throws {
       let entry = try #require(Catalogue.entry(id))
       let exposure = try #require(entry.profile.exposure)
       scenario = ExplorationScenario(entry)
       kind = try #require(Violation.Kind(rawValue: exposure.violation))
+      preemptions = exposure.inside ? 2 : nil
     }
 
-    func minimum() throws -> Minimum {
-      let verdict = try Explorer()(scenario.scenario)
-      return try Minimum(of: try #require(verdict.found), in: scenario.scenario)
+    /// What looking at every schedule finds: once for all tests, which ask different things of it.
+    func verdict() throws -> Verdict {
+      try SpecimenScheduleTests.known(scenario.mechanism.id, in: SpecimenScheduleTests.verdicts) {
+        try Explorer(preemptions: preemptions)(scenario.scenario)
+      }
     }
+
+    /// What that is when made smaller.
+    func minimum() throws -> Minimum {
+      try SpecimenScheduleTests.known(scenario.mechanism.id, in: SpecimenScheduleTests.minima) {
+        try Minimum(of: try #require(try verdict().found), in: scenario.scenario)
+      }
+    }
+  }
+
+  private static let verdicts = Memory<Verdict>()
+  private static let minima = Memory<Minimum>()
+
+  private final class Memory<Value: Sendable>: Sendable {
+    let values = Mutex<[String: Value]>([:])
+  }
+
+  /// What was found out before, or is found out now; two tests that ask at once may both do so.
+  private static func known<Value>(
+    _ id: String,
+    in memory: Memory<Value>,
+    _ find: () throws -> Value
+  ) throws -> Value {
+    if let value = memory.values.withLock({ $0[id] }) { return value }
+    let value = try find()
+    memory.values.withLock { $0[id] = value }
+    return value
   }
 
   /// Runs a schedule again from its line alone, as a person would.
@@ -44,7 +76,12 @@ import Testing
     let exposed = try Exposed(id)
     for strategy in ExplorationReport.Strategy.allCases {
       let report = try await exposed.scenario.explore(
-        ExplorationPlan(strategy: strategy, schedules: 500, all: true)
+        ExplorationPlan(
+          strategy: strategy,
+          schedules: 500,
+          all: true,
+          preemptions: exposed.preemptions
+        )
       )
       let found = try #require(report.found)
       #expect(found.minimum.violation?.kind == exposed.kind.rawValue)
@@ -53,7 +90,8 @@ import Testing
         let first = try await replayed(line)
         #expect(first.violation?.kind == exposed.kind)
         #expect(first.violation?.message == first.steps.last?.violation?.message)
-        for _ in 2...100 {
+        // A quarter of them for each strategy's schedule as found and as made smaller.
+        for _ in 2...25 {
           let again = try await replayed(line)
           #expect(again.violation == first.violation)
           #expect(again.steps == first.steps)
@@ -67,11 +105,12 @@ import Testing
     let exposed = try Exposed(id)
     let minimum = try exposed.minimum()
     #expect(minimum.isMinimal)
-    // Asked of a search that knows nothing of the minimizer's: no bound but the figures, no reduction.
+    // Asked of a search that knows nothing of the minimizer's: no reduction, and no bound but the figures,
+    // beyond which no schedule is followed.
     let run = ScheduleRun(minimum.scenario, reduction: .none)
     defer { run.close() }
     var fewest = (preemptions: Int.max, steps: Int.max)
-    var search = DepthFirst()
+    var search = DepthFirst(preemptions: exposed.preemptions)
     repeat {
       search.begin()
       run.begin()
@@ -79,6 +118,9 @@ import Testing
       while !run.isOver, let index = search.choose(in: run) {
         if run.isPreemption(run.options[index]) { preemptions += 1 }
         run.take(index)
+        if (preemptions, run.steps) > (minimum.preemptions, minimum.schedule.choices.count) {
+          break
+        }
       }
       if run.violation?.kind == exposed.kind {
         if (preemptions, run.steps) < fewest { fewest = (preemptions, run.steps) }
@@ -111,12 +153,28 @@ import Testing
     let files = advice.split { " ;,".contains($0) }.filter { $0.hasPrefix("Sources/") }
       .map { $0.hasSuffix(".") ? $0.dropLast() : $0 }
     #expect(files.contains { $0.hasPrefix("Sources/Specimens/") })
-    #expect(files.contains { $0.hasPrefix("Sources/Limiters/") })
+    #expect(
+      files.contains { $0.hasPrefix("Sources/Limiters/") || $0.hasPrefix("Sources/WorkStealing/") }
+    )
     let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     for file in files {
       #expect(FileManager.default.fileExists(atPath: package.appending(path: String(file)).path))
     }
+  }
+
+  @Test func `a step inside synchronous code names the line of its operation`() async throws {
+    let exposed = try Exposed("specimen-two-locks")
+    let plan = ExplorationPlan(preemptions: exposed.preemptions)
+    let found = try #require(try await exposed.scenario.explore(plan).found)
+    let steps = found.minimum.steps.filter { $0.description.contains("takes lock") }
+    #expect(steps.count > 3)
+    for step in steps {
+      let place = /takes lock \d+ \(\w+\) at (?:TwoLocksLimiter|Condition|HandOff)\.swift:\d+/
+      #expect(step.description.contains(place), "\(step.description)")
+    }
+    let again = try await exposed.scenario.replay(found.minimum.schedule)
+    #expect(again.steps.map(\.description) == found.minimum.steps.map(\.description))
   }
 
   @Test func `a bound on overtaking is honoured: three may pass where three newcomers can`() throws

@@ -259,8 +259,8 @@ extension Run {
     #expect(
       run.stoppedBecause
         == "nothing can run and nothing sleeps: t01 since 0 s and t02 since 0 s wait for ever, "
-        + "though nobody is in service: permits in use are 2, lost or held by tasks that wait for "
-        + "each other"
+        + "though nobody is in service: permits in use are 2: t01 holds a connection and wants a "
+        + "file, t02 holds a file and wants a connection"
     )
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import ExplorableSynchronization
 import TestSupport
 import Testing
@@ -190,12 +191,64 @@ import Testing
     return scenario
   }
 
-  // Nobody is cancelled here: whether an agent sleeps in a handler is told by time, which other tests take.
-  @Test(arguments: [2, 3])
-  func `one lock keeps count and line together`(tasks: Int) throws {
-    let verdict = try Explorer(preemptions: 2)(line(.one, tasks: tasks, cancellable: false))
+  @Test(arguments: [(2, false), (2, true), (3, false)])
+  func `one lock keeps count and line together`(tasks: Int, cancellable: Bool) throws {
+    let verdict = try Explorer(preemptions: 2)(line(.one, tasks: tasks, cancellable: cancellable))
     #expect(verdict.found == nil)
     #expect(verdict.coverage == .exhaustive)
+  }
+
+  @Test(arguments: [Locking.one, .heldWhileResuming])
+  func `who is blocked in the runtime is certain also while others take every processor`(
+    locking: Locking
+  ) throws {
+    func counts() throws -> [Int] {
+      let verdict = try Explorer(preemptions: 0)(line(locking, cancellable: true))
+      return [verdict.schedules, verdict.steps, verdict.failed, verdict.givenUp]
+    }
+    let alone = try counts()
+    let isOver = Shared()
+    // They allocate, as code does that shares the allocator's locks with what is explored.
+    let others = (0..<(9 * Processors.allowed)).map { _ in
+      OSThread {
+        while isOver.count.load(ordering: .relaxed) == 0 {
+          withExtendedLifetime((0..<50).map { [UInt8](repeating: 1, count: 2_000 + $0) }) {}
+        }
+      }
+    }
+    let busy = Result { try counts() }
+    isOver.count.store(1, ordering: .relaxed)
+    for other in others { other.join() }
+    #expect(try busy.get() == alone)
+  }
+
+  /// Small enough to look at every schedule by itself: with any number of pre-emptions, or with few.
+  private var smallCases: [(scenario: Scenario, most: Int?)] {
+    let looksThenWrites: @Sendable (borrowing Atomic<Int>) -> Void = {
+      let seen = $0.load(ordering: .relaxed)
+      $0.store(seen + 1, ordering: .relaxed)
+    }
+    return [
+      (counting(looksThenWrites), nil), (counting { $0.add(1, ordering: .relaxed) }, nil),
+      (line(.one, cancellable: false), nil), (line(.two, cancellable: false), nil),
+      (line(.heldWhileResuming, cancellable: false), nil), (line(.one, cancellable: true), 1),
+    ]
+  }
+
+  @Test(arguments: [0, 1, 2, nil] as [Int?])
+  func `the reduced search sees what the unreduced one sees, whatever the bound`(bound: Int?) {
+    for (scenario, most) in smallCases {
+      if let most, bound.map({ $0 > most }) ?? true { continue }
+      let reduced = Summary(of: scenario, reduction: .full, preemptions: bound)
+      let unreduced = Summary(of: scenario, reduction: .none, preemptions: bound)
+      print(
+        "\(scenario.name), pre-emptions \(bound.map(String.init) ?? "any"):",
+        "\(reduced.schedules) schedules reduced, \(unreduced.schedules) unreduced"
+      )
+      #expect(reduced.violations == unreduced.violations)
+      #expect(reduced.clean == unreduced.clean)
+      #expect(reduced.schedules <= unreduced.schedules)
+    }
   }
 
   @Test func `a limiter with a lock for its count and one for its line loses a wake-up`() throws {

@@ -259,20 +259,21 @@ struct Summary: Equatable {
   var schedules = 0
 
   /// Runs every schedule by itself and notes what its tasks reported.
-  init(of scenario: Scenario, reduction: Reduction) {
+  init(of scenario: Scenario, reduction: Reduction, preemptions: Int? = nil) {
     let run = ScheduleRun(scenario, reduction: reduction)
     run.record = StepRecorder()
     defer { run.close() }
-    var search = DepthFirst()
+    var search = DepthFirst(preemptions: preemptions)
     repeat {
       search.begin()
       run.begin()
       while !run.isOver, let index = search.choose(in: run) { run.take(index) }
+      defer { run.end() }
+      if search.isDeadEnd { continue }
       schedules += 1
       let reports = run.record?.steps.flatMap(\.reports) ?? []
       if let violation = run.violation { violations.insert(violation.kind) }
       clean.insert(Self.renamed(reports) + [run.violation?.kind.rawValue ?? "kept"])
-      run.end()
     } while search.finish(steps: run.steps)
   }
 

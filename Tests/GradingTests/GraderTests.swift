@@ -1,7 +1,7 @@
+import ExplorableLimiters
+import ExplorableSynchronization
 import Exploration
 import GradeReport
-import Limiters
-import Synchronization
 import TestSupport
 import Testing
 
@@ -78,15 +78,16 @@ import Testing
     #expect(
       basic.passed
         == [
-          "values", "safety", "safety_three", "errors", "limit_reached", "long_line", "throwing",
-          "storm",
+          "values", "safety", "safety_three", "errors", "permit_back", "limit_reached", "long_line",
+          "throwing",
+          "inside", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
     #expect(cancelled.failed == nil)
     let design = await grade(Grader.design(Sound.self))
     #expect(design.failed == nil)
-    #expect(design.passed.count == 11)
+    #expect(design.passed.count == 13)
   }
 
   @Test func `no limit at all fails with the schedule that shows it`() async {

@@ -1,6 +1,6 @@
+import ExplorableLimiters
+import ExplorableSynchronization
 import Grading
-import Limiters
-import Synchronization
 
 // Answers that a learner could give, each wrong in one way. The tests of each lesson have them refused.
 
@@ -14,6 +14,8 @@ protocol Flaw {
   static func next(_ waiting: Int) -> Int
   /// What happens between the body's end and its permit's return.
   static func leave() throws
+  /// Whether a body that ends with this error keeps its permit for ever.
+  static func keeps(_ error: any Error) -> Bool
   /// How many permits a departure makes free when nobody waits.
   static var returned: Int { get }
   /// How often the body of a task that had to wait runs.
@@ -27,6 +29,7 @@ extension Flaw {
   static func admits(free: Int, waiting: Int) -> Bool { free > 0 }
   static func next(_ waiting: Int) -> Int { 0 }
   static func leave() throws {}
+  static func keeps(_ error: any Error) -> Bool { false }
   static var returned: Int { 1 }
   static var runs: Int { 1 }
   static var passesOn: Bool { true }
@@ -70,6 +73,7 @@ final class Flawed<F: Flaw>: LearnerLimiter {
     let result: Result<Value, any Error>
     do { result = .success(try await body()) } catch { result = .failure(error) }
     if case .success = result { try F.leave() }
+    if case .failure(let error) = result, F.keeps(error) { throw error }
     giveBack()
     return try result.get()
   }
@@ -100,6 +104,16 @@ enum LastFirstWhenLong: Flaw {
 /// In a line of more than a hundred, somebody in the middle is served first.
 enum MiddleFirstWhenVeryLong: Flaw {
   static func next(_ waiting: Int) -> Int { waiting > 100 ? waiting / 2 : 0 }
+}
+
+/// Nobody waits behind four hundred.
+enum CrowdIsLetIn: Flaw {
+  static func admits(free: Int, waiting: Int) -> Bool { free > 0 || waiting > 400 }
+}
+
+/// A body that throws the error of a cancellation is taken for a task that was cancelled while it waited.
+enum KeepsPermitOfCancelledBody: Flaw {
+  static func keeps(_ error: any Error) -> Bool { error is CancellationError }
 }
 
 /// Nobody waits behind forty.
@@ -247,6 +261,8 @@ class OneLockPool: @unchecked Sendable {
   }
 
   func next(_ count: Int) -> Int { 0 }
+  /// What a waiter gets of the element that came back.
+  func handed(_ element: Int) -> Int { element }
 
   func take() async -> Int {
     await waiting.suspend { waiter in
@@ -265,8 +281,15 @@ class OneLockPool: @unchecked Sendable {
       state.free.append(element)
       return nil
     }
-    waiter?.resume(with: element)
+    waiter?.resume(with: handed(element))
   }
+}
+
+/// Whoever had to wait gets the first element, whatever came back.
+final class AlwaysTheFirst: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
+
+  override func handed(_ element: Int) -> Int { 1 }
 }
 
 final class SoundPool: OneLockPool, LearnerPool, @unchecked Sendable {
@@ -287,6 +310,37 @@ final class SameElementPool: OneLockPool, LearnerPool, @unchecked Sendable {
 }
 
 // MARK: Accounts
+
+/// Pays without asking the bank.
+actor AsksNobody: LearnerAccount {
+  private var balance: Int
+
+  init(balance: Int, bank: Bank) { self.balance = balance }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard balance >= amount else { return false }
+    balance -= amount
+    return true
+  }
+}
+
+/// Asks the bank for small amounts only.
+actor AsksForLittle: LearnerAccount {
+  private var balance: Int
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard balance >= amount else { return false }
+    balance -= amount
+    if amount <= 100 { await bank.approve() }
+    return true
+  }
+}
 
 /// Counts withdrawals under way as if all were of its own amount.
 actor CountsPending: LearnerAccount {

@@ -53,7 +53,11 @@ extension ExplorationVerdict {
     if verdict.sawActorTurn {
       notCovered.append("steps of other tasks between two jobs that an actor runs in one turn")
     }
-    notCovered.append("switches inside synchronous code, between two suspensions")
+    notCovered.append(
+      verdict.sawOperation
+        ? "switches inside synchronous code elsewhere than at its ExplorableSynchronization"
+        : "switches inside synchronous code, which uses no ExplorableSynchronization"
+    )
     notCovered.append("cancellations that the closure does not make itself")
     notCovered.append("data races and weak memory: one step runs at a time")
   }

@@ -15,8 +15,9 @@ internal import Synchronization
 /// ```
 ///
 /// Everything the closure starts is explored: task groups, `async let`, actors, the main actor, plain
-/// `Task {}` and `Task.detached`. All of it runs on the calling thread, one step at a time. The same
-/// choices must lead to the same run: make the state anew inside the closure, and read no clock and no
+/// `Task {}` and `Task.detached`. All of it runs one step at a time, on threads of the exploration. A step
+/// ends where a task suspends, and before each operation on a lock or an atomic that the code under test
+/// has from `ExplorableSynchronization`. The same choices must lead to the same run: make the state anew inside the closure, and read no clock and no
 /// random numbers. To sleep, use ``VirtualClock``.
 ///
 /// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. Two

@@ -46,15 +46,18 @@ struct Inquiry {
         })
       }
     )
+    scenario.inside = true
     // Some three hundred yields of each task, nothing happening, are no accident.
     scenario.mostIdleRounds = 100
     scenario.atRest = { run in
       let waiting = run.executor.unfinished
-      if waiting.isEmpty { return nil }
+      let stuck = run.carriers?.stuck { Telling.name(Int($0.agent)) } ?? []
+      if waiting.isEmpty, stuck.isEmpty { return nil }
+      let finish = waiting.count == 1 ? "finishes" : "finish"
+      let message = waiting.isEmpty ? "" : ", and \(Telling.names(waiting)) never \(finish)"
       return Violation(
         kind: .deadlock,
-        message: "nothing can run any more, and \(Telling.names(waiting)) never "
-          + (waiting.count == 1 ? "finishes" : "finish"),
+        message: (["nothing can run any more\(message)"] + stuck).joined(separator: "; "),
         tasks: waiting
       )
     }
@@ -202,7 +205,7 @@ extension Inquiry {
     switch error {
     case .escapes:
       let points = notes.strays.withLock { $0?.resumePoints } ?? []
-      let waited = SourceLines(of: points).place(of: points).map { "; it waited at \($0)" } ?? ""
+      let waited = SourceLines(of: [points]).place(of: points).map { "; it waited at \($0)" } ?? ""
       return ExplorationFailure(
         kind: .escaped,
         schedule: "",

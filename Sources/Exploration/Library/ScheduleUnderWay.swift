@@ -16,8 +16,8 @@ enum ScheduleUnderWay {
     var length = 0
   }
 
-  // Safe: written only by the exploring thread, of which there is one at a time (`explore` queues them); the
-  // handler runs on the thread that traps, and reads only if that one explores.
+  // Safe: written only by the thread that has the baton of the one exploration there is (`explore` queues
+  // them); the handler runs on the thread that traps, and reads only if that one explores.
   nonisolated(unsafe) private static var state = State()
   private static let capacity = 1 << 18
   /// What stands behind the steps.

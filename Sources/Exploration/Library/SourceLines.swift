@@ -1,44 +1,126 @@
 internal import FoundationEssentials
 internal import Runtime
+private import Synchronization
 
-/// The source lines of addresses of code, as far as the build has them.
+/// A line of source.
+package struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
+  package var path: String
+  package var line: Int
+
+  package var file: String { lastPart(of: path) }
+
+  /// As `File.swift:12`.
+  package var description: String { "\(file):\(line)" }
+}
+
+/// The source lines at which stacks stand in code under test, as far as the build has them.
 ///
-/// All are looked up at once, because each look-up reads the program's debugging information anew.
+/// Names are cheap to find. A line is not: each look-up goes through the debugging information of the whole
+/// program, which takes a tenth of a second and more for a large one. So each is done once in a program's
+/// life, not for what its name rules out, and no deeper into a stack than its first line of code under test.
 struct SourceLines {
-  /// For each address the innermost line of the code under test, and the function's name in the binary.
-  private var places: [UInt: String] = [:]
-  private var names: [UInt: String] = [:]
+  private struct Found {
+    /// For each address that was looked up the innermost line of the code under test, if there is one.
+    var places: [UInt: SourcePlace?] = [:]
+    /// The function's name in the binary.
+    var names: [UInt: String] = [:]
+    /// What may be code under test, as far as the name tells.
+    var candidates: Set<UInt> = []
+  }
 
-  init(of points: some Sequence<UInt>) {
-    guard let backtrace = Self.backtrace(of: Set(points)),
-      let frames = backtrace.symbolicated(with: ImageMap.capture())?.frames
-    else { return }
-    for frame in frames {
-      guard let address = UInt(frame.captured.originalProgramCounter), let symbol = frame.symbol
-      else { continue }
-      names[address] = names[address] ?? symbol.rawName
-      guard places[address] == nil, let location = symbol.sourceLocation, location.line > 0,
-        !frame.isSystem, !frame.isSwiftThunk, location.path.hasSuffix(".swift"),
-        // Lines of what a macro made of the code are nothing to look up.
-        !lastPart(of: location.path).hasPrefix("@__swiftmacro"),
-        // This library's own code, as its mangled names begin.
-        !symbol.rawName.hasPrefix("$s11Exploration")
-      else { continue }
-      places[address] = "\(lastPart(of: location.path)):\(location.line)"
+  private static let memory = Mutex(Found())
+
+  private let found: Found
+
+  /// How names of this package's rooms begin that carry tasks through what the lab explores.
+  static let carriers = [
+    "$s6Basics", "$s9Workloads", "$s10Mechanisms", "$s20ExplorableMechanisms", "$s11Experiments",
+  ]
+
+  /// - Parameters:
+  ///   - stacks: addresses of code, each stack's innermost first.
+  ///   - others: how the names of functions begin that are no code under test either.
+  init(of stacks: [[UInt]], besides others: [String] = []) {
+    found = Self.memory.withLock { found in
+      if stacks.allSatisfy(\.isEmpty) { return found }
+      guard let images = LoadedImages.ofThisProgram else { return found }
+      let addresses = Set(stacks.joined().filter { found.names[$0] == nil })
+      for frame in Self.frames(at: addresses, in: images, []) {
+        guard let address = UInt(frame.captured.originalProgramCounter), let symbol = frame.symbol
+        else { continue }
+        found.names[address] = symbol.rawName
+        if !frame.isSystem, !frame.isSwiftThunk, !Self.isOwn(symbol.rawName) {
+          found.candidates.insert(address)
+        }
+      }
+      var open = stacks.map { stack in
+        stack.filter { address in
+          let name = found.names[address] ?? ""
+          return found.candidates.contains(address) && !others.contains(where: name.hasPrefix)
+        }[...]
+      }
+      while true {
+        // Each stack goes on to its next frame that is not known, unless a line is found before; a few at once.
+        open = open.map { $0.drop { found.places[$0] == .some(nil) } }
+        let next = Set(open.compactMap(\.first).filter { found.places[$0] == nil }).prefix(4)
+        if next.isEmpty { return found }
+        // A few at a time: who waits for this program takes silence for a step that does not end.
+        ScheduleJournal.ofThisProgram?.noteLife()
+        Self.lookUp(Set(next), in: images, into: &found.places)
+      }
     }
   }
 
-  /// The first of these addresses that is code under test, as `File.swift:12`.
-  func place(of points: [UInt]) -> String? { points.lazy.compactMap { places[$0] }.first }
+  private static func lookUp(
+    _ addresses: Set<UInt>,
+    in images: ImageMap,
+    into places: inout [UInt: SourcePlace?]
+  ) {
+    for address in addresses { places[address] = .some(nil) }
+    for frame in frames(at: addresses, in: images, [.showInlineFrames, .showSourceLocations]) {
+      guard let address = UInt(frame.captured.originalProgramCounter),
+        places[address] == .some(nil),
+        let symbol = frame.symbol, let location = symbol.sourceLocation, location.line > 0,
+        !frame.isSystem, !frame.isSwiftThunk, location.path.hasSuffix(".swift"),
+        // Lines of what a macro made of the code are nothing to look up.
+        !lastPart(of: location.path).hasPrefix("@__swiftmacro"),
+        !isOwn(symbol.rawName), !location.path.contains("/ExplorableSynchronization/"),
+        // The lock of the limiters around the real one: who takes it is what one looks for.
+        !location.path.hasSuffix("Limiters/Lock.swift")
+      else { continue }
+      places[address] = SourcePlace(path: location.path, line: location.line)
+    }
+  }
+
+  /// Whether it is this library's own code, as its mangled names begin, or what of it stands in other code.
+  private static func isOwn(_ name: String) -> Bool { name.hasPrefix("$s11Exploration") }
+
+  private static func frames(
+    at addresses: Set<UInt>,
+    in images: ImageMap,
+    _ options: Backtrace.SymbolicationOptions
+  ) -> [SymbolicatedBacktrace.Frame] {
+    if addresses.isEmpty { return [] }
+    return backtrace(of: addresses)?.symbolicated(with: images, options: options)?.frames ?? []
+  }
+
+  /// The first of these addresses that is code under test.
+  func place(of points: [UInt]) -> SourcePlace? { places(of: points).first }
+
+  /// All of these addresses that are code under test and were looked up, in their order.
+  func places(of points: [UInt]) -> [SourcePlace] { points.compactMap { found.places[$0] ?? nil } }
 
   /// Whether the task waits in the runtime's own `Task.sleep`.
   func isSleeping(at points: [UInt]) -> Bool {
-    points.contains { names[$0]?.hasPrefix("$sScTss5NeverORszABRs_rlE5sleep") ?? false }
+    points.contains { found.names[$0]?.hasPrefix("$sScTss5NeverORszABRs_rlE5sleep") ?? false }
   }
 
   /// The addresses of the calling thread's own frames, those of tasks included.
   static func here() -> [UInt] {
-    guard let backtrace = try? Backtrace.capture() else { return [] }
+    // With none given, each capture would make its own list.
+    guard let images = LoadedImages.ofThisProgram,
+      let backtrace = try? Backtrace.capture(images: images)
+    else { return [] }
     return backtrace.frames.compactMap { UInt($0.adjustedProgramCounter) }
   }
 

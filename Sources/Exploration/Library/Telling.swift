@@ -1,4 +1,5 @@
 internal import Basics
+internal import ExplorableSynchronization
 internal import Glibc
 
 /// A schedule run once more, to be told: who took each step, and at which line of the code under test.
@@ -10,6 +11,8 @@ struct Telling {
     var isFirst = false
     /// Whether it is the second half of a yield.
     var isYield = false
+    /// What it begins with, if it goes on in the middle of a job.
+    var operation: SynchronizationOperation?
     /// Where the task goes on from.
     var from: [UInt] = []
     /// Where it stands afterwards, if it waits.
@@ -48,6 +51,7 @@ struct Telling {
     let run = ScheduleRun(scenario, reduction: .none)
     defer { run.close() }
     let witness = Witness()
+    run.points = SourceLines.here
     run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
     run.begin()
     defer { run.end() }
@@ -71,12 +75,18 @@ struct Telling {
     )
     violation = run.violation
     starts = witness.starts
+    // Where the first was started is the call of `explore`.
+    starts[1] = nil
     if violation?.kind == .deadlock {
-      waiting = run.executor.unfinished.map { ($0, run.executor.resumePoints(of: $0)) }
+      let standing = run.carriers?.standing ?? []
+      waiting = run.executor.unfinished.map { agent in
+        let carrier = standing.first { Int($0.choice.agent) == agent }
+        return (agent, carrier?.points ?? run.executor.resumePoints(of: agent))
+      }
     }
     guard violation != nil else { return }
     lines = SourceLines(
-      of: steps.flatMap { $0.from + $0.waitsAt } + waiting.flatMap(\.at) + starts.values.joined()
+      of: steps.flatMap { [$0.from, $0.waitsAt] } + waiting.map(\.at) + starts.values
     )
     if !waiting.isEmpty { findEscape(in: run) }
   }
@@ -94,10 +104,15 @@ struct Telling {
       step.isYield = !executor.ready[slot].isActor
     }
     let known = executor.begun.count
+    switch option.source {
+    case .standing:
+      let carrier = run.carriers?.standing[slot]
+      step.from = carrier?.points ?? []
+      step.operation = carrier?.operation
     // Its own job says it even of an `async let`, which is not kept.
-    step.from =
-      option.source == .ready && choice.kind == .run
-      ? executor.ready[slot].job.resumePoints : executor.resumePoints(of: agent)
+    case .ready where choice.kind == .run: step.from = executor.ready[slot].job.resumePoints
+    case .ready, .sleeper, .thread, .outside: step.from = executor.resumePoints(of: agent)
+    }
     run.take(index)
     step.began = Array(known..<max(known, executor.begun.count))
     for ready in executor.ready where ready.wokenAt == run.steps {
@@ -107,7 +122,9 @@ struct Telling {
       }
     }
     step.hasEnded = executor.hasEnded(agent)
-    if !executor.ready.contains(where: { $0.agent == choice.agent }) {
+    if !executor.ready.contains(where: { $0.agent == choice.agent }),
+      run.carriers?.standing.contains(where: { $0.choice == choice }) != true
+    {
       step.waitsAt = executor.resumePoints(of: agent)
     }
     return step
@@ -139,8 +156,11 @@ struct Telling {
 // MARK: Text
 
 extension Telling {
+  /// `task 1`.
+  static func name(_ agent: Int) -> String { "task \(agent)" }
+
   /// `task 1 and task 3`.
-  static func names(_ agents: [Int]) -> String { ListText.all(agents.map { "task \($0)" }) }
+  static func names(_ agents: [Int]) -> String { ListText.all(agents.map(name)) }
 
   /// What a person reads; the schedule has all.
   private static let mostLines = 60
@@ -172,7 +192,8 @@ extension Telling {
     let agent = Int(step.choice.agent)
     var what: [String] =
       switch step.choice.kind {
-      case .run: [step.isFirst ? "begins" : "goes on"]
+      case .run:
+        [step.operation?.text ?? (step.isFirst ? "begins" : "goes on")]
       case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
       case .wake: ["wakes from its sleep"]
       case .cancel, .limit: []
@@ -183,12 +204,16 @@ extension Telling {
     if step.hasEnded { what.append("ends") }
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
     let isMarked = race.map { $0.first == number || $0.second == number } ?? false
-    let from = step.isFirst ? agent == 1 ? place : start(of: agent) : lines.place(of: step.from)
+    let from =
+      step.isFirst
+      ? agent == 1 ? place : start(of: agent) : lines.place(of: step.from)?.description
     return [
       "\(number)", "task \(agent)", from ?? "",
       what.joined(separator: "; ") + (isMarked ? "  ◀" : ""),
     ]
   }
 
-  private func start(of agent: Int) -> String? { lines.place(of: starts[agent] ?? []) }
+  private func start(of agent: Int) -> String? {
+    lines.place(of: starts[agent] ?? [])?.description
+  }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The examples of the documentation: each fails as its article says, and passes once repaired.
-@Suite(.watched) struct ExampleTests {
+@Suite(.inTurn, .watched) struct ExampleTests {
   struct Example: CustomTestStringConvertible {
     let name: String
     let explore: @Sendable (String?) throws(ExplorationFailure) -> Void

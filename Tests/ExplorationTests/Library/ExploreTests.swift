@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What `explore` promises, asked as a package would that has only its public part.
-@Suite(.watched) struct ExploreTests {
+@Suite(.inTurn, .watched) struct ExploreTests {
   actor Counter {
     private(set) var value = 0
 

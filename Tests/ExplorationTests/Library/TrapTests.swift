@@ -2,7 +2,7 @@ import Exploration
 import TestSupport
 import Testing
 
-@Suite(.watched) struct TrapTests {
+@Suite(.inTurn, .watched) struct TrapTests {
   @Test func `code that traps has its schedule printed, and that schedule traps again`()
     async throws
   {

@@ -1,0 +1,31 @@
+internal import Basics
+internal import Exploration
+internal import Foundation
+
+/// What a program does that is started to explore for a lab: another `lab`, or one built around a learner's
+/// file.
+package enum ExplorationProcess {
+  /// Does the errand, writes its answer as the last line of standard output, and ends.
+  package static func run(_ errand: String, journal: String?) async -> Never {
+    guard let errand = try? JSONDecoder().decode(ExplorationErrand.self, from: Data(errand.utf8))
+    else { exit(2) }
+    // Standard input closes when the lab that waits for the answer goes away.
+    OSThread("lifeline") {
+      var byte: UInt8 = 0
+      while read(STDIN_FILENO, &byte, 1) > 0 {}
+      _exit(1)
+    }.detach()
+    let leaving: ScheduleJournal.Leaving =
+      switch errand {
+      case .explore: .nothing
+      case .replay(_, _, _, ends: false): .everything
+      case .replay, .look, .survive: .unfinished
+      }
+    journal.flatMap { ScheduleJournal(file: $0) }?.use(leaving: leaving)
+    let answer = await errand.answer(ExplorationControl())
+    guard let line = try? JSONEncoder().encode(answer) else { exit(2) }
+    FileHandle.standardOutput.write(Data("\n".utf8) + line + Data("\n".utf8))
+    // Not `exit`, which waits for what the code under study may hold.
+    _exit(0)
+  }
+}

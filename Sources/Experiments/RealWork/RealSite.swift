@@ -1,0 +1,107 @@
+internal import Dispatch
+internal import Foundation
+internal import Limiters
+internal import Mechanisms
+internal import Tracing
+internal import Workloads
+
+/// Where real work of one kind is done, for one run.
+protocol Workplace: Sendable {
+  init(_ setup: WorkplaceSetup) async throws
+
+  /// Does a task's work, what is limited of it through the mechanism.
+  func carry(_ task: SimulatedTask) async
+
+  /// Ends what serves the run, and tells what was counted.
+  func close() async -> [WorkFigure: Int]
+}
+
+/// What a workplace is made with.
+struct WorkplaceSetup: Sendable {
+  var mechanism: any Mechanism
+  var limit: Int
+  var seed: UInt64
+  var tracer: any Tracer
+  var world: WallWorld
+  /// A folder of the run's own, which is removed with it.
+  var folder: URL
+}
+
+/// The workplaces of a run, each made when its first task comes.
+final class RealSite: Sendable {
+  private struct State {
+    var places: [ServiceKind: any Workplace] = [:]
+    /// Why a workplace could not be made.
+    var failure: String?
+  }
+
+  private let setup: WorkplaceSetup
+  private let state = Lock(State())
+
+  init(
+    _ mechanism: any Mechanism,
+    limit: Int,
+    seed: UInt64,
+    _ tracer: any Tracer,
+    _ world: WallWorld
+  ) {
+    setup = WorkplaceSetup(
+      mechanism: mechanism,
+      limit: limit,
+      seed: seed,
+      tracer: tracer,
+      world: world,
+      folder: FileManager.default.temporaryDirectory
+        .appendingPathComponent("lab-\(UUID().uuidString)")
+    )
+  }
+
+  var failure: String? { state.withLock { $0.failure } }
+
+  /// Makes the workplace for that kind, if it is not there, and blocks the calling thread until it is.
+  ///
+  /// For the thread that starts the tasks: they then come to their workplace in order.
+  func open(for kind: ServiceKind) {
+    guard state.withLock({ $0.places[kind] == nil && $0.failure == nil }) else { return }
+    let isDone = DispatchSemaphore(value: 0)
+    Task {
+      do {
+        let place = try await make(kind)
+        state.withLock { $0.places[kind] = place }
+      } catch {
+        state.withLock { $0.failure = "the real work could not begin: \(error)" }
+      }
+      isDone.signal()
+    }
+    isDone.wait()
+  }
+
+  /// Does a task's work, in the place that was opened for its kind.
+  func carry(_ task: SimulatedTask) async {
+    if let place = state.withLock({ $0.places[task.kind] }) {
+      await place.carry(task)
+    } else {
+      setup.tracer.record(.arrived, of: TaskID(task.number))
+      setup.tracer.record(.rejected, of: TaskID(task.number))
+    }
+  }
+
+  /// Closes what was made; to be called when all tasks have ended.
+  func close() async -> [WorkFigure: Int] {
+    var figures: [WorkFigure: Int] = [:]
+    for place in state.withLock({ Array($0.places.values) }) {
+      figures.merge(await place.close()) { $1 }
+    }
+    try? FileManager.default.removeItem(at: setup.folder)
+    return figures
+  }
+
+  private func make(_ kind: ServiceKind) async throws -> any Workplace {
+    try FileManager.default.createDirectory(at: setup.folder, withIntermediateDirectories: true)
+    switch kind {
+    case .query: return try await DatabaseWorkplace(setup)
+    case .copy: return try await FileWorkplace(setup)
+    default: return try await ImageWorkplace(setup)
+    }
+  }
+}

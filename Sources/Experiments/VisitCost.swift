@@ -1,0 +1,146 @@
+internal import Basics
+internal import Limiters
+internal import Specimens
+internal import Synchronization
+internal import WorkStealing
+
+// What a visit to the limiter costs, by what runs the tasks.
+//
+// Some tasks visit one limiter again and again, and yield while they have its permit. So a visit is a few
+// switches of tasks and a little of the limiter, and what runs the tasks has most of its time. How long it
+// takes says nothing by itself: on an executor that runs one task to its end before the next begins, nobody
+// ever waits. Therefore it comes with the share of visits that waited, and with how far all were when the
+// first task was done.
+
+/// Tasks that visit one limiter over and over, on the wall clock.
+package struct VisitCost: Sendable {
+  /// What runs the tasks.
+  package enum Executor: String, CaseIterable, Sendable {
+    /// Swift's own pool.
+    case global
+    /// The work-stealing executor.
+    case lanes
+    /// The specimen that lets a task that yields go on at once.
+    case unfair
+  }
+
+  /// What was seen.
+  package struct Outcome: Sendable {
+    package var executor: Executor
+    package var tasks: Int
+    package var limit: Int
+    package var visits: Int
+    /// Nanoseconds from the first visit to the last, over the number of visits.
+    package var nanosecondsPerVisit: Int64
+    /// The share of visits that found no permit, in percent.
+    package var waited: Double
+    /// The share of all visits that had begun when the first task was done, in percent.
+    package var firstDone: Double
+  }
+
+  package var executor = Executor.global
+  package var tasks = 64
+  package var limit = 4
+  /// How many visits each task makes.
+  package var visitsEach = 500
+
+  package init() {}
+
+  package func run() async -> Outcome {
+    let seen: Seen
+    switch executor {
+    case .global: seen = await visit(on: globalConcurrentExecutor)
+    case .lanes:
+      let lanes = WorkStealingExecutor()
+      seen = await visit(on: lanes)
+      await lanes.shutdown()
+    case .unfair:
+      let unfair = UnfairExecutor(workers: Processors.allowed)
+      seen = await visit(on: unfair)
+      unfair.shutdown()
+    }
+    let visits = tasks * visitsEach
+    return Outcome(
+      executor: executor,
+      tasks: tasks,
+      limit: limit,
+      visits: visits,
+      nanosecondsPerVisit: seen.nanoseconds / Int64(visits),
+      waited: Double(seen.waited) / Double(visits) * 100,
+      firstDone: Double(seen.firstDone) / Double(visits) * 100
+    )
+  }
+
+  private struct Seen {
+    /// How many visits found no permit.
+    var waited = 0
+    /// How many visits had begun when the first task was done.
+    var firstDone = Int.max
+    /// From the first visit to the last.
+    var nanoseconds: Int64 = 0
+  }
+
+  private func visit(on executor: any TaskExecutor) async -> Seen {
+    let limiter = ConcurrencyLimiter(concurrency: limit)
+    let begun = Begun()
+    let start = StartLine(tasks: tasks)
+    let each = visitsEach
+    return await withTaskGroup(of: (waited: Int, begun: Int).self) { group in
+      for _ in 0..<tasks {
+        group.addTask(executorPreference: executor) {
+          var waited = 0
+          await start.wait()
+          for _ in 0..<each {
+            begun.visits.add(1, ordering: .relaxed)
+            if await limiter.runIfFree({ await Task.yield() }) == nil {
+              waited += 1
+              await limiter.runUncancellably { await Task.yield() }
+            }
+          }
+          return (waited, begun.visits.load(ordering: .relaxed))
+        }
+      }
+      var seen = await group.reduce(into: Seen()) { seen, task in
+        seen.waited += task.waited
+        seen.firstDone = min(seen.firstDone, task.begun)
+      }
+      seen.nanoseconds = MachineClock.monotonic() - start.passed
+      return seen
+    }
+  }
+
+  private final class Begun: Sendable { let visits = Atomic<Int>(0) }
+}
+
+/// Nobody passes until all tasks have come.
+///
+/// Without it the first task may have made all its visits before the last one exists: to start a thread of
+/// the pool takes as long as many visits do, and the thread that makes the tasks may lose its processor.
+private final class StartLine: Sendable {
+  private struct State {
+    var missing: Int
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    /// When the last task came.
+    var passed: Int64 = 0
+  }
+
+  private let state: Mutex<State>
+
+  init(tasks: Int) { state = Mutex(State(missing: tasks)) }
+
+  var passed: Int64 { state.withLock { $0.passed } }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let complete = state.withLock { state in
+        state.missing -= 1
+        state.waiting.append(continuation)
+        guard state.missing == 0 else { return [CheckedContinuation<Void, Never>]() }
+        state.passed = MachineClock.monotonic()
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      for task in complete { task.resume() }
+    }
+  }
+}

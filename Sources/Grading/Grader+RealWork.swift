@@ -1,0 +1,234 @@
+internal import Exploration
+internal import Foundation
+internal import GradeReport
+internal import Limiters
+internal import RealWork
+
+/// The exercises on real work: explored with a network and a database that are none, then on real ones.
+extension Grader {
+  /// Lesson 18: each image fetched once, for all who ask.
+  package static func imageCache<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook {
+    GradeBook([
+      promise("once", "two ask for one image") {
+        let network = FakeNetwork()
+        let cache = Cache(fetch: network.fetch)
+        async let one = cache.image("logo")
+        async let two = cache.image("logo")
+        let images = try await [one, two]
+        try require(images == Array(repeating: Array("logo".utf8), count: 2), "a wrong image")
+        try require(network.count("logo") == 1, "it was fetched \(network.count("logo")) times")
+      },
+      promise("own", "two ask for two images") {
+        let cache = Cache(fetch: FakeNetwork().fetch)
+        async let one = cache.image("logo")
+        async let two = cache.image("photograph")
+        let images = try await [one, two]
+        try require(images == [Array("logo".utf8), Array("photograph".utf8)], "a wrong image")
+      },
+      promise("failure", "the first fetch fails, two ask, and one asks again") {
+        let network = FakeNetwork(failures: 1)
+        let cache = Cache(fetch: network.fetch)
+        let asked = (1...2).map { _ in Task { try await cache.image("logo") } }
+        for task in asked { _ = await task.result }
+        let image = try? await cache.image("logo")
+        try require(image == Array("logo".utf8), "it was never fetched again")
+        try require(
+          network.count("logo") == 2,
+          "it was fetched \(network.count("logo")) times, not 2"
+        )
+      },
+      promise("cancellation", "two ask for one image, and one of them is cancelled") {
+        let network = FakeNetwork()
+        let cache = Cache(fetch: network.fetch)
+        let one = Task { try await cache.image("logo") }
+        let two = Task { try await cache.image("logo") }
+        one.cancel()
+        let image = try? await two.value
+        try require(image == Array("logo".utf8), "the other did not get it")
+        _ = await one.result
+      },
+      realImages(type),
+    ])
+  }
+
+  /// Lesson 19: a broken connection is replaced, and nobody notices.
+  package static func connections<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook {
+    GradeBook([
+      promise("answers", "three ask, two connections") {
+        let database = FakeDatabase()
+        let pool = Pool(limit: 2, open: database.open)
+        async let one = pool.answer(to: 2)
+        async let two = pool.answer(to: 3)
+        async let three = pool.answer(to: 4)
+        let answers = try await [one, two, three]
+        try require(answers == [4, 9, 16], "a wrong answer")
+        let counts = database.counts
+        try require(counts.mostBusy <= 2, "\(counts.mostBusy) connections were in use at once")
+        try require(counts.askedBusy == 0, "one connection was asked two things at once")
+      },
+      promise("broken", "the first connection breaks") {
+        let database = FakeDatabase(broken: 1)
+        let pool = Pool(limit: 1, open: database.open)
+        async let one = try? pool.answer(to: 2)
+        async let two = try? pool.answer(to: 3)
+        let answers = await [one, two]
+        try require(database.counts.askedBroken == 0, "the broken connection was used again")
+        try require(answers == [4, 9], "somebody got no answer")
+        try require(database.counts.mostBusy <= 1, "two connections were in use at once")
+      },
+      promise("errors", "a question that cannot be answered") {
+        let database = FakeDatabase()
+        let pool = Pool(limit: 1, open: database.open)
+        do {
+          _ = try await pool.answer(to: -1)
+          try require(false, "its error did not come out")
+        } catch is FakeDatabase.Negative {}
+        try require(try await pool.answer(to: 5) == 25, "a wrong answer")
+        try require(database.counts.opened == 1, "a connection that was good was given up")
+      },
+      promise("cancellation", "one of two is cancelled, one connection") {
+        let database = FakeDatabase()
+        let pool = Pool(limit: 1, open: database.open)
+        let one = Task { try await pool.answer(to: 2) }
+        let two = Task { try await pool.answer(to: 3) }
+        one.cancel()
+        let answer = try? await two.value
+        try require(answer == 9, "the other got no answer")
+        _ = await one.result
+      },
+      realConnections(type),
+    ])
+  }
+
+  /// Explores a promise, on its own thread.
+  static func promise(
+    _ name: String,
+    _ asked: String,
+    preemptions: Int = 2,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: name) { _ in
+      do throws(ExplorationFailure) {
+        let verdict = try explore(
+          "yours",
+          preemptions: preemptions,
+          schedules: 20_000,
+          body
+        )
+        return GradeItem(
+          name,
+          passed: true,
+          "\(asked): right in all of \(verdict.schedules) schedules"
+        )
+      } catch {
+        return GradeItem(
+          name,
+          passed: false,
+          "\(asked): not in every schedule",
+          story: error.description
+        )
+      }
+    }
+  }
+
+  /// Sixty tasks ask a real server, over HTTP, for twenty images.
+  private static func realImages<Cache: LearnerImageCache>(
+    _ type: Cache.Type
+  ) -> GradeBook.Question {
+    let asked = "60 tasks ask a server for 20 images"
+    return .task("real", asked, seconds: 600) { seed in
+      do {
+        var settings = ImageServer.Settings()
+        settings.seed = seed
+        let server = try await ImageServer(settings)
+        let source = ImageSource(server, connections: 4)
+        let cache = Cache { Array(try await source.image(Int($0) ?? 0, latency: .milliseconds(5))) }
+        let wrong = Lock(0)
+        try await (0..<60).concurrentForEach(limit: 60) { task in
+          let number = task % 20
+          let image = try await cache.image("\(number)")
+          if image != Array(server.image(number)) { wrong.withLock { $0 += 1 } }
+        }
+        await server.stop()
+        let (served, images) = (server.counts.served, server.counts.transfers.count)
+        let isRight = served == 20 && wrong.withLock { $0 } == 0
+        return GradeItem(
+          "real",
+          passed: isRight,
+          "\(asked): it sent \(served) images, \(images) different ones"
+            + (wrong.withLock { $0 } == 0 ? "" : "; \(wrong.withLock { $0 }) tasks got a wrong one")
+        )
+      } catch {
+        return GradeItem("real", passed: false, "\(asked): \(error)")
+      }
+    }
+  }
+
+  /// Sixty tasks ask real SQLite connections, the first two of which are broken.
+  private static func realConnections<Pool: LearnerConnections>(
+    _ type: Pool.Type
+  ) -> GradeBook.Question {
+    let asked = "60 tasks ask SQLite, and the first two connections are broken"
+    return .task("real", asked, seconds: 600) { _ in
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      do {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // The file gets its write-ahead log before many open it at once: only one may switch it over.
+        _ = try await SQLiteConnection(in: folder, broken: nil)
+        // Written once, before anybody reads it: while it is written it is empty, and so a database.
+        let noDatabase = folder.appendingPathComponent("broken.sqlite")
+        try Data(repeating: 0x41, count: 4_096).write(to: noDatabase)
+        let opened = Lock(0)
+        let pool = Pool(limit: 4) {
+          let number = opened.withLock { opened in
+            opened += 1
+            return opened
+          }
+          return try await SQLiteConnection(in: folder, broken: number <= 2 ? noDatabase : nil)
+        }
+        let wrong = Lock(0)
+        try await (1...60).concurrentForEach(limit: 60) { number in
+          if try await pool.answer(to: number) != number * number { wrong.withLock { $0 += 1 } }
+        }
+        let count = opened.withLock { $0 }
+        return GradeItem(
+          "real",
+          passed: wrong.withLock { $0 } == 0 && count <= 6,
+          "\(asked): \(60 - wrong.withLock { $0 }) right answers, \(count) connections opened"
+        )
+      } catch {
+        return GradeItem("real", passed: false, "\(asked): \(error)")
+      }
+    }
+  }
+}
+
+/// A real connection; a broken one is to a file that is no database.
+private final class SQLiteConnection: LearnerConnection {
+  private let database: Database
+  /// A file that is no database; nil for a sound connection.
+  private let broken: URL?
+
+  init(in folder: URL, broken: URL?) async throws {
+    let path = folder.appendingPathComponent("answers.sqlite").path
+    database = try await Database.open(path, for: .readingAndWriting)
+    self.broken = broken
+  }
+
+  func answer(to question: Int) async throws -> Int {
+    do {
+      // What a disk that fails does to a connection.
+      if let broken { try await database.rows("ATTACH DATABASE ? AS broken", .text(broken.path)) }
+      let rows = try await database.rows(
+        "SELECT ? * ?",
+        .integer(Int64(question)),
+        .integer(Int64(question))
+      )
+      guard case .integer(let answer)? = rows.first?.first else { return 0 }
+      return Int(answer)
+    } catch let error as DatabaseError where error.breaksConnection {
+      throw ConnectionBroken()
+    }
+  }
+}

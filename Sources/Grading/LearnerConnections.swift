@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// What a learner writes in the exercise on databases: a pool that survives a broken connection.
+package protocol LearnerConnections: Sendable {
+  /// Makes a pool of at most `limit` connections; `open` opens one.
+  init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection)
+
+  /// The answer to a question, asked again on another connection if the first broke.
+  func answer(to question: Int) async throws -> Int
+}
+
+/// A connection to a database, which answers a number with its square.
+package protocol LearnerConnection: AnyObject, Sendable {
+  /// - Throws: `ConnectionBroken` if the connection is of no use any more; other errors are the question's.
+  func answer(to question: Int) async throws -> Int
+}
+
+/// The connection is of no use any more; another one may be.
+package struct ConnectionBroken: Error, Hashable {
+  package init() {}
+}
+
+/// A database that is none: it counts what is done to its connections.
+final class FakeDatabase: Sendable {
+  struct Negative: Error {}
+
+  struct Counts {
+    var opened = 0
+    /// Answering at this moment, and the most at once.
+    var busy = 0
+    var mostBusy = 0
+    /// Questions put to a connection that had broken before.
+    var askedBroken = 0
+    /// Questions put to a connection that was answering another.
+    var askedBusy = 0
+  }
+
+  private let state = Mutex(Counts())
+  private let broken: Int
+
+  /// The connections that are opened first break at their first question, so many of them.
+  init(broken: Int = 0) { self.broken = broken }
+
+  var counts: Counts { state.withLock { $0 } }
+
+  func open() async -> any LearnerConnection {
+    let number = state.withLock { state in
+      state.opened += 1
+      return state.opened
+    }
+    await Task.yield()
+    return Connection(self, breaks: number <= broken)
+  }
+
+  private final class Connection: LearnerConnection {
+    private enum State { case idle, busy, broken }
+
+    private let database: FakeDatabase
+    private let breaks: Bool
+    private let state = Mutex(State.idle)
+
+    init(_ database: FakeDatabase, breaks: Bool) {
+      self.database = database
+      self.breaks = breaks
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      let before = state.withLock { state in
+        defer { if state == .idle { state = .busy } }
+        return state
+      }
+      database.state.withLock { counts in
+        if before == .broken { counts.askedBroken += 1 }
+        if before == .busy { counts.askedBusy += 1 }
+        counts.busy += 1
+        counts.mostBusy = max(counts.mostBusy, counts.busy)
+      }
+      await Task.yield()
+      database.state.withLock { $0.busy -= 1 }
+      state.withLock { $0 = breaks ? .broken : .idle }
+      if breaks { throw ConnectionBroken() }
+      if question < 0 { throw Negative() }
+      return question * question
+    }
+  }
+}

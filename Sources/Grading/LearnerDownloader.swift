@@ -1,0 +1,53 @@
+internal import Synchronization
+
+/// What a learner mends in the exercise on operations: a queue whose limit counts downloads.
+package protocol LearnerDownloader: AnyObject, Sendable {
+  /// Makes a downloader of at most `limit` files at once.
+  init(limit: Int)
+
+  /// Returns when all the files have been fetched.
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async
+}
+
+/// A server that is none: it counts, and holds its answers back until so many ask at once.
+final class FakeServer: Sendable {
+  struct Counts {
+    var begun = 0
+    var ended = 0
+    /// The most at once.
+    var peak = 0
+    /// How often each file was fetched.
+    var fetches: [Int: Int] = [:]
+  }
+
+  private struct State {
+    var counts = Counts()
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+  private let together: Int
+
+  /// No answer before `together` have asked.
+  init(together: Int = 1) { self.together = together }
+
+  var counts: Counts { state.withLock { $0.counts } }
+
+  func fetch(_ file: Int) async {
+    await withCheckedContinuation { continuation in
+      let answered = state.withLock { state in
+        state.counts.begun += 1
+        state.counts.fetches[file, default: 0] += 1
+        state.counts.peak = max(state.counts.peak, state.counts.begun - state.counts.ended)
+        state.waiting.append(continuation)
+        guard state.counts.begun >= together else { return [CheckedContinuation<Void, Never>]() }
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      for waiter in answered { waiter.resume() }
+    }
+    // A transfer takes a moment, in which others can be seen that should have waited.
+    try? await Task.sleep(for: .milliseconds(20))
+    state.withLock { $0.counts.ended += 1 }
+  }
+}

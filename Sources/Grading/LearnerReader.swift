@@ -1,0 +1,45 @@
+internal import Dispatch
+internal import Synchronization
+
+/// What a learner mends in the exercise on blocking calls: tasks that read without holding a thread of their
+/// pool.
+package protocol LearnerReader: Sendable {
+  /// Makes a reader of `disk`.
+  init(disk: Disk)
+
+  /// What stands in a block of the disk.
+  func read(_ block: Int) async throws -> Int
+}
+
+/// A disk with one call, which blocks its thread until the block has been read.
+package final class Disk: Sendable {
+  /// There is no such block.
+  package struct NoSuchBlock: Error, Hashable {}
+
+  private let isReady: DispatchSemaphore
+  private let late = Mutex(0)
+
+  /// - Parameter ready: whether blocks are read at once; otherwise `makeReady` must come first.
+  init(ready: Bool = true) {
+    isReady = DispatchSemaphore(value: 0)
+    if ready { makeReady() }
+  }
+
+  /// Reads that were given up because the disk did not become ready.
+  var givenUp: Int { late.withLock { $0 } }
+
+  func makeReady() { isReady.signal() }
+
+  /// What stands in a block: ten times its number.
+  ///
+  /// Blocks the calling thread.
+  ///
+  /// - Throws: `NoSuchBlock` if the number is negative.
+  package func read(_ block: Int) throws -> Int {
+    // A pool whose threads all wait here would wait for ever.
+    if isReady.wait(timeout: .now() + 3) == .timedOut { late.withLock { $0 += 1 } }
+    isReady.signal()
+    guard block >= 0 else { throw NoSuchBlock() }
+    return 10 * block
+  }
+}

@@ -1,0 +1,181 @@
+import ExplorableSynchronization
+import Exploration
+import TestSupport
+import Testing
+
+/// What `explore` finds inside synchronous code that uses `ExplorableSynchronization`.
+@Suite(.inTurn, .watched) struct `Exploring inside one's own synchronous code` {
+  /// Counts with a look and a write that are apart, or with one operation.
+  final class Visits: Sendable {
+    private let count = Atomic(0)
+    private let isCareful: Bool
+
+    init(isCareful: Bool) { self.isCareful = isCareful }
+
+    var total: Int { count.load(ordering: .relaxed) }
+
+    func add() {
+      if isCareful {
+        count.add(1, ordering: .relaxed)
+      } else {
+        count.store(total + 1, ordering: .relaxed)
+      }
+    }
+  }
+
+  actor Desk {
+    private let visits: Visits
+
+    init(_ visits: Visits) { self.visits = visits }
+
+    func visit() { visits.add() }
+  }
+
+  /// A line for one permit, whose count and line have a lock each.
+  final class TwoLocks: Sendable {
+    private let isFree = Mutex(true)
+    private let line = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+    func run() async {
+      let isAdmitted = isFree.withLock { isFree in
+        defer { isFree = false }
+        return isFree
+      }
+      if !isAdmitted {
+        await withCheckedContinuation { continuation in line.withLock { $0.append(continuation) } }
+      }
+      if let next = line.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        next.resume()
+      } else {
+        isFree.withLock { $0 = true }
+      }
+    }
+  }
+
+  @Sendable static func plainTasks(isCareful: Bool) async throws {
+    let visits = Visits(isCareful: isCareful)
+    let tasks = [Task { visits.add() }, Task.detached { visits.add() }]
+    for task in tasks { await task.value }
+    try require(visits.total == 2, "a visit is lost")
+  }
+
+  @Sendable static func actors(isCareful: Bool) async throws {
+    let visits = Visits(isCareful: isCareful)
+    let (one, two) = (Desk(visits), Desk(visits))
+    async let first: Void = one.visit()
+    async let second: Void = two.visit()
+    _ = await (first, second)
+    try require(visits.total == 2, "a visit is lost")
+  }
+
+  @Test(arguments: [0, 1])
+  func `looks on, within the bound, after code that looked often in a row`(
+    preemptions: Int
+  ) throws {
+    let verdict = try explore("looks", preemptions: preemptions) {
+      let count = Atomic(0)
+      let thread = Thread { count.add(1, ordering: .relaxed) }
+      for _ in 0..<100 { _ = count.load(ordering: .relaxed) }
+      thread.join()
+    }
+    #expect(verdict.schedules > preemptions, "\(verdict)")
+  }
+
+  @Test(arguments: [plainTasks, actors] as [@Sendable (Bool) async throws -> Void])
+  func `finds the update that is lost between a look and a write, and replays it`(
+    visiting: @escaping @Sendable (Bool) async throws -> Void
+  ) throws {
+    let failure = try ExploreTests.failure("visits") { try await visiting(false) }
+    guard case .requirement = failure.kind else { throw failure }
+    #expect(failure.description.contains(#/  InsideTests.swift:\d+ +reads atomic 1/#), "\(failure)")
+    #expect(
+      failure.description.contains(#/  InsideTests.swift:\d+ +writes atomic 1/#),
+      "\(failure)"
+    )
+    let again = try ExploreTests.failure("visits", replaying: failure.schedule) {
+      try await visiting(false)
+    }
+    #expect(again.schedule == failure.schedule)
+    let verdict = try explore("visits") { try await visiting(true) }
+    #expect(verdict.coverage == .exhaustive)
+    #expect(
+      verdict.notCovered.contains {
+        $0.hasSuffix("elsewhere than at its ExplorableSynchronization")
+      }
+    )
+  }
+
+  @Test func `finds the wake-up that is lost between two locks`()
+    throws
+  {
+    let failure = try ExploreTests.failure("two locks") {
+      let locks = TwoLocks()
+      async let one: Void = locks.run()
+      async let two: Void = locks.run()
+      _ = await (one, two)
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+    #expect(failure.description.contains("takes lock 2"), "\(failure)")
+    #expect(failure.description.contains("waits for ever at InsideTests.swift:"), "\(failure)")
+  }
+
+  @Test func `tells who holds what in a circle of locks`() throws {
+    let failure = try ExploreTests.failure("circle") {
+      let (one, two) = (Pair(), Pair())
+      await withTaskGroup { group in
+        group.addTask { one.lock.withLock { _ in two.lock.withLock { _ in } } }
+        group.addTask { two.lock.withLock { _ in one.lock.withLock { _ in } } }
+      }
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+    #expect(
+      failure.description.contains("task 3 waits for lock 1, which task 2 holds"),
+      "\(failure)"
+    )
+    #expect(
+      failure.description.contains("task 2 waits for lock 2, which task 3 holds"),
+      "\(failure)"
+    )
+  }
+
+  final class Pair: Sendable { let lock = Mutex(0) }
+
+  @Test func `lets no other job of the main actor begin in the middle of one`() throws {
+    let verdict = try explore("main", preemptions: nil) {
+      let counter = MainCounter()
+      async let one: Void = counter.add()
+      async let two: Void = counter.add()
+      _ = await (one, two)
+      try require(await counter.count == 2, "two jobs of the main actor ran at once")
+    }
+    #expect(verdict.coverage == .exhaustive)
+  }
+
+  @MainActor final class MainCounter {
+    private(set) var count = 0
+    private let looks = Atomic(0)
+
+    nonisolated init() {}
+
+    func add() {
+      let seen = count
+      looks.add(1, ordering: .relaxed)
+      count = seen + 1
+    }
+  }
+
+  @Test func `prints the schedule of a trap in the middle of a job`() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try explore("inside a job") {
+        let visits = Visits(isCareful: false)
+        await withTaskGroup { group in
+          for _ in 1...2 { group.addTask { visits.add() } }
+        }
+        guard visits.total == 2 else { fatalError("a visit is lost") }
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("a visit is lost"), "\(text)")
+    #expect(text.contains(#"explore("inside a job", replaying: "v2:inside-a-job:-:1,"#), "\(text)")
+  }
+}

@@ -1,0 +1,154 @@
+import GradeReport
+import Limiters
+import TestSupport
+import Testing
+
+@testable import Grading
+
+@Suite(.watched, .serialized) struct `Grading of real work` {
+  private func failed(_ book: GradeBook) async -> GradeItem? {
+    var items: [GradeItem] = []
+    _ = await book.grade(GradeBook.Terms(seed: 1)) { items.append($0) }
+    return items.first { !$0.passed }
+  }
+
+  // MARK: The cache
+
+  /// A solution: the fetch is a task that belongs to nobody.
+  private actor Cache: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      do {
+        return try await task.value
+      } catch {
+        if fetches[name] == task { fetches[name] = nil }
+        throw error
+      }
+    }
+  }
+
+  private actor ForgetfulCache: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var images: [String: [UInt8]] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      if let image = images[name] { return image }
+      let image = try await fetch(name)
+      images[name] = image
+      return image
+    }
+  }
+
+  private actor StubbornCache: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      return try await task.value
+    }
+  }
+
+  private actor HarshCache: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      do {
+        return try await withTaskCancellationHandler {
+          try await task.value
+        } onCancel: {
+          task.cancel()
+        }
+      } catch {
+        if fetches[name] == task { fetches[name] = nil }
+        throw error
+      }
+    }
+  }
+
+  @Test func `a cache that fetches each image once passes, also on a real server`() async {
+    #expect(await failed(Grader.imageCache(Cache.self)) == nil)
+  }
+
+  @Test func `caches that are wrong in one way fail at what they are wrong in`() async {
+    #expect(await failed(Grader.imageCache(ForgetfulCache.self))?.name == "once")
+    #expect(await failed(Grader.imageCache(StubbornCache.self))?.name == "failure")
+    #expect(await failed(Grader.imageCache(HarshCache.self))?.name == "cancellation")
+  }
+
+  // MARK: The pool
+
+  /// A solution: a broken connection is discarded, and its question asked again.
+  private final class Surviving: LearnerConnections {
+    private let pool: AsyncPool<any LearnerConnection>
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = AsyncPool(maxElements: limit) { try await open() }
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      while true {
+        let lease = try await pool.lease()
+        do {
+          return try await lease.element.answer(to: question)
+        } catch is ConnectionBroken {
+          lease.discard()
+        }
+      }
+    }
+  }
+
+  private final class Keeping: LearnerConnections {
+    private let pool: AsyncPool<any LearnerConnection>
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = AsyncPool(maxElements: limit) { try await open() }
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      try await pool.withElement { try await $0.answer(to: question) }
+    }
+  }
+
+  private final class Wasteful: LearnerConnections {
+    private let pool: AsyncPool<any LearnerConnection>
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = AsyncPool(maxElements: limit) { try await open() }
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      do {
+        return try await pool.withElement(onError: .discard) { try await $0.answer(to: question) }
+      } catch is ConnectionBroken {
+        return try await answer(to: question)
+      }
+    }
+  }
+
+  @Test func `a pool that replaces a broken connection passes, also on SQLite`() async {
+    let item = await failed(Grader.connections(Surviving.self))
+    #expect(item == nil, "\(item as Any)")
+  }
+
+  @Test func `pools that are wrong in one way fail at what they are wrong in`() async {
+    #expect(await failed(Grader.connections(Keeping.self))?.name == "broken")
+    #expect(await failed(Grader.connections(Wasteful.self))?.name == "errors")
+  }
+}
