@@ -1,13 +1,14 @@
 extension SimulatedTask {
   /// Serves on the calling task.
   ///
-  /// Suspending work and downloads suspend; blocking and spinning work hold the worker.
+  /// Suspending work and downloads suspend; blocking and spinning work hold the worker. Real work takes
+  /// its time here as suspending work does: where it is done, a visit brings it along.
   ///
   /// - Throws: `CancellationError` if the task is cancelled while it serves, `SimulatedFailure` at
   ///   the end if the task was drawn to fail.
   package func perform(in world: some World, report: (UInt8) -> Void) async throws {
     switch kind {
-    case .suspend:
+    case .suspend, .fetch, .query, .copy:
       try await world.suspend(for: service)
     case .download:
       for (part, share) in zip(parts, Self.progressReports) {
@@ -38,7 +39,7 @@ extension SimulatedTask {
         try hold(for: part, in: world, isCancelled: isCancelled)
         report(share)
       }
-    case .suspend, .block, .spin:
+    case .suspend, .block, .spin, .fetch, .query, .copy:
       try hold(for: service, in: world, isCancelled: isCancelled)
     }
     if fails { throw SimulatedFailure(task: number) }

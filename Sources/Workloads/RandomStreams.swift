@@ -25,4 +25,5 @@ package enum RandomPurpose: UInt64, CaseIterable, Sendable {
   case cancellation
   case priority
   case parts
+  case item
 }

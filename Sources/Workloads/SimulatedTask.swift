@@ -10,14 +10,21 @@ package enum ServiceKind: String, CaseIterable, Sendable {
   ///
   /// Suspends between reports where the mechanism can, blocks its thread elsewhere.
   case download
+  /// Asks an image cache, whose misses are fetched over HTTP: real work, on the wall clock only.
+  case fetch
+  /// Asks a pool of databases: real work.
+  case query
+  /// Downloads a file over HTTP: real work.
+  case copy
+
+  /// Whether the work is done and not simulated.
+  package var isReal: Bool { [.fetch, .query, .copy].contains(self) }
+
+  /// Whether the work is asynchronous code, which needs a task to run in wherever it is carried.
+  package var needsTask: Bool { self == .suspend || isReal }
 
   /// Whether the work holds its worker on a mechanism that could suspend it.
-  package var holdsWorker: Bool {
-    switch self {
-    case .block, .spin: true
-    case .suspend, .download: false
-    }
-  }
+  package var holdsWorker: Bool { self == .block || self == .spin }
 }
 
 /// One task of a workload: when it arrives, how long it serves, how it ends.
@@ -43,6 +50,8 @@ package struct SimulatedTask: Hashable, Sendable {
   ///
   /// They add up to `service`; other kinds have none.
   package var parts: [Int64]
+  /// Which image, row or file the task is about; 0 for simulated work.
+  package var item: Int
 
   package init(
     number: Int,
@@ -53,7 +62,8 @@ package struct SimulatedTask: Hashable, Sendable {
     cancelAt: Int64? = nil,
     priority: ServicePriority = .medium,
     after: Int? = nil,
-    parts: [Int64] = []
+    parts: [Int64] = [],
+    item: Int = 0
   ) {
     self.number = number
     self.arrival = arrival
@@ -64,6 +74,7 @@ package struct SimulatedTask: Hashable, Sendable {
     self.priority = priority
     self.after = after
     self.parts = parts
+    self.item = item
   }
 
   /// The shares, in percent, that a download reports, one after each part.

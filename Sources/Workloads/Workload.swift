@@ -80,7 +80,9 @@ package struct Workload: Hashable, Sendable {
         cancelAt: cancellation(of: number, arrivingAt: arrival, startingAt: start),
         priority: priority(of: number),
         after: predecessor(of: number, first: first),
-        parts: kind == .download ? draw(.parts, number) { Self.parts(of: length, &$0) } : []
+        parts: kind == .download ? draw(.parts, number) { Self.parts(of: length, &$0) } : [],
+        // Half as many different ones as tasks: some are asked for again, and at the same time.
+        item: kind.isReal ? draw(.item, number) { 1 + $0.next(below: (count + 1) / 2) } : 0
       )
     }
   }

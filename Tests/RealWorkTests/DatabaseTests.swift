@@ -1,0 +1,204 @@
+import Basics
+import Foundation
+import Limiters
+import RealWork
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.watched) struct `A pool of databases` {
+  let folder: TemporaryFolder
+  let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.url.appendingPathComponent("rows.sqlite").path
+  }
+
+  /// Counts up to the number, in SQLite.
+  private static let counting =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
+  private static let forEver: Int64 = 1 << 60
+
+  @Test func `what is written is read, by every reader`() async throws {
+    let pool = DatabasePool(path, readers: 4)
+    try await pool.write { database in
+      try database.rows("CREATE TABLE row (number INTEGER, share REAL, text TEXT, gap TEXT)")
+      try database.rows(
+        "INSERT INTO row VALUES (?, ?, ?, ?)",
+        .integer(7),
+        .real(0.5),
+        .text("seven ∞"),
+        .null
+      )
+    }
+    let rows = try await (0..<8).concurrentMap(limit: 8) { _ in
+      try await pool.read { try $0.rows("SELECT * FROM row") }
+    }
+    #expect(
+      rows == Array(repeating: [[.integer(7), .real(0.5), .text("seven ∞"), .null]], count: 8)
+    )
+    #expect(pool.lent == 0)
+    await pool.shutdown()
+  }
+
+  @Test func `a transaction that throws leaves nothing behind`() async throws {
+    struct Change: Error {}
+    let pool = DatabasePool(path, readers: 1)
+    try await pool.write { _ = try $0.rows("CREATE TABLE row (number INTEGER)") }
+    await #expect(throws: Change.self) {
+      try await pool.write { database in
+        try database.rows("INSERT INTO row VALUES (1)")
+        throw Change()
+      }
+    }
+    #expect(try await pool.read { try $0.rows("SELECT count(*) FROM row") } == [[.integer(0)]])
+    #expect(pool.lent == 0)
+  }
+
+  @Test func `a reader reads what was there when it began, while another writes`() async throws {
+    let pool = DatabasePool(path, readers: 1)
+    try await pool.write { _ = try $0.rows("CREATE TABLE row (number INTEGER)") }
+    let (begun, begin) = Condition.makeCondition()
+    let written = ThreadSemaphore()
+    async let counts = pool.read { database in
+      let before = try database.rows("SELECT count(*) FROM row")
+      begin.signal()
+      // On the connection's own thread, which may wait.
+      written.wait()
+      return [before, try database.rows("SELECT count(*) FROM row")]
+    }
+    try await begun.wait()
+    try await pool.write { _ = try $0.rows("INSERT INTO row VALUES (1)") }
+    written.post()
+    #expect(try await counts == [[[.integer(0)]], [[.integer(0)]]])
+    #expect(try await pool.read { try $0.rows("SELECT count(*) FROM row") } == [[.integer(1)]])
+  }
+
+  @Test func `a reader cannot write`() async throws {
+    let pool = DatabasePool(path, readers: 1)
+    let error = await #expect(throws: DatabaseError.self) {
+      try await pool.read { _ = try $0.rows("CREATE TABLE row (number INTEGER)") }
+    }
+    #expect(error?.description.contains("readonly") == true)
+    #expect(error?.breaksConnection == false)
+  }
+
+  @Test(arguments: [true, false])
+  func `cancelling a task interrupts its statement, and the connection goes on`(
+    isWriting: Bool
+  ) async throws {
+    let pool = DatabasePool(path, readers: 1)
+    let (begun, begin) = Condition.makeCondition()
+    let long: @Sendable (isolated Database) throws -> [Database.Row] = { database in
+      begin.signal()
+      return try database.rows(Self.counting, .integer(Self.forEver))
+    }
+    let task = Task { try await isWriting ? pool.write(long) : pool.read(long) }
+    try await begun.wait()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let short: @Sendable (isolated Database) throws -> [Database.Row] = { database in
+      try database.rows(Self.counting, .integer(5))
+    }
+    let rows = try await isWriting ? pool.write(short) : pool.read(short)
+    #expect(rows == [[.integer(5)]])
+    #expect(pool.lent == 0)
+  }
+
+  @Test func `who is cancelled while all connections are lent leaves the line`() async throws {
+    let pool = DatabasePool(path, readers: 1)
+    let release = ThreadSemaphore()
+    let (begun, begin) = Condition.makeCondition()
+    async let held: Void = pool.read { _ in
+      begin.signal()
+      release.wait()
+    }
+    try await begun.wait()
+    let waiting = Task { try await pool.read { try $0.rows("SELECT 1") } }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    release.post()
+    try await held
+    #expect(pool.lent == 0)
+  }
+
+  @Test func `a file that another writes to for too long is busy, and the error says so`()
+    async throws
+  {
+    let one = try await Database.open(path, for: .readingAndWriting)
+    let other = try await Database.open(path, for: .readingAndWriting, patience: .milliseconds(3))
+    try await one.rows("CREATE TABLE row (number INTEGER)")
+    try await one.rows("BEGIN IMMEDIATE")
+    let error = await #expect(throws: DatabaseError.self) {
+      try await other.transaction(writing: true) { _ in }
+    }
+    #expect(error?.isBusy == true)
+    #expect(error?.description.contains("keep transactions short") == true)
+    try await one.rows("COMMIT")
+    try await other.transaction(writing: true) { _ = try $0.rows("INSERT INTO row VALUES (1)") }
+  }
+
+  @Test func `waiting for another's write ends when the task is cancelled`() async throws {
+    let one = try await Database.open(path, for: .readingAndWriting)
+    let other = try await Database.open(path, for: .readingAndWriting, patience: .seconds(86_400))
+    try await one.rows("BEGIN IMMEDIATE")
+    let task = Task { try await other.transaction(writing: true) { _ in } }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await one.rows("COMMIT")
+  }
+
+  @Test func `a broken connection is discarded, and another is opened in its place`() async throws {
+    let broken = folder.url.appendingPathComponent("broken.sqlite").path
+    try Data(repeating: 0x41, count: 10_000).write(to: URL(fileURLWithPath: broken))
+    let opened = Mutex(0)
+    let path = path
+    let pool = DatabasePool(readers: 2) { access in
+      opened.withLock { $0 += 1 }
+      return try await Database.open(path, for: access)
+    }
+    try await pool.write { _ = try $0.rows("CREATE TABLE row (number INTEGER)") }
+    let error = await #expect(throws: DatabaseError.self) {
+      try await pool.read { database in
+        // What a disk that fails does to a connection.
+        try database.rows("ATTACH DATABASE ? AS broken", .text(broken))
+        _ = try database.rows("SELECT * FROM broken.row")
+      }
+    }
+    #expect(error?.breaksConnection == true)
+    #expect(pool.lent == 0)
+    #expect(try await pool.read { try $0.rows("SELECT count(*) FROM row") } == [[.integer(0)]])
+    #expect(opened.withLock { $0 } == 3)
+  }
+
+  @Test func `nothing that was acknowledged is lost when the process is killed, a hundred times`()
+    async throws
+  {
+    let program = try BuiltProgram("row-writer")
+    var generator = SplitMix64(seed: 7)
+    var acknowledged: Int64 = 0
+    for round in 1...100 {
+      let microseconds = generator.next(below: 20_000)
+      let result = try await program.run([path, "\(microseconds)"])
+      try #require(result.status == .signalled(9), "\(result.standardError)")
+      let last = try #require(
+        result.standardOutput.split(separator: "\n").last.flatMap { Int64($0) }
+      )
+      #expect(last > acknowledged)
+      acknowledged = last
+      let database = try await Database.open(path, for: .reading)
+      #expect(try await database.rows("PRAGMA integrity_check") == [[.text("ok")]])
+      let rows = try await database.rows("SELECT count(*), max(number) FROM row")
+      guard case .integer(let count)? = rows.first?.first,
+        case .integer(let number)? = rows.first?.last
+      else {
+        Issue.record("no count: \(rows)")
+        return
+      }
+      // One more may have been committed and not acknowledged.
+      #expect((last...last + 1).contains(number), "round \(round)")
+      #expect(count == number)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Basics
+import Foundation
+import Limiters
+import RealWork
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.watched) struct `A downloader` {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func file(_ number: Int) -> URL { folder.url.appendingPathComponent("\(number)") }
+
+  private func server(bandwidth: Int? = nil, latency: Duration = .zero) async throws -> ImageServer
+  {
+    var settings = ImageServer.Settings()
+    settings.sizes = 100_000...200_000
+    settings.bandwidth = bandwidth
+    settings.latency = latency
+    return try await ImageServer(settings)
+  }
+
+  @Test func `downloads many files, at most so many at once, and tells their progress`()
+    async throws
+  {
+    let server = try await server()
+    let downloader = Downloader(limit: 3)
+    try await (1...12).concurrentForEach(limit: 12) { number in
+      let progress = Mutex<[Transfers.Progress]>([])
+      try await downloader.download(server.request(image: number).url, to: file(number)) { news in
+        progress.withLock { $0.append(news) }
+      }
+      let told = progress.withLock { $0 }
+      let size = server.image(number).count
+      #expect(told.map(\.received) == told.map(\.received).sorted())
+      #expect(told.last?.received == size)
+      #expect(told.last?.expected == size)
+      #expect(told.last?.percent == 100)
+    }
+    for number in 1...12 { #expect(try Data(contentsOf: file(number)) == server.image(number)) }
+    #expect(server.counts.peakServing <= 3)
+    #expect(folder.files.count == 12)
+    await server.stop()
+  }
+
+  @Test func `suspended, holds no permit, and goes on from where it was`() async throws {
+    let server = try await server(bandwidth: 1 << 20)
+    let downloader = Downloader(limit: 2)
+    let (begun, begin) = Condition.makeCondition()
+    let downloads = (1...3).map { number in
+      Task {
+        try await downloader.download(server.request(image: number).url, to: file(number)) { _ in
+          begin.signal()
+        }
+      }
+    }
+    try await begun.wait()
+    downloader.suspend()
+    while downloader.statistics.running > 0 || downloader.statistics.waiting > 0 {
+      await Moment.pass()
+    }
+    #expect(folder.files.allSatisfy { $0.hasSuffix(".partial") })
+    #expect(!folder.files.isEmpty)
+    downloader.resume()
+    for download in downloads { try await download.value }
+    for number in 1...3 { #expect(try Data(contentsOf: file(number)) == server.image(number)) }
+    // What was there was not sent again.
+    let sizes = (1...3).map { server.image($0).count }.reduce(0, +)
+    #expect(server.counts.bytes < sizes)
+    await server.stop()
+  }
+
+  @Test
+  func `one that is cancelled leaves its permit and a partial file, which the next goes on with`()
+    async throws
+  {
+    let server = try await server(bandwidth: 1 << 20)
+    let downloader = Downloader(limit: 1)
+    let (begun, begin) = Condition.makeCondition()
+    let task = Task {
+      try await downloader.download(server.request(image: 1).url, to: file(1)) { _ in begin.signal()
+      }
+    }
+    try await begun.wait()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(downloader.statistics.running == 0)
+    #expect(folder.files == ["1.partial"])
+    try await downloader.download(server.request(image: 1).url, to: file(1))
+    #expect(try Data(contentsOf: file(1)) == server.image(1))
+    #expect(folder.files == ["1"])
+    await server.stop()
+  }
+
+  @Test func `what fails is tried again, and the last error comes out`() async throws {
+    let server = try await server()
+    let downloader = Downloader(limit: 1, attempts: 3, firstPause: .milliseconds(1))
+    let error = await #expect(throws: HTTPClient.BadStatus.self) {
+      try await downloader.download(server.request(image: 1, fails: true).url, to: file(1))
+    }
+    #expect(error?.status == 503)
+    #expect(server.counts.failed == 3)
+    #expect(folder.files.isEmpty)
+    await server.stop()
+  }
+
+  @Test func `the pauses between attempts double, and cancellation ends them`() async throws {
+    struct Refused: Error {}
+    let clock = NotedClock()
+    await #expect(throws: Refused.self) {
+      try await retrying(attempts: 4, firstPause: .milliseconds(10), clock: clock) {
+        throw Refused()
+      }
+    }
+    #expect(clock.pauses == [.milliseconds(10), .milliseconds(20), .milliseconds(40)])
+    let task = Task {
+      try await retrying(attempts: 2, firstPause: .seconds(86_400)) { throw Refused() }
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func `group and semaphore, limiter and task group download the same, and end last`()
+    async throws
+  {
+    let server = try await server()
+    let transfers = Transfers(connections: 16)
+    let ended = Atomic(0)
+    let download: @Sendable (Int) async throws -> Void = { number in
+      try await transfers.download(server.request(image: number).url, to: file(number))
+      ended.add(1, ordering: .relaxed)
+    }
+    let numbers = Array(1...10)
+    await DownloadList.withGroupAndSemaphore(numbers, limit: 4) { number, end in
+      Task {
+        try? await download(number)
+        end()
+      }
+    }
+    #expect(ended.load(ordering: .relaxed) == 10)
+    let limiter = ConcurrencyLimiter(concurrency: 4)
+    for result in await DownloadList.withLimiter(numbers, limiter, download) { try result.get() }
+    #expect(ended.load(ordering: .relaxed) == 20)
+    try await DownloadList.withTaskGroup(numbers, limit: 4, download)
+    #expect(ended.load(ordering: .relaxed) == 30)
+    #expect(server.counts.peakServing <= 4)
+    for number in numbers { #expect(try Data(contentsOf: file(number)) == server.image(number)) }
+    await server.stop()
+  }
+}
+
+/// A clock on which every pause is over at once, and is noted.
+final class NotedClock: Clock {
+  private let instant = Mutex(ContinuousClock.now)
+  private let noted = Mutex<[Duration]>([])
+
+  var now: ContinuousClock.Instant { instant.withLock { $0 } }
+  var minimumResolution: Duration { .zero }
+  var pauses: [Duration] { noted.withLock { $0 } }
+
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    let pause = deadline - now
+    noted.withLock { $0.append(pause) }
+    instant.withLock { $0 = deadline }
+  }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import Glibc
+import Limiters
+import RealWork
+import Synchronization
+import TestSupport
+import Testing
+
+/// A folder of the test's own, removed with it.
+final class TemporaryFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+}
+
+/// A network without a network: a download ends when the test lets it.
+actor HeldNetwork {
+  private(set) var begun: [String] = []
+  private(set) var cancelled = 0
+  private var gates: [String: (condition: Condition, signal: Signal)] = [:]
+  private let arrival = Mutex<Signal?>(nil)
+
+  /// Waits until `release` is called for the name.
+  func download(_ name: String) async throws -> Data {
+    begun.append(name)
+    do { try await gate(name).condition.wait() } catch {
+      cancelled += 1
+      throw error
+    }
+    return Data(name.utf8)
+  }
+
+  func release(_ name: String) { gate(name).signal.signal() }
+
+  private func gate(_ name: String) -> (condition: Condition, signal: Signal) {
+    let gate = gates[name] ?? Condition.makeCondition()
+    gates[name] = gate
+    return gate
+  }
+}
+
+/// What a cache noted, and a way to wait for it.
+final class Notes: Sendable {
+  private let noted = Mutex<[ImageCache.Answer]>([])
+  private let condition: Condition
+  private let signal: Signal
+
+  init() { (condition, signal) = Condition.makeCondition() }
+
+  var all: [ImageCache.Answer] { noted.withLock { $0 } }
+
+  @Sendable func add(_ answer: ImageCache.Answer) {
+    noted.withLock { $0.append(answer) }
+    signal.signal()
+  }
+
+  /// Waits for the first note.
+  func first() async throws { try await condition.wait() }
+}
+
+@Suite(.watched) struct `An image cache` {
+  let folder: TemporaryFolder
+  let disk: DiskStore
+
+  init() throws {
+    folder = try TemporaryFolder()
+    disk = try DiskStore(folder: folder.url)
+  }
+
+  @Test func `answers from the network, then from memory, and anew from disk`() async throws {
+    let notes = Notes()
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { Data($0.utf8) }
+    #expect(try await cache.image("logo", noting: notes.add) == Data("logo".utf8))
+    #expect(try await cache.image("logo", noting: notes.add) == Data("logo".utf8))
+    let restarted = ImageCache(memoryBytes: 100, disk: disk) { _ in throw CancellationError() }
+    #expect(try await restarted.image("logo", noting: notes.add) == Data("logo".utf8))
+    #expect(try await restarted.image("logo", noting: notes.add) == Data("logo".utf8))
+    #expect(notes.all == [.network, .memory, .disk, .memory])
+  }
+
+  @Test func `an image asked for by many at once is downloaded once`() async throws {
+    let network = HeldNetwork()
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { try await network.download($0) }
+    let notes = (0..<10).map { _ in Notes() }
+    let asked = notes.map { note in Task { try await cache.image("logo", noting: note.add) } }
+    for note in notes { try await note.first() }
+    await network.release("logo")
+    for task in asked { #expect(try await task.value == Data("logo".utf8)) }
+    #expect(await network.begun == ["logo"])
+    #expect(notes.flatMap(\.all).filter { $0 == .joined }.count == 9)
+  }
+
+  @Test(arguments: [0, 1])
+  func `cancelling one of two who ask for an image does not cancel the other`(
+    cancelled: Int
+  ) async throws {
+    let network = HeldNetwork()
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { try await network.download($0) }
+    let notes = [Notes(), Notes()]
+    var asked: [Task<Data, any Error>] = []
+    for note in notes {
+      asked.append(Task { try await cache.image("logo", noting: note.add) })
+      try await note.first()
+    }
+    asked[cancelled].cancel()
+    await #expect(throws: CancellationError.self) { try await asked[cancelled].value }
+    await network.release("logo")
+    #expect(try await asked[1 - cancelled].value == Data("logo".utf8))
+    #expect(await network.cancelled == 0)
+  }
+
+  @Test func `a download that nobody waits for is cancelled, and its permit is free`() async throws
+  {
+    let network = HeldNetwork()
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { name in
+      try await limiter.run { try await network.download(name) }
+    }
+    let (one, two) = (Notes(), Notes())
+    let first = Task { try await cache.image("logo", noting: one.add) }
+    try await one.first()
+    let second = Task { try await cache.image("logo", noting: two.add) }
+    try await two.first()
+    first.cancel()
+    second.cancel()
+    _ = await (first.result, second.result)
+    // The permit is handed on once the cancelled download has let go of it.
+    await network.release("photograph")
+    #expect(try await cache.image("photograph") == Data("photograph".utf8))
+    #expect(limiter.running == 0)
+    #expect(folder.files.count == 1)
+  }
+
+  @Test func `a hit waits for no permit`() async throws {
+    let network = HeldNetwork()
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { name in
+      try await limiter.run { try await network.download(name) }
+    }
+    await network.release("logo")
+    _ = try await cache.image("logo")
+    let note = Notes()
+    let held = Task { try await cache.image("photograph", noting: note.add) }
+    try await note.first()
+    #expect(try await cache.image("logo") == Data("logo".utf8))
+    await network.release("photograph")
+    _ = try await held.value
+  }
+
+  @Test func `a failed download is an error of those who asked, and is tried again`() async throws {
+    struct Offline: Error {}
+    let tries = Atomic(0)
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { name in
+      if tries.add(1, ordering: .relaxed).newValue == 1 { throw Offline() }
+      return Data(name.utf8)
+    }
+    await #expect(throws: Offline.self) { try await cache.image("logo") }
+    #expect(try await cache.image("logo") == Data("logo".utf8))
+    #expect(folder.files.count == 1)
+  }
+
+  @Test func `a broken or half-written file is fetched again`() async throws {
+    try await disk.keep(Data("logo".utf8), as: "logo")
+    let file = folder.url.appendingPathComponent(try #require(folder.files.first))
+    let whole = try Data(contentsOf: file)
+    for length in 0...whole.count {
+      var broken = whole.prefix(length)
+      // The whole length, with one bit that is wrong.
+      if length == whole.count { broken[length - 1] ^= 1 }
+      try broken.write(to: file)
+      let downloads = Atomic(0)
+      let cache = ImageCache(memoryBytes: 100, disk: disk) { name in
+        downloads.add(1, ordering: .relaxed)
+        return Data(name.utf8)
+      }
+      #expect(try await cache.image("logo") == Data("logo".utf8))
+      #expect(downloads.load(ordering: .relaxed) == 1, "\(length) bytes of \(whole.count)")
+      #expect(try Data(contentsOf: file) == whole)
+    }
+  }
+
+  @Test func `a full disk is an error of that request only, and leaves no partial file`()
+    async throws
+  {
+    let room = Atomic(12)
+    let disk = try DiskStore(folder: folder.url) { file, bytes in
+      // A disk with so many bytes left takes what fits, and then nothing.
+      let taken = min(bytes.count, room.load(ordering: .relaxed))
+      guard taken > 0 else {
+        errno = ENOSPC
+        return -1
+      }
+      room.subtract(taken, ordering: .relaxed)
+      return Glibc.write(file, bytes.baseAddress, taken)
+    }
+    let cache = ImageCache(memoryBytes: 1_000, disk: disk) { Data($0.utf8) }
+    let error = await #expect(throws: DiskStore.WriteFailed.self) {
+      try await cache.image("a long photograph")
+    }
+    #expect(error?.reason == "No space left on device")
+    #expect(folder.files.isEmpty)
+    room.store(1_000, ordering: .relaxed)
+    #expect(try await cache.image("logo") == Data("logo".utf8))
+    #expect(await disk.contents == (1, 4, 0))
+  }
+
+  @Test func `a file that a killed process left half-written is removed`() async throws {
+    let partial = folder.url.appendingPathComponent("0123.image.partial")
+    try Data("half".utf8).write(to: partial)
+    _ = try DiskStore(folder: folder.url)
+    #expect(folder.files.isEmpty)
+  }
+
+  @Test func `memory keeps what was asked for last`() {
+    var memory = MemoryStore(mostBytes: 8)
+    memory.keep(Data("abcd".utf8), as: "one")
+    memory.keep(Data("efgh".utf8), as: "two")
+    #expect(memory.image("one") != nil)
+    memory.keep(Data("ijkl".utf8), as: "three")
+    #expect(memory.image("two") == nil)
+    #expect(memory.image("one") != nil)
+    memory.keep(Data("longer than all".utf8), as: "one")
+    #expect(memory.image("one") == nil)
+    #expect(memory.image("three") == Data("ijkl".utf8))
+  }
+}
