@@ -54,6 +54,19 @@ package final class GCDGateMechanism: Mechanism {
     }
   }
 
+  package func batch(_ count: Int, _ body: BatchBody) async {
+    for index in 0..<count {
+      gate.async(group: permits.group) {
+        self.permits.take()
+        self.permits.queue.async(group: self.permits.group) {
+          body.onThread(index)
+          self.permits.giveBack()
+        }
+      }
+    }
+    await permits.allDone()
+  }
+
   package func completed() async { await permits.allDone() }
 
   package var permitsInUse: Int? { permits.inUse }

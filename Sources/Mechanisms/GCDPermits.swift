@@ -60,7 +60,7 @@ final class GCDPermits: Sendable {
       if isCancelled.isRaised {
         visit.leave()
         end()
-      } else if visit.task.kind == .suspend {
+      } else if visit.task.kind.needsTask {
         serveOnTask()
       } else {
         // The outcome is in the trace, and a block has nobody to throw to.

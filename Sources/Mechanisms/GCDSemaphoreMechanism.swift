@@ -53,6 +53,17 @@ package final class GCDSemaphoreMechanism: Mechanism {
     }
   }
 
+  package func batch(_ count: Int, _ body: BatchBody) async {
+    for index in 0..<count {
+      permits.queue.async(group: permits.group) {
+        self.permits.take()
+        body.onThread(index)
+        self.permits.giveBack()
+      }
+    }
+    await permits.allDone()
+  }
+
   package func completed() async { await permits.allDone() }
 
   package var permitsInUse: Int? { permits.inUse }

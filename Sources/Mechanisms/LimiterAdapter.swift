@@ -17,6 +17,12 @@ extension RunMechanism {
     // The body throws nothing, and a pass that is cancelled while it waits has nothing to tell.
     for _ in 0..<times { try? await run { body() } }
   }
+
+  package func batch(_ count: Int, _ body: BatchBody) async {
+    await withDiscardingTaskGroup { group in
+      for index in 0..<count { group.addTask { try? await self.run { await body.onTask(index) } } }
+    }
+  }
 }
 
 /// A limiter with a `run`, and what the catalogue says of it.

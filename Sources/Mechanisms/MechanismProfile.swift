@@ -77,13 +77,22 @@ package struct MechanismProfile: Hashable, Sendable {
     }
 
     package var trigger: Trigger
+    /// Whether a task must stop inside synchronous code, between two operations on locks or atomics.
+    package var inside: Bool
     package var tasks: Int
     package var limit: Int
     /// What the explorer calls the promise that breaks: `over-admission`.
     package var violation: String
 
-    package init(_ trigger: Trigger, tasks: Int, limit: Int, violation: String) {
+    package init(
+      _ trigger: Trigger,
+      inside: Bool = false,
+      tasks: Int,
+      limit: Int,
+      violation: String
+    ) {
       self.trigger = trigger
+      self.inside = inside
       self.tasks = tasks
       self.limit = limit
       self.violation = violation
@@ -109,6 +118,8 @@ package struct MechanismProfile: Hashable, Sendable {
   /// The explorer then looks at one of several schedules that differ in names only. A claim like the
   /// others: a test explores with and without.
   package var treatsTasksAlike: Bool
+  /// Whether its users give it a whole batch, never one visit after the other.
+  package var inBatches: Bool
   /// How the mechanism itself says that all it was given is done, where it does.
   package var completionSignal: String?
   /// One line: what it is.
@@ -134,6 +145,7 @@ package struct MechanismProfile: Hashable, Sendable {
     controls: Set<Control> = [],
     lendsPermitsOnly: Bool = true,
     treatsTasksAlike: Bool = false,
+    inBatches: Bool = false,
     completionSignal: String? = nil,
     summary: String,
     realOnlyReason: String? = nil,
@@ -150,6 +162,7 @@ package struct MechanismProfile: Hashable, Sendable {
     self.controls = controls
     self.lendsPermitsOnly = lendsPermitsOnly
     self.treatsTasksAlike = treatsTasksAlike
+    self.inBatches = inBatches
     self.completionSignal = completionSignal
     self.summary = summary
     self.realOnlyReason = realOnlyReason

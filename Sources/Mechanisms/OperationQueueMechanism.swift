@@ -49,7 +49,7 @@ package final class OperationQueueMechanism: Mechanism {
 
   package func carry(_ visit: Visit) async {
     visit.arrive()
-    let operation = visit.task.kind == .suspend ? SuspendingOperation(visit) : VisitOperation(visit)
+    let operation = visit.task.kind.needsTask ? SuspendingOperation(visit) : VisitOperation(visit)
     switch visit.task.priority {
     case .low: operation.queuePriority = .low
     case .medium: operation.queuePriority = .normal
@@ -83,6 +83,11 @@ package final class OperationQueueMechanism: Mechanism {
     }
   }
 
+  package func batch(_ count: Int, _ body: BatchBody) async {
+    for index in 0..<count { queue.addOperation { body.onThread(index) } }
+    await completed()
+  }
+
   package func completed() async {
     await withCheckedContinuation { continuation in
       queue.addBarrierBlock { continuation.resume() }
@@ -98,6 +103,62 @@ package final class OperationQueueMechanism: Mechanism {
   package func changeLimit(to limit: Int) { queue.maxConcurrentOperationCount = limit }
 
   package func setSuspended(_ suspended: Bool) { queue.isSuspended = suspended }
+}
+
+/// The same queue as many use it for asynchronous work: each operation is a closure that starts a task, and
+/// is over when it has.
+package final class OperationTaskMechanism: Mechanism {
+  package static let id = "specimen-operation-task"
+
+  package static let profile = MechanismProfile(
+    waiting: .queued,
+    order: .none,
+    cancellation: .neverWaits,
+    clock: .real,
+    completionSignal: "the barrier block ran",
+    summary: "an OperationQueue whose operations each start a task",
+    realOnlyReason: OperationQueueMechanism.profile.realOnlyReason,
+    explanation: """
+      Each operation is a closure with a Task in it. The closure returns at once, and for the queue the \
+      operation is over; the task goes on, and nobody counts it. So all tasks run at once, whatever the \
+      limit, and the queue says that all is done before the first task has ended.
+
+      The code is Sources/Mechanisms/OperationQueueMechanism.swift; done right, it is in the same file.
+      """,
+    defect: "an operation is over when its closure returns, and the limit counts operations"
+  )
+
+  private let queue = OperationQueue()
+
+  package init(_ setup: MechanismSetup) { queue.maxConcurrentOperationCount = setup.limit }
+
+  package func carry(_ visit: Visit) async {
+    visit.arrive()
+    await start { try? await visit.serve() }
+  }
+
+  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+    for _ in 0..<times { await start(body) }
+  }
+
+  package func completed() async {
+    await withCheckedContinuation { continuation in
+      queue.addBarrierBlock { continuation.resume() }
+    }
+  }
+
+  /// Returns when the task has ended; the queue does not wait for that.
+  private func start(_ body: @escaping @Sendable () async -> Void) async {
+    await withCheckedContinuation { continuation in
+      queue.addOperation {
+        // Here is the defect: the operation ends with this closure.
+        Task {
+          await body()
+          continuation.resume()
+        }
+      }
+    }
+  }
 }
 
 /// A visit that holds its thread.

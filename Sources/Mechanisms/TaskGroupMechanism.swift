@@ -14,6 +14,7 @@ package final class TaskGroupMechanism: Mechanism {
     order: .fifo,
     cancellation: .skippedAtItsTurn,
     treatsTasksAlike: true,
+    inBatches: true,
     summary: "a task group that keeps at most N children running",
     explanation: """
       A loop adds children to a task group until N run, then awaits group.next() before it adds \
@@ -60,6 +61,16 @@ package final class TaskGroupMechanism: Mechanism {
       for _ in 0..<times {
         group.addTask { body() }
         await group.next()
+      }
+    }
+  }
+
+  /// As many children as the limit, then one for each that ends.
+  package func batch(_ count: Int, _ body: BatchBody) async {
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<count {
+        if index >= limit { await group.next() }
+        group.addTask { await body.onTask(index) }
       }
     }
   }

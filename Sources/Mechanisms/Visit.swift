@@ -12,6 +12,11 @@ package struct Visit: Sendable {
   private let tracer: any Tracer
   private let world: any World
   private let hasArrived: Bool
+  private let work: Work?
+
+  /// What a task does in place of taking its time; it reports shares of it, in percent.
+  package typealias Work =
+    @Sendable (_ report: @escaping @Sendable (UInt8) -> Void) async throws -> Void
 
   /// `hasArrived` says that the arrival is on record already: a run whose workers may all be held
   /// notes it when it is due, not when a worker is free to note it.
@@ -19,13 +24,15 @@ package struct Visit: Sendable {
     _ task: SimulatedTask,
     tracer: any Tracer,
     world: any World,
-    hasArrived: Bool = false
+    hasArrived: Bool = false,
+    work: Work? = nil
   ) {
     self.task = task
     self.id = TaskID(task.number)
     self.tracer = tracer
     self.world = world
     self.hasArrived = hasArrived
+    self.work = work
   }
 
   /// The task asks to be let in.
@@ -35,6 +42,9 @@ package struct Visit: Sendable {
 
   /// The task waits and the calling thread waits with it.
   package func block() { tracer.record(.blocked, of: id) }
+
+  /// The task waits, and holds a permit of another limit meanwhile.
+  package func hold(_ permit: TraceEvent.Permit) { tracer.record(.holds(permit), of: id) }
 
   /// The task was cancelled while it waited; its body will not run.
   package func leave() { tracer.record(.cancelled(.waiting), of: id) }
@@ -53,7 +63,11 @@ package struct Visit: Sendable {
     tracer.record(.admitted, of: id)
     do {
       if inline, task.kind.holdsWorker { await world.leaveStartingThread() }
-      try await task.perform(in: world) { tracer.record(.progress($0), of: id) }
+      if let work {
+        try await work { tracer.record(.progress($0), of: id) }
+      } else {
+        try await task.perform(in: world) { tracer.record(.progress($0), of: id) }
+      }
     } catch {
       tracer.record(error is CancellationError ? .cancelled(.running) : .failed, of: id)
       throw error

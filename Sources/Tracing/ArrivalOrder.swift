@@ -71,7 +71,8 @@ package struct ArrivalOrder: Hashable, Sendable {
         } else if let own = rank[index] {
           queue.remove(own)
         }
-      case .blocked, .progress, .suspended, .resumed, .limit: continue
+      case .answered(.hit), .answered(.joined): if let own = rank[index] { queue.remove(own) }
+      case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: continue
       }
     }
   }

@@ -29,7 +29,7 @@ package struct HeldWorkers {
     case .suspended, .finished, .failed, .cancelled, .rejected:
       all.release(event)
       blocked.release(event)
-    case .arrived, .progress, .limit: break
+    case .arrived, .answered, .holds, .progress, .limit: break
     }
   }
 

@@ -22,6 +22,8 @@ package struct LogCheck: Hashable, Sendable {
   private enum State {
     case absent
     case waiting
+    /// Needs no permit: what it came for is there, or on its way for another.
+    case apart
     case running
     case ended
   }
@@ -46,9 +48,13 @@ package struct LogCheck: Hashable, Sendable {
         states[index] = .waiting
         waiting += 1
       case (.arrived, _): faults.note("arrived-twice", event, "arrived again")
+      case (.answered(.hit), .waiting), (.answered(.joined), .waiting):
+        states[index] = .apart
+        waiting -= 1
       case (.admitted, let state):
         switch state {
         case .waiting: waiting -= 1
+        case .apart: break
         case .absent: faults.note("never-arrived", event, "was admitted without having arrived")
         case .running:
           faults.note("admitted-twice", event, "was admitted again")
@@ -84,7 +90,7 @@ package struct LogCheck: Hashable, Sendable {
         if state == .running {
           running -= 1
           bound.depart()
-        } else {
+        } else if state == .waiting {
           waiting -= 1
         }
         states[index] = .ended
@@ -94,7 +100,7 @@ package struct LogCheck: Hashable, Sendable {
     peakWaiting = max(peakWaiting, waiting)
     for life in lives {
       switch states[Int(life.task.number) - 1] {
-      case .waiting, .running: unended.append(life.task)
+      case .waiting, .apart, .running: unended.append(life.task)
       case .absent, .ended: break
       }
     }

@@ -23,6 +23,10 @@ package struct TaskLife: Hashable, Sendable {
   package var admittedOn: WorkerID?
   /// The task whose step made the admission possible, where known.
   package var admittedBy: TaskID?
+  /// What a cache answered, where one was asked.
+  package var answer: TraceEvent.Answer?
+  /// Which permit it had while it waited for another, where it needs two.
+  package var holds: TraceEvent.Permit?
   /// The last share of its work the task reported, in percent.
   package var progress: UInt8?
 
@@ -63,6 +67,8 @@ package struct TaskLife: Hashable, Sendable {
       admittedOn = event.worker
       admittedBy = event.cause
     case .progress(let share): progress = share
+    case .holds(let permit): holds = permit
+    case .answered(let answer): self.answer = self.answer ?? answer
     case .suspended, .resumed, .limit: break
     case .finished, .failed, .cancelled, .rejected:
       guard ended == nil else { return }
@@ -81,7 +87,8 @@ extension TaskLife.End {
     case .cancelled(.waiting): self = .cancelledWhileWaiting
     case .cancelled(.running): self = .cancelledWhileRunning
     case .rejected: self = .rejected
-    case .arrived, .blocked, .admitted, .progress, .suspended, .resumed, .limit: return nil
+    case .arrived, .blocked, .answered, .holds, .admitted, .progress, .suspended, .resumed, .limit:
+      return nil
     }
   }
 }

@@ -103,9 +103,10 @@ package struct Timeline: Sendable {
       case .arrived: next = .waiting
       case .blocked: next = .blocked
       case .admitted, .resumed: next = .running
-      case .suspended: next = .suspended
+      // What waits for another's fetch is drawn as what is suspended in service: it needs no permit.
+      case .suspended, .answered(.hit), .answered(.joined): next = .suspended
       case .finished, .failed, .cancelled, .rejected: next = nil
-      case .progress, .limit: continue
+      case .answered, .holds, .progress, .limit: continue
       }
       close(task, at: event.time)
       open[task] = next.map { OpenSpan(phase: $0, start: event.time) }
@@ -151,8 +152,9 @@ package struct Timeline: Sendable {
       switch event.kind {
       case .arrived: next = .waiting
       case .admitted: next = .running
-      case .finished, .failed, .cancelled, .rejected: next = .away
-      case .blocked, .progress, .suspended, .resumed, .limit: next = states[task]
+      case .finished, .failed, .cancelled, .rejected, .answered(.hit), .answered(.joined):
+        next = .away
+      case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: next = states[task]
       }
       workers.note(event)
       held.set(workers.count, at: event.time)
@@ -206,7 +208,7 @@ extension TraceEvent.Kind {
   /// Whether what the task holds may be another worker, or none, from here on.
   fileprivate var changesHolding: Bool {
     switch self {
-    case .arrived, .progress, .limit: false
+    case .arrived, .answered, .holds, .progress, .limit: false
     case .blocked, .admitted, .suspended, .resumed, .finished, .failed, .cancelled, .rejected: true
     }
   }

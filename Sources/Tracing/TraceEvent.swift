@@ -37,7 +37,7 @@ package struct WorkerID: Hashable, Comparable, Sendable {
 package struct TraceEvent: Hashable, Sendable {
   /// What can happen to a task; a change of the limit happens to the run.
   ///
-  /// A task's life is `arrived`, then `admitted` (perhaps after `blocked`), then any number of
+  /// A task's life is `arrived`, perhaps what a cache answered, then `admitted` (perhaps after `blocked`), then any number of
   /// `progress`, `suspended` and `resumed`, and exactly one end: `finished`, `failed`, `cancelled`
   /// or `rejected`.
   package enum Kind: Hashable, Sendable {
@@ -45,6 +45,10 @@ package struct TraceEvent: Hashable, Sendable {
     case arrived
     /// The task waits, and the thread named as worker waits with it until the admission.
     case blocked
+    /// A cache was asked first, and this is what it answered.
+    case answered(Answer)
+    /// Of two limits the task has a permit of the first, and now asks the second.
+    case holds(Permit)
     /// The task holds a permit; its service starts. The body's first act.
     case admitted
     /// A download has this share of its work behind it, in percent.
@@ -68,9 +72,34 @@ package struct TraceEvent: Hashable, Sendable {
     package var isEnd: Bool {
       switch self {
       case .finished, .failed, .cancelled, .rejected: true
-      case .arrived, .blocked, .admitted, .progress, .suspended, .resumed, .limit: false
+      case .arrived, .blocked, .answered, .holds, .admitted, .progress, .suspended, .resumed,
+        .limit:
+        false
       }
     }
+  }
+
+  /// What a cache answers to a task; its name is the event's.
+  package enum Answer: String, Hashable, Sendable {
+    /// It is there: the task needs no permit, and ends without an admission.
+    case hit
+    /// It is on its way for another task. This one waits for it without a permit of its own, unless the
+    /// other is cancelled and this one takes its place.
+    case joined
+    /// It has to be fetched: the task waits for a permit.
+    case missed
+  }
+
+  /// A permit of one of two limits that a copy needs.
+  package enum Permit: String, Hashable, Sendable {
+    case connection
+    case file
+
+    /// The one that is missing to who has this one.
+    package var other: Permit { self == .connection ? .file : .connection }
+
+    /// "holds a connection and wants a file".
+    package var words: String { "holds a \(rawValue) and wants a \(other.rawValue)" }
   }
 
   /// Where in its life a task was when its cancellation took effect.

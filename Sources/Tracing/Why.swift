@@ -15,6 +15,9 @@ package struct Why: Hashable, Sendable {
   /// before the admission.
   package private(set) var causeIsKnown = false
 
+  /// Who holds the permit that this task wants beside the one it has.
+  package private(set) var holders: [TaskID] = []
+
   /// The limit as it was changed last before the admission, if nobody departed in between.
   private var newLimit: Int32?
   /// Whether `admittedBy` had departed by the admission.
@@ -33,6 +36,9 @@ package struct Why: Hashable, Sendable {
     else { return }
     readArrival(events[..<arrival])
     readWait(events[arrival...], lives)
+    if let held = life.holds, life.admitted == nil, life.ended == nil {
+      holders = lives.filter { $0.holds == held.other && $0.ended == nil }.map(\.task)
+    }
   }
 
   /// Who waited and who was in service at the end of `events`.
@@ -48,7 +54,8 @@ package struct Why: Hashable, Sendable {
       case .finished, .failed, .cancelled, .rejected:
         waiting[event.task] = nil
         serving[event.task] = nil
-      case .blocked, .progress, .suspended, .resumed, .limit: break
+      case .answered(.hit), .answered(.joined): waiting[event.task] = nil
+      case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: break
       }
     }
     ahead = waiting.sorted { $0.value < $1.value }.map(\.key)
@@ -102,6 +109,7 @@ package struct Why: Hashable, Sendable {
       parts.append(serviceText(since: admitted))
     } else {
       parts.append(stayed(since: arrived))
+      parts.append(contentsOf: holding)
       parts.append(contentsOf: overtaking)
     }
     return parts.joined(separator: "; ")
@@ -131,6 +139,11 @@ package struct Why: Hashable, Sendable {
     return "it was admitted at \(at(time)), just after \(who) departed"
   }
 
+  private var holding: [String] {
+    guard life.ended == nil, let held = life.holds else { return [] }
+    return ["it " + held.words + (holders.isEmpty ? "" : ", which \(list(holders)) has")]
+  }
+
   private var overtaking: [String] {
     if overtakers.isEmpty { return [] }
     return ["\(list(overtakers)) arrived later and went before it"]
@@ -150,6 +163,7 @@ package struct Why: Hashable, Sendable {
 
   private func stayed(since arrived: Int64) -> String {
     let name = label(life.task)
+    if let answer = life.answer, answer != .missed { return served(by: answer, since: arrived) }
     switch (life.end, life.ended) {
     case (.rejected, let ended?): return "\(name) was rejected at \(at(ended))"
     case (_?, let ended?):
@@ -157,6 +171,24 @@ package struct Why: Hashable, Sendable {
         + "it was cancelled while waiting, at \(at(ended)), and never ran"
     default: return "\(name) has waited since \(at(arrived))\(behind), and was never admitted"
     }
+  }
+
+  /// What became of a task that needed no permit.
+  private func served(by answer: TraceEvent.Answer, since arrived: Int64) -> String {
+    let name = label(life.task)
+    let how =
+      answer == .hit
+      ? "\(name) found what it wanted and needed no permit"
+      : "\(name) joined a fetch that was under way for another task and needed no permit of its own"
+    guard let end = life.end, let ended = life.ended else { return how }
+    let verb =
+      switch end {
+      case .finished: "finished"
+      case .failed: "failed with it"
+      case .cancelledWhileRunning, .cancelledWhileWaiting: "was cancelled"
+      case .rejected: "was rejected"
+      }
+    return "\(how); it \(verb) at \(at(ended)), after \(at(ended - arrived))"
   }
 
   private func list(_ tasks: [TaskID]) -> String { ListText.some(tasks.map(label)) }

@@ -37,7 +37,9 @@ import Testing
     #expect(
       Catalogue.specimens.map(\.id) == [
         "specimen-published-limiter", "specimen-double-resume", "specimen-leaked-permit",
-        "specimen-lost-wake-up", "specimen-check-then-act", "specimen-throwing-body",
+        "specimen-lost-wake-up", "specimen-check-then-act", "specimen-two-locks",
+        "specimen-no-last-look",
+        "specimen-held-lock", "specimen-throwing-body",
         "specimen-stranded-waiter", "specimen-barging", "specimen-nested-deadlock",
         "specimen-plain-tasks",
       ]
@@ -55,7 +57,7 @@ import Testing
     for entry in Catalogue.mechanisms { #expect(entry.profile.exposure == nil) }
   }
 
-  @Test(arguments: (Catalogue.mechanisms + Catalogue.specimens).map(\.id))
+  @Test(arguments: (Catalogue.mechanisms + Catalogue.specimens + Catalogue.misuses).map(\.id))
   func `says of each what it is, in a line and at length`(id: String) throws {
     let profile = try #require(Catalogue.entry(id)).profile
     #expect(!profile.summary.isEmpty)

@@ -37,6 +37,35 @@ struct RunSummaryTests {
   }
 
   @Test
+  func
+    `a task that a cache answers needs no permit, and may take the place of one that is cancelled`()
+  {
+    let facts = RunFacts(tasks: 3, limit: 1, promisesOrder: false, serviceHoldsWorker: false)
+    let events = log(
+      (0, 1, .arrived),
+      (0, 1, .answered(.missed)),
+      (0, 1, .admitted),
+      (1, 2, .arrived),
+      (1, 2, .answered(.joined)),
+      (2, 3, .arrived),
+      (2, 3, .answered(.hit)),
+      (3, 3, .finished),
+      (5, 1, .cancelled(.running)),
+      (5, 2, .admitted),
+      (9, 2, .finished)
+    )
+    let summary = RunSummary(events: events, facts: facts)
+    #expect(summary.violations == [])
+    #expect(summary.peakRunning == 1)
+    #expect(summary.peakWaiting == 0)
+    #expect(summary.fifoInversions == 0)
+    #expect(summary.finished == 2)
+    let timeline = Timeline(events: events, facts: facts)
+    #expect(timeline.tasks[1].spans.map(\.phase) == [.suspended, .running])
+    #expect(TaskLife.all(in: events, tasks: 3).map(\.answer) == [.missed, .joined, .hit])
+  }
+
+  @Test
   func `a run in which nothing happened comes to nothing`() {
     let facts = RunFacts(tasks: 0, limit: nil, promisesOrder: false, serviceHoldsWorker: false)
     let summary = RunSummary(events: [], facts: facts)

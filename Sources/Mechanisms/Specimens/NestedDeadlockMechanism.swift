@@ -1,4 +1,5 @@
 internal import Specimens
+internal import Tracing
 internal import Workloads
 
 /// Two sound limits, taken in either order.
@@ -28,7 +29,10 @@ package final class NestedDeadlockMechanism: Mechanism {
   package func carry(_ visit: Visit) async {
     let direction: NestedLimits.Direction =
       visit.task.number.isMultiple(of: 2) ? .upload : .download
-    await visit.carry(through: { body in try await limits.run(direction, body) })
+    await visit.carry(through: { body in
+      let first: TraceEvent.Permit = direction == .download ? .connection : .file
+      try await limits.run(direction, willTakeSecond: { visit.hold(first) }, body)
+    })
   }
 
   package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {

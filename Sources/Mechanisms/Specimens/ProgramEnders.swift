@@ -5,7 +5,7 @@ internal import Synchronization
 // They are known by their names and listed nowhere: only what explores in a program of its own may
 // meet them, and they are there to see that it survives.
 
-/// What the three have in common: permits handed over in the order of arrival.
+/// What some of them have in common: permits handed over in the order of arrival.
 private struct Line<Waiter: Sendable>: Sendable {
   var free: Int
   var waiters: [Waiter] = []
@@ -18,6 +18,13 @@ private struct Line<Waiter: Sendable>: Sendable {
     }
     free -= 1
     return true
+  }
+
+  /// Hands the permit over to the first in line, or makes it free.
+  mutating func depart() -> Waiter? {
+    guard waiters.isEmpty else { return waiters.removeFirst() }
+    free += 1
+    return nil
   }
 }
 
@@ -87,11 +94,67 @@ struct CheckedTwiceLimiter: NamedLimiter {
       own.withLock { $0 }?.resume(throwing: CancellationError())
     }
     defer {
-      let next = state.line.withLock { line in
-        if line.waiters.isEmpty { line.free += 1 }
-        return line.waiters.isEmpty ? nil : line.waiters.removeFirst()
-      }
+      let next = state.line.withLock { $0.depart() }
       next?.resume()
+    }
+    return try await body()
+  }
+}
+
+/// Resumes in its `deinit` who may still wait, and has never forgotten who was resumed before.
+struct ResumingDeinitLimiter: NamedLimiter {
+  static let id = "specimen-resuming-deinit"
+  static let profile = MechanismProfile(
+    ending: "a deinit resumes every task that ever waited",
+    Exposure(.order, tasks: 2, limit: 1, violation: "trap")
+  )
+
+  private final class State: Sendable {
+    let line: Mutex<Line<CheckedContinuation<Void, Never>>>
+    let everybody = Mutex<[CheckedContinuation<Void, Never>]>([])
+    init(_ limit: Int) { line = Mutex(Line(free: limit)) }
+    deinit { for waiter in everybody.withLock({ $0 }) { waiter.resume() } }
+  }
+
+  private let state: State
+
+  init(limit: Int) { state = State(limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    await withCheckedContinuation { continuation in
+      if state.line.withLock({ $0.arrive(continuation) }) { return continuation.resume() }
+      state.everybody.withLock { $0.append(continuation) }
+    }
+    defer {
+      let next = state.line.withLock { $0.depart() }
+      next?.resume()
+    }
+    return try await body()
+  }
+}
+
+/// Admits everybody, and stops when one leaves while there are too many.
+struct TrappingTooLateLimiter: NamedLimiter {
+  static let id = "specimen-trap-too-late"
+  static let profile = MechanismProfile(
+    ending: "too many are admitted, and the count is checked when the first of them leaves",
+    Exposure(.order, tasks: 2, limit: 1, violation: "over-admission")
+  )
+
+  private final class State: Sendable {
+    let running = Atomic(0)
+  }
+
+  private let limit: Int
+  private let state = State()
+
+  init(limit: Int) { self.limit = limit }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    state.running.add(1, ordering: .relaxed)
+    defer {
+      let running = state.running.subtract(1, ordering: .relaxed).oldValue
+      precondition(running <= limit, "\(running) ran, and there is room for \(limit)")
     }
     return try await body()
   }
