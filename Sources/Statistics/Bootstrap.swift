@@ -23,7 +23,7 @@ package struct Ratio: Hashable, Codable, Sendable {
   /// The same seed gives the same interval. Nil where either side has fewer than two values or a
   /// median that is not positive.
   ///
-  /// - Complexity: O(resamples · n log n).
+  /// - Complexity: O(resamples · n).
   package static func ofMedians(
     _ subject: [Double],
     to reference: [Double],
@@ -31,14 +31,15 @@ package struct Ratio: Hashable, Codable, Sendable {
     resamples: Int = 2_000
   ) -> Ratio? {
     guard subject.count >= 2, reference.count >= 2 else { return nil }
-    guard let above = median(subject), let below = median(reference), above > 0, below > 0
+    guard let value = median(subject), let other = median(reference), value > 0, other > 0
     else { return nil }
+    var (above, below) = (Resampling(of: subject), Resampling(of: reference))
     var generator = SplitMix64(seed: seed)
     var ratios: [Double] = []
     ratios.reserveCapacity(resamples)
     for _ in 0..<resamples {
-      let top = resampledMedian(of: subject, &generator)
-      let bottom = resampledMedian(of: reference, &generator)
+      let top = above.median(&generator)
+      let bottom = below.median(&generator)
       if bottom > 0 { ratios.append(top / bottom) }
     }
     ratios.sort()
@@ -46,19 +47,46 @@ package struct Ratio: Hashable, Codable, Sendable {
     guard let low = quantile(tail, ofSorted: ratios),
       let high = quantile(1 - tail, ofSorted: ratios)
     else { return nil }
-    return Ratio(value: above / below, interval: Interval(low: low, high: high))
+    return Ratio(value: value / other, interval: Interval(low: low, high: high))
+  }
+}
+
+/// Draws samples of some values, as many as there are, with replacement.
+private struct Resampling {
+  private let sorted: [Double]
+  /// The place of each value among the sorted ones.
+  private let places: [Int]
+  /// How often each of the sorted ones was drawn: what makes a median without sorting anew.
+  private var draws: [Int]
+
+  init(of values: [Double]) {
+    let order = values.indices.sorted { values[$0] < values[$1] }
+    var places = [Int](repeating: 0, count: values.count)
+    for (place, index) in order.enumerated() { places[index] = place }
+    self.places = places
+    sorted = order.map { values[$0] }
+    draws = [Int](repeating: 0, count: values.count)
   }
 
-  private static func resampledMedian(
-    of values: [Double],
-    _ generator: inout SplitMix64
-  ) -> Double {
-    var sample = values
-    for index in sample.indices { sample[index] = values[generator.next(below: values.count)] }
-    sample.sort()
-    let middle = sample.count / 2
-    return sample.count.isMultiple(of: 2)
-      ? (sample[middle - 1] + sample[middle]) / 2 : sample[middle]
+  /// The median of a new sample.
+  mutating func median(_ generator: inout SplitMix64) -> Double {
+    let count = sorted.count
+    var left = count
+    while left > 0 {
+      draws[places[generator.next(below: count)]] += 1
+      left -= 1
+    }
+    // Every count is 0 again afterwards. The lower of the two in the middle is the same one if odd.
+    let (lower, upper) = ((count - 1) / 2, count / 2)
+    var (place, passed, sum) = (0, 0, 0.0)
+    while place < count {
+      let next = passed + draws[place]
+      if passed <= lower, lower < next { sum += sorted[place] }
+      if passed <= upper, upper < next { sum += sorted[place] }
+      draws[place] = 0
+      (place, passed) = (place + 1, next)
+    }
+    return sum / 2
   }
 }
 

@@ -42,6 +42,12 @@ package struct MannWhitney: Hashable, Sendable {
     }
   }
 
+  /// The smallest probability that samples of these sizes can give: that of no overlap at all.
+  package static func leastProbability(_ n: Int, _ m: Int) -> Double {
+    guard n > 0, m > 0 else { return 1 }
+    return min(1, (1...n).reduce(2.0) { $0 * Double($1) / Double(m + $1) })
+  }
+
   /// Twice the smaller tail, from the number of arrangements that give each U.
   private static func exactProbability(u: Int, _ n: Int, _ m: Int) -> Double {
     // counts[i][v]: arrangements of i values of the first sample among the first j of the second

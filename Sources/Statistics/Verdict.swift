@@ -4,6 +4,10 @@ package enum Verdict: String, Hashable, Codable, Sendable {
   case slower
   /// The difference, if any, is not larger than what the same code shows against itself.
   case inconclusive
+  /// So few forks could not have shown any difference, however large.
+  case undecidable
+  /// On one side too few visits had to wait: a limiter that nobody waits for looks free.
+  case incomparable = "too-few-waited"
 
   /// The largest corrected probability that counts as evidence.
   package static let significance = 0.05
@@ -35,12 +39,20 @@ package enum Verdict: String, Hashable, Codable, Sendable {
 }
 
 extension Verdict {
+  /// This verdict, or `undecidable` where even the smallest probability that the forks can give would be
+  /// no evidence among so many comparisons.
+  package func unlessUndecidable(leastProbability: Double, comparisons: Int) -> Verdict {
+    leastProbability * Double(comparisons) >= Self.significance ? .undecidable : self
+  }
+
   /// For people: less memory is better, not faster.
   package func word(forUnit unit: String) -> String {
     switch self {
     case .faster: unit == "ns" ? "faster" : "better"
     case .slower: unit == "ns" ? "slower" : "worse"
     case .inconclusive: "inconclusive"
+    case .undecidable: "undecidable: too few forks"
+    case .incomparable: "no comparison: too few waited"
     }
   }
 }
@@ -49,13 +61,24 @@ extension Verdict {
 package struct NoiseFloor: Hashable, Codable, Sendable {
   /// The second half of the pair over the first.
   package var ratio: Ratio
+  /// Whether the pair's figures vary from fork to fork: a pair of constants always agrees.
+  package var varies: Bool
+  /// What the pairs of the run span typically: one pair may be close by chance.
+  package var typical = 0.0
 
-  package init(ratio: Ratio) { self.ratio = ratio }
-
-  /// The half-width of the band around 1 that the pair's medians span, never below 1 %: .03 for ±3 %.
-  package var band: Double {
-    max(0.01, ratio.value >= 1 ? ratio.value - 1 : 1 / ratio.value - 1)
+  package init(ratio: Ratio, varies: Bool = true) {
+    self.ratio = ratio
+    self.varies = varies
   }
+
+  /// How far the pair's medians lie apart: .03 for 3 %.
+  package var distance: Double {
+    ratio.value >= 1 ? ratio.value - 1 : 1 / ratio.value - 1
+  }
+
+  /// The half-width of the band around 1 that counts as no difference: what this pair spans, and at
+  /// least what the pairs of the run span typically.
+  package var band: Double { max(typical, distance) }
 
   /// Whether the pair agrees, as it should.
   package var agrees: Bool { ratio.interval.contains(1) }

@@ -23,6 +23,8 @@ package struct Cell: Hashable, Codable, Sendable {
   /// The utilisation asked for: arrival rate times service time over the limit.
   package var utilisation: Double?
   package var cancelFraction: Double?
+  /// How many processors the trial's threads may use; nil for all.
+  package var processors: Int?
 
   package init(
     _ workload: String,
@@ -34,7 +36,8 @@ package struct Cell: Hashable, Codable, Sendable {
     serviceDistribution: String? = nil,
     service: Int64? = nil,
     utilisation: Double? = nil,
-    cancelFraction: Double? = nil
+    cancelFraction: Double? = nil,
+    processors: Int? = nil
   ) {
     self.workload = workload
     self.limit = limit
@@ -46,6 +49,7 @@ package struct Cell: Hashable, Codable, Sendable {
     self.service = service
     self.utilisation = utilisation
     self.cancelFraction = cancelFraction
+    self.processors = processors
   }
 
   /// What people read, and what `--filter` is matched against: `fan-out limit=8 tasks=1000`.
@@ -57,8 +61,17 @@ package struct Cell: Hashable, Codable, Sendable {
     if let serviceDistribution { words.append("service=\(serviceDistribution)") }
     if let serviceKind { words.append("kind=\(serviceKind)") }
     if let cancelFraction { words.append("cancel=\(Int((cancelFraction * 100).rounded()))%") }
+    if let processors { words.append("processors=\(processors)") }
     return words.joined(separator: " ")
   }
+}
+
+/// What runs Swift tasks.
+package enum Executor: String, Hashable, Codable, Sendable {
+  /// The pool that every Swift program has.
+  case global
+  /// `WorkStealingExecutor`, with a worker for each processor.
+  case lanes
 }
 
 /// What one trial of a cell measures: a mechanism, or the machine itself.
@@ -67,10 +80,18 @@ package struct Contestant: Hashable, Codable, Sendable {
   package var mechanism: String?
   /// The second half of the A/A pair: the same code, measured as if it were another mechanism.
   package var isAgain: Bool
+  /// What runs its tasks; nil where it has none, or threads of its own.
+  package var executor: Executor?
 
-  package init(mechanism: String?, isAgain: Bool = false) {
+  package init(mechanism: String?, isAgain: Bool = false, executor: Executor? = nil) {
     self.mechanism = mechanism
     self.isAgain = isAgain
+    self.executor = executor
+  }
+
+  /// For people: `limiter`, `limiter on lanes`.
+  package var name: String? {
+    mechanism.map { executor == .lanes ? "\($0) on lanes" : $0 }
   }
 
   /// What the files call it: `limiter`, and `limiter-again` for the second half of the pair.

@@ -53,7 +53,7 @@ extension TrialReport {
   /// Counts the blocks that `body`, which performs so many operations, allocates; never while timing.
   mutating func countAllocations(operations: Int, _ body: () async -> Void) async {
     guard allocations_can_be_counted() else { return }
-    let earlier = allocations_counted()
+    let (earlier, earlierBytes) = (allocations_counted(), allocations_counted_bytes())
     allocations_count(true)
     await body()
     allocations_count(false)
@@ -61,6 +61,12 @@ extension TrialReport {
       .allocations,
       "mean",
       Double(allocations_counted() - earlier) / Double(operations),
+      count: operations
+    )
+    add(
+      .bytesAllocated,
+      "mean",
+      Double(allocations_counted_bytes() - earlierBytes) / Double(operations),
       count: operations
     )
   }
@@ -102,6 +108,10 @@ extension TrialReport {
   mutating func check(_ log: StampLog, _ mechanism: any Mechanism, limit: Int?, expected: Int) {
     violations += log.violations(limit: limit, expected: expected)
     add(.peakRunning, "max", Double(log.peakRunning))
+    if let limit {
+      let share = VisitStatistics(log.visits()).waitedPercent(limit: limit)
+      add(.waited, "mean", share, count: expected)
+    }
     checkPermits(mechanism)
   }
 

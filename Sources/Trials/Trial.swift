@@ -1,19 +1,23 @@
 package import Mechanisms
+internal import WorkStealing
 package import Workloads
 
 /// One trial as the workload sees it, in the process that was started for it.
 package struct Trial: Sendable {
   package let request: TrialRequest
   private let entry: CatalogueEntry?
+  /// What the trial's tasks run on; nil for the global pool.
+  let executor: (any TaskExecutor)?
 
   package init(_ request: TrialRequest) throws(TrialError) {
     self.request = request
     if let id = request.mechanism {
-      guard let entry = Catalogue.entry(id) else { throw .unknownMechanism(id) }
+      guard let entry = Contestants.entry(id) else { throw .unknownMechanism(id) }
       self.entry = entry
     } else {
       entry = nil
     }
+    executor = request.executor == .lanes ? WorkStealingExecutor() : nil
   }
 
   package var cell: Cell { request.cell }
@@ -22,15 +26,18 @@ package struct Trial: Sendable {
   package var limit: Int { cell.limit ?? 1 }
 
   /// A new mechanism, with all its permits.
-  package func makeMechanism() -> any Mechanism {
-    guard let entry else { preconditionFailure("\(cell.workload) measures no mechanism") }
-    return entry.make(MechanismSetup(limit: limit))
+  package func makeMechanism() -> any Mechanism { makeMechanism(limit: limit) }
+
+  func makeMechanism(limit: Int) -> any Mechanism {
+    catalogueEntry.make(MechanismSetup(limit: limit, executor: executor))
   }
 
-  package var profile: MechanismProfile {
+  var catalogueEntry: CatalogueEntry {
     guard let entry else { preconditionFailure("\(cell.workload) measures no mechanism") }
-    return entry.profile
+    return entry
   }
+
+  package var profile: MechanismProfile { catalogueEntry.profile }
 
   /// How tasks spend their service time: as the cell says, or else as the mechanism's users would.
   package var kind: ServiceKind {
@@ -52,6 +59,7 @@ package struct Trial: Sendable {
 package enum TrialError: Error, CustomStringConvertible {
   case unknownMechanism(String)
   case unknownWorkload(String)
+  case tooFewProcessors(Int)
 
   package var description: String {
     switch self {
@@ -59,6 +67,8 @@ package enum TrialError: Error, CustomStringConvertible {
       "no mechanism '\(id)': this program was built without it"
     case .unknownWorkload(let id):
       "no workload '\(id)': this program was built without it"
+    case .tooFewProcessors(let count):
+      "this process cannot be kept to \(count) of its processors"
     }
   }
 }
@@ -67,7 +77,7 @@ extension ServiceKind {
   /// Whether work of this kind holds its thread while it serves, on mechanisms that own their threads.
   var holdsThread: Bool {
     switch self {
-    case .suspend: false
+    case .suspend, .fetch, .query, .copy: false
     case .block, .spin, .download: true
     }
   }

@@ -6,12 +6,16 @@ package enum TrialProcess {
   /// Runs the trial in this process and returns its report as JSON.
   package static func run(_ request: String) async throws -> String {
     let request = try JSONDecoder().decode(TrialRequest.self, from: Data(request.utf8))
+    // Before any other thread begins, because threads begin with the processors of their creator.
+    if let processors = request.cell.processors, !Affinity.narrow(to: processors) {
+      throw TrialError.tooFewProcessors(processors)
+    }
     let trial = try Trial(request)
     guard let workload = BenchWorkloads.named(request.cell.workload) else {
       throw TrialError.unknownWorkload(request.cell.workload)
     }
     // Off the main actor, which must be free to serve the mechanism that uses it.
-    let report = await Task.detached {
+    let report = await Task.detached(executorPreference: trial.executor) {
       var report = TrialReport()
       await workload.measure(trial, into: &report)
       return report

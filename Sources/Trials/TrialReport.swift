@@ -8,12 +8,24 @@ package struct TrialRequest: Hashable, Codable, Sendable {
   package var seed: UInt64
   /// How long the measured part should take, in nanoseconds.
   package var budget: Int64
+  package var executor: Executor?
+  /// Whether the report is to hold the stamps of every visit, where the workload has them to give.
+  package var keepsStamps: Bool
 
-  package init(cell: Cell, mechanism: String?, seed: UInt64, budget: Int64) {
+  package init(
+    cell: Cell,
+    mechanism: String?,
+    seed: UInt64,
+    budget: Int64,
+    executor: Executor? = nil,
+    keepsStamps: Bool = false
+  ) {
     self.cell = cell
     self.mechanism = mechanism
     self.seed = seed
     self.budget = budget
+    self.executor = executor
+    self.keepsStamps = keepsStamps
   }
 }
 
@@ -50,6 +62,21 @@ package struct Series: Hashable, Codable, Sendable {
   }
 }
 
+/// One visit of an open loop, in nanoseconds from the first intended arrival.
+package struct Stamps: Hashable, Codable, Sendable {
+  package var intended: Int64
+  package var arrival: Int64
+  package var admission: Int64
+  package var departure: Int64
+
+  package init(intended: Int64, arrival: Int64, admission: Int64, departure: Int64) {
+    self.intended = intended
+    self.arrival = arrival
+    self.admission = admission
+    self.departure = departure
+  }
+}
+
 /// What one trial found; travels back from the child process as its output.
 package struct TrialReport: Hashable, Codable, Sendable {
   package var measures: [Measure] = []
@@ -60,6 +87,9 @@ package struct TrialReport: Hashable, Codable, Sendable {
   /// How the tasks really spent their service time.
   package var serviceKind: String?
   package var achievedUtilisation: Double?
+  /// When each visit that counts was meant to arrive, arrived, was admitted and departed; nil where that
+  /// was not asked for.
+  package var stamps: [Stamps]?
 
   package init() {}
 
@@ -86,31 +116,30 @@ package struct TrialReport: Hashable, Codable, Sendable {
   /// Adds a distribution: its mean and percentiles as measures, the whole as a histogram.
   package mutating func add(_ metric: Metric, of values: [Int64], inFull: Bool = true) {
     guard !values.isEmpty else { return }
+    // A clock may step back by a few nanoseconds between cores.
+    let sorted = values.map { max(0, $0) }.sorted()
+    let count = sorted.count
+    // Exact, not the histogram's: two digits of fixed services would be the same in every fork.
+    func percentile(_ share: Double) -> Double {
+      Double(sorted[max(0, Int((share * Double(count)).rounded(.up)) - 1)])
+    }
+    add(metric, "mean", sorted.reduce(0.0) { $0 + Double($1) } / Double(count), count: count)
+    if inFull || metric == .handOff { add(metric, "p50", percentile(0.5), count: count) }
+    if inFull { add(metric, "p90", percentile(0.9), count: count) }
+    add(metric, "p99", percentile(0.99), count: count)
+    guard inFull else { return }
+    add(metric, "max", percentile(1), count: count)
     var histogram = Histogram<UInt64>.forLatencies()
-    var sum = 0.0
-    for value in values {
-      sum += Double(value)
-      // A clock may step back by a few nanoseconds between cores; an hour is beyond any deadline.
-      histogram.record(min(UInt64(max(0, value)), Histogram<UInt64>.longestLatency))
-    }
-    let count = values.count
-    add(metric, "mean", sum / Double(count), count: count)
-    if inFull {
-      add(metric, "p50", Double(histogram.valueAtPercentile(50)), count: count)
-      add(metric, "p90", Double(histogram.valueAtPercentile(90)), count: count)
-    }
-    add(metric, "p99", Double(histogram.valueAtPercentile(99)), count: count)
-    if inFull {
-      add(metric, "max", values.max().map(Double.init), count: count)
-      let recorded = histogram.recordedValues().map { ($0.value, $0.count) }
-      histograms.append(
-        RecordedHistogram(
-          metric: metric.id,
-          values: recorded.map(\.0),
-          counts: recorded.map(\.1)
-        )
+    // An hour is beyond any deadline.
+    for value in sorted { histogram.record(min(UInt64(value), Histogram<UInt64>.longestLatency)) }
+    let recorded = histogram.recordedValues().map { ($0.value, $0.count) }
+    histograms.append(
+      RecordedHistogram(
+        metric: metric.id,
+        values: recorded.map(\.0),
+        counts: recorded.map(\.1)
       )
-    }
+    )
   }
 }
 

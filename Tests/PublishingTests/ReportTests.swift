@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import FoundationXML
+import Mechanisms
 import Publishing
 import TestSupport
 import Testing
@@ -27,10 +28,16 @@ struct ImaginedRun {
           let name = plan.entries[block.entry].contestants[contestant].mechanism ?? ""
           let cost = Double(100 + 40 * name.utf8.count) * (1 + 0.02 * generator.nextUnit())
           for metric in Metric.all { report.add(metric, "mean", cost) }
+          for metric in Metric.all { report.add(metric, "p50", cost * 0.9) }
           for metric in Metric.all { report.add(metric, "p99", cost * 3) }
           report.add(.makespan, "max", cost)
+          report.add(.peakRequests, "max", cost)
           report.add(.recovery, "total", cost)
           report.add(.response, of: (1...100).map { Int64(cost) * $0 })
+          report.serviceKind = plan.entries[block.entry].cell.serviceKind ?? "suspend"
+          if block.fork == 1, block.entry == plan.stampedEntry {
+            report.stamps = [Stamps(intended: 0, arrival: 1, admission: 2, departure: 3)]
+          }
           report.series = [
             Series(metric: Metric.peakThreads.id, times: [0, 5, 9, 12], values: [4, 4, 5, 5])
           ]
@@ -86,8 +93,9 @@ struct ImaginedRun {
     for (name, text) in all where name.hasSuffix(".svg") {
       let parser = XMLParser(data: Data(text.utf8))
       #expect(parser.parse(), "\(name): \(String(describing: parser.parserError))")
-      let namesLimiter = text.contains(">limiter</text>")
-      #expect(namesLimiter, "\(name)")
+      // Without a limiter is what the executors alone are measured with.
+      let names = text.contains(">limiter</text>") || text.contains(">none on lanes</text>")
+      #expect(names, "\(name)")
       let hasNoNumber = text.contains("nan") || text.contains("inf\"")
       #expect(!hasNoNumber, "\(name)")
     }
@@ -95,24 +103,101 @@ struct ImaginedRun {
 
   @Test func `the report needs nothing from elsewhere`() throws {
     let report = try #require(all["report.html"])
-    for reference in ["src=", "<script", "<link", "url(", "@import"] {
+    for reference in ["src=", "<link", "url(", "@import", "fetch(", "XMLHttp", "import("] {
       #expect(!report.contains(reference), "\(reference)")
     }
     let addresses = report.matches(of: /https?:\/\/[^"]*/).map { String($0.output) }
     #expect(Set(addresses) == ["http://www.w3.org/2000/svg"])
   }
 
-  @Test func `the report answers, section by section`() throws {
+  @Test func `the report answers, section by section, and its contents lead there`() throws {
     let report = try #require(all["report.html"])
     for heading in [
-      "Can it be believed?", "In short", "How to read it", "Where theory disagrees",
-      "How to do it again", "What the figures mean",
+      "Which should I use?", "Can it be believed?", "In short", "Once the work is real",
+      "How to read it",
+      "Where theory disagrees", "How to do it again", "What the figures mean",
     ] {
       #expect(report.contains("<h2>\(heading)</h2>"), "\(heading)")
     }
     for workload in BenchWorkloads.all where workload.measuresMechanisms {
       #expect(report.contains("id=\"w-\(workload.id)\""), "\(workload.id)")
     }
+    let links = Set(report.matches(of: /href="#([^"]+)"/).map { String($0.output.1) })
+    #expect(links.count > 20)
+    for link in links {
+      #expect(report.ranges(of: "id=\"\(link)\"").count == 1, "\(link)")
+    }
+  }
+
+  @Test func `the contents of a small run lead only to what it has`() throws {
+    let small = try ImaginedRun(Selection(scale: .ci, forks: 2, filter: "hand-off.*limiter"))
+    let report = try #require(
+      try small.files.all(small.environment).first { $0.name == "report.html" }?.text
+    )
+    let links = Set(report.matches(of: /href="#([^"]+)"/).map { String($0.output.1) })
+    #expect(links.filter { !report.contains("id=\"\($0)\"") } == [])
+  }
+
+  @Test func `every cell folds open to its figures and its forks, under a question in words`()
+    throws
+  {
+    let report = try #require(all["report.html"])
+    let cells = report.matches(of: /<details class="cell" id="cell-[0-9]+"><summary>([^<]+)/)
+    let compared = run.plan.entries.filter {
+      BenchWorkloads.named($0.cell.workload)?.measuresMechanisms == true
+    }
+    #expect(cells.count == compared.count)
+    for cell in cells {
+      let words = cell.output.1
+      #expect(words.contains(" "), "\(words)")
+      #expect(!words.contains("="), "\(words)")
+    }
+    #expect(Set(cells.map(\.output.1)).count == cells.count)
+    #expect(report.contains("best mechanism"))
+    #expect(!report.contains("best limit"))
+    #expect(report.utf8.count < 3_000_000)
+  }
+
+  @Test
+  func `the guide takes its costs from the run, and has a row of features for each mechanism`() {
+    let guide = Guide(run.files.summary)
+    let limiter = Guide.needs[0]
+    #expect(Guide.needs.count == 5)
+    #expect(guide.costs(limiter).count == 3)
+    let report = all["report.html"] ?? ""
+    for cost in guide.costs(limiter) { #expect(report.contains("<b>\(cost.figure)</b>")) }
+    for entry in Catalogue.mechanisms {
+      let row = Guide.features(of: entry)
+      #expect(row.count == Guide.features.count)
+      #expect(report.contains("<td>\(row[1])</td>"))
+    }
+    // Those that the run did not measure say so.
+    #expect(report.contains("not measured in this run"))
+  }
+
+  @Test func `whether the choice matters is answered from the figures of real work`() throws {
+    func sentences(_ filter: String, forks: Int) throws -> [String] {
+      let selection = Selection(
+        forks: forks,
+        mechanisms: ["operation-queue", "limiter", "pool", "none"],
+        filter: filter
+      )
+      return RealWorkAnswer(try ImaginedRun(selection).files.summary).sentences
+    }
+    // What is imagined of a mechanism costs by the length of its name.
+    let work = "image-cache-distinct limit=4"
+    let told = try sentences("uncontended|\(work)", forks: 10)
+    #expect(told.count == 2)
+    #expect(told[0].contains("a difference in 2 of 2 comparisons, at most 1.8"), "\(told[0])")
+    #expect(told[0].contains("the dearest limiter takes 2.7"), "\(told[0])")
+    #expect(told[1].contains("operation-queue is slower, 1.8"), "\(told[1])")
+    #expect(told[1].contains("pool is faster, 0.6"), "\(told[1])")
+    #expect(told[1].contains("without a limit the server had"))
+    #expect(try sentences(work, forks: 3)[0].contains("too few processes"))
+    #expect(
+      try sentences("\(work).*(limiter|none)", forks: 10) == []
+    )
+    #expect(try sentences("uncontended", forks: 3) == [])
   }
 
   @Test func `what the user typed is escaped`() throws {
@@ -131,10 +216,58 @@ struct ImaginedRun {
   }
 
   @Test func `every table has the columns its header says`() throws {
-    for name in ["results.csv", "summary.csv", "histograms.csv", "series.csv"] {
+    for name in all.keys.filter({ $0.hasSuffix(".csv") }) {
       let table = CSV.records(try #require(all[name]))
       #expect(table.count > 1, "\(name)")
       #expect(table.allSatisfy { $0.count == table[0].count }, "\(name)")
+    }
+  }
+
+  /// What `pandas.merge` would do on the columns that say what was measured.
+  @Test func `the tables join on their keys, and no key is a number with a point`() throws {
+    func keys(_ name: String) throws -> Set<[String]> {
+      let table = CSV.records(try #require(all[name]))
+      let places = try RunFiles.keyColumns.map {
+        try #require(table[0].firstIndex(of: $0), "\($0)")
+      }
+      for column in ["limit", "tasks", "service_ns", "processors"] {
+        let place = try #require(table[0].firstIndex(of: column))
+        #expect(table.dropFirst().allSatisfy { $0[place].isEmpty || Int($0[place]) != nil })
+      }
+      return Set(table.dropFirst().map { row in places.map { row[$0] } })
+    }
+    let summary = CSV.records(try #require(all["summary.csv"]))
+    let names = try (RunFiles.keyColumns + ["metric", "stat"]).map {
+      try #require(summary[0].firstIndex(of: $0))
+    }
+    let figures = summary.dropFirst().map { row in names.map { row[$0] } }
+    let twice = Dictionary(grouping: figures) { $0 }.filter { $1.count > 1 }.keys
+    #expect(twice.count == 0, "\(Array(twice.prefix(3)))")
+    let measured = try keys("results.csv")
+    #expect(try keys("summary.csv") == measured)
+    for name in ["histograms.csv", "series.csv", "stamps.csv"] {
+      let some = try keys(name)
+      #expect(!some.isEmpty && some.isSubset(of: measured), "\(name)")
+    }
+    let kinds = CSV.records(try #require(all["summary.csv"])).dropFirst().map { $0[7] }
+    #expect(kinds.allSatisfy { !$0.isEmpty })
+  }
+
+  @Test func `the buckets of a histogram hold every value once and are the same in every run`()
+    throws
+  {
+    for key in run.files.histograms.keys {
+      let buckets = run.files.histograms.buckets(key)
+      let total = try #require(run.files.histograms.spectrum(key).last?.total)
+      #expect(buckets.map(\.count).reduce(0, +) == total)
+    }
+    var next: UInt64 = 0
+    while next < 100_000 {
+      let bucket = MergedHistograms.bucket(of: next)
+      #expect(bucket.lowerBound == next)
+      #expect(MergedHistograms.bucket(of: bucket.upperBound) == bucket)
+      #expect(bucket.count <= max(1, Int(next) / 8))
+      next = bucket.upperBound + 1
     }
   }
 
@@ -172,9 +305,18 @@ struct ImaginedRun {
 
 @Suite(.watched) struct `The comparison with a baseline` {
   /// `results.csv` of an imagined run in which the mechanism `slowed` costs `factor` times as much.
-  private func results(seed: UInt64, slowed: String = "", factor: Double = 1) throws -> String {
+  private func results(
+    seed: UInt64,
+    slowed: String = "",
+    factor: Double = 1,
+    forks: Int? = nil
+  ) throws -> String {
     let plan = try Plan(
-      Selection(scale: .quick, filter: "uncontended.* (limiter|pool|task-group)$|baseline")
+      Selection(
+        scale: .quick,
+        forks: forks,
+        filter: "uncontended.* (limiter|pool|task-group)$|baseline"
+      )
     )
     var generator = SplitMix64(seed: seed)
     // The machine of one run is not quite that of another.
@@ -202,14 +344,48 @@ struct ImaginedRun {
     return RunFiles(runID: "r", plan: plan, records: records, summary: summary).results()
   }
 
-  private func comparison(_ seed: UInt64, slowed: String, factor: Double) throws
+  private func comparison(_ seed: UInt64, slowed: String, factor: Double, forks: Int? = nil) throws
     -> BaselineComparison
   {
     BaselineComparison(
-      baseline: try PublishedFigures(csv: results(seed: seed)),
-      current: try PublishedFigures(csv: results(seed: ~seed, slowed: slowed, factor: factor)),
+      baseline: try PublishedFigures(csv: results(seed: seed, forks: forks)),
+      current: try PublishedFigures(
+        csv: results(seed: ~seed, slowed: slowed, factor: factor, forks: forks)
+      ),
       seed: 1
     )
+  }
+
+  @Test func `a tenfold regression is undecidable with three forks and a regression with ten`()
+    throws
+  {
+    let few = try comparison(5, slowed: "pool", factor: 10, forks: 3)
+    #expect(few.regressions.isEmpty)
+    #expect(few.undecidable.count == few.lines.count)
+    #expect(few.text.contains("0 within the noise · 3 undecidable"))
+    let enough = try comparison(5, slowed: "pool", factor: 10, forks: 10)
+    #expect(enough.regressions.map(\.key.parts[1]) == ["pool"])
+    #expect(enough.undecidable.isEmpty)
+  }
+
+  @Test func `a run of the first schema, without executors, is compared with one on the pool`()
+    throws
+  {
+    let now = try results(seed: 1)
+    let records = CSV.records(now)
+    let earlier = CSV.text(
+      header: Array(records[0].dropLast(2)),
+      records.dropFirst().map { row in
+        ["bench-results/1"] + row.dropFirst().dropLast(2)
+      }
+    )
+    let comparison = BaselineComparison(
+      baseline: try PublishedFigures(csv: earlier),
+      current: try PublishedFigures(csv: now),
+      seed: 1
+    )
+    #expect(comparison.lines.count == 3)
+    #expect(comparison.unmatched == 0)
   }
 
   @Test(arguments: 1...10)
@@ -237,12 +413,12 @@ struct ImaginedRun {
 
   @Test func `invalid rows take no part`() throws {
     let text = try results(seed: 1).replacingOccurrences(of: ",true,", with: ",false,")
-    #expect(try PublishedFigures(csv: text).values.isEmpty)
+    #expect(try PublishedFigures(csv: text).keys.isEmpty)
   }
 
   @Test func `another schema and another file are refused with what they are`() throws {
     let other = try results(seed: 1).replacingOccurrences(
-      of: "bench-results/1",
+      of: "bench-results/2",
       with: "bench-results/9"
     )
     #expect(throws: PublishedFigures.Failure.self) { try PublishedFigures(csv: other) }

@@ -106,12 +106,204 @@ import Workloads
       table[0].joined(separator: ",")
         == "schema,run_id,workload,mechanism,limit,tasks,loop,arrivals,service_kind,service_dist,"
         + "service_ns,rho_target,rho_achieved,cancel_fraction,seed,block,order_in_block,fork,rep,"
-        + "metric,stat,unit,better,value,n,foreign_cpu_pct,valid,invalid_reason"
+        + "metric,stat,unit,better,value,n,foreign_cpu_pct,valid,invalid_reason,executor,processors"
     )
     #expect(table.count == 1 + plan.trials * 3)
     #expect(table.allSatisfy { $0.count == table[0].count })
     let invalid = table.dropFirst().filter { $0[26] == "false" }
     #expect(invalid.count == 3)
     #expect(invalid.allSatisfy { $0[27] == "a promise, broken" })
+  }
+
+  @Test func `a figure that is the same in every fork is a constant, and the run invalid`() {
+    let summary = Summary(
+      plan: plan,
+      records: plan.blocks().enumerated().map { index, block in
+        BlockRecord(
+          number: index + 1,
+          fork: block.fork,
+          entry: block.entry,
+          trials: block.order.map { contestant in
+            var report = TrialReport()
+            report.add(.timePerOperation, "mean", 100 + Double(index * 7 + contestant))
+            // All three may repeat: one right value, whole things, one reading of the clock.
+            report.add(.offeredRate, "mean", 450)
+            report.add(.peakThreads, "max", 4)
+            report.add(.waiting, "p50", 31)
+            if plan.entries[0].contestants[contestant].mechanism == "pool" {
+              report.add(.recovery, "total", 183_226_960)
+            }
+            return BlockRecord.Entry(contestant: contestant, report: report)
+          }
+        )
+      }
+    )
+    #expect(!summary.isValid)
+    #expect(summary.constants.count == 2, "\(summary.constants)")
+    #expect(summary.constants.allSatisfy { $0.contains("recovery total is 183226960") })
+    #expect(summary.violations == summary.constants)
+  }
+
+  @Test func `four equal forks are not enough to call a figure a constant`() throws {
+    let few = try Plan(
+      Selection(scale: .quick, forks: 4, mechanisms: ["limiter"], filter: "uncont")
+    )
+    let equal = few.blocks().enumerated().map { index, block in
+      var report = TrialReport()
+      report.add(.recovery, "total", 5_000_000)
+      return BlockRecord(
+        number: index + 1,
+        fork: block.fork,
+        entry: 0,
+        trials: [BlockRecord.Entry(contestant: 0, report: report)]
+      )
+    }
+    #expect(Summary(plan: few, records: equal).constants.isEmpty)
+  }
+
+  @Test func `a pair of constants is not counted among the pairs that agree`() {
+    func pairs(_ spread: Double) -> (agreeing: Int, all: Int) {
+      Summary(
+        plan: plan,
+        records: plan.blocks().enumerated().map { index, block in
+          BlockRecord(
+            number: index + 1,
+            fork: block.fork,
+            entry: block.entry,
+            trials: block.order.map { contestant in
+              var report = TrialReport()
+              report.add(.timePerOperation, "mean", 100 + spread * Double(index % 3))
+              return BlockRecord.Entry(contestant: contestant, report: report)
+            }
+          )
+        }
+      ).pairs
+    }
+    #expect(pairs(0) == (0, 0))
+    #expect(pairs(1) == (1, 1))
+  }
+
+  /// Records of the hand-off in which `waited` of the visits had to wait, in percent.
+  private func handOffs(_ plan: Plan, waited: (Contestant) -> Double) -> [BlockRecord] {
+    var generator = SplitMix64(seed: 4)
+    return plan.blocks().enumerated().map { index, block in
+      BlockRecord(
+        number: index + 1,
+        fork: block.fork,
+        entry: block.entry,
+        trials: block.order.map { contestant in
+          let who = plan.entries[block.entry].contestants[contestant]
+          var report = TrialReport()
+          let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
+          let cost = (who.mechanism == "pool" ? 300 : 100) * noise
+          report.add(.handOff, "p50", cost)
+          report.add(.handOff, "p99", cost * 9)
+          if who.mechanism != "none" { report.add(.waited, "mean", waited(who)) }
+          return BlockRecord.Entry(contestant: contestant, report: report)
+        }
+      )
+    }
+  }
+
+  @Test func `where few visits waited there is no comparison, and the median and the tail are two`()
+    throws
+  {
+    let plan = try Plan(
+      Selection(scale: .quick, mechanisms: ["limiter", "pool", "none"], filter: "hand-off")
+    )
+    func verdicts(_ summary: Summary, _ name: String) -> [Verdict] {
+      summary.lines.filter { plan.entries[0].contestants[$0.contestant].name == name }
+        .compactMap { $0.comparison?.verdict }
+    }
+    let all = Summary(plan: plan, records: handOffs(plan) { _ in 99 })
+    #expect(verdicts(all, "pool") == [.slower, .slower])
+    let few = Summary(
+      plan: plan,
+      records: handOffs(plan) { $0.executor == .lanes ? 2 : 99 }
+    )
+    #expect(verdicts(few, "pool") == [.slower, .slower])
+    #expect(verdicts(few, "pool on lanes") == [.incomparable, .incomparable])
+    // Nobody waits where there is no limit; that is what it is measured for.
+    #expect(!verdicts(few, "none").contains(.incomparable))
+    #expect(SummaryTable(few).text.contains("no comparison: too few waited"))
+  }
+
+  @Test func `open loops are compared path by path, whatever the paths' own spread`() throws {
+    let plan = try Plan(
+      Selection(scale: .quick, mechanisms: ["limiter", "pool", "task-group"], filter: "open-loop")
+    )
+    var generator = SplitMix64(seed: 9)
+    let paths = (0...plan.forks).map { _ in 1 + 9 * generator.nextUnit() }
+    let records = plan.blocks().enumerated().map { index, block in
+      BlockRecord(
+        number: index + 1,
+        fork: block.fork,
+        entry: block.entry,
+        trials: block.order.map { contestant in
+          let who = plan.entries[block.entry].contestants[contestant].mechanism
+          var report = TrialReport()
+          let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
+          report.add(
+            .response,
+            "mean",
+            paths[block.fork] * noise * (who == "pool" ? 1.1 : 1) * 1e6
+          )
+          return BlockRecord.Entry(contestant: contestant, report: report)
+        }
+      )
+    }
+    let summary = Summary(plan: plan, records: records)
+    func verdict(_ name: String) -> Verdict? {
+      summary.lines.first { plan.entries[0].contestants[$0.contestant].label == name }?
+        .comparison?.verdict
+    }
+    #expect(verdict("pool") == .slower)
+    #expect(verdict("task-group") == .inconclusive)
+    let own = try #require(summary.lines.first { $0.comparison == nil })
+    #expect(own.isMean)
+    #expect(try #require(own.interval).contains(own.median))
+  }
+
+  @Test func `two groups of forks are shown as two, beside a median that none of them had`() {
+    var fork = 0.0
+    let summary = Summary(
+      plan: plan,
+      records: plan.blocks().enumerated().map { index, block in
+        fork += 1
+        return BlockRecord(
+          number: index + 1,
+          fork: block.fork,
+          entry: block.entry,
+          trials: block.order.map { contestant in
+            var report = TrialReport()
+            report.add(.timePerOperation, "mean", (index.isMultiple(of: 2) ? 2_000 : 5_000) + fork)
+            return BlockRecord.Entry(contestant: contestant, report: report)
+          }
+        )
+      }
+    )
+    for line in summary.lines { #expect(line.modes.map(\.forks) == [5, 5]) }
+    #expect(SummaryTable(summary).text.contains("2.00 µs in 5 forks or 5.01 µs in 5 forks"))
+  }
+
+  @Test func `three forks of each can decide nothing, and the table says so`() throws {
+    let few = try Plan(
+      Selection(
+        scale: .ci,
+        mechanisms: ["limiter", "pool", "task-group"],
+        filter: "uncontended"
+      )
+    )
+    let summary = Summary(
+      plan: few,
+      records: records(few, seed: 1) { $0.mechanism == "pool" ? 900 : 90 }
+    )
+    let verdicts = summary.lines.compactMap { $0.comparison }.filter { $0.leastProbability > 0 }
+    #expect(!verdicts.isEmpty)
+    #expect(
+      summary.lines.filter { !few.entries[0].contestants[$0.contestant].isAgain }
+        .compactMap { $0.comparison?.verdict }.allSatisfy { $0 == .undecidable }
+    )
+    #expect(SummaryTable(summary).text.contains("are undecidable: 3 forks"))
   }
 }

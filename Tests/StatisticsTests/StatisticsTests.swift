@@ -152,13 +152,32 @@ import Testing
     #expect(try verdict([300, 310, 290]) == .inconclusive)
   }
 
-  @Test func `the noise band is the pair's distance either way and never below one percent`() {
-    func band(_ value: Double) -> Double {
-      NoiseFloor(ratio: Ratio(value: value, interval: Interval(low: value, high: value))).band
+  @Test
+  func `the noise band is the pair's distance either way, and at least what pairs span typically`()
+  {
+    func band(_ value: Double, typical: Double = 0) -> Double {
+      var noise = NoiseFloor(
+        ratio: Ratio(value: value, interval: Interval(low: value, high: value))
+      )
+      noise.typical = typical
+      return noise.band
     }
     #expect(isClose(band(1.05), 0.05))
     #expect(isClose(band(1 / 1.05), 0.05))
-    #expect(band(1.001) == 0.01)
+    #expect(isClose(band(1.001), 0.001))
+    #expect(band(1.001, typical: 0.02) == 0.02)
+  }
+
+  @Test func `a difference that no such number of forks could show is undecidable`() throws {
+    let least = MannWhitney.leastProbability(3, 10)
+    #expect(isClose(least, 2.0 / 286))
+    let apart = try #require(MannWhitney([300, 310, 290], (1...10).map(Double.init)))
+    #expect(isClose(least, apart.p))
+    #expect(Verdict.slower.unlessUndecidable(leastProbability: least, comparisons: 7) == .slower)
+    #expect(
+      Verdict.inconclusive.unlessUndecidable(leastProbability: least, comparisons: 8)
+        == .undecidable
+    )
   }
 }
 
@@ -167,5 +186,56 @@ import Testing
     #expect(jainIndex([5, 5, 5, 5]) == 1)
     #expect(jainIndex([8, 0, 0, 0]) == 0.25)
     #expect(jainIndex([0, 0]) == nil)
+  }
+}
+
+@Suite(.watched) struct `Figures over paths` {
+  /// Values from the tables of Student's t.
+  @Test(arguments: [(0.95, 1.0, 12.70620474), (0.95, 9.0, 2.26215716), (0.99, 9.0, 3.24983554)])
+  func `Student's t has the tables' bounds`(confidence: Double, degrees: Double, bound: Double) {
+    let student = StudentT(degrees: degrees)
+    #expect(isClose(student.bound(confidence: confidence), bound, within: 1e-7))
+    #expect(isClose(student.twoSided(bound), 1 - confidence, within: 1e-6))
+  }
+
+  @Test func `pairs on equal paths show a small difference that the paths' own spread would hide`()
+    throws
+  {
+    let paths: [Double] = [10, 40, 15, 90, 22, 31, 60, 12, 18, 75]
+    let slower = paths.enumerated().map { $1 * ($0.isMultiple(of: 2) ? 1.05 : 1.04) }
+    let paired = try #require(PairedComparison(slower, to: paths))
+    #expect(paired.p < 1e-6)
+    #expect(paired.ratio.interval.low > 1.03 && paired.ratio.interval.high < 1.06)
+    #expect(try #require(MannWhitney(slower, paths)).p > 0.5)
+  }
+
+  @Test func `equal pairs show no difference, and values without a logarithm are not compared`()
+    throws
+  {
+    let equal = try #require(PairedComparison([1, 2, 3], to: [1, 2, 3]))
+    #expect(equal.p == 1 && equal.ratio.value == 1)
+    #expect(PairedComparison([1, 0], to: [1, 1]) == nil)
+    #expect(PairedComparison([1, 2], to: [1]) == nil)
+  }
+
+  @Test func `too few paths, or one that is not positive, give no interval of the mean`() {
+    #expect(meanInterval([1, 2, 3, 4, 5]) == nil)
+    #expect(meanInterval([1, 2, 3, 4, 5, 0]) == nil)
+    #expect(meanInterval([1, 2, 3, 4, 5, 6])?.contains(3.5) == true)
+  }
+}
+
+@Suite(.watched) struct `Modes` {
+  @Test func `two groups with a gap in which the median lies are told apart`() {
+    let found = modes([2.0, 5.5, 2.1, 5.4, 2.2, 5.6, 2.1, 5.5, 2.0, 5.3])
+    #expect(found == [Mode(median: 2.1, forks: 5), Mode(median: 5.5, forks: 5)])
+  }
+
+  @Test(arguments: [
+    [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9], [1, 1, 1, 1, 1, 1, 1, 1, 1, 9],
+    [1, 1, 1, 1, 1, 1.1, 1.1, 1.1, 1.1, 1.1], [5], [],
+  ])
+  func `one group, one fork far away and two that nearly touch are one`(values: [Double]) {
+    #expect(modes(values).isEmpty)
   }
 }

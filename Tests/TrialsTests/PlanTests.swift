@@ -1,7 +1,9 @@
 import Mechanisms
+import Statistics
 import TestSupport
 import Testing
 import Trials
+import Workloads
 
 @Suite(.watched) struct `The plan` {
   @Test(arguments: Scale.allCases)
@@ -26,7 +28,7 @@ import Trials
     let plan = try Plan(Selection())
     for entry in plan.entries where entry.contestants.contains(where: { $0.mechanism != nil }) {
       let reference = try #require(entry.reference)
-      #expect(entry.contestants.count { $0.mechanism == reference } == 2)
+      #expect(entry.contestants.count { $0.mechanism == reference && $0.executor != .lanes } == 2)
       #expect(entry.contestants.count { $0.isAgain } == 1)
     }
   }
@@ -56,12 +58,90 @@ import Trials
     #expect(blocks != other.blocks())
   }
 
-  @Test func `all cells of a workload draw the same tasks, other workloads others`() throws {
+  @Test
+  func `all cells of a workload draw the same tasks in a fork, other workloads and forks others`()
+    throws
+  {
     let plan = try Plan(Selection(scale: .quick))
-    let seeds = Dictionary(grouping: plan.entries.indices) { plan.entries[$0].cell.workload }
-      .mapValues { Set($0.map(plan.seed)) }
-    #expect(seeds.values.allSatisfy { $0.count == 1 })
-    #expect(Set(seeds.values).count == seeds.count)
+    for fork in 1...3 {
+      let seeds = Dictionary(grouping: plan.entries.indices) { plan.entries[$0].cell.workload }
+        .mapValues { Set($0.map { plan.seed(of: $0, fork: fork) }) }
+      #expect(seeds.values.allSatisfy { $0.count == 1 })
+      #expect(Set(seeds.values).count == seeds.count)
+    }
+    #expect(Set((1...100).map { plan.seed(of: 0, fork: $0) }).count == 100)
+  }
+
+  @Test func `every closed loop has its Swift tasks on both executors, beside each other`() throws {
+    let plan = try Plan(Selection())
+    let both = plan.entries.filter { entry in
+      BenchWorkloads.named(entry.cell.workload)?.comparesExecutors == true
+    }
+    #expect(both.count > 10)
+    for entry in both {
+      func names(_ executor: Executor) -> Set<String> {
+        Set(entry.contestants.filter { $0.executor == executor }.compactMap(\.mechanism))
+      }
+      #expect(!names(.lanes).isEmpty)
+      #expect(names(.lanes) == names(.global))
+    }
+  }
+
+  @Test
+  func `on lanes a mechanism is compared with itself on the pool, elsewhere with the reference`()
+    throws
+  {
+    let plan = try Plan(Selection(filter: "hand-off"))
+    let entry = try #require(plan.entries.first)
+    for (index, who) in entry.contestants.enumerated() {
+      let other = entry.reference(of: index).map { entry.contestants[$0] }
+      if who.executor == .lanes {
+        #expect(other == Contestant(mechanism: who.mechanism, executor: .global))
+      } else if who == Contestant(mechanism: "limiter", executor: .global) {
+        #expect(other == nil)
+      } else {
+        #expect(other == Contestant(mechanism: "limiter", executor: .global))
+      }
+    }
+  }
+
+  /// What a default run would publish, computed by the recursion rather than measured: each fork draws
+  /// its own path, and Erlang's formula says what endless paths average.
+  @Test(arguments: [0.5, 0.8, 0.9])
+  func `the open loop's intervals cover the mean in nine of ten runs`(utilisation: Double) throws {
+    let cell = try #require(
+      OpenLoop().cells(.standard, limits: nil).first {
+        $0.utilisation == utilisation && $0.serviceKind == nil
+      }
+    )
+    let service = try #require(cell.service)
+    let servers = try #require(cell.limit)
+    let queue = ErlangQueue(servers: servers, utilisation: utilisation)
+    let truth = try #require(queue.meanWait()) + 1
+    let covering = try (1...40).count { seed in
+      let plan = try Plan(Selection(seed: UInt64(seed), filter: "open-loop.*limiter"))
+      let entry = try #require(plan.entries.firstIndex { $0.cell == cell })
+      let responses = (1...plan.forks).map { fork -> Double in
+        let length = PathLength(cell, budget: plan.scale.budget)
+        let rate = utilisation * Double(servers) * 1e9 / Double(service)
+        let tasks = Workload(
+          count: length.warmUp + length.counted,
+          service: .exponential(mean: service),
+          arrivals: .poisson(perSecond: rate),
+          seed: plan.seed(of: entry, fork: fork)
+        ).tasks()
+        let waits = FCFSRecursion.waits(
+          arrivals: tasks.map(\.arrival),
+          services: tasks.map(\.service),
+          servers: servers
+        )
+        var total: Int64 = 0
+        for place in length.warmUp..<tasks.count { total += tasks[place].service + waits[place] }
+        return Double(total) / Double(length.counted) / Double(service)
+      }
+      return meanInterval(responses)?.contains(truth) == true
+    }
+    #expect(covering >= 36, "\(covering) of 40 cover \(truth)")
   }
 
   @Test func `filters choose by the names that the list prints`() throws {

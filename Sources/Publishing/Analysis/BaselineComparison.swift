@@ -25,8 +25,10 @@ package struct PublishedFigures: Sendable {
 
     static let columns = [
       "workload", "mechanism", "limit", "tasks", "service_kind", "service_dist", "service_ns",
-      "rho_target", "cancel_fraction", "metric", "stat",
+      "rho_target", "cancel_fraction", "executor", "processors", "metric", "stat",
     ]
+    /// What the first schema did not have; its tasks ran on the global pool.
+    static let newColumns: Set<String> = ["executor", "processors"]
     private static let shortNames = [
       "service_kind": "kind", "service_dist": "service", "rho_target": "rho",
       "cancel_fraction": "cancel",
@@ -51,36 +53,61 @@ package struct PublishedFigures: Sendable {
       switch self {
       case .notResults(let missing): "results.csv has no column '\(missing)'"
       case .otherSchema(let found):
-        "results.csv has the schema '\(found)'; this program compares '\(ResultRow.schema)'"
+        "results.csv has the schema '\(found)'; this program compares "
+          + "\(ResultRow.readableSchemas.map { "'\($0)'" }.joined(separator: " and "))"
       }
     }
   }
 
-  /// By figure, one value a fork; only headlines, and only what was valid.
-  package private(set) var values: [Key: [Double]] = [:]
+  /// By figure and fork; only headlines, and only what was valid.
+  private var byFork: [Key: [String: Double]] = [:]
+  /// What everything random in the run derives from.
+  private var seed = ""
+
+  package var keys: Set<Key> { Set(byFork.keys) }
+
+  /// One value a fork.
+  package subscript(_ key: Key) -> [Double] {
+    (byFork[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// The values of a figure in the forks that both runs have, where both drew the same paths in them.
+  fileprivate func paths(_ key: Key, and other: PublishedFigures) -> ([Double], [Double])? {
+    guard BenchWorkloads.named(key.workload)?.drawsPaths == true, seed == other.seed,
+      let here = byFork[key], let there = other.byFork[key]
+    else { return nil }
+    let common = here.keys.filter { there[$0] != nil }.sorted()
+    return (common.compactMap { here[$0] }, common.compactMap { there[$0] })
+  }
 
   package init(csv: String) throws(Failure) {
     let records = CSV.records(csv)
     let header = records.first ?? []
     var columns: [String: Int] = [:]
-    for name in Key.columns + ["schema", "fork", "value", "valid"] {
+    for name in Key.columns + ["schema", "seed", "fork", "value", "valid"]
+    where header.contains(name) || !Key.newColumns.contains(name) {
       guard let index = header.firstIndex(of: name) else { throw .notResults(name) }
       columns[name] = index
     }
-    var byFork: [Key: [String: [Double]]] = [:]
+    var repetitions: [Key: [String: [Double]]] = [:]
     for record in records.dropFirst() where record.count == header.count {
       func cell(_ name: String) -> String { columns[name].map { record[$0] } ?? "" }
-      guard cell("schema") == ResultRow.schema else { throw .otherSchema(found: cell("schema")) }
-      let key = Key(parts: Key.columns.map(cell))
+      guard ResultRow.readableSchemas.contains(cell("schema"))
+      else { throw .otherSchema(found: cell("schema")) }
+      seed = cell("seed")
+      let key = Key(
+        parts: Key.columns.map { name in
+          name == "executor" && columns[name] == nil
+            ? ResultRow.executor(ofEarlier: cell("mechanism")) : cell(name)
+        }
+      )
       guard cell("valid") == "true", let headline = key.headline,
         headline.metric.id == cell("metric"), headline.stat == cell("stat"),
         let value = Double(cell("value"))
       else { continue }
-      byFork[key, default: [:]][cell("fork"), default: []].append(value)
+      repetitions[key, default: [:]][cell("fork"), default: []].append(value)
     }
-    values = byFork.mapValues { forks in
-      forks.sorted { $0.key < $1.key }.compactMap { median($0.value) }
-    }
+    byFork = repetitions.mapValues { $0.compactMapValues(median) }
   }
 }
 
@@ -110,26 +137,49 @@ package struct BaselineComparison: Sendable {
   package let machineDrift: Double?
 
   package init(baseline: PublishedFigures, current: PublishedFigures, seed: UInt64) {
-    let common = current.values.keys.filter { baseline.values[$0] != nil }.sorted()
-    unmatched = Set(current.values.keys).symmetricDifference(baseline.values.keys).count
-    func ratio(_ key: PublishedFigures.Key) -> Ratio? {
-      Ratio.ofMedians(current.values[key] ?? [], to: baseline.values[key] ?? [], seed: seed)
-    }
-    let drift = median(common.filter(\.mechanism.isEmpty).compactMap { ratio($0)?.value })
+    let common = current.keys.intersection(baseline.keys).sorted()
+    unmatched = current.keys.symmetricDifference(baseline.keys).count
+    let drift = median(
+      common.filter(\.mechanism.isEmpty).compactMap {
+        Ratio.ofMedians(current[$0], to: baseline[$0], seed: seed)?.value
+      }
+    )
     machineDrift = drift
 
-    let judged = common.compactMap { key -> (PublishedFigures.Key, Ratio, Double)? in
-      // The second half of a pair is the same code as the first; one of them is enough.
-      guard !key.mechanism.isEmpty, !key.mechanism.hasSuffix("-again"), let ratio = ratio(key),
-        let test = MannWhitney(current.values[key] ?? [], baseline.values[key] ?? [])
-      else { return nil }
-      return (key, ratio, test.p)
+    struct Judged {
+      var key: PublishedFigures.Key
+      var ratio: Ratio
+      var p: Double
+      var leastProbability: Double
     }
-    let corrected = holmCorrected(judged.map(\.2))
-    tooFewForks =
-      common.count { !$0.mechanism.isEmpty && !$0.mechanism.hasSuffix("-again") } - judged.count
+    // The second half of a pair is the same code as the first; one of them is enough.
+    let compared = common.filter { !$0.mechanism.isEmpty && !$0.mechanism.hasSuffix("-again") }
+    let judged = compared.compactMap { key -> Judged? in
+      if let (here, there) = current.paths(key, and: baseline) {
+        return PairedComparison(here, to: there).map { pair in
+          Judged(
+            key: key,
+            ratio: pair.ratio,
+            p: pair.p,
+            leastProbability: here.count < PairedComparison.leastPaths ? 1 : 0
+          )
+        }
+      }
+      let (here, there) = (current[key], baseline[key])
+      guard let test = MannWhitney(here, there),
+        let ratio = Ratio.ofMedians(here, to: there, seed: seed)
+      else { return nil }
+      return Judged(
+        key: key,
+        ratio: ratio,
+        p: test.p,
+        leastProbability: MannWhitney.leastProbability(here.count, there.count)
+      )
+    }
+    let corrected = holmCorrected(judged.map(\.p))
+    tooFewForks = compared.count - judged.count
     lines = zip(judged, corrected).map { judged, probability in
-      let (key, ratio, _) = judged
+      let key = judged.key
       let band = max(
         Self.leastBand,
         Self.pairBand(baseline, key, seed),
@@ -138,14 +188,18 @@ package struct BaselineComparison: Sendable {
       )
       return Line(
         key: key,
-        ratio: ratio,
+        ratio: judged.ratio,
         correctedProbability: probability,
         band: band,
         verdict: Verdict(
-          ratio: ratio,
+          ratio: judged.ratio,
           correctedProbability: probability,
           noise: band,
           lowerIsBetter: key.headline?.metric.better != .higher
+        )
+        .unlessUndecidable(
+          leastProbability: judged.leastProbability,
+          comparisons: corrected.count
         )
       )
     }
@@ -153,6 +207,8 @@ package struct BaselineComparison: Sendable {
 
   package var regressions: [Line] { lines.filter { $0.verdict == .slower } }
   package var improvements: [Line] { lines.filter { $0.verdict == .faster } }
+  /// Those that no difference, however large, could have decided.
+  package var undecidable: [Line] { lines.filter { $0.verdict == .undecidable } }
 
   /// What the A/A pair of the key's cell spans in one run; 0 where it has none.
   private static func pairBand(
@@ -160,12 +216,15 @@ package struct BaselineComparison: Sendable {
     _ key: PublishedFigures.Key,
     _ seed: UInt64
   ) -> Double {
-    for (candidate, values) in figures.values where candidate.mechanism.hasSuffix("-again") {
+    for candidate in figures.keys where candidate.mechanism.hasSuffix("-again") {
       let first = String(candidate.mechanism.dropLast("-again".count))
       // The kind of service may be each mechanism's own, so it is not compared.
       guard candidate.isSameCell(as: key),
-        let base = figures.values[candidate.with(mechanism: first)],
-        let ratio = Ratio.ofMedians(values, to: base, seed: seed)
+        let ratio = Ratio.ofMedians(
+          figures[candidate],
+          to: figures[candidate.with(mechanism: first)],
+          seed: seed
+        )
       else { continue }
       return NoiseFloor(ratio: ratio).band
     }
@@ -187,7 +246,13 @@ package struct BaselineComparison: Sendable {
         ]
       }
     )
-    text += "  \(lines.count - moved.count) within the noise"
+    text += "  \(lines.count - moved.count - undecidable.count) within the noise"
+    if !undecidable.isEmpty {
+      text +=
+        " · \(undecidable.count) undecidable: so few forks cannot tell even a large difference "
+        + "from chance among so many comparisons; measure both runs with --forks 10, or compare less "
+        + "with --filter"
+    }
     if let machineDrift {
       text += " · the machine itself moved by \(Quantity.digits(machineDrift))"
     }
@@ -199,7 +264,7 @@ package struct BaselineComparison: Sendable {
 
 extension PublishedFigures.Key {
   fileprivate func isSameCell(as other: Self) -> Bool {
-    let ignored: Set<String> = ["mechanism", "service_kind"]
+    let ignored: Set<String> = ["mechanism", "service_kind", "executor"]
     return zip(Self.columns, zip(parts, other.parts)).allSatisfy { column, parts in
       ignored.contains(column) || parts.0 == parts.1
     }

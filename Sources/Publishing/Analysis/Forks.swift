@@ -27,8 +27,8 @@ package struct FigureKey: Hashable, Sendable {
 
 /// The figures of all forks, one value a fork.
 package struct ForkFigures: Sendable {
-  /// By figure, the values of the valid forks, in the order of the forks.
-  package private(set) var values: [FigureKey: [Double]] = [:]
+  /// By figure and fork, the values that count.
+  private var byFork: [FigureKey: [Int: Double]] = [:]
   /// In the order in which they first appeared, which is the order of the trials' reports.
   package private(set) var keys: [FigureKey] = []
 
@@ -37,7 +37,7 @@ package struct ForkFigures: Sendable {
   ///
   /// A trial with several repetitions contributes their median.
   package init(_ records: [BlockRecord]) {
-    var byFork: [FigureKey: [Int: [Double]]] = [:]
+    var repetitions: [FigureKey: [Int: [Double]]] = [:]
     for (record, trial) in Self.countedTrials(records) {
       for measure in trial.report.measures {
         let key = FigureKey(
@@ -46,17 +46,27 @@ package struct ForkFigures: Sendable {
           metric: measure.metric,
           stat: measure.stat
         )
-        if byFork[key] == nil { keys.append(key) }
-        byFork[key, default: [:]][record.fork, default: []].append(measure.value)
+        if repetitions[key] == nil { keys.append(key) }
+        repetitions[key, default: [:]][record.fork, default: []].append(measure.value)
       }
     }
-    values = byFork.mapValues { forks in
-      forks.sorted { $0.key < $1.key }.compactMap { median($0.value) }
-    }
+    byFork = repetitions.mapValues { $0.compactMapValues(median) }
+  }
+
+  /// The values of the valid forks, in the order of the forks.
+  package subscript(_ key: FigureKey) -> [Double] {
+    (byFork[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
   }
 
   package subscript(_ entry: Int, _ contestant: Int, _ headline: Headline) -> [Double] {
-    values[FigureKey(entry, contestant, headline)] ?? []
+    self[FigureKey(entry, contestant, headline)]
+  }
+
+  /// The values of two figures in the forks that have both.
+  func pairs(_ one: FigureKey, _ other: FigureKey) -> ([Double], [Double]) {
+    let (first, second) = (byFork[one] ?? [:], byFork[other] ?? [:])
+    let common = first.keys.filter { second[$0] != nil }.sorted()
+    return (common.compactMap { first[$0] }, common.compactMap { second[$0] })
   }
 
   /// The records whose figures count: undisturbed, and the latest of their fork and cell.

@@ -59,4 +59,24 @@ package struct MergedHistograms: Sendable {
     }
     return steps
   }
+
+  /// The counts in buckets that do not depend on the data, ascending; only those that hold something.
+  ///
+  /// Up to 15 a bucket is a whole number, from there on there are eight to each doubling.
+  package func buckets(_ key: Key) -> [(range: ClosedRange<UInt64>, count: UInt64)] {
+    guard let histogram = histograms[key] else { return [] }
+    var counts: [UInt64: UInt64] = [:]
+    for step in histogram.recordedValues() {
+      counts[Self.bucket(of: step.value).lowerBound, default: 0] += step.count
+    }
+    return counts.sorted { $0.key < $1.key }.map { (Self.bucket(of: $0.key), $0.value) }
+  }
+
+  /// The bucket that a value lies in.
+  package static func bucket(of value: UInt64) -> ClosedRange<UInt64> {
+    let digits = UInt64.bitWidth - value.leadingZeroBitCount
+    let shift = max(0, digits - 4)
+    let low = (value >> shift) << shift
+    return low...(low + (1 << shift) - 1)
+  }
 }

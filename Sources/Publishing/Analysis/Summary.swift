@@ -10,11 +10,18 @@ package struct Summary: Sendable {
     package var stat: String
     /// How many forks count.
     package var forks: Int
+    /// Of the forks; where every fork has a path of its own, their mean.
     package var median: Double
     /// At 95 %; nil with fewer than six forks.
     package var interval: Interval?
     /// Nil for figures nothing is compared by, and for the reference itself.
     package var comparison: Comparison?
+    /// How the bodies spent their service time.
+    package var serviceKind: String?
+    /// Whether `median` is the mean over paths.
+    package var isMean: Bool
+    /// The two groups that the forks fall into; empty where they are one.
+    package var modes: [Mode]
   }
 
   /// One contestant against the reference of its cell.
@@ -23,6 +30,10 @@ package struct Summary: Sendable {
     package var ratio: Ratio?
     package var probability: Double
     package var correctedProbability: Double
+    /// The smallest probability that so many forks can give.
+    package var leastProbability: Double
+    /// Whether on either side too few visits waited.
+    package var nobodyWaited = false
     package var verdict: Verdict
   }
 
@@ -35,6 +46,9 @@ package struct Summary: Sendable {
   package let blocks: Int
   /// Broken promises, each once, as lines for people.
   package let violations: [String]
+  /// Figures that came out the same in every fork and should not have, as lines for people; among the
+  /// violations.
+  package let constants: [String]
   /// Entries of which too few forks are left to say anything.
   package let tooNoisy: [Int]
 
@@ -48,32 +62,42 @@ package struct Summary: Sendable {
     var noise: [Int: NoiseFloor] = [:]
     var comparisons: [FigureKey: Comparison] = [:]
     for (index, entry) in plan.entries.enumerated() {
-      guard let reference = entry.reference,
-        let headline = entry.headline,
-        let first = entry.contestants.firstIndex(where: {
-          $0.mechanism == reference && !$0.isAgain
-        })
-      else { continue }
-      let base = figures[index, first, headline]
-      for (contestant, who) in entry.contestants.enumerated() where contestant != first {
-        let values = figures[index, contestant, headline]
-        guard let test = MannWhitney(values, base) else { continue }
-        let ratio = Ratio.ofMedians(values, to: base, seed: plan.seed &+ UInt64(index))
-        if who.isAgain { noise[index] = ratio.map(NoiseFloor.init) }
-        comparisons[FigureKey(index, contestant, headline)] = Comparison(
-          reference: reference,
-          ratio: ratio,
-          probability: test.p,
-          correctedProbability: test.p,
-          verdict: .inconclusive
-        )
+      guard let workload = BenchWorkloads.named(entry.cell.workload) else { continue }
+      for contestant in entry.contestants.indices {
+        guard let reference = entry.reference(of: contestant) else { continue }
+        for headline in workload.compared {
+          let key = FigureKey(index, contestant, headline)
+          let base = FigureKey(index, reference, headline)
+          guard let comparison = Self.compare(key, base, figures, workload, plan) else { continue }
+          comparisons[key] = comparison
+          if entry.contestants[contestant].isAgain, headline == workload.headline {
+            let varies = [key, base].allSatisfy { Set(figures[$0]).count > 1 }
+            noise[index] = comparison.ratio.map { NoiseFloor(ratio: $0, varies: varies) }
+          }
+        }
       }
+    }
+    let typical = median(noise.values.filter(\.varies).map(\.distance)) ?? 0
+    noise = noise.mapValues { pair in
+      var pair = pair
+      pair.typical = typical
+      return pair
     }
     Self.judge(&comparisons, noise: noise, plan)
     self.noise = noise
+
+    var kinds: [FigureKey: String] = [:]
+    for (record, trial) in ForkFigures.countedTrials(records) {
+      let key = FigureKey(entry: record.entry, contestant: trial.contestant, metric: "", stat: "")
+      kinds[key] = kinds[key] ?? trial.report.serviceKind
+    }
     var byKey: [FigureKey: Line] = [:]
     lines = figures.keys.compactMap { key in
-      guard let values = figures.values[key], let middle = median(values) else { return nil }
+      let values = figures[key]
+      let cell = plan.entries[key.entry].cell
+      let isMean = BenchWorkloads.named(cell.workload)?.drawsPaths == true
+      guard let middle = isMean ? mean(values) : median(values) else { return nil }
+      let who = FigureKey(entry: key.entry, contestant: key.contestant, metric: "", stat: "")
       let line = Line(
         entry: key.entry,
         contestant: key.contestant,
@@ -81,25 +105,87 @@ package struct Summary: Sendable {
         stat: key.stat,
         forks: values.count,
         median: middle,
-        interval: medianInterval(values),
-        comparison: comparisons[key]
+        interval: isMean ? meanInterval(values) : medianInterval(values),
+        comparison: comparisons[key],
+        serviceKind: kinds[who] ?? cell.serviceKind,
+        isMean: isMean,
+        modes: isMean ? [] : modes(values)
       )
       byKey[key] = line
       return line
     }
     self.byKey = byKey
 
+    // A figure with nothing of the measured in it comes out the same every time.
+    constants = figures.keys.compactMap { key in
+      let values = figures[key]
+      guard values.count >= Self.forksOfConstants, let value = values.first,
+        values.allSatisfy({ $0 == value }),
+        Metric.named[key.metric]?.mayRepeat(key.stat, value) == false
+      else { return nil }
+      let entry = plan.entries[key.entry]
+      return
+        "\(Plan.name(entry.cell, entry.contestants[key.contestant])): \(key.metric) \(key.stat) "
+        + "is \(value) in all of \(values.count) forks, so it is a constant and no measurement"
+    }
+
     var said: Set<String> = []
-    violations = records.flatMap { record in
-      record.trials.flatMap { trial in
-        let entry = plan.entries[record.entry]
-        let who = Plan.name(entry.cell, entry.contestants[trial.contestant])
-        return trial.report.violations.map { "\(who): \($0)" }
-      }
-    }.filter { said.insert($0).inserted }
+    violations =
+      records.flatMap { record in
+        record.trials.flatMap { trial in
+          let entry = plan.entries[record.entry]
+          let who = Plan.name(entry.cell, entry.contestants[trial.contestant])
+          return trial.report.violations.map { "\(who): \($0)" }
+        }
+      }.filter { said.insert($0).inserted } + constants
 
     let counted = Dictionary(grouping: ForkFigures.counted(records), by: \.entry)
     tooNoisy = plan.entries.indices.filter { (counted[$0]?.count ?? 0) * 2 < plan.forks }
+  }
+
+  /// Nil where one of the two was not measured.
+  private static func compare(
+    _ key: FigureKey,
+    _ base: FigureKey,
+    _ figures: ForkFigures,
+    _ workload: any BenchWorkload,
+    _ plan: Plan
+  ) -> Comparison? {
+    let entry = plan.entries[key.entry]
+    var comparison = Comparison(
+      reference: entry.contestants[base.contestant].name ?? "",
+      ratio: nil,
+      probability: 1,
+      correctedProbability: 1,
+      leastProbability: 0,
+      verdict: .inconclusive
+    )
+    if workload.drawsPaths {
+      let (subject, reference) = figures.pairs(key, base)
+      guard !subject.isEmpty else { return nil }
+      let paths = PairedComparison(subject, to: reference)
+      comparison.ratio = paths?.ratio
+      comparison.probability = paths?.p ?? 1
+      comparison.leastProbability = subject.count < PairedComparison.leastPaths ? 1 : 0
+    } else {
+      let (subject, reference) = (figures[key], figures[base])
+      guard let test = MannWhitney(subject, reference) else { return nil }
+      comparison.ratio = Ratio.ofMedians(
+        subject,
+        to: reference,
+        seed: plan.seed &+ UInt64(key.entry)
+      )
+      comparison.probability = test.p
+      comparison.leastProbability = MannWhitney.leastProbability(subject.count, reference.count)
+    }
+    comparison.correctedProbability = comparison.probability
+    if workload.needsWaiting {
+      let shares = [key, base].compactMap {
+        median(figures[$0.entry, $0.contestant, Headline(.waited, "mean")])
+      }
+      comparison.nobodyWaited = shares.contains { $0 < leastWaitedPercent }
+    }
+    return comparison
   }
 
   /// Corrects the probabilities of the whole run together, then judges.
@@ -112,24 +198,47 @@ package struct Summary: Sendable {
     let judged = comparisons.keys.filter {
       !plan.entries[$0.entry].contestants[$0.contestant].isAgain
     }
-    .sorted { ($0.entry, $0.contestant) < ($1.entry, $1.contestant) }
+    .sorted { ($0.entry, $0.contestant, $0.stat) < ($1.entry, $1.contestant, $1.stat) }
     let corrected = holmCorrected(judged.compactMap { comparisons[$0]?.probability })
     for (key, probability) in zip(judged, corrected) {
       guard var comparison = comparisons[key] else { continue }
       comparison.correctedProbability = probability
-      comparison.verdict = Verdict(
-        ratio: comparison.ratio,
-        correctedProbability: probability,
-        noise: noise[key.entry]?.band ?? .infinity,
-        lowerIsBetter: Metric.named[key.metric]?.better != .higher
-      )
+      if comparison.nobodyWaited {
+        comparison.verdict = .incomparable
+      } else {
+        comparison.verdict = Verdict(
+          ratio: comparison.ratio,
+          correctedProbability: probability,
+          noise: noise[key.entry]?.band ?? .infinity,
+          lowerIsBetter: Metric.named[key.metric]?.better != .higher
+        )
+        .unlessUndecidable(
+          leastProbability: comparison.leastProbability,
+          comparisons: judged.count
+        )
+      }
       comparisons[key] = comparison
     }
   }
 
+  /// From so many equal forks on, a figure is taken for a constant.
+  package static let forksOfConstants = 5
+  /// Below this share of visits that waited, in percent, limiters are not compared.
+  package static let leastWaitedPercent = 90.0
+
   /// The line of a figure, if it was measured.
   package func line(_ entry: Int, _ contestant: Int, _ headline: Headline) -> Line? {
-    byKey[FigureKey(entry, contestant, headline)]
+    line(entry, contestant, headline.metric.id, headline.stat)
+  }
+
+  func line(_ entry: Int, _ contestant: Int, _ metric: String, _ stat: String) -> Line? {
+    byKey[FigureKey(entry: entry, contestant: contestant, metric: metric, stat: stat)]
+  }
+
+  /// The A/A pairs whose figures vary, and those of them that agree: a constant always agrees.
+  package var pairs: (agreeing: Int, all: Int) {
+    let varying = noise.values.filter(\.varies)
+    return (varying.count(where: \.agrees), varying.count)
   }
 
   /// The headline figures of a cell, best first; nil where nothing is compared.

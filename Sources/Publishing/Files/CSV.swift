@@ -14,8 +14,8 @@ package enum CSV {
   }
 
   private static func quoted(_ cell: String) -> String {
-    // Unicode treats CR LF as one character, so look at the scalars.
-    let needsQuotes = cell.unicodeScalars.contains { ",\"\r\n".unicodeScalars.contains($0) }
+    // Unicode treats CR LF as one character, so look at the bytes: a comma, a quote, CR, LF.
+    let needsQuotes = cell.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0D || $0 == 0x0A }
     guard needsQuotes else { return cell }
     let doubled = cell.split(separator: "\"", omittingEmptySubsequences: false)
     return "\"" + doubled.joined(separator: "\"\"") + "\""

@@ -1,29 +1,25 @@
 internal import Trials
 
-/// `histograms.csv`: the spectrum of every latency, all forks together.
+/// `histograms.csv`: every latency of all forks that count, in buckets.
+///
+/// The buckets are the same in every run, eight to a doubling, so that those of two histograms can be
+/// added up.
 extension RunFiles {
-  static let histogramSchema = "bench-histograms/1"
-
-  static let histogramColumns = [
-    "schema", "run_id", "workload", "mechanism", "limit", "tasks", "service_kind", "service_dist",
-    "rho_target", "metric", "unit", "percentile", "value", "count_at_or_below", "total",
-  ]
+  static let histogramColumns =
+    ["schema"] + keyColumns + ["metric", "unit", "bucket_low", "bucket_high", "count"]
 
   func histogramTable() -> String {
     let rows = histograms.keys.flatMap { key -> [[String]] in
-      let entry = plan.entries[key.entry]
-      let cell = entry.cell
-      let metric = Metric.named[key.metric]
-      let head = [
-        Self.histogramSchema, runID, cell.workload, entry.contestants[key.contestant].label ?? "",
-        CSV.number(cell.limit), CSV.number(cell.tasks), cell.serviceKind ?? "",
-        cell.serviceDistribution ?? "", CSV.number(cell.utilisation), key.metric,
-        metric?.unit ?? "",
-      ]
-      return histograms.spectrum(key).map { step in
+      let line = summary.line(key.entry, key.contestant, key.metric, "mean")
+      let head =
+        ["bench-histograms/2"]
+        + keyCells(key.entry, key.contestant, serviceKind: line?.serviceKind) + [
+          key.metric, Metric.named[key.metric]?.unit ?? "",
+        ]
+      return histograms.buckets(key).map { bucket in
         head + [
-          CSV.number(step.percentile), CSV.number(step.value), CSV.number(step.count),
-          CSV.number(step.total),
+          CSV.number(bucket.range.lowerBound), CSV.number(bucket.range.upperBound),
+          CSV.number(bucket.count),
         ]
       }
     }

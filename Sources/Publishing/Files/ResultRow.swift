@@ -1,3 +1,4 @@
+internal import Mechanisms
 package import Trials
 
 /// One measured value with everything needed to read it: a row of `results.csv`.
@@ -6,6 +7,7 @@ package struct ResultRow: Hashable, Sendable {
   package var cell: Cell
   /// The contestant's label; nil where no mechanism was measured.
   package var mechanism: String?
+  package var executor: Executor?
   package var serviceKind: String?
   package var achievedUtilisation: Double?
   package var seed: UInt64
@@ -18,14 +20,22 @@ package struct ResultRow: Hashable, Sendable {
   /// Why the value must not be used; nil where it may.
   package var invalidReason: String?
 
-  package static let schema = "bench-results/1"
+  package static let schema = "bench-results/2"
+  /// The first knew neither executors nor processors.
+  package static let readableSchemas = ["bench-results/1", schema]
+
+  /// What a row of the first schema would have in the column `executor`.
+  package static func executor(ofEarlier label: String) -> String {
+    let id = label.hasSuffix("-again") ? String(label.dropLast("-again".count)) : label
+    return Catalogue.entry(id)?.profile.clock == .any ? Executor.global.rawValue : ""
+  }
 
   /// The columns, in this order; scripts rely on them.
   package static let columns = [
     "schema", "run_id", "workload", "mechanism", "limit", "tasks", "loop", "arrivals",
     "service_kind", "service_dist", "service_ns", "rho_target", "rho_achieved", "cancel_fraction",
     "seed", "block", "order_in_block", "fork", "rep", "metric", "stat", "unit", "better", "value",
-    "n", "foreign_cpu_pct", "valid", "invalid_reason",
+    "n", "foreign_cpu_pct", "valid", "invalid_reason", "executor", "processors",
   ]
 
   package var cells: [String] {
@@ -40,6 +50,7 @@ package struct ResultRow: Hashable, Sendable {
       metric?.unit ?? "", metric?.better.rawValue ?? "", CSV.number(measure?.value),
       CSV.number(measure?.count), CSV.number(foreignPercent.map(Self.twoDecimals)),
       invalidReason == nil ? "true" : "false", invalidReason ?? "",
+      executor?.rawValue ?? "", CSV.number(cell.processors),
     ]
   }
 

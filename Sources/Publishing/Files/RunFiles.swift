@@ -18,21 +18,23 @@ package struct RunFiles {
 
   /// The files that every run has; the plots come with what was measured.
   package static let names = [
-    "results.csv", "summary.csv", "histograms.csv", "series.csv", "env.json", "benchmarks.txt",
-    "report.html",
+    "results.csv", "summary.csv", "histograms.csv", "series.csv", "stamps.csv", "env.json",
+    "benchmarks.txt", "report.html",
   ]
 
   /// Everything that goes into the run folder.
   package func all(_ environment: EnvironmentRecord) throws -> [(name: String, text: String)] {
-    let plots = RunPlots(self).all
+    let drawing = RunPlots(self)
+    let plots = drawing.all
     return [
       ("results.csv", results()),
       ("summary.csv", summaryTable()),
       ("histograms.csv", histogramTable()),
       ("series.csv", seriesTable()),
+      ("stamps.csv", stampTable()),
       ("env.json", try environment.json()),
       ("benchmarks.txt", benchstatText(environment)),
-      ("report.html", HTMLReport(self, environment, plots: plots).text),
+      ("report.html", HTMLReport(self, environment, drawing, plots: plots).text),
     ] + plots.map { ($0.file, $0.svg) }
   }
 
@@ -54,6 +56,7 @@ package struct RunFiles {
             runID: runID,
             cell: entry.cell,
             mechanism: entry.contestants[trial.contestant].label,
+            executor: entry.contestants[trial.contestant].executor,
             serviceKind: trial.report.serviceKind,
             achievedUtilisation: trial.report.achievedUtilisation,
             seed: plan.seed,

@@ -2,26 +2,21 @@ internal import Trials
 
 /// `series.csv`: figures over time, such as the threads of a trial.
 extension RunFiles {
-  static let seriesSchema = "bench-series/1"
-
-  static let seriesColumns = [
-    "schema", "run_id", "workload", "mechanism", "limit", "tasks", "fork", "metric", "unit",
-    "time_ns", "value",
-  ]
+  static let seriesColumns =
+    ["schema"] + keyColumns + ["fork", "metric", "unit", "time_ns", "value"]
 
   func seriesTable() -> String {
     let rows = ForkFigures.counted(records).flatMap { record in
       record.trials.flatMap { trial -> [[String]] in
-        let entry = plan.entries[record.entry]
+        let head =
+          ["bench-series/2"]
+          + keyCells(record.entry, trial.contestant, serviceKind: trial.report.serviceKind)
         return trial.report.series.flatMap { series in
           // Only where the value changes: between two rows it stays what it was.
           series.changes.map { change in
-            [
-              Self.seriesSchema, runID, entry.cell.workload,
-              entry.contestants[trial.contestant].label ?? "", CSV.number(entry.cell.limit),
-              CSV.number(entry.cell.tasks), String(record.fork), series.metric,
-              Metric.named[series.metric]?.unit ?? "", String(change.time),
-              CSV.number(change.value),
+            head + [
+              String(record.fork), series.metric, Metric.named[series.metric]?.unit ?? "",
+              String(change.time), CSV.number(change.value),
             ]
           }
         }

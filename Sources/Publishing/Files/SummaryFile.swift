@@ -4,13 +4,15 @@ internal import Trials
 
 /// The summary as a table and as JSON Lines: the same lines, the same names.
 extension RunFiles {
-  static let summarySchema = "bench-summary/1"
+  static let summarySchema = "bench-summary/2"
 
   static let summaryColumns = [
     "schema", "run_id", "workload", "mechanism", "limit", "tasks", "arrivals", "service_kind",
     "service_dist", "service_ns", "rho_target", "cancel_fraction", "metric", "stat", "unit",
     "better", "forks", "median", "ci95_low", "ci95_high", "reference", "ratio", "ratio_ci99_low",
     "ratio_ci99_high", "p", "p_holm", "noise_pct", "verdict",
+    "executor", "processors", "over_forks", "waited_pct", "mode_low", "mode_low_forks", "mode_high",
+    "mode_high_forks",
   ]
 
   /// `summary.csv`: each figure over its forks.
@@ -76,7 +78,7 @@ extension RunFiles {
     return [
       .text(Self.summarySchema), .text(runID), .text(cell.workload),
       SummaryCell(entry.contestants[line.contestant].label), SummaryCell(cell.limit),
-      SummaryCell(cell.tasks), SummaryCell(cell.arrivals), SummaryCell(cell.serviceKind),
+      SummaryCell(cell.tasks), SummaryCell(cell.arrivals), SummaryCell(line.serviceKind),
       SummaryCell(cell.serviceDistribution), SummaryCell(cell.service),
       SummaryCell(cell.utilisation), SummaryCell(cell.cancelFraction), .text(line.metric),
       .text(line.stat), SummaryCell(metric?.unit), SummaryCell(metric?.better.rawValue),
@@ -87,6 +89,11 @@ extension RunFiles {
       SummaryCell(comparison?.correctedProbability),
       SummaryCell(comparison == nil ? nil : summary.noise[line.entry].map { $0.band * 100 }),
       SummaryCell(comparison?.verdict.rawValue),
+      SummaryCell(entry.contestants[line.contestant].executor?.rawValue),
+      SummaryCell(cell.processors), .text(line.isMean ? "mean" : "median"),
+      SummaryCell(summary.line(line.entry, line.contestant, Headline(.waited, "mean"))?.median),
+      SummaryCell(line.modes.first?.median), SummaryCell(line.modes.first?.forks),
+      SummaryCell(line.modes.last?.median), SummaryCell(line.modes.last?.forks),
     ]
   }
 }

@@ -1,4 +1,5 @@
 internal import Statistics
+internal import Trials
 
 /// Curves over two axes, each with its name at its end.
 struct LinePlot {
@@ -6,6 +7,7 @@ struct LinePlot {
     var name: String
     /// A style class of the palette; nil draws it as theory: dashed, in the colour of the text.
     var style: String?
+    var mechanism: String?
     var points: [(x: Double, y: Double)]
     /// Where known, how sure each point is.
     var intervals: [Interval?] = []
@@ -14,8 +16,13 @@ struct LinePlot {
     var isStepped = false
 
     /// One of a mechanism, in its colour.
-    static func of(_ mechanism: String?, _ points: [(x: Double, y: Double)]) -> Curve {
-      Curve(name: mechanism ?? "", style: Palette.style(of: mechanism), points: points)
+    static func of(_ contestant: Contestant, _ points: [(x: Double, y: Double)]) -> Curve {
+      Curve(
+        name: contestant.name ?? "",
+        style: Palette.style(of: contestant.mechanism),
+        mechanism: contestant.mechanism,
+        points: points
+      )
     }
   }
 
@@ -89,7 +96,7 @@ struct LinePlot {
   }
 
   private func draw(_ curve: Curve, _ svg: inout SVG) {
-    svg.group(curve.style ?? "", title: curve.name) { svg in
+    svg.group(curve.style ?? "", title: curve.name, mechanism: curve.mechanism) { svg in
       var points = curve.points.compactMap(place)
       if curve.isStepped {
         points = points.enumerated().flatMap { index, point in
@@ -126,7 +133,7 @@ struct LinePlot {
         at.y = other.y + 14
       }
       taken.append(at)
-      svg.group(curve.style ?? "", title: nil) { svg in
+      svg.group(curve.style ?? "", title: nil, mechanism: curve.mechanism) { svg in
         svg.text(curve.name, at: at, class: "name")
       }
     }
@@ -147,7 +154,7 @@ struct LinePlot {
       floor = heights[index] - gap
     }
     for (end, height) in zip(ends, heights) {
-      svg.group(end.curve.style ?? "", title: nil) { svg in
+      svg.group(end.curve.style ?? "", title: nil, mechanism: end.curve.mechanism) { svg in
         svg.line(
           SVG.Point(x: end.end.x + 4, y: end.end.y),
           SVG.Point(x: Self.frame.right + 16, y: height),

@@ -1,4 +1,5 @@
 internal import Mechanisms
+internal import Trials
 
 /// The colours of the plots, one a mechanism, the same in every plot of every run.
 ///
@@ -7,7 +8,7 @@ internal import Mechanisms
 enum Palette {
   /// The style class of a mechanism; mechanisms beyond the palette, and specimens, share the last one.
   static func style(of mechanism: String?) -> String {
-    let index = Catalogue.mechanisms.firstIndex { $0.id == mechanism }
+    let index = Contestants.mechanisms.firstIndex { $0.id == mechanism }
     return "c\(index.map { min($0, colours.count - 1) } ?? colours.count - 1)"
   }
 

@@ -5,6 +5,7 @@ struct RowPlot {
   struct Row {
     var name: String
     var style: String
+    var mechanism: String?
     var values: [Double]
     var middle: Double?
     var interval: Interval?
@@ -96,7 +97,7 @@ struct RowPlot {
     }
     for (index, row) in panel.rows.enumerated() {
       let y = top + (Double(index) + 0.5) * Self.rowHeight
-      svg.group(row.style, title: "\(row.name): \(row.note)") { svg in
+      svg.group(row.style, title: "\(row.name): \(row.note)", mechanism: row.mechanism) { svg in
         svg.text(row.name, at: SVG.Point(x: Self.left - 10, y: y + 4), anchor: .end, class: "name")
         if let interval = row.interval, let low = at(interval.low), let high = at(interval.high) {
           svg.line(SVG.Point(x: low, y: y), SVG.Point(x: max(high, low + 1), y: y), class: "range")

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Statistics
 internal import Trials
 
@@ -33,35 +34,49 @@ package struct RunPlots {
   /// Every fork's figure, so that the reader sees what the medians were made from.
   private func forkDots() -> [Plot] {
     ["uncontended", "hand-off", "contended-yield"].compactMap { workload in
-      let panels = entries(of: workload).compactMap { index, entry in
-        panel(index, entry) { contestant, headline in
-          let values = figures[index, contestant, headline]
-          guard let middle = median(values) else { return nil }
-          return (
-            values: values, middle: middle, interval: nil,
-            note: Quantity.text(middle, unit: headline.metric.unit)
-          )
-        }
+      forks(workload, entries(of: workload)).map { svg in
+        Plot(
+          file: "forks-\(workload).svg",
+          caption: Self.forksCaption,
+          svg: svg,
+          workload: workload
+        )
       }
-      guard !panels.isEmpty else { return nil }
-      let plot = RowPlot(
-        title: "\(workload): every fork",
-        subtitle: "a dot is one process, the ring their median",
-        axisLabel: "time for one operation",
-        unit: "ns",
-        spacing: .logarithmic,
-        panels: panels,
-        mark: nil,
-        sharesAxis: false
-      )
-      return Plot(
-        file: "forks-\(workload).svg",
-        caption:
-          "Each dot is one process. Dots far from their ring are what the intervals are for.",
-        svg: plot.svg,
-        workload: workload
-      )
     }
+  }
+
+  static let forksCaption =
+    "Each dot is one process, the ring the middle of them. Dots far from their ring are what the "
+    + "intervals are for."
+
+  /// Every fork of one cell.
+  func forks(of index: Int) -> String? {
+    forks(plan.entries[index].cell.workload, [(index, plan.entries[index])])
+  }
+
+  private func forks(_ workload: String, _ entries: [(Int, Plan.Entry)]) -> String? {
+    guard let headline = BenchWorkloads.named(workload)?.headline else { return nil }
+    let panels = entries.compactMap { index, entry in
+      panel(index, entry) { contestant, headline in
+        let values = figures[index, contestant, headline]
+        guard let line = summary.line(index, contestant, headline) else { return nil }
+        return (
+          values: values, middle: line.median, interval: nil,
+          note: Quantity.text(line.median, unit: headline.metric.unit)
+        )
+      }
+    }
+    guard !panels.isEmpty else { return nil }
+    return RowPlot(
+      title: "\(workload): every fork",
+      subtitle: "a dot is one process, the ring their middle",
+      axisLabel: "\(headline.label), in \(headline.metric.unit)",
+      unit: headline.metric.unit,
+      spacing: .logarithmic,
+      panels: panels,
+      mark: nil,
+      sharesAxis: false
+    ).svg
   }
 
   /// How many times the reference's figure, with the noise band.
@@ -71,9 +86,7 @@ package struct RunPlots {
       let panels = entries(of: workload).compactMap { index, entry in
         panel(index, entry, band: summary.noise[index]?.interval) { contestant, headline in
           guard let line = summary.line(index, contestant, headline) else { return nil }
-          if let reference = entry.reference,
-            entry.contestants[contestant].mechanism == reference
-          {
+          if entry.reference(of: contestant) == nil {
             return (values: [], middle: 1, interval: nil, note: "reference")
           }
           guard let comparison = line.comparison, let ratio = comparison.ratio else { return nil }
@@ -126,11 +139,12 @@ package struct RunPlots {
     let rows = entry.compared
       .compactMap { contestant -> (RowPlot.Row, Double)? in
         guard let figures = row(contestant, headline) else { return nil }
-        let name = entry.contestants[contestant].mechanism ?? entry.cell.workload
+        let name = entry.contestants[contestant].name ?? entry.cell.workload
         return (
           RowPlot.Row(
             name: name,
             style: Palette.style(of: entry.contestants[contestant].mechanism),
+            mechanism: entry.contestants[contestant].mechanism,
             values: figures.values,
             middle: figures.middle,
             interval: figures.interval,
@@ -251,7 +265,7 @@ package struct RunPlots {
         let steps = files.histograms.spectrum(key).filter { $0.percentile < 100 }
         guard !steps.isEmpty else { return nil }
         var curve = LinePlot.Curve.of(
-          entry.contestants[contestant].mechanism,
+          entry.contestants[contestant],
           steps.map { ($0.percentile / 100, Double($0.value)) }
         )
         curve.hasMarkers = false
@@ -368,7 +382,7 @@ package struct RunPlots {
           let rate = median(figures[index, contestant, Headline(.throughput, "mean")]),
           let tail = median(figures[index, contestant, Headline(.waiting, "p99")])
         else { return nil }
-        return .of(entry.contestants[contestant].mechanism, [(rate, tail)])
+        return .of(entry.contestants[contestant], [(rate, tail)])
       }
       let plot = LinePlot(
         title: "Throughput against the 99th percentile of the wait",
@@ -397,7 +411,7 @@ package struct RunPlots {
         .compactMap { trial -> LinePlot.Curve? in
           guard let series = trial.report.series.first else { return nil }
           var curve = LinePlot.Curve.of(
-            entry.contestants[trial.contestant].mechanism,
+            entry.contestants[trial.contestant],
             series.changes.map { (Double($0.time), $0.value) }
           )
           (curve.hasMarkers, curve.isStepped) = (false, true)
@@ -445,11 +459,11 @@ package struct RunPlots {
     for (index, entry) in entries {
       guard let x = position(entry.cell) else { continue }
       for (contestant, who) in entry.contestants.enumerated() where !who.isAgain {
-        guard let mechanism = who.mechanism, let line = summary.line(index, contestant, headline)
+        guard let mechanism = who.name, let line = summary.line(index, contestant, headline)
         else { continue }
         if curves[mechanism] == nil {
           order.append(mechanism)
-          curves[mechanism] = .of(mechanism, [])
+          curves[mechanism] = .of(who, [])
         }
         curves[mechanism]?.points.append((x, line.median))
         curves[mechanism]?.intervals.append(line.interval)
@@ -467,4 +481,9 @@ package struct RunPlots {
 extension NoiseFloor {
   /// The band around 1.
   var interval: Interval { Interval(low: 1 / (1 + band), high: 1 + band) }
+}
+
+extension Headline {
+  /// For people, `hand off, p50`; the name may break at its spaces.
+  var label: String { "\(metric.id.replacingOccurrences(of: "_", with: " ")), \(stat)" }
 }

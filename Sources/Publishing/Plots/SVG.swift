@@ -34,10 +34,18 @@ struct SVG {
   }
 
   /// A group whose drawing says `title` when the pointer rests on it.
-  mutating func group(_ name: String, title: String?, _ draw: (inout SVG) -> Void) {
+  ///
+  /// Of a mechanism, it carries its name, by which the report finds it.
+  mutating func group(
+    _ name: String,
+    title: String?,
+    mechanism: String? = nil,
+    _ draw: (inout SVG) -> Void
+  ) {
     var inner = SVG()
     draw(&inner)
-    body += "<g class=\"\(name)\">"
+    let owner = mechanism.map { " data-m=\"\(XMLText.escaped($0))\"" } ?? ""
+    body += "<g class=\"\(name)\"\(owner)>"
     if let title { body += "<title>\(XMLText.escaped(title))</title>" }
     body += "\n\(inner.body)</g>\n"
   }
@@ -59,12 +67,15 @@ struct SVG {
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.number(width)) \(Self.number(height))" \
     width="\(Self.number(width))" height="\(Self.number(height))" role="img" \
     aria-label="\(XMLText.escaped(label))">
-    <style>\(Palette.styleSheet)</style>
+    \(Self.styleElement)
     <rect class="paper" width="100%" height="100%"/>
     \(body)</svg>
 
     """
   }
+
+  /// What a drawing needs where it stands alone; a page that shows many has it once.
+  static let styleElement = "<style>\(Palette.styleSheet)</style>"
 
   enum Anchor: String {
     case start

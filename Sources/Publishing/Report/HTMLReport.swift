@@ -1,5 +1,6 @@
 internal import Basics
 internal import Foundation
+internal import Mechanisms
 internal import Statistics
 internal import Trials
 
@@ -8,42 +9,50 @@ internal import Trials
 struct HTMLReport {
   private let files: RunFiles
   private let environment: EnvironmentRecord
+  private let drawing: RunPlots
+  /// All of what `drawing` draws.
   private let plots: [RunPlots.Plot]
   private var plan: Plan { files.plan }
   private var summary: Summary { files.summary }
 
-  init(_ files: RunFiles, _ environment: EnvironmentRecord, plots: [RunPlots.Plot]) {
+  init(
+    _ files: RunFiles,
+    _ environment: EnvironmentRecord,
+    _ drawing: RunPlots,
+    plots: [RunPlots.Plot]
+  ) {
     self.files = files
     self.environment = environment
+    self.drawing = drawing
     self.plots = plots
   }
 
   var text: String {
-    """
-    <!DOCTYPE html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>\(escaped(files.runID))</title>
-    <style>\(Palette.styleSheet)
-    \(String(decoding: PackageResources.Report_css, as: UTF8.self))</style>
-    </head>
-    <body>
-    <main>
-    \(head)
-    \(validity)
-    \(answers)
-    \(reading)
-    \(questions)
-    \(theory)
-    \(reproduction)
-    \(glossary)
-    </main>
-    </body>
-    </html>
+    let sections = [
+      guide, validity, answers, realWork, reading, controls, questions, theory, reproduction,
+      glossary,
+    ].joined(separator: "\n")
+    return """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>\(escaped(files.runID))</title>
+      <style>\(Palette.styleSheet)
+      \(String(decoding: PackageResources.Report_css, as: UTF8.self))</style>
+      </head>
+      <body>
+      <main>
+      \(head)
+      \(contents(of: sections))
+      \(sections)
+      </main>
+      <script>\(String(decoding: PackageResources.Report_js, as: UTF8.self))</script>
+      </body>
+      </html>
 
-    """
+      """
   }
 
   // MARK: Sections
@@ -59,6 +68,58 @@ struct HTMLReport {
     ].compactMap { $0 }.joined(separator: " · ")))</p>
     </header>
     """
+  }
+
+  /// Links to the parts that there are: a small run has no theory.
+  private func contents(of sections: String) -> String {
+    let parts =
+      [
+        ("which", "Which should I use?"), ("believed", "Can it be believed?"),
+        ("short", "In short"), ("real", "Once the work is real"), ("reading", "How to read it"),
+      ]
+      + workloads.map { (anchor($0.id), $0.id) }
+      + [
+        ("theory", "Where theory disagrees"), ("again", "How to do it again"),
+        ("glossary", "What the figures mean"),
+      ]
+    let links = parts.filter { sections.contains("id=\"\($0.0)\"") }.map {
+      "<a href=\"#\($0)\">\(escaped($1))</a>"
+    }
+    return "<nav aria-label=\"Contents\">\(links.joined(separator: " "))</nav>"
+  }
+
+  /// The workloads that the run has cells of.
+  private var workloads: [any BenchWorkload] {
+    let measured = Set(plan.entries.map(\.cell.workload))
+    return BenchWorkloads.all.filter { $0.measuresMechanisms && measured.contains($0.id) }
+  }
+
+  private var guide: String {
+    let guide = Guide(summary)
+    let needs = Guide.needs.map { need in
+      let costs = guide.costs(need).map { "\(escaped($0.words)): <b>\(escaped($0.figure))</b>" }
+      return """
+        <tr data-m="\(need.mechanism)"><td class="wide">\(escaped(need.need))</td>\
+        <td>\(name(need.mechanism))</td>\
+        <td class="wide">\(escaped(need.reason))</td>\
+        <td class="wide">\(costs.isEmpty ? "not measured in this run" : costs.joined(separator: "<br>"))</td>\
+        <td class="wide">\(escaped(need.trap))</td></tr>
+        """
+    }
+    let grid = Contestants.mechanisms.map { entry in
+      let cells = Guide.features(of: entry).dropFirst().map { "<td>\(escaped($0))</td>" }
+      return "<tr data-m=\"\(entry.id)\"><td>\(name(entry.id))</td>\(cells.joined())</tr>"
+    }
+    return """
+      <section id="which"><h2>Which should I use?</h2>
+      <div class="scroll"><table><thead><tr><th>you have</th><th>take</th><th>because</th>\
+      <th>it costs, in this run</th><th>beware</th></tr></thead>
+      <tbody>\(needs.joined(separator: "\n"))</tbody></table></div>
+      <h3>What each can do</h3>
+      <div class="scroll"><table><thead><tr>\(Guide.features.map { "<th>\(escaped($0))</th>" }.joined())\
+      </tr></thead><tbody>\(grid.joined(separator: "\n"))</tbody></table></div>
+      </section>
+      """
   }
 
   private var validity: String {
@@ -87,18 +148,24 @@ struct HTMLReport {
       let which = names.count == plan.entries.count ? "every cell" : names.joined(separator: "; ")
       lines.append("<b>Too noisy to say</b>, half of the forks or more being disturbed: \(which).")
     }
-    let pairs = summary.noise.values
-    if !pairs.isEmpty {
-      let agreeing = pairs.count(where: \.agrees)
-      let typical = median(pairs.map(\.band)) ?? 0
+    let pairs = summary.pairs
+    if pairs.all > 0 {
+      let typical = summary.noise.values.first?.typical ?? 0
       lines.append(
-        "The same code measured twice agreed with itself in \(agreeing) of \(pairs.count) "
-          + "cells; the typical distance was \(Quantity.digits(typical * 100)) %. Differences within a "
-          + "cell's own distance are called inconclusive."
+        "The same code measured twice agreed with itself in \(pairs.agreeing) of the \(pairs.all) "
+          + "cells whose figures vary; the typical distance was \(Quantity.digits(typical * 100)) %. "
+          + "Differences within a cell's own distance, or the typical one, are called inconclusive."
+      )
+    }
+    let undecidable = summary.lines.count { $0.comparison?.verdict == .undecidable }
+    if undecidable > 0 {
+      lines.append(
+        "<b>\(undecidable) comparisons are undecidable:</b> \(plan.forks) forks cannot tell even a "
+          + "large difference from chance."
       )
     }
     let kind = summary.isValid ? "good" : "bad"
-    return "<section class=\"box \(kind)\"><h2>Can it be believed?</h2><ul>"
+    return "<section id=\"believed\" class=\"box \(kind)\"><h2>Can it be believed?</h2><ul>"
       + lines.map { "<li>\($0)</li>" }.joined() + "</ul></section>"
   }
 
@@ -106,64 +173,94 @@ struct HTMLReport {
   private var answers: String {
     let rows = plan.entries.indices.compactMap { index -> String? in
       let entry = plan.entries[index]
-      guard let reference = entry.reference, let ranking = summary.ranking(index),
-        ranking.count > 1,
-        let headline = plan.entries[index].headline
+      guard entry.reference != nil, let headline = entry.headline,
+        let best = best(index),
+        let own = entry.contestants.indices.first(where: { entry.reference(of: $0) == nil })
       else { return nil }
-      // No limit is not a way to limit: it is what the others are measured against.
-      let limiting = ranking.filter { entry.contestants[$0.contestant].mechanism != "none" }
-      guard let best = limiting.first,
-        let own = ranking.first(where: { entry.contestants[$0.contestant].mechanism == reference })
-      else { return nil }
-      let name = entry.contestants[best.contestant].mechanism ?? ""
       let unit = headline.metric.unit
-      let verdict =
-        if name == reference {
-          rivals(ranking, entry, reference)
-        } else {
-          best.comparison.map { $0.verdict.word(forUnit: unit) } ?? ""
-        }
+      let names = best.map { name(entry.contestants[$0.contestant]) }
+      let reference = summary.line(index, own, headline)
       return """
-        <tr><td><a href="#\(anchor(entry.cell.workload))">\(escaped(entry.cell.name))</a></td>\
-        <td>\(label(headline))</td>\
-        <td class="name \(Palette.style(of: name))">\(escaped(name))</td>\
-        <td class="n">\(Quantity.text(best.median, unit: unit))</td>\
-        <td class="n">\(Quantity.text(own.median, unit: unit))</td>\
-        <td class="wide">\(escaped(verdict))</td></tr>
+        <tr><td class="wide"><a href="#\(anchor(index))">\(escaped(entry.cell.words))</a></td>\
+        <td>\(escaped(headline.label))</td>\
+        <td class="wide">\(names.joined(separator: " = "))</td>\
+        <td class="n">\(Quantity.text(best[0].median, unit: unit))</td>\
+        <td class="n">\(reference.map { Quantity.text($0.median, unit: unit) } ?? "")</td></tr>
         """
     }
     guard !rows.isEmpty else { return "" }
     let reference = plan.entries.compactMap(\.reference).first ?? ""
     return """
-      <section><h2>In short</h2>
-      <div class="scroll"><table><thead><tr><th>question</th><th>figure</th><th>best limit</th>\
-      <th class="n">its median</th><th class="n">\(escaped(reference))'s</th>\
-      <th>against \(escaped(reference))</th></tr></thead>
+      <section id="short"><h2>In short</h2>
+      <p>Mechanisms joined by = are tied: their intervals overlap, so this run does not tell which of \
+      them is best. \(Self.threadMark) marks those whose waiting tasks each hold a thread.</p>
+      <div class="scroll"><table><thead><tr><th>question</th><th>figure</th><th>best mechanism</th>\
+      <th class="n">best figure</th><th class="n">\(escaped(reference))'s</th></tr></thead>
       <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
       </section>
       """
   }
 
-  /// What can be said where the reference has the best median: whom it is certainly better than.
-  private func rivals(_ ranking: [Summary.Line], _ entry: Plan.Entry, _ reference: String) -> String
-  {
-    let close = ranking.compactMap { line -> String? in
-      let who = entry.contestants[line.contestant].mechanism
-      return who != "none" && line.comparison?.verdict == .inconclusive ? who : nil
+  private var realWork: String {
+    let sentences = RealWorkAnswer(summary).sentences
+    guard let answer = sentences.first else { return "" }
+    return """
+      <section id="real"><h2>Once the work is real</h2>
+      <p>Does the choice of limiter matter? \(escaped(answer))</p>
+      <ul>\(sentences.dropFirst().map { "<li>\(escaped($0))</li>" }.joined(separator: "\n"))</ul>
+      <p>A mechanism whose waiting requests each hold a thread is left out where requests go over HTTP: \
+      URLSession delivers its answers on the threads that they hold.</p>
+      </section>
+      """
+  }
+
+  /// The best mechanism of a cell and those tied with it; nil where there are no two to compare.
+  ///
+  /// No limit is not a way to limit, nor is the floor: they are what the others are measured against.
+  private func best(_ index: Int) -> [Summary.Line]? {
+    let entry = plan.entries[index]
+    guard let ranking = summary.ranking(index), ranking.count > 1 else { return nil }
+    let limiting = ranking.filter { line in
+      let id = entry.contestants[line.contestant].mechanism
+      return !hardlyWaited(line)
+        && Contestants.mechanisms.contains { $0.id == id && $0.profile.limit != .none }
     }
-    return close.isEmpty ? "best of all" : "not told apart from " + close.joined(separator: ", ")
+    let lines = limiting.isEmpty ? ranking.filter { !hardlyWaited($0) } : limiting
+    guard let first = lines.first else { return nil }
+    return lines.filter { line in
+      guard line.contestant != first.contestant, let own = first.interval, let other = line.interval
+      else { return line.contestant == first.contestant }
+      return own.low <= other.high && other.low <= own.high
+    }
+  }
+
+  /// Whether the question is about waiting and too few visits waited to be called an answer.
+  private func hardlyWaited(_ line: Summary.Line) -> Bool {
+    let workload = BenchWorkloads.named(plan.entries[line.entry].cell.workload)
+    let waited = summary.line(line.entry, line.contestant, Headline(.waited, "mean"))
+    return workload?.needsWaiting == true
+      && (waited?.median ?? 100) < Summary.leastWaitedPercent
   }
 
   private var reading: String {
     """
-    <section><h2>How to read it</h2>
+    <section id="reading"><h2>How to read it</h2>
     <p>Every trial ran in a process of its own, \(plan.forks) for each row; the mechanisms of one \
     question ran next to each other in time, in random order. A figure is the median over the \
     processes. The brackets hold the median of all such processes with 95 % confidence. The ratio \
-    compares with the reference; its bar is a 99 % bootstrap interval. <b>Faster</b> and <b>slower</b> \
-    are said only if a rank test, corrected for all \(comparisons) comparisons of the run, finds a \
-    difference, and the whole bar lies outside the shaded band, which is what the reference shows \
-    against itself. Otherwise the verdict is <b>inconclusive</b>, which does not mean equal.</p>
+    compares with the reference, and on lanes, the work-stealing executor, with the same mechanism on \
+    Swift's own pool; its bar is a 99 % bootstrap interval. <b>Faster</b> and <b>slower</b> are said \
+    only if a rank test, corrected for all \(comparisons) comparisons of the run, finds a difference, \
+    and the whole bar lies outside the shaded band, which is what the reference shows against itself. \
+    Otherwise the verdict is <b>inconclusive</b>, which does not mean equal. It is <b>undecidable</b> \
+    where so few processes could not have shown any difference.</p>
+    <p>Where tasks come by a clock, every process draws arrivals and service times of its own, the same \
+    for all mechanisms next to it. There a figure is the mean over these paths, its interval covers the \
+    luck of the draw as well as the machine, and mechanisms are compared path by path.</p>
+    <p><b>Waited</b> is the share of visits that found no free permit. Where less than \
+    \(Quantity.digits(Summary.leastWaitedPercent)) % waited there is <b>no comparison</b>: a limiter \
+    that nobody waits for looks free. Where the processes fall into two groups, both are shown, because \
+    the median may lie between them where none was.</p>
     </section>
     """
   }
@@ -174,23 +271,60 @@ struct HTMLReport {
     }
   }
 
+  private var controls: String {
+    let measured = Set(plan.entries.flatMap { $0.contestants.compactMap(\.mechanism) })
+    let known = Contestants.mechanisms.map(\.id).filter(measured.contains)
+    let names = known + measured.subtracting(known).sorted()
+    let chips = names.map { id in
+      "<button type=\"button\" data-m=\"\(escaped(id))\" aria-pressed=\"true\" "
+        + "class=\"\(Palette.style(of: id))\">\(escaped(id))</button>"
+    }
+    return """
+      <div class="chips" role="group" aria-label="Mechanisms to show">\(chips.joined(separator: " "))
+      <button type="button" id="unfold">unfold all</button> \
+      <button type="button" id="fold">fold all</button></div>
+      """
+  }
+
   private var questions: String {
     baselines
-      + BenchWorkloads.all.filter(\.measuresMechanisms).compactMap { workload -> String? in
+      + workloads.map { workload -> String in
         let indices = plan.entries.indices.filter { plan.entries[$0].cell.workload == workload.id }
-        guard !indices.isEmpty else { return nil }
-        let tables = indices.map { table($0) }.joined(separator: "\n")
-        let drawings = plots.filter { $0.workload == workload.id }.map { plot in
-          "<figure>\(plot.svg)<figcaption>\(escaped(plot.caption))</figcaption></figure>"
-        }.joined(separator: "\n")
+        let drawings = plots.filter { $0.workload == workload.id && !$0.file.hasPrefix("forks-") }
+          .map { figure($0.svg, $0.caption) }
         return """
           <section id="\(anchor(workload.id))"><h2>\(escaped(workload.id))</h2>
           <p>\(escaped(workload.question))</p>
-          \(tables)
-          \(drawings)
+          \(indices.map(cell).joined(separator: "\n"))
+          <details class="cell"><summary>All of it drawn</summary>\(drawings.joined(separator: "\n"))</details>
           </section>
           """
       }.joined(separator: "\n")
+  }
+
+  /// One cell, folded: the question in words and who was best; inside, the figures and every fork.
+  private func cell(_ index: Int) -> String {
+    let entry = plan.entries[index]
+    var answer = ""
+    if let best = best(index), let headline = entry.headline {
+      answer =
+        best.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
+        + " " + Quantity.text(best[0].median, unit: headline.metric.unit)
+    }
+    let forks = drawing.forks(of: index)
+    return """
+      <details class="cell" id="\(anchor(index))"><summary>\(escaped(entry.cell.words)) \
+      <span class="answer">\(answer)</span></summary>
+      \(table(index))
+      \(forks.map { figure($0, RunPlots.forksCaption) } ?? "")
+      </details>
+      """
+  }
+
+  /// The page has the drawings' style once.
+  private func figure(_ svg: String, _ caption: String) -> String {
+    "<figure>\(svg.replacingOccurrences(of: SVG.styleElement, with: ""))"
+      + "<figcaption>\(escaped(caption))</figcaption></figure>"
   }
 
   /// The baselines in one table: what limiters are made of.
@@ -211,7 +345,7 @@ struct HTMLReport {
     }
     guard !rows.isEmpty else { return "" }
     return """
-      <section><h2>What limiters are made of</h2>
+      <section id="parts"><h2>What limiters are made of</h2>
       <p>The cost of a limiter is what it takes beyond these.</p>
       <div class="scroll"><table><thead><tr><th></th><th></th><th class="n">once</th><th>95 %</th>\
       <th class="n">allocations</th><th class="n">forks</th></tr></thead>
@@ -229,19 +363,22 @@ struct HTMLReport {
       return "<p class=\"soft\">\(escaped(entry.cell.name)): no valid figures.</p>"
     }
     let extras = Self.extras(of: entry.cell.workload).filter { extra in
-      ranking.contains { summary.line(index, $0.contestant, extra) != nil }
+      extra != headline && ranking.contains { summary.line(index, $0.contestant, extra) != nil }
     }
     let isCompared = entry.reference != nil
     let rows = ranking.map { line -> String in
       let who = entry.contestants[line.contestant].mechanism
       let unit = headline.metric.unit
-      var cells = [
-        "<td class=\"name \(Palette.style(of: who))\">\(escaped(who ?? "the machine"))</td>"
-      ]
-      cells.append("<td class=\"n strong\">\(Quantity.text(line.median, unit: unit))</td>")
+      var cells = ["<td>\(name(entry.contestants[line.contestant]))</td>"]
+      let modes = line.modes.map { "\(Quantity.text($0.median, unit: unit)) in \($0.forks)" }
+      cells.append(
+        "<td class=\"n strong\">\(Quantity.text(line.median, unit: unit))"
+          + (modes.isEmpty ? "" : "<br><small>\(modes.joined(separator: ", ")) forks</small>")
+          + "</td>"
+      )
       cells.append("<td class=\"soft\">\(interval(line.interval, unit: unit))</td>")
       if isCompared {
-        let isReference = who == entry.reference
+        let isReference = entry.reference(of: line.contestant) == nil
         let ratio = line.comparison?.ratio.map { Quantity.digits($0.value) }
         cells.append("<td class=\"n\">\(isReference ? "1" : ratio ?? "")</td>")
         cells.append("<td>\(isReference ? "reference" : verdict(line, headline))</td>")
@@ -253,7 +390,7 @@ struct HTMLReport {
         )
       }
       cells.append("<td class=\"n soft\">\(line.forks)</td>")
-      return "<tr>\(cells.joined())</tr>"
+      return "<tr data-m=\"\(escaped(who ?? ""))\">\(cells.joined())</tr>"
     }
     var heads = [
       "<th></th>", "<th class=\"n\">\(label(headline))</th>", "<th>95 %</th>",
@@ -265,7 +402,7 @@ struct HTMLReport {
       summary.noise[index].map { " · A/A noise ±\(Quantity.digits($0.band * 100)) %" } ?? ""
     let parameters = entry.cell.name.split(separator: " ").dropFirst().joined(separator: ", ")
     return """
-      <h3>\(escaped(parameters.isEmpty ? entry.cell.workload : parameters))\(noise)</h3>
+      <p class="soft">\(escaped(parameters))\(noise)</p>
       <div class="scroll"><table><thead><tr>\(heads.joined())</tr></thead>
       <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
       """
@@ -281,33 +418,31 @@ struct HTMLReport {
           let measured = summary.line(index, contestant, wait)
         else { return nil }
         let erlang = summary.line(index, contestant, Headline(.erlangWait, "mean"))
-        let little = summary.line(index, contestant, Headline(.littleError, "mean"))
         let residual = summary.line(index, contestant, Headline(.residualWait, "mean"))
         let share = oracle.median > 0 ? (residual?.median ?? 0) / oracle.median * 100 : nil
         let who = entry.contestants[contestant].mechanism
         return """
-          <tr><td>\(escaped(entry.cell.name))</td>\
-          <td class="name \(Palette.style(of: who))">\(escaped(who ?? ""))</td>\
+          <tr data-m="\(escaped(who ?? ""))"><td>\(escaped(entry.cell.name))</td>\
+          <td>\(name(entry.contestants[contestant]))</td>\
           <td class="n strong">\(Quantity.text(measured.median, unit: "ns"))</td>\
           <td class="n">\(Quantity.text(oracle.median, unit: "ns"))</td>\
           <td class="n">\(residual.map { Quantity.text($0.median, unit: "ns") } ?? "")</td>\
           <td class="n\(abs(share ?? 0) > 10 ? " far" : "")">\(share.map { Quantity.digits($0) + " %" } ?? "")</td>\
-          <td class="n">\(erlang.map { Quantity.text($0.median, unit: "ns") } ?? "")</td>\
-          <td class="n">\(little.map { Quantity.text($0.median, unit: "percent") } ?? "")</td></tr>
+          <td class="n">\(erlang.map { Quantity.text($0.median, unit: "ns") } ?? "")</td></tr>
           """
       }
     }
     guard !rows.isEmpty else { return "" }
     return """
-      <section><h2>Where theory disagrees</h2>
+      <section id="theory"><h2>Where theory disagrees</h2>
       <p>The recursion says how long a perfect first-come-first-served limiter would have made these very \
       tasks wait, given when they came and how long they really served. What is measured beyond it is \
-      the limiter's and the runtime's own cost; where it is more than a tenth, it is marked. Erlang's \
-      formula knows only averages, so a short run may well lie far from it. Little's law compares two \
-      ways of counting: an error above 1 % would make the trial invalid.</p>
+      the limiter's and the runtime's own cost; where it is more than a tenth, it is marked. Mechanisms \
+      that keep another order have another oracle and are not here: they are compared over the paths. \
+      Erlang's formula knows only averages, so a short run may well lie far from it.</p>
       <div class="scroll"><table><thead><tr><th>cell</th><th></th><th class="n">mean wait</th>\
       <th class="n">recursion</th><th class="n">beyond it</th><th class="n">share</th>\
-      <th class="n">Erlang</th><th class="n">Little's error</th></tr></thead>
+      <th class="n">Erlang</th></tr></thead>
       <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
       </section>
       """
@@ -332,7 +467,7 @@ struct HTMLReport {
       value.map { "<tr><th>\(escaped(name))</th><td>\(escaped($0))</td></tr>" }
     }
     return """
-      <section><h2>How to do it again</h2>
+      <section id="again"><h2>How to do it again</h2>
       <div class="scroll"><table class="facts">\(rows.joined())</table></div>
       <p>The tasks are drawn from the seed and are the same for every mechanism and every run with it. To \
       compare a run of your own with this one: <code>swift run bench --baseline Results/\
@@ -348,7 +483,7 @@ struct HTMLReport {
       "<tr><th>\($0.id)</th><td>\($0.unit)</td><td>\(escaped($0.meaning))</td></tr>"
     }
     return """
-      <section><h2>What the figures mean</h2>
+      <section id="glossary"><h2>What the figures mean</h2>
       <div class="scroll"><table class="facts">\(rows.joined(separator: "\n"))</table></div></section>
       """
   }
@@ -360,19 +495,22 @@ struct HTMLReport {
     switch workload {
     case "uncontended":
       [
-        Headline(.allocations, "mean"), Headline(.processorTime, "mean"),
-        Headline(.contextSwitches, "mean"),
+        Headline(.allocations, "mean"), Headline(.bytesAllocated, "mean"),
+        Headline(.processorTime, "mean"), Headline(.contextSwitches, "mean"),
       ]
-    case "hand-off", "contended-empty", "contended-yield", "contended-critical-section":
+    case "hand-off", "across-priorities", "cancel-others", "contended-empty", "contended-yield",
+      "contended-critical-section", "scaling":
       [
-        Headline(.handOff, "mean"), Headline(.waiting, "p99"), Headline(.processorTime, "mean"),
-        Headline(.contextSwitches, "mean"),
+        Headline(.waited, "mean"), Headline(.handOff, "p50"), Headline(.handOff, "p99"),
+        Headline(.timePerOperation, "mean"), Headline(.waiting, "p99"),
+        Headline(.processorTime, "mean"), Headline(.allocations, "mean"),
+        Headline(.bytesAllocated, "mean"),
       ]
     case "fan-out": [Headline(.processorTime, "mean"), Headline(.peakMemory, "max")]
     case "open-loop":
       [
-        Headline(.response, "p99"), Headline(.uncorrectedResponse, "p99"),
-        Headline(.waiting, "mean"),
+        Headline(.waited, "mean"), Headline(.response, "p99"),
+        Headline(.uncorrectedResponse, "p99"), Headline(.waiting, "mean"),
         Headline(.handOff, "mean"), Headline(.processorTime, "mean"), Headline(.lateness, "mean"),
       ]
     case "overload":
@@ -387,7 +525,8 @@ struct HTMLReport {
       ]
     case "fairness":
       [
-        Headline(.overtakings, "mean"), Headline(.longestOvertakenWait, "max"),
+        Headline(.waited, "mean"), Headline(.overtakings, "mean"),
+        Headline(.timesOvertaken, "p99"), Headline(.longestOvertakenWait, "max"),
         Headline(.fairness, "mean"),
       ]
     case "memory":
@@ -395,6 +534,7 @@ struct HTMLReport {
         Headline(.residentPerWaiter, "mean"), Headline(.heapAfterDrain, "mean"),
         Headline(.peakThreads, "max"),
       ]
+    case "wake-up": [Headline(.wakeUp, "p99")]
     case "threads": [Headline(.peakThreads, "max"), Headline(.peakRunning, "max")]
     default: [Headline(.processorTime, "mean"), Headline(.allocations, "mean")]
     }
@@ -410,10 +550,21 @@ struct HTMLReport {
       "<span class=\"\(verdict.rawValue)\">\(verdict.word(forUnit: headline.metric.unit))</span>"
   }
 
-  /// `hand off, mean`: the metric's name may break at its spaces.
-  private func label(_ headline: Headline) -> String {
-    escaped("\(headline.metric.id.replacingOccurrences(of: "_", with: " ")), \(headline.stat)")
+  private func label(_ headline: Headline) -> String { escaped(headline.label) }
+
+  /// The name of a mechanism in its colour, marked where each waiting task holds a thread.
+  private func name(_ id: String, onLanes: Bool = false) -> String {
+    let holds = Contestants.entry(id)?.profile.waiting == .blocksThread
+    return "<span class=\"name \(Palette.style(of: id))\">\(escaped(id))</span>"
+      + (onLanes ? " on lanes" : "") + (holds ? " \(Self.threadMark)" : "")
   }
+
+  private func name(_ contestant: Contestant) -> String {
+    contestant.mechanism.map { name($0, onLanes: contestant.executor == .lanes) } ?? "the machine"
+  }
+
+  private static let threadMark =
+    "<abbr title=\"each waiting task holds a thread\">■</abbr>"
 
   /// As a shell needs it.
   private static func quoted(_ argument: String) -> String {
@@ -422,5 +573,6 @@ struct HTMLReport {
   }
 
   private func anchor(_ workload: String) -> String { "w-\(workload)" }
+  private func anchor(_ index: Int) -> String { "cell-\(index + 1)" }
   private func escaped(_ text: String) -> String { XMLText.escaped(text) }
 }

@@ -27,6 +27,17 @@ package enum Quantity {
     return "\(digits(value / step.1)) \(step.0)"
   }
 
+  /// A whole number with a space between thousands: `10 000`.
+  static func grouped(_ number: Int) -> String {
+    var text = ""
+    for (place, digit) in String(number).reversed().enumerated() {
+      // A narrow space that does not break.
+      if place > 0, place.isMultiple(of: 3) { text.append("\u{202F}") }
+      text.append(digit)
+    }
+    return String(text.reversed())
+  }
+
   /// Three significant digits, without an exponent.
   package static func digits(_ value: Double) -> String {
     let size = abs(value)

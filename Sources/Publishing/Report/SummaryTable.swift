@@ -23,6 +23,13 @@ package struct SummaryTable {
     } else {
       for name in noisy { text += "\ntoo noisy to say: \(name)" }
     }
+    let undecidable = summary.lines.count { $0.comparison?.verdict == .undecidable }
+    if undecidable > 0 {
+      text +=
+        "\n\(undecidable) comparisons are undecidable: \(summary.plan.forks) forks cannot tell even a "
+        + "large difference from chance among so many comparisons; promises are checked all the same. "
+        + "Take --forks 10, or compare less with --filter\n"
+    }
     if !noisy.isEmpty {
       text +=
         "\nother processes disturbed half of the forks or more; measure again when they are done\n"
@@ -49,11 +56,12 @@ package struct SummaryTable {
     guard let headline else { return [] }
     return (summary.ranking(index) ?? []).map { line in
       let unit = headline.metric.unit
-      let name = entry.contestants[line.contestant].mechanism ?? ""
       let interval =
         line.interval.map { Quantity.text($0, unit: unit) } ?? "fewer than 6 forks: no interval"
-      return ["  " + name, Quantity.text(line.median, unit: unit), interval]
-        + comparison(line, entry, unit)
+      return [
+        "  " + (entry.contestants[line.contestant].name ?? ""),
+        Quantity.text(line.median, unit: unit), interval,
+      ] + comparison(line, entry, unit) + [notes(line)]
     }
   }
 
@@ -63,13 +71,28 @@ package struct SummaryTable {
     _ unit: String
   ) -> [String] {
     guard let comparison = line.comparison else {
-      let isReference = entry.contestants[line.contestant].mechanism == entry.reference
-      return entry.reference != nil && isReference ? ["1.00", "reference"] : ["", ""]
+      let isReference = entry.reference != nil && entry.reference(of: line.contestant) == nil
+      return isReference ? ["1.00", "reference"] : ["", ""]
     }
     return [
       comparison.ratio.map { Quantity.digits($0.value) } ?? "",
       comparison.verdict.word(forUnit: unit),
     ]
+  }
+
+  /// The share that waited, and the two groups that the forks fall into.
+  private func notes(_ line: Summary.Line) -> String {
+    var notes: [String] = []
+    let waited = summary.line(line.entry, line.contestant, Headline(.waited, "mean"))
+    if let waited { notes.append("\(Quantity.digits(waited.median)) % waited") }
+    let unit = Metric.named[line.metric]?.unit ?? ""
+    if !line.modes.isEmpty {
+      notes.append(
+        line.modes.map { "\(Quantity.text($0.median, unit: unit)) in \($0.forks) forks" }
+          .joined(separator: " or ")
+      )
+    }
+    return notes.joined(separator: " · ")
   }
 
   /// Columns of one width each; figures to the right, words to the left.

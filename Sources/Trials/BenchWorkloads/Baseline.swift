@@ -1,4 +1,5 @@
 internal import Basics
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 internal import Tracing
@@ -9,6 +10,12 @@ package struct Baseline: BenchWorkload {
     case loop
     case clock
     case lock
+    case explorableLock = "explorable-lock"
+    case compareAndSwap = "compare-and-swap"
+    case dispatchSemaphore = "dispatch-semaphore"
+    case semaphore
+    case semaphoreClosure = "semaphore-closure"
+    case isCancelled = "is-cancelled"
     case spawn
     case yield
     case continuation
@@ -28,6 +35,14 @@ package struct Baseline: BenchWorkload {
     case .loop: "What does a turn of an empty loop cost?"
     case .clock: "What does one reading of the monotonic clock cost?"
     case .lock: "What does locking and unlocking an uncontended Mutex cost?"
+    case .explorableLock:
+      "What does the same cost with a lock that an exploration can stop at, while nothing is explored?"
+    case .compareAndSwap: "What does taking and giving back a permit by compare-and-swap cost?"
+    case .dispatchSemaphore:
+      "What do wait and signal of a DispatchSemaphore with a free permit cost?"
+    case .semaphore: "What do wait and signal of a Mutex and a line of continuations cost?"
+    case .semaphoreClosure: "What does the same cost when the body is given as a closure?"
+    case .isCancelled: "What does asking whether the task is cancelled cost?"
     case .spawn: "What does starting a task and awaiting its value cost?"
     case .yield: "What does one Task.yield() cost with nothing else to run?"
     case .continuation: "What does a checked continuation, resumed at once, cost?"
@@ -39,17 +54,54 @@ package struct Baseline: BenchWorkload {
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let lock = Mutex(0)
+    let permits = Atomic(1)
+    let (explorable, bare) = (ExplorableLock(), BareSemaphore(permits: 1))
+    let dispatch = DispatchSemaphore(value: 1)
     await measureRepeated(budget: trial.request.budget, into: &report) { times in
       switch part {
       case .loop: for turn in 0..<times { keep(turn) }
       case .clock: for _ in 0..<times { keep(MachineClock.monotonic()) }
       case .lock: for _ in 0..<times { lock.withLock { $0 &+= 1 } }
+      case .explorableLock: for _ in 0..<times { explorable.pass() }
+      case .compareAndSwap: for _ in 0..<times { Self.takeAndGiveBack(permits) }
+      case .dispatchSemaphore: Self.pass(dispatch, times)
+      case .semaphore:
+        for _ in 0..<times {
+          await bare.wait()
+          bare.signal()
+        }
+      case .semaphoreClosure: for _ in 0..<times { try? await bare.run { keep(0) } }
+      case .isCancelled: for _ in 0..<times { keep(Task.isCancelled) }
       case .spawn: for _ in 0..<times { await Task {}.value }
       case .yield: for _ in 0..<times { await Task.yield() }
       case .continuation:
         for _ in 0..<times { await withCheckedContinuation { $0.resume() } }
       case .recordedEvent: recordEvents(times)
       }
+    }
+  }
+
+  @inline(__always)
+  private static func takeAndGiveBack(_ permits: borrowing Atomic<Int>) {
+    for change in [-1, 1] {
+      var seen = permits.load(ordering: .relaxed)
+      while true {
+        let (done, now) = permits.weakCompareExchange(
+          expected: seen,
+          desired: seen + change,
+          ordering: .acquiringAndReleasing
+        )
+        if done { break }
+        seen = now
+      }
+    }
+  }
+
+  /// Never blocks: nobody else takes the permit.
+  private static func pass(_ semaphore: DispatchSemaphore, _ times: Int) {
+    for _ in 0..<times {
+      semaphore.wait()
+      semaphore.signal()
     }
   }
 

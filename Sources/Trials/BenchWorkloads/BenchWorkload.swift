@@ -13,6 +13,18 @@ package protocol BenchWorkload: Sendable {
   /// The measure by which mechanisms are compared; nil where there is nothing to win.
   var headline: Headline? { get }
 
+  /// A second measure to compare by, which the headline hides; nil where one is enough.
+  var tail: Headline? { get }
+
+  /// Whether a comparison needs visits that waited: a limiter nobody waits for looks free.
+  var needsWaiting: Bool { get }
+
+  /// Whether the tasks of every block are drawn anew, so that mechanisms are compared path by path.
+  var drawsPaths: Bool { get }
+
+  /// Whether Swift tasks are measured on both executors.
+  var comparesExecutors: Bool { get }
+
   /// Whether mechanisms are measured, or the machine itself.
   var measuresMechanisms: Bool { get }
 
@@ -46,6 +58,13 @@ package struct Headline: Hashable, Sendable {
 extension BenchWorkload {
   package var measuresMechanisms: Bool { true }
   package var guests: [String] { [] }
+  package var tail: Headline? { nil }
+  package var needsWaiting: Bool { false }
+  package var drawsPaths: Bool { false }
+  package var comparesExecutors: Bool { false }
+
+  /// The measures that mechanisms are compared by.
+  package var compared: [Headline] { [headline, tail].compactMap { $0 } }
 
   /// Ordered queues run at limit 1 only, because that is what they are.
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
@@ -61,21 +80,35 @@ extension BenchWorkload {
 /// Every workload there is, in the order of the report.
 package enum BenchWorkloads {
   package static let all: [any BenchWorkload] =
-    Baseline.all + [
+    Baseline.all + Exploring.all + [
       Uncontended(),
       HandOff(),
+      HandOff(acrossPriorities: true),
       Contended(body: .empty),
       Contended(body: .yield),
       Contended(body: .criticalSection),
-      FanOut(),
+      FanOut(body: .empty),
+      FanOut(body: .computing),
+      Scaling(),
       OpenLoop(),
       Overload(),
+      WaitingAmongCancelled(),
       CancellationStorm(order: .random),
       CancellationStorm(order: .head),
       CancellationStorm(order: .tail),
       Fairness(),
       MemoryPerWaiter(),
       Threads(),
+      WakeUp(),
+      Resting(),
+      VirtualRuns(),
+      ImageCaching(.distinct),
+      ImageCaching(.repeated),
+      ImageCaching(.distinct, isWarm: true),
+      ImageCaching(.repeated, isWarm: true),
+      FileDownloads(),
+      DatabaseQueries(.read),
+      DatabaseQueries(.mixed),
     ]
 
   package static func named(_ id: String) -> (any BenchWorkload)? { all.first { $0.id == id } }

@@ -16,6 +16,7 @@ package struct CancellationStorm: BenchWorkload {
   package init(order: Order) { self.order = order }
 
   package var id: String { "cancel-\(order.rawValue)" }
+  package let comparesExecutors = true
   package let headline: Headline? = Headline(.stormTime, "mean")
 
   package var question: String {
@@ -57,7 +58,8 @@ package struct CancellationStorm: BenchWorkload {
   }
 
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
-    guard mechanism.makesTasksWait else { return false }
+    // Of a batch, one entry cannot be cancelled by itself.
+    guard mechanism.makesTasksWait, !mechanism.inBatches else { return false }
     // Where cancelled tasks keep their places, more of them show nothing new, and take long.
     return mechanism.cancellation == .leavesAtOnce || (cell.tasks ?? 0) <= 10_000
   }
@@ -69,14 +71,19 @@ package struct CancellationStorm: BenchWorkload {
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let count = trial.cell.tasks ?? 1_000
     let mechanism = trial.makeMechanism()
-    let room = WaitingRoom(mechanism, kind: trial.kind, waiters: count)
+    let room = WaitingRoom(
+      mechanism,
+      kind: trial.kind,
+      executor: trial.executor,
+      waiters: count
+    )
     let chosen = chosen(of: count, trial)
     let leaves = trial.profile.cancellation == .leavesAtOnce
 
     let (start, cancelled, released) = await onOwnThread("storm", startsTasks: true) {
       room.occupy()
       let waiters = (0..<count).map { room.admit($0) }
-      room.settle()
+      settle()
       let start = MachineClock.monotonic()
       for index in chosen { waiters[index].cancel() }
       let cancelled = MachineClock.monotonic()

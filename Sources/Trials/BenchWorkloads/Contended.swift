@@ -13,6 +13,9 @@ package struct Contended: BenchWorkload {
   package init(body: Body) { self.body = body }
 
   package var id: String { "contended-\(body.rawValue)" }
+  package let needsWaiting = true
+  package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
+  package let comparesExecutors = true
   package let headline: Headline? = Headline(.timePerOperation, "mean")
 
   package var question: String {

@@ -7,22 +7,23 @@ package struct Fairness: BenchWorkload {
   package let id = "fairness"
   package let question =
     "Do tasks get their turns in the order they came, and does each worker get its share?"
+  package let comparesExecutors = true
   package let headline: Headline? = Headline(.waiting, "p99")
 
   package init() {}
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
     (limits ?? scale.pick(short: [1], standard: [1, 4], full: [1, 4, 16])).map {
-      Cell(id, limit: $0, tasks: 32, loop: .closed)
+      Cell(id, limit: $0, tasks: 64, loop: .closed)
     }
   }
 
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
-    mechanism.makesTasksWait && (mechanism.limit != .one || cell.limit == 1)
+    mechanism.makesTasksWait && !mechanism.inBatches && (mechanism.limit != .one || cell.limit == 1)
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    let workers = trial.cell.tasks ?? 32
+    let workers = trial.cell.tasks ?? 64
     let mechanism = trial.makeMechanism()
     let budget = trial.request.budget
     let loop = ClosedLoop(
@@ -53,6 +54,7 @@ package struct Fairness: BenchWorkload {
       Double(overtaken.count) / Double(total) * 100,
       count: total
     )
+    report.add(.timesOvertaken, of: statistics.timesOvertaken(), inFull: false)
     let waits = VisitStatistics(overtaken).waits
     report.add(.longestOvertakenWait, "max", waits.max().map(Double.init), count: waits.count)
     report.check(log, mechanism, limit: trial.promisedLimit, expected: total)

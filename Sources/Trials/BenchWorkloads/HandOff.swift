@@ -2,14 +2,26 @@ internal import Workloads
 
 /// Two tasks and one permit: every departure hands the permit to the other.
 package struct HandOff: BenchWorkload {
-  package let id = "hand-off"
-  package let question = "How long does a permit take from a departing task to the one that waits?"
-  package let headline: Headline? = Headline(.timePerOperation, "mean")
+  /// Whether one of the two tasks is more urgent than the other.
+  private let acrossPriorities: Bool
 
-  package init() {}
+  package var id: String { acrossPriorities ? "across-priorities" : "hand-off" }
+
+  package var question: String {
+    acrossPriorities
+      ? "How long does a permit take between a task of low and one of high priority, to and fro?"
+      : "How long does a permit take from a departing task to the one that waits?"
+  }
+  package let needsWaiting = true
+  package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
+  package let comparesExecutors = true
+  package let headline: Headline? = Headline(.handOff, "p50")
+  package let tail: Headline? = Headline(.handOff, "p99")
+
+  package init(acrossPriorities: Bool = false) { self.acrossPriorities = acrossPriorities }
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
-    [Cell(id, limit: 1, tasks: 2, loop: .closed)]
+    scale == .ci && acrossPriorities ? [] : [Cell(id, limit: 1, tasks: 2, loop: .closed)]
   }
 
   package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
@@ -17,6 +29,12 @@ package struct HandOff: BenchWorkload {
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await measureClosedLoop(trial, workers: 2, world: YieldingWorld(), into: &report)
+    await measureClosedLoop(
+      trial,
+      workers: 2,
+      world: YieldingWorld(),
+      into: &report,
+      as: { if acrossPriorities { $0.priorities = [.low, .high] } }
+    )
   }
 }

@@ -31,15 +31,39 @@ package struct MemoryPerWaiter: BenchWorkload {
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let count = trial.cell.tasks ?? 1_000
     let mechanism = trial.makeMechanism()
-    let room = WaitingRoom(mechanism, kind: trial.kind, waiters: count)
+    let gate = GateWorld()
+    let (entered, ran) = (Counter(), Counter())
+    // Whoever is admitted first holds the permit until everybody else has come.
+    let body = BatchBody(
+      onThread: { _ in
+        if entered.increment() == 1 { gate.block(for: 1) }
+        ran.increment()
+      },
+      onTask: { _ in
+        if entered.increment() == 1 { try? await gate.suspend(for: 1) }
+        ran.increment()
+      }
+    )
+    let executor = trial.executor
     let found = await onOwnThread("waiting", startsTasks: true) {
-      room.occupy()
       let before = Reading()
-      for index in 0..<count { room.admit(index) }
-      room.settle()
-      let waiting = Reading()
-      room.release()
-      return (before: before, waiting: waiting, drained: Reading())
+      let ended = Counter()
+      Task.detached(executorPreference: executor) {
+        await mechanism.batch(count + 1, body)
+        ended.increment()
+      }
+      blockUntil { entered.value == 1 }
+      settle()
+      let (waiting, admitted) = (Reading(), entered.value)
+      gate.open()
+      blockUntil { ended.value == 1 }
+      return (before: before, waiting: waiting, drained: Reading(), admitted: admitted)
+    }
+    if found.admitted != 1 {
+      report.violations.append("over-admission: \(found.admitted) ran at once, the limit is 1")
+    }
+    if ran.value != count + 1 {
+      report.violations.append("a batch of \(count + 1) ran the body \(ran.value) times")
     }
 
     func each(_ end: Int64?, _ start: Int64?) -> Double? {
@@ -58,7 +82,7 @@ package struct MemoryPerWaiter: BenchWorkload {
     report.add(.peakThreads, "max", found.waiting.threads.map { Double($0 - 1) })
     report.add(.peakMemory, "max", ProcessMetrics.now().peakResident.map(Double.init))
     report.serviceKind = trial.kind.rawValue
-    report.check(room.log, mechanism, limit: trial.promisedLimit, expected: count + 1)
+    report.checkPermits(mechanism)
   }
 }
 

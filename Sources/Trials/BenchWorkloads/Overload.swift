@@ -6,6 +6,7 @@ package struct Overload: BenchWorkload {
   package let id = "overload"
   package let question =
     "After asking for half as much again as the limit can do, how long until nobody waits any more?"
+  package let drawsPaths = true
   package let headline: Headline? = Headline(.recovery, "total")
 
   package init() {}
@@ -58,8 +59,8 @@ package struct Overload: BenchWorkload {
     report.add(
       .recovery,
       "total",
-      recovery(run.intended, after: run.generator.start + half, limit: trial.limit)
-        .map(Double.init),
+      VisitStatistics(run.intended)
+        .recovery(after: run.generator.start + half, limit: trial.limit).map(Double.init),
       count: numbered.count
     )
   }
@@ -78,24 +79,10 @@ package struct Overload: BenchWorkload {
       arrivals: .poisson(perSecond: rate),
       seed: seed
     )
-    return workload.tasks().matched(perSecond: rate, meanService: OpenLoop.meanService).map {
-      task in
+    return workload.tasks().map { task in
       var task = task
       task.arrival += start
       return task
     }
-  }
-
-  /// From `end` until no more were present than may run; nil if that never came.
-  private func recovery(_ visits: [StampedVisit], after end: Int64, limit: Int) -> Int64? {
-    var changes = visits.map { (time: $0.arrival, by: 1) }
-    changes += visits.compactMap { visit in visit.departure.map { (time: $0, by: -1) } }
-    changes.sort { ($0.time, $0.by) < ($1.time, $1.by) }
-    var present = 0
-    for change in changes {
-      if change.time > end, present <= limit { return max(0, change.time - end) }
-      present += change.by
-    }
-    return changes.last.map { max(0, $0.time - end) }
   }
 }

@@ -72,8 +72,10 @@ package struct Campaign {
       let request = TrialRequest(
         cell: entry.cell,
         mechanism: entry.contestants[contestant].mechanism,
-        seed: plan.seed(of: block.entry),
-        budget: plan.scale.budget
+        seed: plan.seed(of: block.entry, fork: block.fork),
+        budget: plan.scale.budget,
+        executor: entry.contestants[contestant].executor,
+        keepsStamps: block.fork == 1 && block.entry == plan.stampedEntry
       )
       guard
         let report = try await TrialProcess.start(

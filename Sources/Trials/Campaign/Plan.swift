@@ -74,9 +74,23 @@ package struct Plan: Hashable, Codable, Sendable {
     /// The figure that its contestants are compared by; nil where there is nothing to win.
     package var headline: Headline? { BenchWorkloads.named(cell.workload)?.headline }
 
-    /// The label that ratios refer to; nil where there is nothing to compare.
+    /// The mechanism that ratios refer to; nil where there is nothing to compare.
     package var reference: String? {
       contestants.first(where: \.isAgain)?.mechanism
+    }
+
+    /// The contestant that another is compared with; nil for the reference itself.
+    ///
+    /// It is the reference, or on lanes the same mechanism on the global pool.
+    package func reference(of contestant: Int) -> Int? {
+      let who = contestants[contestant]
+      guard let again = contestants.first(where: \.isAgain) else { return nil }
+      let isMoved = who.executor == .lanes && again.executor != .lanes
+      let found = contestants.firstIndex {
+        !$0.isAgain && $0.mechanism == (isMoved ? who.mechanism : again.mechanism)
+          && (isMoved ? $0.executor != .lanes : $0.executor == again.executor)
+      }
+      return found == contestant ? nil : found
     }
   }
 
@@ -114,7 +128,11 @@ package struct Plan: Hashable, Codable, Sendable {
         if workload.measuresMechanisms {
           contestants = (mechanisms + Self.guests(of: workload, selection))
             .filter { workload.admits($0.profile, to: cell) }
-            .map { Contestant(mechanism: $0.id) }
+            .map { Contestant(mechanism: $0.id, executor: $0.profile.runsOnPool ? .global : nil) }
+          if workload.comparesExecutors {
+            contestants += contestants.filter { $0.executor == .global }
+              .map { Contestant(mechanism: $0.mechanism, executor: .lanes) }
+          }
         } else if selection.mechanisms == nil {
           contestants = [Contestant(mechanism: nil)]
         }
@@ -122,7 +140,7 @@ package struct Plan: Hashable, Codable, Sendable {
         guard !contestants.isEmpty else { continue }
         // Two halves of one mechanism tell how far apart equal things measure.
         if let reference = Self.reference(among: contestants) {
-          contestants.append(Contestant(mechanism: reference, isAgain: true))
+          contestants.append(reference)
         }
         let each = workload.expectedSeconds(cell, budget: selection.scale.budget)
         entries.append(
@@ -139,15 +157,16 @@ package struct Plan: Hashable, Codable, Sendable {
 
   /// What `--filter` and `--skip` see: `fan-out limit=8 tasks=1000 limiter`.
   package static func name(_ cell: Cell, _ contestant: Contestant) -> String {
-    cell.name + (contestant.label.map { " " + $0 } ?? "")
+    let executor = contestant.executor == .lanes ? " on lanes" : ""
+    return cell.name + (contestant.label.map { " " + $0 + executor } ?? "")
   }
 
   private static func mechanisms(_ names: [String]?) throws(SelectionError) -> [CatalogueEntry] {
-    guard let names else { return Catalogue.mechanisms }
+    guard let names else { return Contestants.mechanisms }
     var found: [CatalogueEntry] = []
     for name in names where !found.contains(where: { $0.id == name }) {
-      guard let entry = Catalogue.entry(name) else {
-        throw .unknownMechanism(name, known: Catalogue.mechanisms.map(\.id))
+      guard let entry = Contestants.entry(name) else {
+        throw .unknownMechanism(name, known: Contestants.names)
       }
       found.append(entry)
     }
@@ -159,12 +178,16 @@ package struct Plan: Hashable, Codable, Sendable {
     of workload: any BenchWorkload,
     _ selection: Selection
   ) -> [CatalogueEntry] {
-    selection.mechanisms == nil ? workload.guests.compactMap(Catalogue.entry) : []
+    selection.mechanisms == nil ? workload.guests.compactMap(Contestants.entry) : []
   }
 
-  private static func reference(among contestants: [Contestant]) -> String? {
-    let names = contestants.compactMap(\.mechanism)
-    return names.first { $0 == "limiter" } ?? names.first { $0 != "none" } ?? names.first
+  private static func reference(among contestants: [Contestant]) -> Contestant? {
+    let named = contestants.filter { $0.mechanism != nil }
+    var reference =
+      named.first { $0.mechanism == "limiter" } ?? named.first { $0.mechanism != "none" }
+      ?? named.first
+    reference?.isAgain = true
+    return reference
   }
 
   private static func pattern(
@@ -196,12 +219,23 @@ package struct Plan: Hashable, Codable, Sendable {
     }
   }
 
-  /// The seed of a cell's tasks: the same for every mechanism, every fork and every cell of one
-  /// workload, so that what differs between them is not the luck of the draw.
-  package func seed(of entry: Int) -> UInt64 {
+  /// The seed of a block's tasks: the same for every mechanism and every cell of one workload, so that
+  /// what differs between them is not the luck of the draw, and another in every fork, so that this luck
+  /// is in the intervals.
+  package func seed(of entry: Int, fork: Int) -> UInt64 {
     let position = BenchWorkloads.all.firstIndex { $0.id == entries[entry].cell.workload } ?? 0
-    var generator = SplitMix64(seed: seed, purpose: .service, number: -1 - position)
+    var generator = SplitMix64(seed: seed, purpose: .service, number: -1 - position - 1_000 * fork)
     return generator.next()
+  }
+
+  /// The cell whose stamps are published: the open loop at the highest utilisation up to .9.
+  package var stampedEntry: Int? {
+    let open = entries.indices.filter {
+      entries[$0].cell.workload == OpenLoop().id && (entries[$0].cell.utilisation ?? 1) <= 0.9
+    }
+    return open.max {
+      (entries[$0].cell.utilisation ?? 0, $1) < (entries[$1].cell.utilisation ?? 0, $0)
+    }
   }
 
   /// Changes when anything that is measured changes; resuming asks for it.
@@ -223,4 +257,9 @@ private struct Pattern {
   }
 
   func matches(_ text: String) -> Bool { text.contains(expression) }
+}
+
+extension MechanismProfile {
+  /// Whether its tasks run where Swift tasks run, so that the executor makes a difference.
+  var runsOnPool: Bool { clock == .any }
 }

@@ -11,6 +11,12 @@ struct ClosedLoop: Sendable {
   var visitsEach: Int
   var kind: ServiceKind
   var world: any World
+  /// How urgent the workers are, in turn; none for the priority of who runs the loop.
+  var priorities: [TaskPriority] = []
+  /// Every visit of so many is cancelled while it waits, if it does; nil for none.
+  var cancelsEvery: Int?
+  /// What the visit of a number does in place of `kind` in `world`.
+  var work: (@Sendable (_ number: Int) -> Visit.Work)?
 
   struct Outcome: Sendable {
     /// Visits made by each worker.
@@ -36,7 +42,8 @@ struct ClosedLoop: Sendable {
     let start = MachineClock.monotonic()
     let visits = await withTaskGroup(of: (Int, Int).self) { group in
       for worker in 0..<workers {
-        group.addTask {
+        let priority = priorities.isEmpty ? nil : priorities[worker % priorities.count]
+        group.addTask(priority: priority) {
           var made = 0
           func hasTime() -> Bool {
             // At least one visit each: the machine may be too busy to start a worker in time.
@@ -51,7 +58,12 @@ struct ClosedLoop: Sendable {
               service: 1,
               kind: kind
             )
-            await mechanism.carry(Visit(task, tracer: tracer, world: world))
+            let visit = Visit(task, tracer: tracer, world: world, work: work?(task.number))
+            if let cancelsEvery, made.isMultiple(of: cancelsEvery) {
+              await Self.cancel(visit, through: mechanism)
+            } else {
+              await mechanism.carry(visit)
+            }
           }
           return (worker, made)
         }
@@ -59,5 +71,14 @@ struct ClosedLoop: Sendable {
       return await group.reduce(into: [Int](repeating: 0, count: workers)) { $0[$1.0] = $1.1 }
     }
     return Outcome(visits: visits, elapsed: MachineClock.monotonic() - start)
+  }
+
+  /// Carries a visit that is cancelled as soon as it has had its turn to arrive.
+  private static func cancel(_ visit: Visit, through mechanism: any Mechanism) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await mechanism.carry(visit) }
+      await Task.yield()
+      group.cancelAll()
+    }
   }
 }

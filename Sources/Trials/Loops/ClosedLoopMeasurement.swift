@@ -1,3 +1,5 @@
+internal import Mechanisms
+internal import Tracing
 internal import Workloads
 
 /// Seconds that `measureClosedLoop` takes: starting, warming up, and the budget twice.
@@ -13,17 +15,24 @@ func measureClosedLoop(
   _ trial: Trial,
   workers: Int,
   world: any World,
-  into report: inout TrialReport
+  into report: inout TrialReport,
+  work: (@Sendable (_ number: Int) -> Visit.Work)? = nil,
+  as change: (inout ClosedLoop) -> Void = { _ in }
 ) async {
+  if trial.profile.inBatches {
+    return await measureBatches(trial, world: world, into: &report, work: work)
+  }
   let mechanism = trial.makeMechanism()
   let budget = trial.request.budget
   // A quarter of a million visits is enough for any percentile here, and bounds the memory.
-  let loop = ClosedLoop(
+  var loop = ClosedLoop(
     workers: workers,
     visitsEach: max(1, 250_000 / workers),
     kind: trial.kind,
-    world: world
+    world: world,
+    work: work
   )
+  change(&loop)
   let log = loop.makeLog()
   _ = await loop.run(on: mechanism, for: budget)
 
@@ -39,14 +48,59 @@ func measureClosedLoop(
   let statistics = VisitStatistics(log.visits())
   report.add(.waiting, of: statistics.waits)
   report.add(.response, of: statistics.responses)
-  if let limit = trial.promisedLimit {
-    report.add(.handOff, of: statistics.handOffs(limit: limit))
-  }
+  report.add(.handOff, of: statistics.handOffs(limit: trial.promisedLimit))
   report.check(log, mechanism, limit: trial.promisedLimit, expected: stamped.total)
 
   var short = loop
-  short.visitsEach = max(1, 2_000 / workers)
+  // Real work takes a hundred times as long, and allocates so much that fewer tell it as well.
+  short.visitsEach = max(1, (work == nil ? 2_000 : 200) / workers)
   await report.countAllocations(operations: workers * short.visitsEach) {
     _ = await short.run(on: mechanism)
   }
+}
+
+/// The same for a mechanism whose users give it a batch rather than visit it again and again: the cost
+/// of a body, and the hand-off from one to the next.
+private func measureBatches(
+  _ trial: Trial,
+  world: any World,
+  into report: inout TrialReport,
+  work: (@Sendable (_ number: Int) -> Visit.Work)?
+) async {
+  let mechanism = trial.makeMechanism()
+  let body = BatchBody(
+    onThread: { _ in world.block(for: 1) },
+    onTask: { index in
+      if let work {
+        try? await work(index + 1)({ _ in })
+      } else {
+        try? await world.suspend(for: 1)
+      }
+    }
+  )
+  report.serviceKind = trial.kind.rawValue
+  await measureRepeated(budget: trial.request.budget, into: &report) { times in
+    await mechanism.batch(times, body)
+  }
+  let count = work == nil ? 10_000 : 1_000
+  let log = StampLog(capacity: count)
+  for number in 1...count { log.record(.arrived, of: TaskID(number)) }
+  let kind = trial.kind
+  let stamped = BatchBody(
+    onThread: { _ in },
+    onTask: { index in
+      let task = SimulatedTask(number: index + 1, service: 1, kind: kind)
+      let visit = Visit(
+        task,
+        tracer: log,
+        world: world,
+        hasArrived: true,
+        work: work?(task.number)
+      )
+      try? await visit.serve()
+    }
+  )
+  await mechanism.batch(count, stamped)
+  report.add(.handOff, of: VisitStatistics(log.visits()).handOffs(limit: trial.promisedLimit))
+  report.check(log, mechanism, limit: trial.promisedLimit, expected: count)
 }

@@ -7,10 +7,16 @@ struct OpenLoopRun {
   let tasks: [SimulatedTask]
   let log: StampLog
   let generator: Generator.Outcome
+  /// How many of the first tasks do not count.
+  private let warmUp: Int
   private let before: ProcessMetrics
   private let after: ProcessMetrics
 
-  static func measure(_ tasks: [SimulatedTask], on mechanism: any Mechanism) async -> OpenLoopRun {
+  static func measure(
+    _ tasks: [SimulatedTask],
+    warmUp: Int = 0,
+    on mechanism: any Mechanism
+  ) async -> OpenLoopRun {
     let log = StampLog(capacity: tasks.count, measuresOccupancy: true)
     let world = WallWorld()
     let before = ProcessMetrics.now()
@@ -19,6 +25,7 @@ struct OpenLoopRun {
       tasks: tasks,
       log: log,
       generator: outcome,
+      warmUp: warmUp,
       before: before,
       after: ProcessMetrics.now()
     )
@@ -33,20 +40,40 @@ struct OpenLoopRun {
     }
   }
 
+  /// The stamps of those that count, with what came before them.
+  var stamps: [Stamps] {
+    let arrivals = log.visits()
+    return zip(intended, arrivals).compactMap { intended, recorded in
+      guard let admission = recorded.admission, let departure = recorded.departure
+      else { return nil }
+      return Stamps(
+        intended: intended.arrival - generator.start,
+        arrival: recorded.arrival - generator.start,
+        admission: admission - generator.start,
+        departure: departure - generator.start
+      )
+    }
+  }
+
+  private func counting(_ visits: [StampedVisit]) -> VisitStatistics {
+    VisitStatistics(visits.filter { $0.number > warmUp })
+  }
+
   func report(_ trial: Trial, _ mechanism: any Mechanism, into report: inout TrialReport) {
     report.serviceKind = trial.kind.rawValue
-    let statistics = VisitStatistics(intended)
-    let recorded = VisitStatistics(log.visits())
+    let statistics = counting(intended)
+    let all = VisitStatistics(log.visits())
+    let recorded = counting(all.visits)
     report.add(.waiting, of: statistics.waits)
     report.add(.response, of: statistics.responses)
     report.add(.uncorrectedResponse, of: recorded.responses, inFull: false)
     report.add(.service, of: statistics.services, inFull: false)
     report.add(.lateness, of: generator.lateness, inFull: false)
     if let limit = trial.promisedLimit {
-      report.add(.handOff, of: recorded.handOffs(limit: limit), inFull: false)
+      report.add(.handOff, of: all.handOffs(limit: limit), inFull: false)
     }
     report.add(.offeredRate, "mean", offeredRate, count: tasks.count)
-    if let makespan = statistics.makespan {
+    if let makespan = all.makespan {
       report.add(
         .achievedRate,
         "mean",
@@ -63,7 +90,7 @@ struct OpenLoopRun {
     report.add(.peakPresent, "max", log.presence.map { Double($0.peak) })
     report.check(log, mechanism, limit: trial.promisedLimit, expected: tasks.count)
 
-    if let law = littlesLaw(recorded), let error = law.errorPercent {
+    if let law = littlesLaw(all), let error = law.errorPercent {
       report.add(.littleError, "mean", error, count: tasks.count)
       if error > 1 {
         report.violations.append(
@@ -82,12 +109,13 @@ struct OpenLoopRun {
     into report: inout TrialReport
   ) {
     let visits = intended.filter { $0.admission != nil && $0.departure != nil }
-    let waits = VisitStatistics(visits).waits
+    let counted = counting(visits)
     let services = VisitStatistics(visits).services
-    guard let wait = mean(waits.map(Double.init)), let service = mean(services.map(Double.init))
+    guard let wait = mean(counted.waits.map(Double.init)),
+      let service = mean(services.map(Double.init))
     else { return }
     guard let servers else {
-      report.add(.residualWait, "mean", wait, count: visits.count)
+      report.add(.residualWait, "mean", wait, count: counted.visits.count)
       return
     }
     let oracle = FCFSRecursion.waits(
@@ -95,15 +123,17 @@ struct OpenLoopRun {
       services: services,
       servers: servers
     )
-    let predicted = mean(oracle.map(Double.init)) ?? 0
-    report.add(.oracleWait, "mean", predicted, count: visits.count)
-    report.add(.residualWait, "mean", wait - predicted, count: visits.count)
+    // From the first arrival on, because those that count find the queue that the others left.
+    let predicted =
+      mean(zip(visits, oracle).filter { $0.0.number > warmUp }.map { Double($0.1) }) ?? 0
+    report.add(.oracleWait, "mean", predicted, count: counted.visits.count)
+    report.add(.residualWait, "mean", wait - predicted, count: counted.visits.count)
     if let rate = offeredRate {
       let utilisation = rate / 1e9 * service / Double(servers)
       report.achievedUtilisation = utilisation
       let theory = ErlangQueue(servers: servers, utilisation: utilisation)
         .meanWait(squaredVariation: squaredVariation)
-      report.add(.erlangWait, "mean", theory.map { $0 * service }, count: visits.count)
+      report.add(.erlangWait, "mean", theory.map { $0 * service }, count: counted.visits.count)
     }
   }
 

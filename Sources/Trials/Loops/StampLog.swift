@@ -67,7 +67,7 @@ package final class StampLog: Tracer, @unchecked Sendable {
     case .cancelled(.waiting), .rejected:
       fill(leaves, number)
       occupancy?.change(by: -1)
-    case .blocked, .progress, .suspended, .resumed, .limit:
+    case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit:
       break
     }
   }
@@ -82,19 +82,26 @@ package final class StampLog: Tracer, @unchecked Sendable {
 
   /// The visits that arrived, by number; only once they have all been awaited.
   package func visits() -> [StampedVisit] {
-    (1...max(1, capacity)).prefix(capacity).compactMap { number in
-      guard arrivals[number] != Self.empty else { return nil }
-      func stamp(_ slots: UnsafeMutablePointer<Int64>) -> Int64? {
-        slots[number] == Self.empty ? nil : slots[number]
-      }
-      return StampedVisit(
-        number: number,
-        arrival: arrivals[number],
-        admission: stamp(admissions),
-        departure: stamp(departures),
-        leave: stamp(leaves)
+    func stamp(_ slots: UnsafeMutablePointer<Int64>, _ number: Int) -> Int64? {
+      slots[number] == Self.empty ? nil : slots[number]
+    }
+    var visits: [StampedVisit] = []
+    // A plain loop: most slots of a short trial are empty, and all are looked at several times.
+    var number = 0
+    while number < capacity {
+      number += 1
+      if arrivals[number] == Self.empty { continue }
+      visits.append(
+        StampedVisit(
+          number: number,
+          arrival: arrivals[number],
+          admission: stamp(admissions, number),
+          departure: stamp(departures, number),
+          leave: stamp(leaves, number)
+        )
       )
     }
+    return visits
   }
 
   /// Time-integrated number present, in nanoseconds, where it was measured.

@@ -5,8 +5,13 @@ internal import Mechanisms
 ///
 /// From its first suspension on it belongs to the pool. `ended` is counted up when its last act is done.
 @discardableResult
-func startVisit(_ visit: Visit, on mechanism: any Mechanism, ended: Counter) -> Task<Void, Never> {
-  Task.immediateDetached {
+func startVisit(
+  _ visit: Visit,
+  on mechanism: any Mechanism,
+  executor: (any TaskExecutor)? = nil,
+  ended: Counter
+) -> Task<Void, Never> {
+  Task.immediateDetached(executorPreference: executor) {
     await mechanism.carry(visit)
     ended.increment()
   }

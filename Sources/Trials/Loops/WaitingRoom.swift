@@ -11,13 +11,20 @@ struct WaitingRoom: Sendable {
   let log: StampLog
   private let mechanism: any Mechanism
   private let kind: ServiceKind
+  private let executor: (any TaskExecutor)?
   private let gate = GateWorld()
   private let ended = Counter()
   private let waiters: Int
 
   /// Room for this many waiters behind the one that holds the permit.
-  init(_ mechanism: any Mechanism, kind: ServiceKind, waiters: Int) {
+  init(
+    _ mechanism: any Mechanism,
+    kind: ServiceKind,
+    executor: (any TaskExecutor)?,
+    waiters: Int
+  ) {
     self.mechanism = mechanism
+    self.executor = executor
     self.kind = kind
     self.waiters = waiters
     log = StampLog(capacity: waiters + 1)
@@ -32,15 +39,6 @@ struct WaitingRoom: Sendable {
   /// Starts waiter `index`, from 0, which waits when this returns.
   @discardableResult func admit(_ index: Int) -> Task<Void, Never> {
     start(index + 2, in: EmptyWorld())
-  }
-
-  /// Returns once the mechanism does no more work of its own on the waiters.
-  func settle() {
-    for _ in 0..<200 {
-      let before = MachineClock.processTime()
-      usleep(1_000)
-      if MachineClock.processTime() - before < 300_000 { return }
-    }
   }
 
   /// How many visits have ended so far.
@@ -58,7 +56,17 @@ struct WaitingRoom: Sendable {
     return startVisit(
       Visit(task, tracer: log, world: world),
       on: mechanism,
+      executor: executor,
       ended: ended
     )
+  }
+}
+
+/// Returns once this process does no more work than looking.
+func settle() {
+  for _ in 0..<200 {
+    let before = MachineClock.processTime()
+    usleep(1_000)
+    if MachineClock.processTime() - before < 300_000 { return }
   }
 }

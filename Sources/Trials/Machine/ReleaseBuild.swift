@@ -12,7 +12,7 @@ package enum ReleaseBuild {
       switch self {
       case .noPackage(let path):
         "\(path) is a debug build, and the package it was built from is not above it. "
-          + "Build with 'swift build -c release --product bench' and run that, or measure the debug "
+          + "Build with 'swift build -c release' and run that, or measure the debug "
           + "build as it is with --unoptimised"
       case .buildFailed(let command, let output):
         "building for release failed: \(command)\n\(output)"
@@ -61,8 +61,9 @@ package enum ReleaseBuild {
     // The build folder may be another than .build: it is what holds <triple>/debug/bench.
     let scratch = URL(fileURLWithPath: executable).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().path
+    let name = URL(fileURLWithPath: executable).lastPathComponent
     let build = [
-      "swift", "build", "-c", "release", "--product", "bench", "--package-path", root,
+      "swift", "build", "-c", "release", "--product", name, "--package-path", root,
       "--scratch-path", scratch,
     ]
     let result = try await ChildProcess.run(
@@ -78,7 +79,7 @@ package enum ReleaseBuild {
       )
     }
     let program = URL(fileURLWithPath: executable).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("release/bench").path
+      .deletingLastPathComponent().appendingPathComponent("release/\(name)").path
     var pointers: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) }
     pointers.append(nil)
     execv(program, pointers)

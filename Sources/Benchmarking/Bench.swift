@@ -4,8 +4,7 @@ internal import Publishing
 internal import Trials
 
 /// The bench: measures every mechanism in processes of their own and writes what it found.
-@main
-struct Bench {
+public enum Bench {
   /// How the program ends.
   enum Status: Int32 {
     case measured = 0
@@ -18,7 +17,19 @@ struct Bench {
     case interrupted = 130
   }
 
-  static func main() async {
+  /// The whole program: reads the command line, measures, writes, and ends the process.
+  ///
+  /// A trial runs in a process of its own, which is this program started anew; so call it first, before
+  /// anything else that the program does.
+  ///
+  /// - Parameter limiters: limiters of one's own, measured and named as the mechanisms of this package are.
+  public static func main(measuring limiters: [any MeasuredLimiter.Type] = []) async -> Never {
+    for limiter in limiters {
+      if let complaint = Contestants.add(limiter.entry) {
+        print("bench: \(complaint)", to: .standardError)
+        exit(Status.wrongUsage.rawValue)
+      }
+    }
     let arguments = Array(CommandLine.arguments.dropFirst())
     let options: BenchOptions
     do {

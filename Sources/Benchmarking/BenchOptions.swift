@@ -33,7 +33,8 @@ struct BenchOptions: ParsableArguments {
     help: ArgumentHelp(
       "Measure only these mechanisms; specimens may be named too.",
       valueName: "id"
-    )
+    ),
+    completion: .list(Contestants.names)
   )
   var mechanism: [String] = []
 

@@ -1,0 +1,43 @@
+package import Mechanisms
+internal import Workloads
+
+/// More tasks than permits, all the time, while some of those that wait are cancelled.
+///
+/// What the others wait is to be held against `contended-yield` of the same limit and as many tasks, where
+/// nobody is cancelled.
+package struct WaitingAmongCancelled: BenchWorkload {
+  package let id = "cancel-others"
+  package let question =
+    "How long do tasks wait while one visit in eight is cancelled as it waits?"
+  package let needsWaiting = true
+  package let comparesExecutors = true
+  package let headline: Headline? = Headline(.waiting, "p99")
+
+  package init() {}
+
+  package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
+    guard scale != .ci else { return [] }
+    return (limits ?? [4]).map {
+      Cell(id, limit: $0, tasks: 64, loop: .closed, cancelFraction: 0.125)
+    }
+  }
+
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    // Of a batch, one entry cannot be cancelled by itself.
+    mechanism.makesTasksWait && !mechanism.inBatches && (mechanism.limit != .one || cell.limit == 1)
+  }
+
+  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+    closedLoopSeconds(budget: budget)
+  }
+
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+    await measureClosedLoop(
+      trial,
+      workers: trial.cell.tasks ?? 64,
+      world: YieldingWorld(),
+      into: &report,
+      as: { $0.cancelsEvery = 8 }
+    )
+  }
+}

@@ -1,0 +1,91 @@
+internal import Basics
+internal import Foundation
+package import Mechanisms
+internal import Synchronization
+
+/// How long a sleeping executor takes to begin a task that a thread outside hands it.
+package struct WakeUp: BenchWorkload {
+  package let id = "wake-up"
+  package let question =
+    "How long does an executor that sleeps take to begin a task that comes from outside?"
+  package let comparesExecutors = true
+  package let headline: Headline? = Headline(.wakeUp, "p50")
+  package let tail: Headline? = Headline(.wakeUp, "p99")
+
+  package init() {}
+
+  package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] { [Cell(id)] }
+
+  /// What is measured is what runs the tasks: no limiter is in it.
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    mechanism.limit == .none
+  }
+
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+    let executor = trial.executor
+    let samples = max(20, Int(trial.request.budget / Self.pause / 2))
+    let latencies = await onOwnThread("outside", startsTasks: true) {
+      (0..<samples).map { _ -> Int64 in
+        // Long enough for whoever searches for work to have gone to sleep.
+        usleep(UInt32(Self.pause / 1_000))
+        let latency = Latency()
+        Task(executorPreference: executor) { latency.end() }
+        blockUntil { latency.value > 0 }
+        return latency.value
+      }
+    }
+    report.add(.wakeUp, of: latencies)
+  }
+
+  /// Nanoseconds.
+  private static let pause: Int64 = 400_000
+}
+
+/// What an executor with nothing to do takes of the processor.
+package struct Resting: BenchWorkload {
+  package let id = "resting"
+  package let question =
+    "How much processor time does an executor take while there is nothing to do?"
+  package let comparesExecutors = true
+  package let headline: Headline? = Headline(.restingTime, "mean")
+
+  package init() {}
+
+  package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] { [Cell(id)] }
+
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    mechanism.limit == .none
+  }
+
+  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+    0.05 + Double(budget) * Self.budgets / 1e9
+  }
+
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+    // Whoever rests has worked before.
+    await withDiscardingTaskGroup { group in
+      for _ in 0..<1_000 { group.addTask { await Task.yield() } }
+    }
+    let duration = Int64(Double(trial.request.budget) * Self.budgets)
+    let used = await onOwnThread("resting") {
+      settle()
+      let before = MachineClock.processTime()
+      usleep(UInt32(duration / 1_000))
+      return MachineClock.processTime() - before
+    }
+    report.add(.restingTime, "mean", Double(used) * 1e9 / Double(duration))
+  }
+
+  /// How many budgets one trial rests: half a second in a default run.
+  private static let budgets = 7.0
+}
+
+/// The time from here to the end, which may be on another thread.
+private final class Latency: Sendable {
+  private let start = MachineClock.monotonic()
+  private let taken = Atomic<Int64>(0)
+
+  func end() { taken.store(max(1, MachineClock.monotonic() - start), ordering: .releasing) }
+  /// Nanoseconds; 0 until the end.
+  var value: Int64 { taken.load(ordering: .acquiring) }
+}

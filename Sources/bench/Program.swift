@@ -1,0 +1,5 @@
+import Benchmarking
+
+@main struct Program {
+  static func main() async { await Bench.main() }
+}

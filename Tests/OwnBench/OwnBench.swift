@@ -1,0 +1,63 @@
+import Benchmarking
+import Synchronization
+
+// A program of another package, as far as it can be told: it has nothing but the library's public face.
+
+/// The smallest limiter there is that waits without holding a thread.
+struct Mine: MeasuredLimiter {
+  static let name = "mine"
+
+  private struct State {
+    var free: Int
+    var line: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private final class Line: Sendable {
+    let state: Mutex<State>
+    init(_ limit: Int) { state = Mutex(State(free: limit)) }
+  }
+
+  static let keepsOrder = true
+  static let leavesWhenCancelled = false
+
+  private let line: Line
+
+  init(limit: Int) { line = Line(limit) }
+
+  func run(_ body: () async throws -> Void) async throws {
+    await withCheckedContinuation { continuation in
+      let isFree = line.state.withLock { state in
+        guard state.free > 0 else {
+          state.line.append(continuation)
+          return false
+        }
+        state.free -= 1
+        return true
+      }
+      if isFree { continuation.resume() }
+    }
+    defer {
+      let next = line.state.withLock { state in
+        if state.line.isEmpty { state.free += 1 }
+        return state.line.isEmpty ? nil : state.line.removeFirst()
+      }
+      next?.resume()
+    }
+    // It does not leave the line when it is cancelled, and does not run its body then either.
+    try Task.checkCancellation()
+    try await body()
+  }
+}
+
+/// Lets everybody in, and says that it keeps an order.
+struct Broken: MeasuredLimiter {
+  static let name = "broken"
+
+  init(limit: Int) {}
+
+  func run(_ body: () async throws -> Void) async throws { try await body() }
+}
+
+@main struct Program {
+  static func main() async { await Bench.main(measuring: [Mine.self, Broken.self]) }
+}
