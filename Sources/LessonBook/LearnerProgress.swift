@@ -7,8 +7,19 @@ package struct LearnerProgress: Hashable, Sendable, Codable {
 
   package var schema = Self.schema
   package var lessons: [String: LessonRecord] = [:]
+  /// The slug of the lesson that was taken last.
+  package var current: String?
 
   package init() {}
+
+  /// The lesson to go on with: the one taken last, or else the first behind it that is not done with,
+  /// or before it; nil where all are.
+  package func lesson(toGoOnIn lessons: [Lesson]) -> Lesson? {
+    let start = lessons.firstIndex { $0.slug == current } ?? 0
+    return (lessons[start...] + lessons[..<start]).first { lesson in
+      self.lessons[lesson.slug].map { !$0.isThrough(lesson) } ?? true
+    }
+  }
 }
 
 /// How far a learner has come in one lesson.

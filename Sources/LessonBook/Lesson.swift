@@ -69,6 +69,8 @@ package struct LessonBlock: Hashable, Sendable {
     case code(String, [String])
     /// A figure taken from a file of measured results.
     case figure(String, file: String)
+    /// A picture of a run, drawn by the lab, for those who read without it.
+    case picture(LessonPicture)
   }
 
   package var content: Content
@@ -78,6 +80,14 @@ package struct LessonBlock: Hashable, Sendable {
     self.content = content
     self.line = line
   }
+}
+
+/// A picture that the lab draws of the last run of some commands.
+package struct LessonPicture: Hashable, Sendable {
+  package var commands: [String]
+  /// Within the folder of the lessons.
+  package var file: String
+  package var line: Int
 }
 
 /// A conversation with the lab, recorded.

@@ -192,6 +192,8 @@ package struct LessonLint {
           "'\(figure)' is not in \(source); take the figure from the results as they are now"
         )
       ]
+    case .picture(let picture):
+      return lint(CommandLines(picture.commands, line: picture.line), in: file)
     case .text, .code:
       return []
     }

@@ -13,6 +13,7 @@
 //     <!-- real: A; B -->        before a console block: what replaying it must show
 //     <!-- quote: FILE -->       before a swift block: it occurs in that file
 //     <!-- figure: 71 ns in Results/… -->
+//     <!-- picture: COMMANDS --> before ![…](pictures/NAME.svg): what the lab draws there
 //     **Check:**                 followed by a list of `expectation`: sentence
 //     <!-- fails: COMMANDS -->   a near miss
 //     <details><summary>Hint 1</summary>…   <details><summary>Solution</summary>…
@@ -178,7 +179,7 @@ package struct LessonParser {
             NearMiss(title: summary, code: code, line: block.line)
           )
         }
-        add(block, to: &task, or: &explanation, seesChecks)
+      // Not shown with the rest: three wrong programs would push the check's mark off the screen.
       case .paragraph where block.labelled("Check") == "":
         seesChecks = true
         if index < blocks.count, case .list(let items, _) = blocks[index].content {
@@ -332,8 +333,17 @@ package struct LessonParser {
     var result: [LessonBlock] = []
     var quoted: (file: String, line: Int)?
     var predicates: [Check] = []
+    var drawn: (commands: [String], line: Int)?
     for block in blocks {
       switch block.content {
+      case .directive("picture", let commands):
+        drawn = (commands.split(separator: ";").map { String($0).trimmed }, block.line)
+      case .paragraph(let text) where drawn != nil && text.hasPrefix("!["):
+        if let file = LessonLint.targets(in: text).first, let commands = drawn?.commands {
+          let picture = LessonPicture(commands: commands, file: file, line: block.line)
+          result.append(LessonBlock(.picture(picture), line: block.line))
+        }
+        drawn = nil
       case .directive("quote", let file):
         quoted = (file, block.line)
       case .directive("real", let text):
@@ -348,7 +358,7 @@ package struct LessonParser {
         complain(
           block.line,
           "no such comment as '\(key.isEmpty ? value : key + ":")' here; there are step, answer, "
-            + "real, quote, figure, fails, exercise and note"
+            + "real, quote, figure, picture, fails, exercise and note"
         )
       case .fence("console", let lines):
         let transcript = transcript(lines, predicates, line: block.line + 1)
@@ -367,6 +377,9 @@ package struct LessonParser {
       default:
         result.append(LessonBlock(.text(block.content), line: block.line))
       }
+    }
+    if let drawn {
+      complain(drawn.line, "a picture without a place; put ![…](pictures/NAME.svg) after it")
     }
     if let quote = quoted {
       complain(quote.line, "a quote without code; put a ```swift block after it")

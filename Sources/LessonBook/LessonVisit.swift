@@ -23,6 +23,8 @@ package enum Passage: Hashable, Sendable {
 /// One learner's way through one lesson.
 package struct LessonVisit: Sendable {
   package let lesson: Lesson
+  /// The lesson after it; nil where it is the last.
+  private let following: Lesson?
   /// What is to be kept of it.
   package private(set) var record: LessonRecord
   /// The section the learner is at, by its place.
@@ -36,8 +38,13 @@ package struct LessonVisit: Sendable {
   /// Begins the lesson, or goes on where `record` left it.
   ///
   /// If the section it left is not there any more, at the first step that is still to do.
-  package init(_ lesson: Lesson, record: LessonRecord = LessonRecord()) {
+  package init(
+    _ lesson: Lesson,
+    record: LessonRecord = LessonRecord(),
+    following: Lesson? = nil
+  ) {
     self.lesson = lesson
+    self.following = following
     self.record = record
     let left = record.current.flatMap { id in lesson.sections.firstIndex { $0.id == id } }
     let unfinished = lesson.sections.firstIndex { section in
@@ -55,7 +62,8 @@ package struct LessonVisit: Sendable {
 
   private var isLast: Bool { place == lesson.sections.count - 1 }
 
-  private var isOpen: Bool {
+  /// Whether the step is still to be passed.
+  package var isOpen: Bool {
     section.isStep && record[section].passed == nil && !record[section].gaveUp
   }
 
@@ -102,7 +110,12 @@ package struct LessonVisit: Sendable {
       return section.exercise == nil
         ? "Run it, then 'check'. Stuck: 'hint'." : "'exercise' starts it. Stuck: 'hint'."
     }
-    return isLast ? "That was the last page. 'lessons' lists the course." : "'next' goes on."
+    return isLast ? "That was the last page. \(whatFollows)" : "'next' goes on."
+  }
+
+  private var whatFollows: String {
+    following.map { "'lesson \($0.number)' is the next: \($0.title)." }
+      ?? "'lessons' lists the course."
   }
 
   /// Takes a guess; an empty one skips the question.
@@ -162,7 +175,7 @@ package struct LessonVisit: Sendable {
   private var passedAdvice: String {
     if record.passed(of: lesson) == lesson.steps.count {
       return isLast
-        ? "Passed, and with it lesson \(lesson.number). 'lessons' lists the course."
+        ? "Passed, and with it lesson \(lesson.number). \(whatFollows)"
         : "Passed: that was the last step of lesson \(lesson.number). 'next' reads on."
     }
     return isLast ? "Passed. 'lessons' shows what is still to do." : "Passed. 'next' goes on."
@@ -218,6 +231,14 @@ package struct LessonVisit: Sendable {
     }
     if isLast { return [.advice(whatNow)] }
     place += 1
+    enter()
+    return opening()
+  }
+
+  /// Goes back to the section before.
+  package mutating func back() -> [Passage] {
+    if place == 0 { return [.advice("This is the first page. \(whatNow)")] }
+    place -= 1
     enter()
     return opening()
   }

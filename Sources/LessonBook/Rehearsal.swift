@@ -234,6 +234,15 @@ extension Lesson {
   }
 }
 
+extension Lesson {
+  /// Its pictures, in reading order.
+  package var pictures: [LessonPicture] {
+    (introduction + sections.flatMap(\.allBlocks)).compactMap { block in
+      if case .picture(let picture) = block.content { picture } else { nil }
+    }
+  }
+}
+
 extension [LessonBlock] {
   /// The commands among them.
   var commands: [CommandLines] {
@@ -242,7 +251,7 @@ extension [LessonBlock] {
       case .commands(let commands): commands
       case .transcript(let transcript):
         CommandLines(transcript.exchanges.map(\.command), line: transcript.line)
-      case .text, .quotation, .code, .figure: nil
+      case .text, .quotation, .code, .figure, .picture: nil
       }
     }
   }

@@ -10,6 +10,13 @@ package enum Columns {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
+  /// `line` without the blanks at its end.
+  package static func trimmed(_ line: String) -> String {
+    var line = Substring(line)
+    while line.last == " " { line.removeLast() }
+    return String(line)
+  }
+
   /// `pieces` joined by `separator`, in lines of at most `width` columns where the pieces allow.
   package static func flow(_ pieces: [String], separator: String, width: Int) -> [String] {
     var lines: [String] = []
@@ -25,8 +32,8 @@ package enum Columns {
     return lines
   }
 
-  /// A sentence in lines of at most `width` columns, begun after `first` and continued after `indent`
-  /// blanks.
+  /// A text in lines of at most `width` columns, begun after `first` and continued after `indent` blanks; a
+  /// line of the text begins a new one.
   package static func wrap(
     _ text: String,
     width: Int,
@@ -35,12 +42,18 @@ package enum Columns {
   ) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
-    for word in text.split(separator: " ", omittingEmptySubsequences: true) {
-      if let last = lines.last, last.count + 1 + word.count <= width {
-        lines[lines.count - 1] += " " + word
-      } else {
-        lines.append((lines.isEmpty ? first : margin) + word)
+    for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      var isBegun = false
+      for word in part.split(separator: " ") {
+        if isBegun, lines[lines.count - 1].count + 1 + word.count <= width {
+          lines[lines.count - 1] += " " + word
+        } else {
+          lines.append((lines.isEmpty ? first : margin) + word)
+          isBegun = true
+        }
       }
+      // An empty line parts two paragraphs; a text of nothing has none.
+      if !isBegun, !lines.isEmpty { lines.append("") }
     }
     return lines
   }

@@ -1,5 +1,6 @@
 internal import Basics
 package import Experiments
+internal import Mechanisms
 import Tracing
 import Workloads
 
@@ -25,7 +26,7 @@ package enum ComparisonTable {
         + "\(NumberText.rate(summary.throughput)) tasks a second, "
         + "half waited at most \(DurationText.text(summary.waiting.p50)), "
         + "at most \(summary.peakRunning) ran at once, "
-        + "\(NumberText.count(summary.threadsPeak, entry.run.clock == .real ? "thread" : "worker")), "
+        + "\(NumberText.count(summary.threadsPeak, entry.run.carrier)), "
         + "\(SummaryText.order(entry.run, summary))."
     }
     return (each + differences(entries)).map { $0 + "\n" }.joined()
@@ -36,18 +37,67 @@ package enum ComparisonTable {
     runs.map { RunJSONLines.summaryLine($0, $0.summary) }.joined()
   }
 
+  /// The table's headings and its rows, without the bars.
+  static func cells(_ runs: [Run]) -> (headings: [String], rows: [[String]]) {
+    let table = table(runs.map { Entry(run: $0, summary: $0.summary) }, TextFormat(width: 1_000))
+    let kept = table.columns.indices.filter { !table.columns[$0].heading.isEmpty }
+    return (
+      kept.map { table.columns[$0].heading }, table.rows.map { row in kept.map { row[$0] } }
+    )
+  }
+
+  /// What differs, in words.
+  static func sentences(_ runs: [Run]) -> [String] {
+    differences(runs.map { Entry(run: $0, summary: $0.summary) })
+  }
+
+  /// What a table can be sorted by, the best first.
+  package enum Order: String, CaseIterable, Sendable {
+    case makespan
+    case waiting
+    case peak
+    case threads
+    case order
+    case name
+  }
+
+  package static func sorted(_ runs: [Run], by order: Order) -> [Run] {
+    // The places settle what is equal, as sorting alone need not.
+    runs.enumerated().map { place, run in
+      let summary = run.summary
+      let key: Int64 =
+        switch order {
+        case .makespan: summary.makespan
+        case .waiting: summary.waiting.p99
+        case .peak: Int64(summary.peakRunning)
+        case .threads: Int64(summary.threadsPeak)
+        case .order: Int64(summary.orderBreaks)
+        case .name: 0
+        }
+      return (key, order == .name ? run.label : "", place, run)
+    }
+    .sorted { ($0.0, $0.1, $0.2) < ($1.0, $1.1, $1.2) }
+    .map(\.3)
+  }
+
   private struct Entry {
     var run: Run
     var summary: RunSummary
-    var name: String { run.mechanism }
+    var name: String { run.label }
+
+    /// Whether there was a limit, and never more ran.
+    var keptLimit: Bool { run.limit != nil && summary.overAdmissions == 0 }
+
+    /// Whether it runs one at a time whatever limit is asked for.
+    var isOneByNature: Bool { Catalogue.entry(run.mechanism)?.profile.limit == .one }
   }
 
   private static func table(_ entries: [Entry], _ format: TextFormat) -> TextTable {
     let longest = Double(entries.map(\.summary.makespan).max() ?? 0)
     let rows = entries.map { entry in
-      let (run, summary) = (entry.run, entry.summary)
+      let summary = entry.summary
       return [
-        run.mechanism,
+        entry.name,
         Bar.text(Double(summary.makespan), of: longest, width: 6, format.glyphs),
         DurationText.text(summary.makespan),
         NumberText.rate(summary.throughput),
@@ -85,8 +135,9 @@ package enum ComparisonTable {
   private static func differences(_ entries: [Entry]) -> [String] {
     guard entries.count > 1 else { return [] }
     return [
-      clocks(entries), work(entries), pace(entries), threads(entries), order(entries),
-    ].compactMap { $0 } + violations(entries)
+      clocks(entries), work(entries), pace(entries), unlimited(entries), oneByNature(entries),
+    ].compactMap { $0 } + narrow(entries)
+      + [threads(entries), order(entries)].compactMap { $0 } + violations(entries)
   }
 
   private static func clocks(_ entries: [Entry]) -> String? {
@@ -105,20 +156,53 @@ package enum ComparisonTable {
       + "\(entries[0].name)."
   }
 
-  private static func pace(_ entries: [Entry]) -> String? {
+  /// Of those that kept the limit: to be faster without one is no merit.
+  private static func pace(_ all: [Entry]) -> String? {
+    let kept = all.filter { $0.keptLimit && !$0.isOneByNature }
+    let entries = kept.count > 1 ? kept : all
     let makespans = entries.map(\.summary.makespan)
     guard let fastest = makespans.min(), let slowest = makespans.max(), fastest > 0 else {
       return nil
     }
     // Within a fiftieth, an order of finish is no news.
     if Double(slowest) <= Double(fastest) * 1.02 {
-      return "All ended after \(DurationText.text(fastest)), give or take 2 %."
+      let who = entries.count == all.count ? "All" : "All that kept the limit"
+      return "\(who) ended after \(DurationText.text(fastest)), give or take 2 %."
     }
     let first = entries.filter { Double($0.summary.makespan) <= Double(fastest) * 1.02 }
     let last = entries.filter { Double($0.summary.makespan) >= Double(slowest) / 1.02 }
     let factor = NumberText.rate(Double(slowest) / Double(fastest))
-    return "\(ListText.all(first.map(\.name))) ended first, after \(DurationText.text(fastest)); "
+    let whose = entries.count == all.count ? "" : "Of those that kept the limit, "
+    return
+      "\(whose)\(ListText.all(first.map(\.name))) ended first, after \(DurationText.text(fastest)); "
       + "\(ListText.all(last.map(\.name))) took \(factor) times as long."
+  }
+
+  private static func unlimited(_ entries: [Entry]) -> String? {
+    let free = entries.filter { $0.run.limit == nil }
+    guard !free.isEmpty, free.count < entries.count else { return nil }
+    let peaks = free.map { "\($0.name) keeps no limit: \($0.summary.peakRunning) at once" }
+    return ListText.all(peaks) + "."
+  }
+
+  private static func oneByNature(_ entries: [Entry]) -> String? {
+    let single = entries.filter(\.isOneByNature)
+    guard !single.isEmpty, single.count < entries.count else { return nil }
+    let run = single.count == 1 ? "runs" : "run"
+    return "\(ListText.all(single.map(\.name))) \(run) one at a time by nature."
+  }
+
+  /// Those that stayed below their limit, though tasks waited, because their tasks hold threads.
+  private static func narrow(_ entries: [Entry]) -> [String] {
+    entries.compactMap { entry in
+      let (run, summary) = (entry.run, entry.summary)
+      let (peak, threads, limit) = (summary.peakRunning, summary.threadsPeak, summary.limit.peak)
+      guard run.facts.serviceHoldsWorker, !summary.reachedLimit, peak < limit, threads <= peak,
+        run.facts.tasks > peak
+      else { return nil }
+      return "\(entry.name): peak \(peak) of \(NumberText.grouped(limit)): the pool gave only "
+        + NumberText.count(threads, run.carrier) + "."
+    }
   }
 
   private static func threads(_ entries: [Entry]) -> String? {

@@ -7,6 +7,8 @@ package enum EventText {
     switch kind {
     case .arrived: "arrived"
     case .blocked: "blocked"
+    case .answered(let answer): answer.rawValue
+    case .holds: "holds"
     case .admitted: "admitted"
     case .progress: "progress"
     case .suspended: "suspended"
@@ -24,6 +26,7 @@ package enum EventText {
     switch kind {
     case .progress(let percent): "progress \(percent) %"
     case .limit(let limit): "limit \(limit)"
+    case .holds(let permit): permit.words
     case .cancelled(let phase): "cancelled while \(phase.rawValue)"
     default: name(of: kind)
     }

@@ -6,12 +6,10 @@ internal import Tracing
 package enum ExplorationText {
   /// The verdict, and if a promise broke the smallest schedule that breaks it, step by step.
   ///
-  /// `withTime` says whether how long it took is told: it differs from run to run; `withReplay`,
-  /// whether the line is told that replays the schedule.
+  /// `withTime` says whether how long it took is told: it differs from run to run.
   package static func text(
     _ report: ExplorationReport,
     withTime: Bool,
-    withReplay: Bool = true,
     _ format: TextFormat
   ) -> String {
     var text = line(pieces(of: report, withTime: withTime), format)
@@ -25,14 +23,15 @@ package enum ExplorationText {
     }
     text += "\n" + story(minimum, format)
     text += "\n" + advice(report.scenario.mechanism, format)
-    return withReplay ? text + "replay \(minimum.schedule)\n" : text
+    return text + "replay \(minimum.schedule)\n"
   }
 
   /// One schedule, step by step, and what it came to.
   package static func story(_ story: ExplorationReport.ScheduleDescription, _ format: TextFormat)
     -> String
   {
-    var text = line([heading(story)], format) + steps(story, format)
+    let columns = StepColumns.text(story, format)
+    var text = line([heading(story)], format) + (columns ?? steps(story, format))
     if let race = story.race {
       let second = named(race.second, story)
       text += line(
@@ -40,7 +39,7 @@ package enum ExplorationText {
         format
       )
     }
-    return text + "\n" + strips(story, format)
+    return text + CodeColumns.text(at: story, format) + "\n" + strips(story, format)
   }
 
   /// What the schedule came to, in a line.
@@ -60,7 +59,15 @@ package enum ExplorationText {
       + NumberText.count(report.steps, "step")
     if withTime { figures += ", " + DurationText.text(nanoseconds(report.elapsed)) }
     var pieces = [figures]
-    if report.stoppedAtFirst {
+    if let between = report.schedulesBetweenJobs {
+      pieces.append("inside synchronous code; between jobs all \(NumberText.grouped(between))")
+      if report.isCut || report.preemptions == 1 {
+        pieces.append("inside=yes looks at more")
+      }
+    }
+    if report.endedProgram {
+      pieces.append("the last of them ended the program that explores")
+    } else if report.stoppedAtFirst {
       pieces.append("the last of them fails; 'all' goes on behind it")
     } else if report.failed > 0 {
       let share = NumberText.percent(Double(report.failed) / Double(max(1, report.schedules)))
@@ -70,7 +77,9 @@ package enum ExplorationText {
       pieces.append("\(NumberText.count(report.givenUp, "schedule")) given up as too long")
     }
     if report.wasInterrupted { pieces.append("interrupted") }
-    if report.isCut { pieces.append("schedules= looks at more") }
+    if report.isCut, report.schedulesBetweenJobs == nil {
+      pieces.append("schedules= looks at more")
+    }
     if report.tasksLost > 0 {
       pieces.append("\(NumberText.count(report.tasksLost, "task")) left waiting for ever")
     }
@@ -81,6 +90,11 @@ package enum ExplorationText {
   package static func progress(_ schedules: Int, of most: Int, after elapsed: Duration) -> String {
     let looked = "\(NumberText.grouped(schedules)) of \(NumberText.count(most, "schedule"))"
     guard schedules > 0 else { return looked }
+    if schedules > most {
+      return
+        "\(NumberText.grouped(schedules)) schedules; after the first \(NumberText.grouped(most)) it "
+        + "looks for the shortest failure, or inside the code"
+    }
     let left = Double(nanoseconds(elapsed)) * (Double(most) / Double(schedules) - 1)
     let seconds = Int64(min(max(left, 0) / 1e9, 1e8).rounded(.up))
     return looked + ", at most \(DurationText.text(seconds * 1_000_000_000)) left"
@@ -119,7 +133,7 @@ package enum ExplorationText {
   }
 
   /// Steps told in one row: some of which nothing can be seen, and one of the same actor.
-  private struct Row {
+  struct Row {
     var first: Int
     var step: ExplorationReport.Step
 
@@ -127,10 +141,10 @@ package enum ExplorationText {
   }
 
   /// Puts steps of which nothing can be seen into the row of what they lead to.
-  private static func rows(_ story: ExplorationReport.ScheduleDescription) -> [Row] {
-    story.steps.reduce(into: []) { rows, step in
+  static func rows(_ steps: [ExplorationReport.Step], length: Int) -> [Row] {
+    steps.reduce(into: []) { rows, step in
       guard let last = rows.last, last.step.isUneventful, last.step.actor == step.actor,
-        step.number != story.length + 1
+        step.number != length + 1
       else { return rows.append(Row(first: step.number, step: step)) }
       rows[rows.count - 1].step = step
     }
@@ -139,7 +153,7 @@ package enum ExplorationText {
   private static func steps(_ story: ExplorationReport.ScheduleDescription, _ format: TextFormat)
     -> String
   {
-    let rows = rows(story)
+    let rows = rows(story.steps, length: story.length)
     let digits = rows.map(\.numbers.count).max() ?? 1
     let actors = story.steps.map(\.actor.count).max() ?? 3
     let counts = "running \(story.steps.map(\.running).max() ?? 0)  waiting 0".count
@@ -158,11 +172,16 @@ package enum ExplorationText {
         while line.last == " " { line.removeLast() }
         text += step.broke == nil ? line + "\n" : format.style.paint(line, .bad) + "\n"
       }
-      if let broke = step.broke {
-        text += format.style.paint("     \(format.glyphs.bad) \(broke)", .bad) + "\n"
-      }
+      text += broken(step, format)
     }
     return text
+  }
+
+  /// What promise the step broke, below it.
+  static func broken(_ step: ExplorationReport.Step, _ format: TextFormat) -> String {
+    let words = step.broke.map { "\(format.glyphs.bad) \($0)" } ?? ""
+    return Columns.wrap(words, width: format.width - 5, indent: 2)
+      .map { format.style.paint("     " + $0, .bad) + "\n" }.joined()
   }
 
   private static func actor(_ step: ExplorationReport.Step, _ format: TextFormat) -> String {
@@ -260,6 +279,7 @@ package enum ExplorationText {
       ("given_up", .number(report.givenUp)),
       ("first_failure_at", report.firstFailureAt.map { .number($0) } ?? .null),
       ("not_asked", .array(report.notAsked.map { .string($0) })),
+      ("schedules_between_jobs", report.schedulesBetweenJobs.map { .number($0) } ?? .null),
       ("elapsed_ns", .number(Int(nanoseconds(report.elapsed)))),
     ]
     if report.wasInterrupted { members.append(("interrupted", "yes")) }

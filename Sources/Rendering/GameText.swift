@@ -27,7 +27,10 @@ package enum GameText {
         + (waiter.isCancelled ? ", cancelled" : "")
     }
     let waiting = names.isEmpty ? "nobody" : names.joined(separator: "; ")
-    return text + Columns.left("", title.count + 3) + "waits:      \(waiting)\n"
+    let margin = Columns.left("", title.count + 3)
+    let limit = game.scenario.effectiveLimit.map { " of \($0)" } ?? ""
+    return text + "\(margin)running:    \(steps.last?.running ?? 0)\(limit)\n"
+      + "\(margin)waits:      \(waiting)\n" + CodeColumns.text(at: game, format)
   }
 
   private static func ending(
@@ -56,6 +59,15 @@ package enum GameText {
   package static func steps(_ game: ScheduleGame, _ format: TextFormat) -> String {
     let steps = game.steps
     if steps.isEmpty { return "no step yet\n" }
+    let tasks = game.scenario.tasks
+    if let columns = StepColumns.text(
+      steps,
+      tasks: tasks,
+      limit: game.scenario.effectiveLimit,
+      format
+    ) {
+      return columns
+    }
     return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.description] })
   }
 
@@ -66,6 +78,10 @@ package enum GameText {
       ("over", .string(game.isOver ? "yes" : "no")),
       ("violation", game.violation.map { .string($0.kind) } ?? .null),
       ("schedule", .string(game.schedule)),
+      (
+        "lines",
+        .array((game.steps.last?.lines ?? []).map { $0.map { .string("\($0)") } ?? .null })
+      ),
     ])
   }
 

@@ -7,7 +7,6 @@
 package import Experiments
 import Tracing
 internal import WorkStealing
-import Workloads
 
 /// Draws a run as text, by task or by worker.
 package struct Gantt {
@@ -129,7 +128,8 @@ package struct Gantt {
   private func row(of lane: Timeline.WorkerLane) -> GlyphLine {
     var row = GlyphLine(axis: axis, glyphs: format.glyphs)
     let spans = lane.spans.map { span in
-      (start: span.start, end: span.end, role: role(of: span))
+      // Whoever is in service works, be it asleep on its thread; who waits for a permit blocks it.
+      (start: span.start, end: span.end, role: Style.Role(span.phase))
     }
     let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in
       // Where work holds its worker the spans show it, and only ends are marked.
@@ -138,14 +138,6 @@ package struct Gantt {
     }
     row.draw(spans, marks: marks)
     return row
-  }
-
-  /// Computing is drawn as running, sleeping on a thread as a blocked thread.
-  private func role(of span: Timeline.WorkerSpan) -> Style.Role {
-    if span.phase == .blocked { return .blocked }
-    let index = Int(span.task.number) - 1
-    guard run.plan.indices.contains(index) else { return .running }
-    return run.plan[index].kind == .spin ? .running : .blocked
   }
 
   // MARK: What both share

@@ -84,6 +84,14 @@ struct JSONText {
     value(number)
   }
 
+  /// A member whose name is made of letters and underscores, known only when it runs.
+  mutating func member(named name: String, _ number: Int) {
+    comma()
+    bytes.append(contentsOf: "\"\(name)\":".utf8)
+    needsComma = false
+    value(number)
+  }
+
   mutating func member(_ name: StaticString, _ number: Int) {
     key(name)
     value(number)

@@ -3,13 +3,15 @@ internal import Workloads
 
 /// A run that is under way, as a block of lines redrawn in place.
 ///
-/// A bar for each task while they fit, those that run first; what does not fit is folded into
-/// counts. Below them how many ran and waited, and the threads in use.
+/// A bar for each task while they fit; of more, as many as there is room for from the first that has
+/// not ended, so that a task keeps its row while it can, or those that run first. What does not fit is
+/// folded into counts. Below them how many ran and waited, and the threads in use.
 package struct LiveView: Sendable {
   package private(set) var board: LiveBoard
   private let facts: RunFacts
   /// What the person can do, said in the last line.
   private let hint: String
+  package var keys = WatchKeys()
 
   package init(_ board: LiveBoard, facts: RunFacts, hint: String) {
     self.board = board
@@ -24,7 +26,7 @@ package struct LiveView: Sendable {
 
   /// The lines of this moment, `now` nanoseconds into the run, at most as high as the format allows.
   package func lines(now: Int64, _ format: TextFormat) -> [String] {
-    let footer = footer(now: now, format)
+    let footer = (keys.showsHelp ? help(format) : []) + footer(now: now, format)
     let room = max(1, (format.height ?? 24) - footer.count - 2)
     return taskLines(now: now, room: room, format) + footer
   }
@@ -32,18 +34,34 @@ package struct LiveView: Sendable {
   // MARK: Tasks
 
   private func taskLines(now: Int64, room: Int, _ format: TextFormat) -> [String] {
-    let order = board.states.indices.sorted { rank($0) < rank($1) }
-    let columns = format.width >= 76 && order.count > room ? 2 : 1
+    let count = board.states.count
+    let columns = format.width >= 76 && count > room ? 2 : 1
     let width = (format.width - 2 * (columns - 1)) / columns
-    let fits = order.count <= room * columns
-    let shown = order.prefix(fits ? order.count : (room - 1) * columns)
+    let fits = count <= room * columns
+    let capacity = fits ? count : max(1, (room - 1) * columns)
+    let order =
+      keys.sortsByState
+      ? board.states.indices.sorted { rank($0) < rank($1) } : page(of: capacity)
+    let shown = order.prefix(capacity)
     let cells = shown.map { cell($0, now: now, width: width, format) }
     let rows = (cells.count + columns - 1) / columns
     var lines = (0..<rows).map { row in
       stride(from: row, to: cells.count, by: rows).map { cells[$0] }.joined(separator: "  ")
     }
-    if !fits { lines.append("  " + fold(order.dropFirst(shown.count), format)) }
+    if !fits {
+      lines.append(String(("  " + fold(order.dropFirst(shown.count), format)).prefix(format.width)))
+    }
     return lines
+  }
+
+  /// All tasks by number, from the page on that holds the one sought, or else the first that has not
+  /// ended: page by page, for a row that moves with every end cannot be followed.
+  private func page(of capacity: Int) -> [Int] {
+    let count = board.states.count
+    let unended = board.states.firstIndex { if case .ended = $0 { false } else { true } }
+    let sought = keys.found.flatMap { $0 <= count ? $0 - 1 : nil }
+    let start = (sought ?? unended ?? max(0, count - 1)) / max(1, capacity) * capacity
+    return Array(start..<count) + Array(0..<start)
   }
 
   /// Running first, then those that wait, then those that ended, the latest of them first.
@@ -57,7 +75,8 @@ package struct LiveView: Sendable {
   }
 
   private func cell(_ index: Int, now: Int64, width: Int, _ format: TextFormat) -> String {
-    let name = "  " + TaskID(index + 1).label(amongst: board.plan.count) + "  "
+    let mark = keys.found == index + 1 ? "> " : "  "
+    let name = mark + TaskID(index + 1).label(amongst: board.plan.count) + "  "
     let room = max(8, min(40, width - name.count - 12))
     let (bar, note, role) = picture(of: index, now: now, room: room, format)
     let text = name + Columns.left(bar, room) + " " + note
@@ -85,7 +104,7 @@ package struct LiveView: Sendable {
       // Work that reports nothing is shown by the time it has had.
       let planned = max(1, board.plan[index].service)
       let known = share.map { Double($0) / 100 }
-      let part = known ?? min(1, Double(now - since) / Double(planned))
+      let part = known ?? min(1, Double(max(0, now - since)) / Double(planned))
       return (bar(part), share.map { "\($0) %" } ?? "running", .running)
     case .ended(let kind):
       return (bar(kind == .finished ? 1 : 0), EventText.name(of: kind), role(of: kind))
@@ -120,6 +139,14 @@ package struct LiveView: Sendable {
 
   // MARK: Counts
 
+  private func help(_ format: TextFormat) -> [String] {
+    Columns.flow(
+      WatchKeys.help.map { "\($0) \($1)" },
+      separator: format.glyphs.separator,
+      width: format.width
+    )
+  }
+
   private func footer(now: Int64, _ format: TextFormat) -> [String] {
     let history = board.history
     let room = max(8, format.width - 24)
@@ -134,8 +161,18 @@ package struct LiveView: Sendable {
       lines.append(line("threads", history.map(\.held)))
     }
     let counts = "\(DurationText.text(now)), \(board.ended) of \(board.plan.count) ended"
+    var told = [counts]
+    if let limit = board.limit { told.append("limit now \(limit)") }
+    if keys.isPaused { told.append("held: p goes on") }
+    if let entry = keys.entry {
+      told.append("\(entry.purpose.rawValue): \(entry.text)_")
+    } else if let message = keys.message {
+      told.append(message)
+    } else {
+      told += [hint, "? lists the keys"]
+    }
     let pieces = Columns.flow(
-      board.limit.map { [counts, "limit now \($0)", hint] } ?? [counts, hint],
+      told,
       separator: format.glyphs.separator,
       width: format.width
     )

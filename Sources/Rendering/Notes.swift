@@ -77,7 +77,17 @@ package struct Note: Hashable, Sendable {
       )
     }
     if limit > 0, !summary.reachedLimit, summary.overAdmissions == 0 {
-      if let workers = run.workers, run.facts.serviceHoldsWorker, summary.threadsPeak >= workers {
+      if run.platform != nil, run.facts.serviceHoldsWorker, summary.threadsPeak < limit {
+        found.append(
+          (
+            "the pool gave \(NumberText.count(summary.threadsPeak, "thread")), so at most "
+              + "\(summary.peakRunning) ran although the limit is \(NumberText.grouped(limit))",
+            "timeline workers"
+          )
+        )
+      } else if let workers = run.workers, run.platform == nil, run.facts.serviceHoldsWorker,
+        summary.threadsPeak >= workers
+      {
         found.append(
           (
             "blocking work held \(workers == 1 ? "the only worker" : "all \(workers) workers"), "

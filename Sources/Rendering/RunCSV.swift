@@ -18,22 +18,15 @@ package enum RunCSV {
     for life in TaskLife.all(in: run.events, tasks: run.facts.tasks) {
       let index = Int(life.task.number) - 1
       let planned = run.plan.indices.contains(index) ? run.plan[index] : nil
-      let cells: [String?] =
-        [
-          run.label(of: life.task),
-          planned?.kind.rawValue,
-          planned.map { String($0.service) },
-          planned?.priority.rawValue,
-          life.arrived.map { String($0) },
-          life.admitted.map { String($0) },
-          life.ended.map { String($0) },
-          life.end.map(name(of:)),
-          life.waiting.map { String($0) },
-          life.service.map { String($0) },
-          life.response.map { String($0) },
-          life.admittedOn?.label,
-          life.admittedBy.map(run.label(of:)),
-        ] + (limits.map { [life.admitted.flatMap($0.value(at:)).map { String($0) }] } ?? [])
+      func cell(_ nanoseconds: Int64?) -> String? { nanoseconds.map { "\($0)" } }
+      // One by one: a literal of so many optionals takes the compiler seconds.
+      var cells: [String?] = [run.label(of: life.task), planned?.kind.rawValue]
+      cells += [cell(planned?.service), planned?.priority.rawValue]
+      cells += [cell(life.arrived), cell(life.admitted), cell(life.ended)]
+      cells.append(life.end.map(name(of:)))
+      cells += [cell(life.waiting), cell(life.service), cell(life.response)]
+      cells += [life.admittedOn?.label, life.admittedBy.map(run.label(of:))]
+      if let limits { cells.append(life.admitted.flatMap(limits.value(at:)).map { "\($0)" }) }
       text += cells.map { $0 ?? "" }.joined(separator: ",") + "\n"
     }
     return text

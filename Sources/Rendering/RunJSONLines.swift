@@ -102,6 +102,7 @@ package enum RunJSONLines {
       switch event.kind {
       case .progress(let percent): json.member("percent", Int(percent))
       case .limit(let limit): json.member("limit", Int(limit))
+      case .holds(let permit): json.member("permit", permit.rawValue)
       case .cancelled(let phase): json.member("phase", phase.rawValue)
       default: break
       }
@@ -146,6 +147,14 @@ package enum RunJSONLines {
         json.member("steals", lanes.steals)
         json.member("sleeps", lanes.sleeps)
         json.member("wakes", lanes.wakes)
+      }
+    }
+    if !run.work.isEmpty {
+      json.key("work")
+      json.object { json in
+        for figure in WorkFigure.allCases {
+          if let value = run.work[figure] { json.member(named: figure.rawValue, value) }
+        }
       }
     }
     if let completion = run.completion { json.member("completion_ns", completion) }

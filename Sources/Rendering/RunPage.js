@@ -8,7 +8,10 @@
   const tasks = data.tasks, end = Math.max(1, data.end);
   const left = 14 + 8 * Math.max(...[0].concat(tasks.slice(0, 1).map(task => task.n.length)));
   const right = 14, axisHeight = 24, readable = 18;
+  const tip = element('tip'), cue = element('cue');
   let from = 0, to = end, rowHeight = readable, chosen = -1, fitsAll = false;
+  // The tasks that search and filter leave.
+  let rows = tasks;
 
   const units = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
   const unitFor = span => units.find(unit => span >= unit[1]) || units[3];
@@ -139,13 +142,13 @@
 
   function draw() {
     const { width, height } = size();
-    if (fitsAll) rowHeight = Math.min(readable, (height - axisHeight - 4) / Math.max(1, tasks.length));
-    spacer.style.height = Math.max(0, axisHeight + tasks.length * rowHeight - height) + 'px';
+    if (fitsAll) rowHeight = Math.min(readable, (height - axisHeight - 4) / Math.max(1, rows.length));
+    spacer.style.height = Math.max(0, axisHeight + rows.length * rowHeight - height) + 'px';
     const pen = prepare(chart, width, height);
     drawAxis(pen, height);
     const blocked = hatch(pen), scrolled = scroller.scrollTop;
     const first = Math.max(0, Math.floor(scrolled / rowHeight));
-    const last = Math.min(tasks.length, Math.ceil((scrolled + height) / rowHeight));
+    const last = Math.min(rows.length, Math.ceil((scrolled + height) / rowHeight));
     const labelEvery = Math.max(1, Math.ceil(12 / rowHeight));
     pen.save();
     pen.beginPath();
@@ -162,13 +165,16 @@
       if (row % labelEvery === labelEvery >> 1 || row === chosen) {
         pen.fillStyle = row === chosen ? colour.ink : colour['faint-ink'];
         pen.textAlign = 'right';
-        pen.fillText(tasks[row].n, left - 6, top + rowHeight / 2);
+        pen.fillText(rows[row].n, left - 6, top + rowHeight / 2);
         pen.textAlign = 'left';
       }
-      drawRow(pen, tasks[row], top, blocked);
+      drawRow(pen, rows[row], top, blocked);
     }
     pen.restore();
     drawCounts();
+    const below = rows.length - Math.floor((scrolled + height - axisHeight) / rowHeight + 0.01);
+    cue.textContent = below > 0 ? below + ' more below' : '';
+    cue.hidden = below <= 0;
   }
 
   function drawCounts() {
@@ -238,9 +244,9 @@
   }
   const move = share => show(from + (to - from) * share, to + (to - from) * share);
   function choose(row, scroll) {
-    if (!tasks.length) return;
-    chosen = Math.min(Math.max(0, row), tasks.length - 1);
-    detail.textContent = tasks[chosen].n + ': ' + tasks[chosen].w;
+    if (!rows.length) return;
+    chosen = Math.min(Math.max(0, row), rows.length - 1);
+    detail.textContent = rows[chosen].n + ': ' + rows[chosen].w;
     if (scroll) {
       const top = chosen * rowHeight, room = size().height - axisHeight - rowHeight;
       if (top < scroller.scrollTop) scroller.scrollTop = top;
@@ -249,7 +255,7 @@
     redraw();
   }
   function zoomToChosen() {
-    const task = tasks[chosen];
+    const task = rows[chosen];
     if (!task || !task.s.length) return;
     const start = task.s[1], stop = task.s[task.s.length - 1], margin = (stop - start) * 0.1 + 1;
     show(start - margin, stop + margin);
@@ -270,7 +276,7 @@
     '+': () => zoom(0.5), '=': () => zoom(0.5), '-': () => zoom(2), '0': () => show(0, end),
     'ArrowLeft': () => move(-0.2), 'ArrowRight': () => move(0.2),
     'ArrowUp': () => choose(chosen - 1, true), 'ArrowDown': () => choose(chosen + 1, true),
-    'Home': () => choose(0, true), 'End': () => choose(tasks.length - 1, true),
+    'Home': () => choose(0, true), 'End': () => choose(rows.length - 1, true),
     'Enter': zoomToChosen, 'r': toggleRows,
   };
   scroller.addEventListener('keydown', event => {
@@ -284,6 +290,41 @@
     event.preventDefault();
     zoom(event.deltaY > 0 ? 1.25 : 0.8, time(event.offsetX));
   }, { passive: false });
+  // What is said of the task below the pointer stands beside the pointer.
+  function point(task, event) {
+    tip.hidden = !task;
+    if (!task) return;
+    tip.textContent = task.n + ': ' + task.w;
+    const box = scroller.getBoundingClientRect();
+    const place = (at, length, room) => at + 14 + length > room ? Math.max(0, at - length - 8) : at + 14;
+    tip.style.left = place(event.clientX - box.left, tip.offsetWidth, box.width) + 'px';
+    tip.style.top = place(event.clientY - box.top, tip.offsetHeight, box.height) + 'px';
+  }
+
+  // Search and filter: a task is shown whose name or life has the words, and whose state is switched on.
+  const search = element('search'), states = [...document.querySelectorAll('#states button')];
+  function filter() {
+    const words = search.value.toLowerCase().split(' ').filter(word => word);
+    const on = new Set(states.filter(button => button.ariaPressed === 'true').map(button => button.value));
+    const before = rows[chosen];
+    rows = tasks.filter(task => {
+      const text = (task.n + ' ' + task.w).toLowerCase();
+      return on.has(task.e) && words.every(word => text.includes(word));
+    });
+    chosen = before ? rows.indexOf(before) : -1;
+    scroller.scrollTop = 0;
+    detail.textContent = rows.length === tasks.length ? '' : rows.length + ' of ' + tasks.length + ' tasks';
+    draw();
+  }
+  search.addEventListener('input', filter);
+  for (const button of states) {
+    button.onclick = () => {
+      button.ariaPressed = String(button.ariaPressed !== 'true');
+      filter();
+    };
+  }
+  cue.onclick = () => { scroller.scrollTop += size().height - 2 * axisHeight; };
+
   let dragged = null;
   chart.addEventListener('pointerdown', event => {
     dragged = event.offsetX;
@@ -298,9 +339,11 @@
       move(by);
     } else if (event.offsetY > axisHeight) {
       const row = Math.floor((event.offsetY - axisHeight + scroller.scrollTop) / rowHeight);
-      if (row !== chosen && row < tasks.length) choose(row, false);
+      if (row !== chosen && row < rows.length) choose(row, false);
+      point(row < rows.length ? rows[row] : null, event);
     }
   });
+  chart.addEventListener('pointerleave', () => point(null));
   chart.addEventListener('dblclick', event => zoom(0.5, time(event.offsetX)));
   new ResizeObserver(redraw).observe(scroller);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {

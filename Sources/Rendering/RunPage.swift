@@ -22,20 +22,7 @@ package enum RunPage {
     let clock =
       (run.clock == .virtual ? "virtual time" : "wall clock") + workers(run)
     return """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-      style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
-      <link rel="icon" href="data:,">
-      <title>\(XMLText.escaped(title))</title>
-      <style>
-      \(embedded(PackageResources.Colours_css))
-      \(embedded(PackageResources.RunPage_css))
-      </style>
-      </head>
+      \(PageHead.html(title: title, styles: embedded(PackageResources.RunPage_css), hasScripts: true))
       <body>
       <header>
       <h1>\(XMLText.escaped(title))</h1>
@@ -43,7 +30,7 @@ package enum RunPage {
       <p class="line">\(XMLText.escaped(oneLine(run, summary)))</p>
       \(notes(run, summary))</header>
       <main>
-      \(chart)
+      \(chart(timeline))
       <div class="columns">
       <section aria-labelledby="figures">
       <h2 id="figures">Figures</h2>
@@ -67,7 +54,10 @@ package enum RunPage {
   }
 
   private static func workers(_ run: Run) -> String {
-    run.workers.map { ", a pool of \(NumberText.count($0, "worker"))" } ?? ""
+    if run.platform != nil, let processors = run.workers {
+      return ", a model of \(NumberText.count(processors, "processor"))"
+    }
+    return run.workers.map { ", a pool of \(NumberText.count($0, "worker"))" } ?? ""
   }
 
   private static func oneLine(_ run: Run, _ summary: RunSummary) -> String {
@@ -179,7 +169,78 @@ package enum RunPage {
     }
   }
 
-  private static let chart = """
+  /// How a state or an end is drawn, where it occurs.
+  private static func legend(_ timeline: Timeline) -> String {
+    let phases = Set(timeline.tasks.flatMap { $0.spans.map(\.phase) })
+    let ends = Set(timeline.tasks.compactMap(\.life.end))
+    func item(_ svg: String, _ text: String, _ isThere: Bool) -> String? {
+      isThere ? "<li>\(svg)</svg> \(text)</li>" : nil
+    }
+    let wide = "<svg width=\"24\" height=\"14\" aria-hidden=\"true\">"
+    let small = "<svg width=\"12\" height=\"14\" aria-hidden=\"true\">"
+    return [
+      item(
+        wide + #"<rect y="5.5" width="24" height="3" fill="var(--waiting)"/>"#,
+        "waiting",
+        phases.contains(.waiting)
+      ),
+      item(
+        wide + #"<defs><pattern id="h" width="5" height="5" patternUnits="userSpaceOnUse" "#
+          + #"patternTransform="rotate(45)"><rect width="5" height="5" fill="var(--blocked-ground)"/>"#
+          + #"<rect width="2" height="5" fill="var(--blocked)"/></pattern></defs>"#
+          + #"<rect y="1" width="24" height="12" fill="url(#h)"/>"#,
+        "waiting, thread blocked",
+        phases.contains(.blocked)
+      ),
+      item(
+        wide + #"<rect y="1" width="24" height="12" fill="var(--running)"/>"#,
+        "running",
+        phases.contains(.running)
+      ),
+      item(
+        wide + #"<rect x="1" y="3" width="22" height="8" fill="none" stroke="var(--suspended)" "#
+          + #"stroke-dasharray="4 2"/>"#,
+        "suspended",
+        phases.contains(.suspended)
+      ),
+      item(
+        small + #"<path d="M5 1v12" stroke="var(--ink)" stroke-width="1.5"/>"#,
+        "finished",
+        ends.contains(.finished)
+      ),
+      item(
+        small + #"<path d="M6 2l5 5-5 5-5-5z" fill="var(--failed)"/>"#,
+        "failed",
+        ends.contains(.failed)
+      ),
+      item(
+        small
+          + #"<path d="M2 3l8 8M2 11l8-8" fill="none" stroke="var(--cancelled)" stroke-width="2"/>"#,
+        "cancelled",
+        !ends.isDisjoint(with: [.cancelledWhileWaiting, .cancelledWhileRunning, .rejected])
+      ),
+    ].compactMap(\.self).joined(separator: "\n")
+  }
+
+  /// A switch for each way in which tasks ended.
+  private static func states(_ timeline: Timeline) -> String {
+    var counts: [(name: String, count: Int)] = []
+    for lane in timeline.tasks {
+      let name = LifeText.words(for: lane.life.end)
+      if let index = counts.firstIndex(where: { $0.name == name }) {
+        counts[index].count += 1
+      } else {
+        counts.append((name, 1))
+      }
+    }
+    return counts.map { name, count in
+      "<button type=\"button\" value=\"\(name)\" aria-pressed=\"true\">\(name) "
+        + "<kbd>\(NumberText.grouped(count))</kbd></button>"
+    }.joined()
+  }
+
+  private static func chart(_ timeline: Timeline) -> String {
+    """
     <section aria-labelledby="over-time">
     <h2 id="over-time">Over time</h2>
     <div class="bar" role="toolbar" aria-label="Chart">
@@ -188,27 +249,17 @@ package enum RunPage {
     <button type="button" id="zoom-all">All <kbd>0</kbd></button>
     <button type="button" id="rows" aria-pressed="false">Every row at once <kbd>r</kbd></button>
     <ul class="legend" aria-label="What is drawn how">
-    <li><svg width="24" height="14" aria-hidden="true"><rect y="5.5" width="24" height="3" \
-    fill="var(--waiting)"/></svg> waiting</li>
-    <li><svg width="24" height="14" aria-hidden="true"><defs><pattern id="h" width="5" height="5" \
-    patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="5" height="5" \
-    fill="var(--blocked-ground)"/><rect width="2" height="5" fill="var(--blocked)"/></pattern></defs>\
-    <rect y="1" width="24" height="12" fill="url(#h)"/></svg> waiting, thread blocked</li>
-    <li><svg width="24" height="14" aria-hidden="true"><rect y="1" width="24" height="12" \
-    fill="var(--running)"/></svg> running</li>
-    <li><svg width="24" height="14" aria-hidden="true"><rect x="1" y="3" width="22" height="8" \
-    fill="none" stroke="var(--suspended)" stroke-dasharray="4 2"/></svg> suspended</li>
-    <li><svg width="10" height="14" aria-hidden="true"><path d="M5 1v12" stroke="var(--ink)" \
-    stroke-width="1.5"/></svg> finished</li>
-    <li><svg width="12" height="14" aria-hidden="true"><path d="M6 2l5 5-5 5-5-5z" \
-    fill="var(--failed)"/></svg> failed</li>
-    <li><svg width="12" height="14" aria-hidden="true"><path d="M2 3l8 8M2 11l8-8" fill="none" \
-    stroke="var(--cancelled)" stroke-width="2"/></svg> cancelled</li>
+    \(legend(timeline))
     </ul>
     </div>
-    <div id="scroller" tabindex="0" role="group" aria-describedby="keys" \
+    <div class="bar">
+    <input type="search" id="search" placeholder="Search tasks" aria-label="Search tasks">
+    <span id="states" role="group" aria-label="Tasks that">\(states(timeline))</span>
+    </div>
+    <div id="plot"><div id="scroller" tabindex="0" role="group" aria-describedby="keys" \
     aria-label="Chart of the tasks over time"><canvas id="chart" aria-hidden="true"></canvas>\
-    <div id="spacer"></div></div>
+    <div id="spacer"></div></div>\
+    <button type="button" id="cue" tabindex="-1" hidden></button><div id="tip" hidden></div></div>
     <canvas id="counts" aria-hidden="true"></canvas>
     <p id="detail" aria-live="polite">Choose a task with the pointer or the up and down keys.</p>
     <p id="keys" class="faint">Keys, while the chart has the focus: up and down choose a task, left \
@@ -217,4 +268,5 @@ package enum RunPage {
     <noscript><p>The chart needs a script; the table below has every task.</p></noscript>
     </section>
     """
+  }
 }

@@ -96,20 +96,26 @@ package enum RunSVG {
 
     mutating func drawAxis() {
       let bottom = rowsBottom + countsHeight * 2 + 36
-      let ticks = axis.ticks
-      for (index, tick) in ticks.enumerated() where tick.time <= timeline.end {
-        let x = x(tick.time)
+      let end = DurationText.text(timeline.end)
+      // The end has its own label, and needs the room of that.
+      let last = x(timeline.end) - 7 * Double(end.count) - 28
+      let marks = axis.ticks.filter { x($0.time) < last }.map { (x($0.time), $0.label) }
+      for (x, text) in marks + [(x(timeline.end), end)] {
         line(
           #"<line class="grid" x1="\#(n(x))" y1="\#(n(top - 4))" x2="\#(n(x))" y2="\#(n(bottom))"/>"#
         )
-        let anchor = index == 0 ? "start" : "middle"
-        label(
-          tick.label + (index == ticks.count - 1 ? " " + axis.unitName : ""),
-          x,
-          top - 10,
-          anchor: anchor
-        )
+        label(text, x, top - 10, anchor: x == left ? "start" : text == end ? "end" : "middle")
       }
+      label("time, \(axis.unitName)", left - 8, top - 10, anchor: "end")
+      turnedLabel("tasks", (top + rowsBottom) / 2)
+      turnedLabel("how many", rowsBottom + countsHeight + 16)
+    }
+
+    /// The title of what goes upwards, at the left edge.
+    private mutating func turnedLabel(_ text: String, _ y: Double) {
+      line(
+        #"<text class="t" transform="translate(12 \#(n(y))) rotate(-90)" text-anchor="middle">\#(text)</text>"#
+      )
     }
 
     mutating func drawRows() {

@@ -12,7 +12,7 @@ package enum SummaryText {
       peak(summary),
     ]
     if summary.limit.steps.count > 1 { pieces.append(run.limitText) }
-    pieces += claim(run, summary) + troubles(summary)
+    pieces += claim(run, summary) + troubles(summary) + work(run)
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
       .joined(separator: "\n") + "\n"
   }
@@ -70,27 +70,34 @@ package enum SummaryText {
       peak(summary),
     ]
     if summary.limit.steps.count > 1 { pieces.append(run.limitText) }
-    if let used = utilisation(run, summary) { pieces.append("permits used \(used)") }
+    if let used = utilisation(run, summary) {
+      pieces.append("permits used \(NumberText.percent(used))")
+    }
     pieces += [
       "at most \(NumberText.grouped(summary.peakWaiting)) waiting",
-      NumberText.count(summary.threadsPeak, run.clock == .real ? "thread" : "worker"),
+      NumberText.count(summary.threadsPeak, run.carrier),
     ]
     pieces += claim(run, summary) + ["\(NumberText.grouped(summary.finished)) finished"]
-    pieces += troubles(summary)
+    pieces += troubles(summary) + work(run)
     if let completion = run.completion {
       pieces.append("said to be done at \(DurationText.text(completion))")
     }
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
   }
 
+  /// What was counted of real work.
+  private static func work(_ run: Run) -> [String] {
+    WorkFigure.allCases.compactMap { figure in
+      run.work[figure].map { "\(figure.words) \(NumberText.grouped($0))" }
+    }
+  }
+
   /// The share of the permits' time in which they were in use, of a run with a limit.
-  private static func utilisation(_ run: Run, _ summary: RunSummary) -> String? {
+  static func utilisation(_ run: Run, _ summary: RunSummary) -> Double? {
     let start = run.events.first { $0.task > .run }?.time ?? 0
     let offered = summary.limit.area(from: start, to: start + summary.makespan)
     guard offered > 0 else { return nil }
-    return NumberText.percent(
-      Double(summary.service.mean) * Double(summary.service.count) / offered
-    )
+    return Double(summary.service.mean) * Double(summary.service.count) / offered
   }
 
   /// What did not finish.

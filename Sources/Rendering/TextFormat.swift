@@ -38,6 +38,8 @@ package struct GlyphSet: Hashable, Sendable {
   package var levels: [Character]
   /// The last cell of a horizontal bar, filled by eighths, or by halves or not at all.
   package var partialBars: [Character]
+  /// Marks what is meant, such as the current line.
+  package var mark: String
   package var ellipsis: String
   package var separator: String
   package var good: String
@@ -54,6 +56,7 @@ package struct GlyphSet: Hashable, Sendable {
     finished: "|",
     levels: Array("▁▂▃▄▅▆▇█"),
     partialBars: Array("▏▎▍▌▋▊▉"),
+    mark: "▸",
     ellipsis: "…",
     separator: " · ",
     good: "✓",
@@ -71,6 +74,7 @@ package struct GlyphSet: Hashable, Sendable {
     finished: "|",
     levels: Array(".:-=+*#@"),
     partialBars: [],
+    mark: ">",
     ellipsis: "...",
     separator: ", ",
     good: "ok",

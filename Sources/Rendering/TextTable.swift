@@ -32,10 +32,12 @@ struct TextTable {
         columns[column].alignsRight
           ? Columns.right(texts[column], width) : Columns.left(texts[column], width)
       }
-      return trimmed(cells.joined(separator: gap))
+      return Columns.trimmed(cells.joined(separator: gap))
     }
     return [format.style.paint(line(columns.map(\.heading)), .faint)] + rows.map(line)
   }
+
+  func text(_ format: TextFormat) -> String { lines(format).joined(separator: "\n") + "\n" }
 
   private func paragraphs(_ format: TextFormat) -> [String] {
     rows.flatMap { row in
@@ -53,12 +55,6 @@ struct TextTable {
 
   private func width(of kept: [Int], gap: Int) -> Int {
     kept.reduce(gap * (kept.count - 1)) { $0 + width(of: $1) }
-  }
-
-  private func trimmed(_ line: String) -> String {
-    var line = Substring(line)
-    while line.last == " " { line.removeLast() }
-    return String(line)
   }
 }
 

@@ -25,7 +25,7 @@ package enum TimelineText {
   /// A sentence for each worker.
   package static func describeWorkers(_ run: Run) -> String {
     let lanes = Timeline(events: run.events, facts: run.facts).workers
-    let noun = run.clock == .real ? "thread" : "worker"
+    let noun = run.carrier
     let lines = lanes.prefix(most).map { lane in
       let name = "\(noun) w\(lane.worker.number)"
       if lane.spans.isEmpty {

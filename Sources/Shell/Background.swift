@@ -17,10 +17,13 @@ final class Background: Sendable {
 
   let run: any LiveRun
   let experiment: Experiment
+  /// What the run is to be called when it has ended.
+  let name: String?
   private let reading: Mutex<Reading>
 
-  init(_ experiment: Experiment) {
+  init(_ experiment: Experiment, name: String? = nil) {
     self.experiment = experiment
+    self.name = name
     run =
       switch experiment.resolvedClock {
       case .virtual: VirtualRun(experiment)
@@ -78,6 +81,7 @@ final class Background: Sendable {
       seed: experiment.workload.seed,
       clock: experiment.resolvedClock,
       workers: experiment.resolvedClock == .virtual ? experiment.workers : nil,
+      platform: experiment.mechanism.platform,
       facts: experiment.facts(tasks: plan.count),
       plan: plan,
       events: events

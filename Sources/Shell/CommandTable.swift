@@ -12,25 +12,31 @@ package enum CommandTable {
     Group(heading: "running", commands: [.mechanisms, .explain, .run, .compare]),
     Group(
       heading: "looking at the last run",
-      commands: [.timeline, .stats, .events, .why, .diff, .expect, .export]
+      commands: [
+        .timeline, .stats, .events, .why, .runs, .name, .diff, .curve, .expect, .export,
+      ]
     ),
-    Group(heading: "every order of steps", commands: [.explore, .replay, .step]),
+    Group(heading: "every order of steps", commands: [.explore, .replay, .step, .puzzle]),
     Group(
       heading: "in the background",
       commands: [
         .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
       ]
     ),
-    Group(heading: "demonstrations", commands: [.starve, .inversion]),
+    Group(
+      heading: "demonstrations",
+      commands: [.starve, .inversion, .visits, .overdraft, .stall]
+    ),
     Group(
       heading: "the course",
       commands: [
-        .lessons, .lesson, .predict, .check, .hint, .solution, .exercise, .next, .leave, .reset,
+        .lessons, .lesson, .predict, .check, .hint, .solution, .exercise, .next, .back, .leave,
+        .reset,
       ]
     ),
     Group(
       heading: "the shell",
-      commands: [.use, .set, .show, .source, .history, .help, .quit]
+      commands: [.use, .set, .show, .source, .history, .clear, .help, .quit]
     ),
   ]
 
@@ -51,13 +57,25 @@ package enum CommandTable {
     }
   }
 
+  /// Those that came later and leave the others the beginnings that were theirs: `n` stays 'next'.
+  private static let younger: Set = [
+    "runs", "name", "clear", "back", "puzzle", "curve", "stall", "overdraft",
+  ]
+
+  /// The commands that begin so.
+  static func commands(beginning text: String) -> [Command] {
+    let matches = commands.filter { $0.name.hasPrefix(text) }
+    let older = matches.filter { !younger.contains($0.name) }
+    return older.count == 1 ? older : matches
+  }
+
   /// The command of that name, or the only one that begins with it.
   ///
   /// `orTopic` says that the name of a help topic would have done too.
   static func resolve(_ word: Word, orTopic: Bool = false) throws(ShellError) -> Command {
     let text = word.text
     if let exact = commands.first(where: { $0.name == text }) { return exact }
-    let matches = commands.filter { $0.name.hasPrefix(text) }
+    let matches = commands(beginning: text)
     if matches.count == 1 { return matches[0] }
     if matches.count > 1 {
       let names = ListText.all(matches.map(\.name), "or")

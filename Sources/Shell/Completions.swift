@@ -27,12 +27,9 @@ package struct Completions: Hashable, Sendable {
     range = currentWord.range.lowerBound..<cursor
     candidates = []
     guard let name = words.first else {
-      candidates = Self.fitting(
-        current,
-        CommandTable.commands.map {
-          Candidate(text: $0.name, description: $0.summary, isWhole: true)
-        }
-      )
+      candidates = CommandTable.commands(beginning: current).map {
+        Candidate(text: $0.name, description: $0.summary, isWhole: true)
+      }
       return
     }
     let word = Word(name, at: 0..<name.count)
@@ -96,7 +93,7 @@ package struct Completions: Hashable, Sendable {
     case .count, .text: return []
     case .specimenOrMechanism:
       // The specimens are offered once somebody begins to name one.
-      let specimens = beginning.hasPrefix("s") ? Catalogue.specimens : []
+      let specimens = beginning.hasPrefix("s") ? Catalogue.specimens + Catalogue.misuses : []
       return entries(Catalogue.mechanisms + specimens)
     case .task:
       return plain((0..<min(tasks, 200)).map { TaskID($0 + 1).label(amongst: tasks) })

@@ -19,6 +19,12 @@ struct HelpTopic: Sendable {
         takes. OperationQueue, GCD and the main actor own their threads, so they know no other \
         clock. clock=auto is virtual where the mechanism allows it.
 
+        platform=apple and platform=linux run a model of OperationQueue and GCD in virtual time: \
+        when a block is given a thread. workers=W is how many processors the model has. A model \
+        knows blocks, semaphores and operations; it does not know how processors are shared out \
+        among more threads than there are, and what takes less than a millisecond takes no time. The \
+        mechanism is called gcd-gate@linux-model, so every view says what it is.
+
         executor=lanes runs the tasks of the other mechanisms on a work-stealing executor instead of \
         Swift's pool, on the wall clock. workers=W is how many workers it has, else one for each \
         processor. 'timeline workers' tells what they did.

@@ -1,4 +1,5 @@
 internal import Experiments
+internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 internal import Tracing
@@ -6,16 +7,19 @@ internal import Tracing
 /// The frames of a live view, read on the thread that draws them.
 final class LiveFrames: Sendable {
   private let background: Background
-  private let view: Mutex<(LiveView, TraceRecorder.Cursor)>
+  private struct State {
+    var view: LiveView
+    var cursor = TraceRecorder.Cursor()
+    var now: Int64 = 0
+  }
+
+  private let state: Mutex<State>
   private let hasEnded = Atomic(false)
 
   init(_ background: Background, facts: RunFacts, hint: String) {
     self.background = background
-    view = Mutex(
-      (
-        LiveView(LiveBoard(plan: background.run.plan), facts: facts, hint: hint),
-        TraceRecorder.Cursor()
-      )
+    state = Mutex(
+      State(view: LiveView(LiveBoard(plan: background.run.plan), facts: facts, hint: hint))
     )
   }
 
@@ -23,12 +27,42 @@ final class LiveFrames: Sendable {
   func end() { hasEnded.store(true, ordering: .relaxed) }
 
   func frame(_ format: TextFormat) -> Frame {
-    view.withLock { view in
-      view.0.take(background.run.events(since: &view.1))
-      return Frame(
-        lines: view.0.lines(now: background.now, format),
-        isLast: view.0.board.isOver || hasEnded.load(ordering: .relaxed)
-      )
+    let hasEnded = hasEnded.load(ordering: .relaxed)
+    return state.withLock { state in
+      if !state.view.keys.isPaused {
+        state.view.take(background.run.events(since: &state.cursor))
+        state.now = background.now
+      }
+      let isOver = state.view.board.isOver && !state.view.keys.isPaused
+      return Frame(lines: state.view.lines(now: state.now, format), isLast: isOver || hasEnded)
     }
+  }
+
+  /// Takes a key.
+  ///
+  /// - Returns: whether the person wants to leave.
+  func press(_ key: UInt8) -> Bool {
+    let action = state.withLock { $0.view.keys.press(key) }
+    switch action {
+    case nil: return false
+    case .leave: return true
+    case .cancel(let number):
+      let count = background.run.plan.count
+      guard number <= count else { return tell("there are \(count) tasks") }
+      background.run.cancel(number)
+      return tell("task \(number) was told to cancel")
+    case .limit(let limit):
+      let mechanism = background.experiment.mechanism
+      guard mechanism.profile.controls.contains(.limit), limit <= 1_000_000 else {
+        return tell("\(mechanism.id) cannot change to that limit")
+      }
+      background.run.perform(.changeLimit(limit))
+      return tell("the limit is \(limit) now")
+    }
+  }
+
+  private func tell(_ message: String) -> Bool {
+    state.withLock { $0.view.keys.message = message }
+    return false
   }
 }

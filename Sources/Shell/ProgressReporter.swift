@@ -18,7 +18,9 @@ final class ProgressReporter: Sendable {
 
   /// Reports until `end()`; nil where there is nothing worth reporting.
   init?(_ run: any LiveRun, _ experiment: Experiment, _ output: any ShellOutput) {
-    guard experiment.resolvedClock == .real, experiment.workload.kind == .download else {
+    guard experiment.resolvedClock == .real,
+      [.download, .copy].contains(experiment.workload.kind)
+    else {
       return nil
     }
     let count = run.plan.count
@@ -47,7 +49,7 @@ final class ProgressReporter: Sendable {
     case .progress(let share): line(at: event.time, event.task.label(amongst: count), "\(share) %")
     case .finished, .failed, .cancelled, .rejected:
       line(at: event.time, event.task.label(amongst: count), EventText.name(of: event.kind))
-    case .arrived, .blocked, .admitted, .suspended, .resumed, .limit: nil
+    case .arrived, .blocked, .answered, .holds, .admitted, .suspended, .resumed, .limit: nil
     }
   }
 

@@ -9,7 +9,7 @@ enum RunTitle {
   static func text(_ experiment: Experiment, _ format: TextFormat) -> String {
     let clock =
       switch experiment.resolvedClock {
-      case .virtual: "virtual time"
+      case .virtual: "virtual time\(model(experiment))"
       case .real: "wall clock\(lanes(experiment))"
       }
     let pieces = [
@@ -20,17 +20,31 @@ enum RunTitle {
     return lines.map { $0 + "\n" }.joined()
   }
 
+  private static func model(_ experiment: Experiment) -> String {
+    guard experiment.mechanism.platform != nil else { return "" }
+    return ", a model of \(NumberText.count(experiment.workers, "processor"))"
+  }
+
   private static func lanes(_ experiment: Experiment) -> String {
     guard case .lanes(let workers) = experiment.executor else { return "" }
     return " on lanes" + (workers.map { " of \(NumberText.count($0, "worker"))" } ?? "")
   }
 
   private static func tasks(_ workload: Workload) -> String {
-    let noun = workload.kind == .download ? "download" : "task"
+    let noun =
+      switch workload.kind {
+      case .suspend, .block, .spin: "task"
+      case .download: "download"
+      case .fetch: "image"
+      case .query: "statement"
+      case .copy: "file"
+      }
     let count = NumberText.count(workload.count, noun)
     let kind =
       switch workload.kind {
       case .suspend, .download: ""
+      case .fetch, .copy: ", over HTTP"
+      case .query: ", in SQLite"
       case .block: ", blocking"
       case .spin: ", computing"
       }

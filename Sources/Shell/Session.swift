@@ -8,8 +8,14 @@ internal import Synchronization
 /// One person's or script's time with the lab: takes lines, gives answers, remembers the last run.
 ///
 /// Knows nothing of terminals: what it says goes to a `ShellOutput`. One command at a time; only
-/// `interrupt()` may come from elsewhere meanwhile.
+/// `interrupt()` may come from elsewhere meanwhile. On a thread of its own: what it writes and the files it reads
+/// may block, and the pool belongs to the tasks of the runs.
 package actor Session {
+  private let thread = ThreadExecutor("session")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    thread.asUnownedSerialExecutor()
+  }
+
   /// What became of a command, or of all the commands of a line together.
   package struct Outcome: OptionSet, Hashable, Sendable {
     package let rawValue: Int
@@ -44,16 +50,21 @@ package actor Session {
     case script(name: String, line: Int)
   }
 
-  private(set) var settings: Settings
+  package private(set) var settings: Settings
   let output: any ShellOutput
   /// Output is JSON Lines and nothing else.
   let json: Bool
   /// What ends a line, a file or a script before its last command.
   private let stops: Outcome
-  /// The last run that ended.
-  private(set) var lastRun: Run?
-  /// The run before the last, for `diff`.
-  private(set) var runBefore: Run?
+  /// The runs that ended.
+  private(set) var runs = KeptRuns()
+  /// The runs of the last comparison, unless they are too large to keep.
+  private(set) var comparison: [Run] = []
+  /// The line typed before this one, for `!!`.
+  private var lineBefore: String?
+  /// The schedule that was told last, of what, and where it was run.
+  private(set) var story:
+    (ExplorationReport.ScheduleDescription, of: ExplorationScenario, in: ExplorationPlace)?
   /// The run that goes on between commands, if any.
   private(set) var background: Background?
   /// The game of playing the scheduler, if one is under way.
@@ -93,8 +104,21 @@ package actor Session {
   package func execute(_ line: String, at place: Place) async -> Outcome {
     interruption.begin()
     isTyped = if case .prompt = place { true } else { false }
-    if isTyped, takesAsAnswer(line) || takesAsGuess(line) { return .done }
-    return await carryOut(line, at: place)
+    guard isTyped else { return await carryOut(line, at: place) }
+    if takesAsAnswer(line) || takesAsGuess(line) { return .done }
+    guard line.hasPrefix("!!") else {
+      if line.contains(where: { !$0.isWhitespace }) { lineBefore = line }
+      return await carryOut(line, at: place)
+    }
+    let earlier = output.history.last { !$0.hasPrefix("!!") }
+    guard let before = lineBefore ?? earlier else {
+      return fail(ShellError("there is no line to repeat yet", at: 0..<2), in: line, at: place)
+    }
+    let repeated = before + line.dropFirst(2)
+    lineBefore = repeated
+    if !json { output.write(repeated + "\n") }
+    // What is wrong stands in another line than the one above the carets.
+    return await carryOut(repeated, at: .script(name: "!!", line: 1))
   }
 
   /// Takes the end of input, Ctrl-D: it answers no, or ends a game under way, or else the session.
@@ -152,6 +176,9 @@ package actor Session {
   /// Ends what the session is doing, if anything; the session goes on.
   package nonisolated func interrupt() { interruption.interrupt() }
 
+  /// Whether that has happened since the last line began.
+  package nonisolated var isInterrupted: Bool { interruption.hasCome }
+
   private func execute(_ words: [Word]) async throws -> Outcome {
     guard let name = words.first else { return .done }
     if let outcome = try await takesAsMove(words) { return outcome }
@@ -179,17 +206,41 @@ package actor Session {
 
   /// Says what a command has to say, as text or as JSON Lines.
   func answer(json: @autoclosure () -> String, _ text: @autoclosure () -> String) -> Outcome {
-    output.write(self.json ? json() : text())
+    self.json ? output.write(json()) : writePages(text())
     return .done
+  }
+
+  /// Writes a text that may be long: page by page, unless that is set off.
+  func writePages(_ text: String) {
+    settings.pager ? output.writePages(text) : output.write(text)
   }
 
   func change(to settings: Settings) { self.settings = settings }
 
   /// Makes a run the last one, and evidence in the lesson under way.
-  func keep(_ run: Run) {
-    (runBefore, lastRun) = (lastRun, run)
+  func keep(_ run: Run, name: String? = nil) {
+    runs.keep(run, name: name)
     knownTasks.store(run.plan.count, ordering: .relaxed)
-    note(RunMetrics(run))
+    // A run that was stopped shows what somebody did, and not what the mechanism does.
+    if run.stoppedBecause != Self.interrupted { note(RunMetrics(run)) }
+  }
+
+  /// Gives a run a name; false where there is none of that number.
+  func name(_ number: Int, _ name: String) -> Bool { runs.name(number, name) }
+
+  /// Keeps the runs of a comparison, for 'why t08 of pool'.
+  func keep(comparison: [Run]) {
+    let events = comparison.reduce(0) { $0 + $1.events.count }
+    self.comparison = events > KeptRuns.mostEvents ? [] : comparison
+  }
+
+  /// Keeps a schedule, for 'export game.html'.
+  func keep(
+    _ story: ExplorationReport.ScheduleDescription,
+    of scenario: ExplorationScenario,
+    in place: ExplorationPlace
+  ) {
+    self.story = (story, of: scenario, in: place)
   }
 
   /// Lets a run go on between commands; nil where none does any more.

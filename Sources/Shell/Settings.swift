@@ -15,6 +15,8 @@ package struct Settings: Sendable {
   package var seed: UInt64 = 1
   /// Pictures are told in sentences.
   package var describe = false
+  /// At a terminal, what is longer than the window is shown a page at a time.
+  package var pager = true
 
   package init(seed: UInt64 = 1) {
     guard let entry = Catalogue.entry("limiter") ?? Catalogue.mechanisms.first else {
@@ -43,6 +45,7 @@ package struct Settings: Sendable {
     if let describe = try arguments.value(Keys.describe, Keys.parseSwitch) {
       self.describe = describe
     }
+    if let pager = try arguments.value(Keys.pager, Keys.parseSwitch) { self.pager = pager }
   }
 
   /// The clock a run with these settings would use.

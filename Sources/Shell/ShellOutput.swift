@@ -5,6 +5,10 @@ package protocol ShellOutput: AnyObject, Sendable {
   /// Text for standard output, line ends included.
   func write(_ text: String)
 
+  /// The same, for a text that is read from its beginning: where it is longer than the window, a page
+  /// at a time.
+  func writePages(_ text: String)
+
   /// A line for standard error, line end not included.
   func complain(_ line: String)
 
@@ -20,12 +24,20 @@ package protocol ShellOutput: AnyObject, Sendable {
 
   /// Shows frames in place, at most 20 a second, until the last or until the person leaves; then
   /// takes them away.
-  func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding
+  ///
+  /// `onKey` is given each key, and says whether the person wants to leave.
+  func showFrames(
+    _ frame: @escaping @Sendable (Display) -> Frame,
+    onKey: @escaping @Sendable (UInt8) -> Bool
+  ) async -> FrameEnding
 
   /// Shows a line that the next output replaces.
   ///
   /// Only called where frames can be shown.
   func writeTransient(_ line: String)
+
+  /// Empties the screen, where there is one.
+  func clear()
 
   /// The lines a person has typed, oldest first, from earlier sessions too.
   var history: [String] { get }
@@ -104,11 +116,18 @@ extension Display {
 extension ShellOutput {
   package var canShowFrames: Bool { false }
 
-  package func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding {
+  package func showFrames(
+    _ frame: @escaping @Sendable (Display) -> Frame,
+    onKey: @escaping @Sendable (UInt8) -> Bool
+  ) async -> FrameEnding {
     .finished
   }
 
   package func writeTransient(_ line: String) {}
+
+  package func clear() {}
+
+  package func writePages(_ text: String) { write(text) }
 
   package var history: [String] { [] }
 }

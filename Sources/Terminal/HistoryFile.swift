@@ -127,10 +127,10 @@ struct HistoryFile {
 
   /// Others hold the lock for the time of one write.
   ///
-  /// One that was stopped while holding it must not stop this shell too, so this gives up after
-  /// half a second.
+  /// One that was stopped while holding it must not stop this shell too, so this gives up after some five
+  /// seconds; a busy disk can make a write take one.
   private func lock(_ file: Int32) -> Bool {
-    for _ in 0..<500 {
+    for _ in 0..<5_000 {
       if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
       guard errno == EWOULDBLOCK || errno == EINTR else { return false }
       usleep(1_000)
@@ -195,18 +195,27 @@ extension LineEditor {
   }
 }
 
-/// Where programs keep what they remember: `$XDG_STATE_HOME`, by default `~/.local/state`.
+/// Where programs keep what they remember, `$XDG_STATE_HOME`, by default `~/.local/state`, and what
+/// people set them to, `$XDG_CONFIG_HOME`, by default `~/.config`.
 package enum StateDirectory {
   /// The path of `name` within the lab's own folder there; nil when no home is known.
   package static func path(for name: String, environment: [String: String]) -> String? {
-    let root: String
-    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-      root = state
-    } else if let home = environment["HOME"], home.hasPrefix("/") {
-      root = home + "/.local/state"
-    } else {
-      return nil
-    }
-    return "\(root)/concurrency-lab/\(name)"
+    path(environment["XDG_STATE_HOME"], orAtHome: ".local/state", name, environment)
+  }
+
+  /// The file of commands that a person wants carried out before the first prompt.
+  package static func startFile(environment: [String: String]) -> String? {
+    path(environment["XDG_CONFIG_HOME"], orAtHome: ".config", "rc", environment)
+  }
+
+  private static func path(
+    _ root: String?,
+    orAtHome folder: String,
+    _ name: String,
+    _ environment: [String: String]
+  ) -> String? {
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/\(folder)" : nil }
+    let chosen = root.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home
+    return chosen.map { "\($0)/concurrency-lab/\(name)" }
   }
 }

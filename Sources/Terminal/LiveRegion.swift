@@ -23,7 +23,7 @@ package enum LiveRegion {
   package enum Ending: Sendable, Equatable {
     /// The last frame was shown.
     case finished
-    /// The person pressed q, or the task was cancelled; what was shown goes on.
+    /// The person pressed the key to leave, or the task was cancelled; what was shown goes on.
     case left
     /// Ctrl-C.
     case interrupted
@@ -32,16 +32,23 @@ package enum LiveRegion {
   /// Shows frames until the last of them, until q or until Ctrl-C, and then takes them off the screen.
   ///
   /// The size given to `frame` is that of the window now; lines beyond it are cut. With
-  /// `keepsLastFrame` the last frame stays where it is when the region finishes.
+  /// `keepsLastFrame` the last frame stays where it is when the region finishes. `onKey` is given each
+  /// key and says whether to leave: q does, unless told otherwise.
   package static func show(
     keepsLastFrame: Bool = false,
+    onKey: @escaping @Sendable (UInt8) -> Bool = { $0 | 0x20 == UInt8(ascii: "q") },
     _ frame: @escaping @Sendable (TerminalSize) -> Frame
   ) async -> Ending {
     Signals.shared.start()
     let inbox = LiveInbox()
     return await withTaskCancellationHandler {
       await onOwnThread("live region") {
-        var loop = LiveLoop(inbox: inbox, keepsLastFrame: keepsLastFrame, frame: frame)
+        var loop = LiveLoop(
+          inbox: inbox,
+          keepsLastFrame: keepsLastFrame,
+          onKey: onKey,
+          frame: frame
+        )
         return loop.run()
       }
     } onCancel: {
@@ -51,7 +58,7 @@ package enum LiveRegion {
 }
 
 /// What others tell the thread that draws.
-private final class LiveInbox: Sendable {
+final class LiveInbox: Sendable {
   struct News {
     var interrupted = false
     var stopping = false
@@ -91,6 +98,7 @@ private struct LiveLoop {
 
   let inbox: LiveInbox
   let keepsLastFrame: Bool
+  let onKey: @Sendable (UInt8) -> Bool
   let frame: @Sendable (TerminalSize) -> LiveRegion.Frame
   private var painter = LivePainter()
   private var pacer = FramePacer()
@@ -104,10 +112,12 @@ private struct LiveLoop {
   init(
     inbox: LiveInbox,
     keepsLastFrame: Bool,
+    onKey: @escaping @Sendable (UInt8) -> Bool,
     frame: @escaping @Sendable (TerminalSize) -> LiveRegion.Frame
   ) {
     self.inbox = inbox
     self.keepsLastFrame = keepsLastFrame
+    self.onKey = onKey
     self.frame = frame
   }
 
@@ -182,7 +192,7 @@ private struct LiveLoop {
     else { return false }
     var key: UInt8 = 0
     switch read(STDIN_FILENO, &key, 1) {
-    case 1: return key == UInt8(ascii: "q") || key == UInt8(ascii: "Q")
+    case 1: return onKey(key)
     case -1 where errno == EINTR || errno == EAGAIN: return false
     default: return true
     }

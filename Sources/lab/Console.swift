@@ -39,9 +39,12 @@ final class Console: ShellOutput {
     return able.isInteractive && able.movesCursor
   }
 
-  func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding {
+  func showFrames(
+    _ frame: @escaping @Sendable (Display) -> Frame,
+    onKey: @escaping @Sendable (UInt8) -> Bool
+  ) async -> FrameEnding {
     let able = capabilities
-    let ending = await LiveRegion.show { size in
+    let ending = await LiveRegion.show(onKey: onKey) { size in
       let frame = frame(
         Display(
           width: min(size.columns, self.options.width ?? size.columns),
@@ -83,7 +86,25 @@ final class Console: ShellOutput {
     hasTransient.withLock { $0 = true }
   }
 
+  func clear() {
+    if canShowFrames { write("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
+  }
+
+  /// Whether what is longer than the window is shown a page at a time.
+  let pages = Mutex(false)
+
+  func writePages(_ text: String) {
+    let able = capabilities
+    guard pages.withLock({ $0 }), able.isInteractive, able.movesCursor else { return write(text) }
+    let size = TerminalSize(columns: able.size.columns, rows: able.size.rows)
+    Pager.show(text, size: size) { write($0) }
+  }
+
+  /// Whether nothing but complaints is shown: what a start file sets, nobody asked to see.
+  let isMuted = Mutex(false)
+
   func write(_ text: String) {
+    if isMuted.withLock({ $0 }) { return }
     guard failure.withLock({ $0 }) == nil else { return }
     // A transient line is taken away by what comes after it.
     let isOverTransient = hasTransient.withLock { flag in

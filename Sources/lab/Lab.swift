@@ -1,6 +1,8 @@
 import ArgumentParser
+import Experiments
 import Foundation
 import Shell
+import Synchronization
 import Terminal
 
 /// The program: reads the arguments, wires the shell to the terminal, turns outcomes into a status.
@@ -69,6 +71,11 @@ struct Lab: ParsableCommand {
 
   @Flag(help: "Do not stop at the first failing command.")
   var keepGoing = false
+
+  @Flag(
+    help: "Do not read ~/.config/concurrency-lab/rc, whose commands come before the first prompt."
+  )
+  var noRc = false
 
   @Flag(help: "Print the manual page: lab --manual | man -l -")
   var manual = false
@@ -216,6 +223,13 @@ struct Lab: ParsableCommand {
       console.complain("lab: -i needs a terminal for standard input and output.")
       return 2
     }
+    let environment = ProcessInfo.processInfo.environment
+    let startFile = StateDirectory.startFile(environment: environment)
+    let isPrompt = sources.isEmpty
+    // What a person types at must be theirs; what a script does must not depend on who runs it.
+    if isPrompt, !noRc, let startFile, FileManager.default.fileExists(atPath: startFile) {
+      sources.append(.file(startFile))
+    }
     let script: Script
     do {
       script = try Script(sources, session, console)
@@ -223,12 +237,14 @@ struct Lab: ParsableCommand {
       console.complain("lab: \(error)")
       return 2
     }
+    console.isMuted.withLock { $0 = isPrompt && !sources.isEmpty }
     let ending = await script.run()
-    guard sources.isEmpty || (interactive && ending.goesOn) else {
+    console.isMuted.withLock { $0 = false }
+    guard isPrompt || interactive, ending.goesOn else {
       await session.leave()
       return console.status(ending.status)
     }
-    await Prompt(session, console).run(withBanner: sources.isEmpty && !json)
+    await Prompt(session, console).run(withBanner: isPrompt && !json)
     return console.status(0)
   }
 }

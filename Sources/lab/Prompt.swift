@@ -34,10 +34,12 @@ struct Prompt {
         let claim = Signals.shared.claim { [session] event in
           if event == .interrupt { session.interrupt() }
         }
+        console.pages.withLock { $0 = true }
         let outcome = await session.execute(
           line,
           at: .prompt(columns: CellWidth.of(prompt.shown))
         )
+        console.pages.withLock { $0 = false }
         claim.release()
         if outcome.contains(.quit) { break loop }
       }

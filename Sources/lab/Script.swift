@@ -44,16 +44,12 @@ struct Script {
 
   /// Runs the sources one after the other.
   func run() async -> Ending {
-    let claim = Signals.shared.claim { [session] event in
-      if event == .interrupt { session.interrupt() }
-    }
-    defer { claim.release() }
     var outcome = Session.Outcome.done
     for (name, lines) in parts {
       var number = 0
       for await line in lines {
         number += 1
-        outcome.formUnion(await session.execute(line, at: .script(name: name, line: number)))
+        outcome.formUnion(await execute(line, at: .script(name: name, line: number)))
         if session.ends(with: outcome) {
           let goesOn = outcome.isDisjoint(with: [.interrupted, .quit])
           return Ending(status: console.status(outcome.status), goesOn: goesOn)
@@ -61,6 +57,20 @@ struct Script {
       }
     }
     return Ending(status: console.status(outcome.status))
+  }
+
+  /// Carries out a line, which an interrupt stops.
+  ///
+  /// Between lines, while standard input is waited for, no claim is held: an interrupt then ends the
+  /// program.
+  private func execute(_ line: String, at place: Session.Place) async -> Session.Outcome {
+    let claim = Signals.shared.claim { [session] event in
+      if event == .interrupt { session.interrupt() }
+    }
+    let outcome = await session.execute(line, at: place)
+    claim.release()
+    // One that came after the last command's end concerns the script all the same.
+    return session.isInterrupted ? outcome.union(.interrupted) : outcome
   }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import TestSupport
 import Testing
@@ -38,9 +39,11 @@ import Testing
     await withTaskGroup { group in
       for number in 1...20 {
         group.addTask {
-          _ = store.update { progress in
-            progress.lessons["lesson-\(number)"] = LessonRecord()
+          // Waits for the file's lock: not on a thread of the pool.
+          let notice = await onOwnThread {
+            store.update { $0.lessons["lesson-\(number)"] = LessonRecord() }
           }
+          #expect(notice == nil)
         }
       }
     }

@@ -78,13 +78,13 @@ struct GanttTests {
   }
 
   @Test
-  func `workers show what holds them: blocked in waiting or in work, or computing`() {
+  func `workers show what holds them: a task that waits for its permit, or one in service`() {
     #expect(
       Gantt.workers(Self.mixed, TextFormat(width: 60)) == """
                 0         5         10        15        20 ms
-          w1    ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒|               ▒▒x ▒▒▒▒▒▒▒▒
+          w1    ████████████████████|               ██x ████████
           w2    ████████████                ████!
-          w3        ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒|
+          w3        ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒████████████████████|
           w4                    x       x
         running 222222222222222222222222222222221111221111111111
         waiting     ▄▄▄▄████████████▄▄▄▄  at most 2

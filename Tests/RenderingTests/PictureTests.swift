@@ -1,6 +1,7 @@
 import Experiments
 import Foundation
 import FoundationXML
+import Mechanisms
 import Rendering
 import TestSupport
 import Testing
@@ -56,6 +57,18 @@ struct PictureTests {
   }
 
   @Test
+  func `the axis has its title, and the end its label, whatever the length`() {
+    for work in [1, 7, 33, 100, 999, 12_345] as [Int64] {
+      let run = SampleRun.together(7, limit: 2, work: work * millisecond).run()
+      let text = RunSVG.text(run, run.summary)
+      #expect(
+        text.contains(#"text-anchor="end">\#(DurationText.text(run.summary.makespan))</text>"#)
+      )
+      #expect(text.contains(">time, ") && text.contains(">tasks</text>"))
+    }
+  }
+
+  @Test
   func `a picture of very many tasks draws a sample and says so`() throws {
     let run = SampleRun.together(2_100, limit: 50, work: millisecond).run()
     let text = RunSVG.text(run, run.summary)
@@ -95,6 +108,36 @@ struct PictureTests {
       #expect((task["s"] as? [Int])?.count == lane.spans.count * 3)
     }
     #expect(data["end"] as? Int64 == timeline.end)
+  }
+
+  @Test
+  func `two files stand beside each other where there is room, else one below the other`() {
+    let one = ["a", "b", "c"]
+    let other = ["a", "x", "y", "c"]
+    let wide = SideBySide.text(("yours", one), ("solution", other), TextFormat(width: 23))
+    #expect(
+      wide == """
+        yours      │ solution
+        a            a
+        b          │ x
+                   │ y
+        c            c
+
+        """
+    )
+    let long = String(repeating: "z", count: 20)
+    #expect(
+      SideBySide.text(("yours", one), ("solution", ["a", long]), TextFormat(width: 23)) == """
+        - yours
+        + solution
+
+          a
+        - b
+        - c
+        + \(long)
+
+        """
+    )
   }
 
   static let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
@@ -142,5 +185,163 @@ struct PictureTests {
     #expect((Int(inked) ?? 0) > 5_000)
     #expect(body.contains("data-chosen=\"t1500: "))
     #expect(dump.contains("<th scope=\"row\">t1500</th>"))
+  }
+
+  @Test(.enabled(if: browser != nil, "no Chromium on this machine"), arguments: [390, 1_280])
+  func `a browser shows a comparison's table and its pictures, and no page wider than the window`(
+    width: Int
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "page-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let runs = [3, 4].map { SampleRun.random(200, limit: $0, seed: 2).run() }
+    let page = folder.appending(path: "comparison.html")
+    // The page's own policy lets no script run, so a frame around it looks.
+    let html = ComparisonPage.html(runs)
+    let frame = """
+      <!doctype html><body><iframe style="border: 0" width="\(width)" height="800"></iframe><script>
+      const frame = document.querySelector('iframe');
+      frame.onload = () => {
+        const page = frame.contentDocument;
+        const images = [...page.images].filter(i => i.complete && i.naturalWidth > 100).length;
+        document.body.dataset.told = `${images} ${page.querySelectorAll('tbody tr').length} `
+          + (page.documentElement.scrollWidth <= \(width));
+      };
+      frame.srcdoc = \(String(decoding: try JSONEncoder().encode(html), as: UTF8.self));
+      </script></body>
+      """
+    try frame.write(to: page, atomically: true, encoding: .utf8)
+    let browser = BuiltProgram(path: try #require(Self.browser))
+    let arguments = [
+      "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+      "--user-data-dir=\(folder.path)/profile", "--dump-dom", "file://\(page.path)",
+    ]
+    let environment = ProcessInfo.processInfo.environment
+    let dump = try await browser.run(arguments, environment: environment).standardOutput
+    #expect(dump.contains("data-told=\"2 2 true\""), "\(dump.prefix(200))")
+  }
+
+  /// A schedule of two tasks that both take the one permit.
+  private func schedulePage(code: String? = nil) async throws -> String {
+    let mechanism = try #require(Catalogue.entry("specimen-check-then-act"))
+    var scenario = ExplorationScenario(mechanism)
+    scenario.inside = false
+    var plan = ExplorationPlan()
+    plan.withPlaces = true
+    let report = try await ExplorationPlace.here.explore(
+      scenario,
+      plan,
+      ExplorationControl()
+    )
+    var story = try #require(report.found?.minimum)
+    if let code {
+      story.code = try JSONDecoder().decode(CodeUnderStudy.self, from: Data(code.utf8))
+    }
+    return SchedulePage.html(story, of: scenario)
+  }
+
+  @Test
+  func
+    `the page of a schedule asks for nothing from elsewhere, and its data cannot end the script`()
+    async throws
+  {
+    let html = try await schedulePage(
+      code: #"{"files": {"A.swift": ["let a = 1 < 2 </script>"]}}"#
+    )
+    #expect(!html.contains("http://") && !html.contains("https://") && !html.contains("src=\""))
+    #expect(html.components(separatedBy: "</script>").count == 3)
+    #expect(html.contains("let a = 1 &lt; 2 &lt;/script&gt;"))
+  }
+
+  @Test(
+    .enabled(if: browser != nil, "no Chromium on this machine"),
+    arguments: [390, 1_280],
+    ["light", "dark"]
+  )
+  func `a browser goes through a schedule and its code by keys and slider`(
+    _ width: Int,
+    _ scheme: String
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "game-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let probe = """
+      <script>
+      const press = key => document.dispatchEvent(new KeyboardEvent('keydown', {key}));
+      const body = document.body.dataset, state = document.getElementById('state');
+      press('ArrowRight'); press('ArrowRight'); press('ArrowLeft');
+      body.keys = body.at;
+      const slider = document.getElementById('at');
+      slider.value = 5; slider.dispatchEvent(new Event('input'));
+      body.slid = body.at; body.state = state.textContent;
+      body.now = document.querySelectorAll('.now').length;
+      const codes = [...document.querySelectorAll('.code')], stands = document.querySelectorAll('.stand');
+      const lit = () => codes.map(code => code.querySelector('.lit')).map(line => line?.textContent.trim() || '');
+      const told = [];
+      for (let at = 0; at <= Number(slider.max); at++) {
+        slider.value = at; slider.dispatchEvent(new Event('input'));
+        told.push(codes.map((code, task) => code.hidden ? stands[task].textContent : lit()[task]));
+        codes.forEach((code, task) => {
+          const line = code.querySelector('.lit');
+          if (code.hidden) return;
+          const inside = line.offsetTop >= code.scrollTop
+            && line.offsetTop < code.scrollTop + code.clientHeight;
+          const isNamed = stands[task].textContent.endsWith(':' + line.textContent.trim().split(' ')[0]);
+          if (!inside || !isNamed || code.querySelectorAll('.lit').length !== 1) body.error = 'line ' + at;
+        });
+      }
+      body.told = told.map(lines => lines.join('|')).join('§').replace(/[<>]/g, '');
+      const columns = [...document.querySelectorAll('#columns section')].map(s => s.getBoundingClientRect());
+      body.beside = columns[0].top === columns[1].top;
+      body.paper = getComputedStyle(document.body).backgroundColor;
+      body.width = window.innerWidth;
+      press('End'); body.end = body.at; press('Home'); body.home = body.at;
+      body.wide = document.documentElement.scrollWidth <= window.innerWidth;
+      </script>
+      </body>
+      """
+    let trap = "<body><script>window.onerror = e => { document.body.dataset.error = e; };</script>"
+    let html = try await schedulePage()
+      .replacing("</body>", with: probe).replacing("<body>", with: trap)
+    // In a frame, because a window cannot be as narrow as a phone.
+    let frame = """
+      <!doctype html>
+      <body><script>
+      const frame = document.createElement('iframe');
+      frame.style = 'border:0;height:800px;width:\(width)px';
+      frame.onload = () => Object.assign(document.body.dataset, frame.contentDocument.body.dataset);
+      frame.srcdoc = \(String(decoding: try JSONEncoder().encode(html), as: UTF8.self));
+      document.body.append(frame);
+      </script></body>
+      """
+    let page = folder.appending(path: "game.html")
+    try frame.write(to: page, atomically: true, encoding: .utf8)
+    let browser = BuiltProgram(path: try #require(Self.browser))
+    let dump = try await browser.run(
+      [
+        "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+        "--user-data-dir=\(folder.path)/profile",
+        "--blink-settings=preferredColorScheme=\(scheme == "dark" ? 0 : 1)", "--dump-dom",
+        "file://\(page.path)",
+      ],
+      environment: ProcessInfo.processInfo.environment
+    ).standardOutput
+    let body = String(try #require(dump.firstMatch(of: /<body[^>]*>/)).output)
+    #expect(!body.contains("data-error"), "\(body)")
+    #expect(body.contains("data-keys=\"1\"") && body.contains("data-slid=\"5\""))
+    #expect(body.contains("running 2 of 1") && body.contains("✗ "))
+    #expect(body.contains("data-now=\"1\"") && body.contains("data-home=\"0\""))
+    #expect(body.contains("data-wide=\"true\""))
+    #expect(body.contains("data-width=\"\(width)\""))
+    #expect(
+      body.contains("data-beside=\"\(width > 600)\""),
+      "columns side by side, or one below the other"
+    )
+    let paper = scheme == "dark" ? "rgb(13, 17, 23)" : "rgb(255, 255, 255)"
+    #expect(body.contains("data-paper=\"\(paper)\""))
+    let told = try #require(body.firstMatch(of: /data-told="([^"]*)"/)).output.1
+    #expect(told.hasPrefix("has not begun|has not begun§"))
+    #expect(told.contains("permits.inUse += 1"), "the line of the defect is lit up: \(told)")
   }
 }

@@ -31,6 +31,14 @@ struct TextViewsTests {
     return run
   }()
 
+  @Test func `a text is wrapped line by line, and an empty line parts paragraphs`() {
+    #expect(Columns.wrap("one two three", width: 7) == ["one two", "three"])
+    #expect(Columns.wrap("one two\nthree", width: 20) == ["one two", "three"])
+    #expect(Columns.wrap("one\n\ntwo three", width: 9) == ["one", "", "two three"])
+    #expect(Columns.wrap("one two", width: 4, indent: 2, first: "- ") == ["- one", "  two"])
+    #expect(Columns.wrap("", width: 9) == [])
+  }
+
   @Test
   func `the summary line`() {
     let wide = TextFormat(width: 120)

@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Foundation
 import Rendering
@@ -90,10 +91,10 @@ import Testing
   func `on the wall clock the status stands still once every task has ended`() async {
     let lab = Lab()
     await lab.run("spawn 2 limiter clock=real work=1ms")
-    while await lab.session.background?.board.isOver == false { await Task.yield() }
+    while await lab.session.background?.board.isOver == false { await Moment.pass() }
     let status = await lab.run("status")
     let end = await lab.session.background?.board.lastTime ?? 0
-    while await (lab.session.background?.run.now ?? 0) < end + 50_000_000 { await Task.yield() }
+    while await (lab.session.background?.run.now ?? 0) < end + 50_000_000 { await Moment.pass() }
     #expect(await lab.run("status") == status)
     #expect(await lab.outcome(of: "wait; expect finished = 2") == .done)
   }
@@ -105,7 +106,7 @@ import Testing
     let waiting = Task { await lab.run("wait") }
     while await lab.session.background != nil {
       lab.session.interrupt()
-      await Task.yield()
+      await Moment.pass()
     }
     #expect(!(await waiting.value.contains("order")))
     #expect(!(await lab.run("stats").contains("order")))
@@ -197,7 +198,7 @@ import Testing
     // Whenever it comes, before the waiting or during it, it ends it.
     while await lab.session.background != nil {
       lab.session.interrupt()
-      await Task.yield()
+      await Moment.pass()
     }
     #expect(await waiting.value.contains("interrupted"))
     #expect(await lab.outcome(of: "expect finished = 0") == .done)

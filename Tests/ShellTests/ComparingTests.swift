@@ -24,6 +24,21 @@ import Testing
   }
 
   @Test
+  func `a mechanism is compared with itself on a work-stealing executor`() async {
+    let lab = Lab()
+    let text = await lab.run("compare 20 limiter limiter@lanes limit=4 work=1ms")
+    let rows = text.split(separator: "\n").map { $0.prefix { $0 != " " } }
+    #expect(rows.contains("limiter") && rows.contains("limiter@lanes"), "\(text)")
+    // On lanes the order of arrival is not known, but all tasks ended on either.
+    #expect(await lab.run("stats of limiter@lanes").contains("20"))
+    #expect(await lab.outcome(of: "stats of limiter") == .done)
+    #expect(await lab.outcome(of: "compare 3 pool@lanes pool@lanes") == .failed)
+    #expect(await lab.outcome(of: "compare 3 gcd-gate@lanes") == .failed)
+    #expect(await lab.outcome(of: "compare 3 nothing@lanes") == .failed)
+    #expect(await lab.outcome(of: "compare 3 limiter@lanes executor=global") == .failed)
+  }
+
+  @Test
   func `without names, all that are not wrong on purpose are compared`() async {
     let text = await Lab().run("compare 4 limit=2 work=1ms")
     for name in Lab.mechanisms { #expect(text.contains("\n\(name) "), "\(name)") }

@@ -14,7 +14,8 @@ import Testing
   @Test(
     arguments: [
       ("ru", ["run"]),
-      ("st", ["stats", "step", "status", "starve"]),
+      ("pu", ["puzzle"]),
+      ("st", ["stats", "step", "status", "starve", "stall"]),
       ("run 5; tim", ["timeline"]),
       ("run 12 lim", ["limiter", "limit="]),
       ("run 12 limiter li", ["limit="]),

@@ -105,6 +105,23 @@ import Testing
       "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
     ),
     Wrong("run 5 gcd", at: "gcd", "'gcd' could be gcd-semaphore or gcd-gate. Write more of it."),
+    Wrong(
+      "run 5 yours",
+      at: "yours",
+      "what you write in an exercise is explored, not run: 'explore yours', 'step yours'."
+    ),
+    Wrong(
+      "explore yours",
+      at: "yours",
+      "'yours' is the limiter, pool or account that you write in an exercise, and this page has none. "
+        + "'lesson 7' has the first."
+    ),
+    Wrong(
+      "explore yours",
+      at: "yours",
+      "there is no file of yours yet. 'exercise' starts one.",
+      after: toTheExercise
+    ),
     Wrong("run 5 xyzzy", at: "xyzzy", "no mechanism 'xyzzy'. 'mechanisms' lists all ten."),
     Wrong(
       "run 5 lmit=3",
@@ -138,7 +155,8 @@ import Testing
     Wrong(
       "run 5 kind=blok",
       at: "blok",
-      "kind= cannot be 'blok'. Did you mean 'block'? Write suspend, block, spin or download."
+      "kind= cannot be 'blok'. Did you mean 'block'? Write suspend, block, spin, download, "
+        + "fetch, query or copy."
     ),
     Wrong(
       "run 5 arrivals=togther",
@@ -199,6 +217,41 @@ import Testing
       "executor=lanes has real threads, so it runs on the wall clock. Leave clock= out."
     ),
     Wrong(
+      "run 5 limiter platform=apple",
+      at: "apple",
+      "limiter has no model. platform= is for operation-queue, gcd-semaphore and gcd-gate."
+    ),
+    Wrong(
+      "compare 5 main-actor-queue platform=apple",
+      at: "apple",
+      "main-actor-queue has no model. platform= is for operation-queue, gcd-semaphore and gcd-gate."
+    ),
+    Wrong(
+      "run 5 gcd-gate platform=windows",
+      at: "windows",
+      "platform= cannot be 'windows'. Write apple or linux."
+    ),
+    Wrong(
+      "run 5 gcd-gate platform=linux clock=real",
+      at: "real",
+      "gcd-gate@linux-model is a model, which runs in virtual time and does no real work. Leave clock=, executor= and real kinds of work out, or run the real one: leave platform= out."
+    ),
+    Wrong(
+      "explore gcd-gate@apple-model",
+      at: "gcd-gate@apple-model",
+      "gcd-gate@apple-model is a model of threads, with no code of its own to explore. Use 'run'."
+    ),
+    Wrong(
+      "compare 5 limiter@lanes executor=global",
+      at: "limiter@lanes",
+      "executor= is for all mechanisms. Leave it out, or @lanes."
+    ),
+    Wrong(
+      "compare 5 gcd-gate@lanes",
+      at: "gcd-gate@lanes",
+      "gcd-gate has threads of its own, so no executor runs its tasks. Leave @lanes out."
+    ),
+    Wrong(
       "run 5 limiter executor=rails",
       at: "rails",
       "executor= cannot be 'rails'. Write global or lanes."
@@ -225,18 +278,26 @@ import Testing
       "the view cannot be 'wokers'. Did you mean 'workers'? Write tasks or workers.",
       after: "run 3"
     ),
-    Wrong("why", at: "why", "the task is missing. Write: why tNN.", after: "run 3"),
+    Wrong("why", at: "why", "the task is missing. Write: why tNN [run=].", after: "run 3"),
     Wrong("why x", at: "x", "the task cannot be 'x'. Write its name, such as t03.", after: "run 3"),
     Wrong("why t9", at: "t9", "there is no task 9: this run has 3 tasks.", after: "run 3"),
     Wrong("events t9", at: "t9", "there is no task 9: this run has 3 tasks.", after: "run 3"),
-    Wrong("stats now", at: "now", "'now' is one word too many. Write: stats."),
+    Wrong("stats now", at: "now", "'now' is one word too many. Write: stats [run=]."),
     Wrong(
       "diff",
       at: "diff",
       "'diff' needs two runs. Try: run 12 limiter limit=3; run 12 limiter limit=4; diff."
     ),
     Wrong("diff=3", at: "diff=3", "no command 'diff=3'. Did you mean 'diff'? 'help' lists all."),
-    Wrong("stats x=3", at: "x", "'stats' takes no keys."),
+    Wrong("show x=3", at: "x", "'show' takes no keys."),
+    Wrong("stats of 7", at: "7", "there is no run '7'. 'runs' lists them.", after: "run 3"),
+    Wrong(
+      "name 1 2nd",
+      at: "2nd",
+      "a run cannot be called '2nd'. Write a letter, then letters, digits, - or _.",
+      after: "run 3"
+    ),
+    Wrong("!!", at: "!!", "there is no line to repeat yet."),
     Wrong(
       "expect",
       at: "expect",
@@ -264,7 +325,7 @@ import Testing
     Wrong(
       "export",
       at: "export",
-      "the file is missing. Write: export FILE [force] [format=].",
+      "the file is missing. Write: export FILE [force] [format=] [run=].",
       after: "run 3"
     ),
     Wrong(
@@ -498,9 +559,42 @@ import Testing
       after: toTheExercise
     ),
     Wrong(
+      "exercise compare",
+      at: "exercise",
+      "this comes once the step is passed, or given up. 'exercise grade', then 'check'.",
+      after: toTheExercise
+    ),
+    Wrong(
+      "exercise compare",
+      at: "exercise",
+      "there is no file of yours to compare.",
+      after: toTheExercise + "; solution; solution"
+    ),
+    Wrong(
+      "exercise reveal",
+      at: "exercise",
+      "there is no puzzle to reveal yet. 'exercise puzzle'.",
+      after: toTheExercise + "; solution; solution"
+    ),
+    Wrong(
+      "export comparison.html",
+      at: "export",
+      "there is no comparison to export, or it was too large to keep. Try: compare 12 limiter pool; export comparison.html."
+    ),
+    Wrong(
+      "export game.html",
+      at: "export",
+      "no schedule has been told yet. Try: explore specimen-lost-wake-up; export game.html."
+    ),
+    Wrong(
+      "puzzle yesterday",
+      at: "yesterday",
+      "the day cannot be 'yesterday'. Write today, or nothing; seed= has other days."
+    ),
+    Wrong(
       "exercise now",
       at: "now",
-      "what to do cannot be 'now'. Write start, grade or again.",
+      "what to do cannot be 'now'. Write start, grade, watch, again, compare, puzzle or reveal.",
       after: toTheExercise
     ),
     Wrong(
@@ -514,7 +608,7 @@ import Testing
 
   /// To the step of lesson 7 that has one in Swift, giving up what comes before.
   private static let toTheExercise =
-    "lesson 7; solution; solution; next; next; solution; solution; next"
+    "lesson 7; solution; solution; next; next; next; solution; solution; next"
 
   @Test(arguments: catalogue)
   func `a wrong line is told, with carets under the wrong word`(_ wrong: Wrong) async throws {

@@ -27,6 +27,25 @@ import Testing
   }
 
   @Test
+  func `a comparison is exported as one page, with a row and a picture for each run`() async throws
+  {
+    let scratch = try ScratchFolder()
+    let lab = Lab()
+    #expect(await lab.outcome(of: "export \(scratch.path)/comparison.html") == .failed)
+    let said = await lab.run(
+      "compare 12 limiter pool none limit=3; export \(scratch.path)/comparison.html"
+    )
+    #expect(said.contains("HTML page of a comparison"))
+    let page = try String(contentsOfFile: scratch.path + "/comparison.html", encoding: .utf8)
+    for name in ["limiter", "pool", "none"] {
+      #expect(page.contains("<tr><th scope=\"row\">\(name)</th><td>"), "\(name)")
+    }
+    #expect(page.components(separatedBy: "<img src=\"data:image/svg+xml;base64,").count == 4)
+    #expect(page.contains("none keeps no limit: 12 at once"), "the sentences are there too")
+    #expect(!page.contains("http://") && !page.contains("https://"))
+  }
+
+  @Test
   func `a file that exists is replaced only when forced, and what fails leaves it alone`()
     async throws
   {

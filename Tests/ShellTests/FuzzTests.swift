@@ -194,7 +194,9 @@ extension Session {
           } ?? true
         }
     // These look at thousands of schedules, start a process, or write a file.
-    case "explore", "replay", "step", "starve", "exercise", "grade", "inversion": return false
+    case "explore", "replay", "step", "puzzle", "starve", "exercise", "grade", "inversion",
+      "visits":
+      return false
     // Settings that make the next runs long.
     case "set": return !line.contains("clock") && !line.contains("real")
     case "use":
@@ -206,7 +208,7 @@ extension Session {
   /// What a later command could build on.
   fileprivate var fingerprint: [String] {
     [
-      "\(settings)", "\(lastRun?.events.count ?? -1)", "\(background?.run.plan.count ?? -1)",
+      "\(settings)", "\(runs.last?.events.count ?? -1)", "\(background?.run.plan.count ?? -1)",
       "\(background?.run.now ?? -1)", "\(classroom.visit.map { "\($0.section)" } ?? "")",
     ]
   }

@@ -238,8 +238,8 @@ import Testing
         progressFile: scratch.path + "/progress.json"
       )
     )
-    #expect(await type("lesson 7; exercise", in: lab).contains("is page 4 of this lesson"))
-    _ = await type("solution; solution; next; next; solution; solution; next", in: lab)
+    #expect(await type("lesson 7; exercise", in: lab).contains("is page 5 of this lesson"))
+    _ = await type("solution; solution; next; next; next; solution; solution; next", in: lab)
     let file = scratch.path + "/exercises/the-limiter/own-limiter/MyLimiter.swift"
     #expect(await type("exercise", in: lab).contains(file))
     let start = try String(contentsOfFile: file, encoding: .utf8)
@@ -263,7 +263,7 @@ import Testing
       )
     )
     _ = await type(
-      "lesson 7; solution; solution; next; next; solution; solution; next",
+      "lesson 7; solution; solution; next; next; next; solution; solution; next",
       in: lab
     )
     #expect(await type("exercise", in: lab).contains("the starting file cannot be written to"))

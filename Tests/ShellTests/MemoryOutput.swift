@@ -28,7 +28,10 @@ final class MemoryOutput: ShellOutput {
 
   var canShowFrames: Bool { false }
 
-  func showFrames(_ frame: @escaping @Sendable (Display) -> Frame) async -> FrameEnding {
+  func showFrames(
+    _ frame: @escaping @Sendable (Display) -> Frame,
+    onKey: @escaping @Sendable (UInt8) -> Bool
+  ) async -> FrameEnding {
     preconditionFailure("frames cannot be shown here, so nobody should try")
   }
 

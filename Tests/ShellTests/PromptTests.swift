@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import TestSupport
 import Testing
@@ -37,7 +38,7 @@ import Testing
     await lab.run("spawn 2 gcd-gate limit=1 work=1ms")
     let prompt = await lab.session.prompt
     #expect(prompt.isLive)
-    while !prompt.text.contains("all ended") { await Task.yield() }
+    while !prompt.text.contains("all ended") { await Moment.pass() }
     #expect(prompt.news == "gcd-gate: all 2 tasks have ended. 'wait' shows the result.")
     #expect(prompt.news == nil)
     await lab.run("wait")
@@ -73,7 +74,7 @@ import Testing
     let text = Banner.text(Display(), lessons: packageFolder + "/Lessons")
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.count == 5)
-    #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 17 lessons")
+    #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 20 lessons")
     #expect(Banner.text(Display(ascii: true), lessons: nil).allSatisfy { $0.isASCII })
     let narrow = Banner.text(Display(width: 40), lessons: packageFolder + "/Lessons")
     #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 })

@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Foundation
 import Rendering
@@ -40,6 +41,8 @@ import Testing
     let text = await lab.run("explain explore")
     let words = text.split { $0.isWhitespace }.joined(separator: " ")
     #expect(words.contains("choices are made between jobs, not inside them"))
+    #expect(words.contains("tasks=3 limit=1 cancel=none inside=no: limiter 6, pool 6,"))
+    #expect(words.contains("cancel=none inside=yes preemptions=2: limiter 1,368, pool 689,"))
     #expect(await lab.run("help explore") == text)
     #expect(
       await lab.run("explain limit").contains("ConcurrencyLimiter"),
@@ -74,10 +77,10 @@ import Testing
     let file = try scratch.file("long.lab", "spawn 3 main-actor-queue work=9m\nwait\nset limit 9\n")
     let lab = Lab()
     let reading = Task { await lab.outcome(of: "source \(file); set limit 8") }
-    while await lab.session.background == nil { await Task.yield() }
+    while await lab.session.background == nil { await Moment.pass() }
     while await lab.session.background != nil {
       lab.session.interrupt()
-      await Task.yield()
+      await Moment.pass()
     }
     #expect(await reading.value.contains(.interrupted))
     #expect(await lab.run("show").contains("limit      3"))
@@ -179,7 +182,7 @@ import Testing
       "mechanisms --specimens", "explain pool", "run 5 limiter", "stats", "events", "events t02",
       "why t05", "show", "set limit 4", "use pool", "run 5", "diff", "compare 4 limiter pool",
       "expect makespan > 0", "spawn 4 limiter limit=1", "status", "advance 50ms", "cancel t04",
-      "idle", "wait", "timeline", "explore limiter tasks=2 limit=1",
+      "idle", "wait", "timeline", "explore limiter tasks=2 limit=1 inside=no",
       "step limiter tasks=1 limit=1", "auto", "steps", "done", "help run", "help",
     ] {
       let outcome = await lab.outcome(of: line)

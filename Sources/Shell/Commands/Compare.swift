@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
@@ -11,26 +12,52 @@ extension Command {
       Parameter("N", .count),
       Parameter("MECH", .specimenOrMechanism, optional: true, repeats: true),
     ],
-    keys: Keys.workload,
+    keys: Keys.workload + [orderKey],
     summary: "the same seeded workload on several mechanisms, one table",
     details: """
       Without mechanisms, on all of them. All run on one clock: virtual if each of them can, else \
       the wall clock. Service times are the same; the kind of work is what each mechanism's users \
-      give it, unless kind= says otherwise. The last run stays what it was: 'timeline' and the other \
-      views go on showing it.
+      give it, unless kind= says otherwise. MECH@lanes runs its tasks on a work-stealing executor \
+      instead of Swift's pool. by= sorts the table. The last run stays what it was: \
+      'timeline' and the other views go on showing it; 'of pool' behind them shows the comparison's \
+      run of that mechanism.
       """,
     examples: [
       "compare 100 limiter pool task-group limit=8 work=exp:20ms",
       "compare 20 gcd-semaphore gcd-gate limit=4 work=10ms",
+      "compare 40 limit=4 work=5ms by=makespan",
+      "compare 200 limiter limiter@lanes limit=4 work=100us",
+      "compare 20 gcd-semaphore@apple-model gcd-semaphore@linux-model limit=4 workers=2",
+      "compare 12 limiter pool limit=3; why t08 of pool",
     ]
   ) { session, arguments in try await session.compare(arguments) }
 
+  private static let orderKey = Key(
+    "by",
+    form: ListText.all(ComparisonTable.Order.allCases.map(\.rawValue), "or"),
+    help: "what to sort the table by",
+    candidates: ComparisonTable.Order.allCases.map(\.rawValue)
+  )
+
+  fileprivate static func order(_ arguments: Arguments) throws(ShellError) -> ComparisonTable.Order?
+  {
+    try arguments.value(orderKey, ComparisonTable.Order.init(rawValue:))
+  }
+
   static let diff = Command(
     "diff",
-    summary: "what differs between the last two runs",
-    examples: ["run 12 limiter limit=3; run 12 limiter limit=4; diff"]
+    [Parameter("RUN", .text, optional: true), Parameter("RUN", .text, optional: true)],
+    summary: "what differs between two runs, the last two unless told",
+    details: "'runs' lists them. With one, it is held against the last.",
+    examples: [
+      "run 12 limiter limit=3; run 12 limiter limit=4; diff",
+      "run 12 limiter; run 12 pool; run 12 none; diff 1 3",
+    ]
   ) { session, arguments in
-    guard let one = session.runBefore, let other = session.lastRun else {
+    var runs: [Run] = []
+    for word in arguments.places { runs.append(try session.run(named: word)) }
+    let first = runs.first ?? session.runs.before
+    guard let one = first, let other = runs.dropFirst().first ?? session.runs.last else {
       throw ShellError(
         "'diff' needs two runs. Try: run 12 limiter limit=3; run 12 limiter limit=4; diff",
         at: arguments.name
@@ -50,34 +77,89 @@ extension Session {
       throw arguments.missing("the number of tasks")
     }
     names.removeAll { $0 == count }
-    var entries: [CatalogueEntry] = []
+    var contestants: [(entry: CatalogueEntry, onLanes: Bool)] = []
     for name in names {
-      let entry = try Names.mechanism(name)
-      guard !entries.contains(where: { $0.id == entry.id }) else {
-        throw ShellError("\(entry.id) is named twice. Name each once", at: name)
+      let (entry, onLanes) = try Self.contestant(name, arguments)
+      let isNamed = contestants.contains { $0.entry.id == entry.id && $0.onLanes == onLanes }
+      guard !isNamed else {
+        throw ShellError("\(name.text) is named twice. Name each once", at: name)
       }
-      entries.append(entry)
+      contestants.append((entry, onLanes))
     }
-    if entries.isEmpty { entries = Catalogue.mechanisms }
+    if contestants.isEmpty { contestants = Catalogue.mechanisms.map { ($0, false) } }
+    let (models, arguments) = try modelled(contestants, arguments, areNamed: !names.isEmpty)
+    contestants = models
+    let order = try Command.order(arguments)
     // Each mechanism's experiment is checked before the first one runs.
-    var experiments = try entries.map { try experiment(arguments, count: count, mechanism: $0) }
+    var experiments = try contestants.map { entry, onLanes in
+      var chosen = settings
+      if onLanes { chosen.executor = .lanes(workers: nil) }
+      return try experiment(arguments, chosen, count: count, mechanism: entry)
+    }
     let clocks = Set(experiments.map(\.resolvedClock))
     if clocks.count > 1 {
       for index in experiments.indices { experiments[index].clock = .real }
     }
-    let runs = await interruption.whileRunningSteps(of: experiments, show: showProgress) {
+    var runs = await interruption.whileRunningSteps(of: experiments, show: showProgress) {
       await Self.run($0, interruption)
     }
     guard !interruption.hasCome, runs.count == experiments.count else {
       return answer(json: "", Self.interrupted + "\n")
     }
     for run in runs { note(RunMetrics(run)) }
+    if let order { runs = ComparisonTable.sorted(runs, by: order) }
+    keep(comparison: runs)
     let outcome = answer(
       json: ComparisonTable.jsonLines(runs),
       settings.describe
         ? ComparisonTable.describe(runs) : ComparisonTable.text(runs, output.format)
     )
     return runs.allSatisfy { $0.summary.violations.isEmpty } ? outcome : .violated
+  }
+
+  /// The models that `platform=` asks for in the place of what owns its threads; the others run as they are.
+  private func modelled(
+    _ contestants: [(entry: CatalogueEntry, onLanes: Bool)],
+    _ arguments: Arguments,
+    areNamed: Bool
+  ) throws -> ([(entry: CatalogueEntry, onLanes: Bool)], Arguments) {
+    guard let platform = try arguments.value(Keys.platform, Platform.init(rawValue:)) else {
+      return (contestants, arguments)
+    }
+    var chosen: [(entry: CatalogueEntry, onLanes: Bool)] = []
+    for (entry, onLanes) in contestants {
+      if let model = entry.model(of: platform) {
+        chosen.append((model, onLanes))
+      } else if entry.profile.clock == .any {
+        chosen.append((entry, onLanes))
+      } else if areNamed {
+        throw ShellError(
+          "\(entry.id) has no model. platform= is for \(Self.modelled)",
+          at: arguments.values[Keys.platform.name] ?? arguments.name
+        )
+      }
+    }
+    return (chosen, arguments.without(Keys.platform))
+  }
+
+  /// A mechanism, and whether its tasks are to run on lanes: `limiter@lanes`.
+  private static func contestant(
+    _ word: Word,
+    _ arguments: Arguments
+  ) throws -> (CatalogueEntry, onLanes: Bool) {
+    let suffix = "@lanes"
+    guard word.text.hasSuffix(suffix) else { return (try Names.mechanism(word), false) }
+    guard try arguments.value(Keys.executor, Keys.parseExecutor) == nil else {
+      throw ShellError("executor= is for all mechanisms. Leave it out, or \(suffix)", at: word)
+    }
+    let entry = try Names.mechanism(Word(String(word.text.dropLast(suffix.count)), at: word.range))
+    guard entry.profile.clock == .any else {
+      throw ShellError(
+        "\(entry.id) has threads of its own, so no executor runs its tasks. Leave \(suffix) out",
+        at: word
+      )
+    }
+    return (entry, true)
   }
 
   private static func run(_ experiment: Experiment, _ interruption: Interruption) async -> Run {
@@ -93,7 +175,7 @@ extension Session {
   /// Says how far a comparison has come, in place where that can be done.
   private func showProgress(_ experiment: Experiment, _ number: Int, of count: Int) {
     guard !json, output.canShowFrames else { return }
-    let name = experiment.mechanism.id
+    let name = experiment.mechanism.id + (experiment.executor == .global ? "" : "@lanes")
     output.writeTransient("comparing \(name), \(number) of \(count)")
   }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 internal import GradeReport
 internal import LessonBook
@@ -6,15 +7,17 @@ internal import Rendering
 extension Command {
   static let exercise = Command(
     "exercise",
-    [Parameter("DO", .choice(["start", "grade", "again"]), optional: true)],
+    [Parameter("DO", .choice(ExerciseVerb.allCases.map(\.rawValue)), optional: true)],
     keys: [Keys.seed],
     summary: "write Swift in a lesson: get the starting file, have it built and graded",
     details: """
       'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
       it; runs it on workloads drawn from a seed, which 'seed=' repeats; and has a storm of tasks at it \
-      on real threads, which needs two processors and takes half a minute. 'exercise again' starts over; \
-      what you had is kept beside it.
+      on real threads, which needs two processors and takes half a minute. 'exercise watch' grades whenever you save the \
+      file, until it passes or Ctrl-C. 'exercise again' starts over; what you had is kept beside it. Once \
+      the step is passed, 'exercise compare' shows your file beside the solution, and 'exercise puzzle' \
+      a wrong answer: what goes wrong there, and when? 'exercise reveal' tells.
       """,
     examples: ["lesson 7; exercise"]
   ) { session, arguments in
@@ -37,17 +40,33 @@ extension Command {
       }
       throw ShellError("this lesson has no exercise in Swift. 'next' goes on", at: arguments.name)
     }
-    let words = ["start", "grade", "again"]
-    let verb = try arguments.place(0, as: "what to do", form: "start, grade or again") { text in
-      words.first { !text.isEmpty && $0.hasPrefix(text) }
+    let names = ExerciseVerb.allCases.map(\.rawValue)
+    let form = ListText.all(names, "or")
+    let verb = try arguments.place(0, as: "what to do", form: form, candidates: names) { text in
+      ExerciseVerb.allCases.first { !text.isEmpty && $0.rawValue.hasPrefix(text) }
     }
     let file = session.classroom.exerciseFile(of: visit, named: harness.type)
     switch verb {
-    case "grade": return try await session.grade(exercise, harness, file, desk, arguments)
-    case "again": return try session.startExercise(exercise, file, anew: true, arguments)
-    default: return try session.startExercise(exercise, file, anew: false, arguments)
+    case .grade: return try await session.grade(exercise, harness, file, desk, arguments).outcome
+    case .watch: return try await session.watch(exercise, harness, file, desk, arguments)
+    case .again: return try session.startExercise(exercise, file, anew: true, arguments)
+    case .compare: return try session.compareExercise(exercise, file, arguments)
+    case .puzzle: return try session.puzzle(exercise, arguments)
+    case .reveal: return try session.revealPuzzle(exercise, arguments)
+    case .start, nil: return try session.startExercise(exercise, file, anew: false, arguments)
     }
   }
+}
+
+/// What one can do with an exercise.
+private enum ExerciseVerb: String, CaseIterable {
+  case start
+  case grade
+  case watch
+  case again
+  case compare
+  case puzzle
+  case reveal
 }
 
 extension Session {
@@ -89,7 +108,7 @@ extension Session {
     _ file: String,
     _ desk: ExerciseDesk,
     _ arguments: Arguments
-  ) async throws -> Outcome {
+  ) async throws -> (outcome: Outcome, passed: Bool) {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
     }
@@ -98,11 +117,13 @@ extension Session {
     let outcome = try await desk.grade(code, by: harness, seed: seed, interruption)
     note(GradeMetrics(harness: exercise.harness, outcome))
     var passages: [Passage] = []
+    var hasPassed = false
     switch outcome {
     case .doesNotBuild(let errors):
       passages = [.missed("it does not build", because: "")]
       output.write(errors + "\n")
     case .graded(let items, let passed, let seed):
+      hasPassed = passed
       for item in items {
         passages.append(
           item.passed ? .met(item.sentence) : .missed(item.sentence, because: "")
@@ -113,12 +134,97 @@ extension Session {
       passages.append(
         .advice(
           passed
-            ? "All right. 'check' passes the step." : "Mend it, then 'exercise grade'\(same)."
+            ? "All right. 'check' passes the step; 'exercise compare' then shows the solution beside yours."
+            : "Mend it, then 'exercise grade'\(same)."
         )
       )
     case .broken(let what, let items):
       passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
     }
-    return say(passages)
+    return (say(passages), hasPassed)
+  }
+
+  /// Grades whenever the file is saved, until it passes or Ctrl-C comes.
+  fileprivate func watch(
+    _ exercise: Exercise,
+    _ harness: ExerciseHarness,
+    _ file: String,
+    _ desk: ExerciseDesk,
+    _ arguments: Arguments
+  ) async throws -> Outcome {
+    var graded: String?
+    while !interruption.hasCome {
+      let code = try? String(contentsOfFile: file, encoding: .utf8)
+      // An editor may take the file away for a moment while it saves it.
+      if graded == nil || (code != nil && code != graded) {
+        let (outcome, passed) = try await grade(exercise, harness, file, desk, arguments)
+        if passed { return outcome }
+        graded = code
+        if output.canShowFrames { output.writeTransient("waiting for you to save; Ctrl-C ends it") }
+      }
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    return answer(json: "", "no longer watching\n")
+  }
+
+  /// That the solution is no secret any more.
+  private func requireDone(_ arguments: Arguments) throws(ShellError) {
+    guard let visit = classroom.visit, !visit.isOpen else {
+      throw ShellError(
+        "this comes once the step is passed, or given up. 'exercise grade', then 'check'",
+        at: arguments.name
+      )
+    }
+  }
+
+  fileprivate func compareExercise(
+    _ exercise: Exercise,
+    _ file: String,
+    _ arguments: Arguments
+  ) throws(ShellError) -> Outcome {
+    try requireDone(arguments)
+    guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
+      throw ShellError("there is no file of yours to compare", at: arguments.name)
+    }
+    let yours = code.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return answer(
+      json: "",
+      SideBySide.text(
+        ("yours", yours.last == "" ? yours.dropLast() : yours),
+        ("the solution", exercise.solution),
+        output.format
+      )
+    )
+  }
+
+  /// Shows a wrong answer that others gave; each time the next.
+  fileprivate func puzzle(_ exercise: Exercise, _ arguments: Arguments) throws(ShellError)
+    -> Outcome
+  {
+    try requireDone(arguments)
+    guard !exercise.nearMisses.isEmpty else {
+      return say([.advice("This exercise has no puzzle.")])
+    }
+    let number = teach { $0.nextPuzzle(of: exercise.nearMisses.count) }
+    let code = exercise.nearMisses[number].code.map { $0 + "\n" }.joined()
+    return answer(
+      json: "",
+      code
+        + "\nwrong answer \(number + 1) of \(exercise.nearMisses.count): what goes wrong here, and "
+        + "when? 'exercise reveal' tells.\n"
+    )
+  }
+
+  fileprivate func revealPuzzle(
+    _ exercise: Exercise,
+    _ arguments: Arguments
+  ) throws(ShellError) -> Outcome {
+    try requireDone(arguments)
+    guard let number = classroom.puzzle, exercise.nearMisses.indices.contains(number) else {
+      throw ShellError("there is no puzzle to reveal yet. 'exercise puzzle'", at: arguments.name)
+    }
+    let title = exercise.nearMisses[number].title
+    let text = title.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? title
+    return say([.advice("Wrong answer \(number + 1): \(text).")])
   }
 }

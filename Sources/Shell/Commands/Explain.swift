@@ -13,7 +13,8 @@ extension Command {
       try arguments.place(0, as: "the option", form: "--specimens, or nothing") {
         $0 == "--specimens" ? true : nil
       } ?? false
-    let entries = Catalogue.mechanisms + (withSpecimens ? Catalogue.specimens : [])
+    let entries =
+      Catalogue.mechanisms + (withSpecimens ? Catalogue.specimens + Catalogue.misuses : [])
     return session.answer(
       json: entries.map(ProfileText.json).joined(),
       ProfileText.table(entries, session.output.format)

@@ -25,7 +25,9 @@ extension Command {
     summary: "take a lesson, from where you left it",
     details: """
       Everything the lab can do stays at hand. In a lesson: 'check' looks at what you have run, \
-      'hint' and 'solution' help, 'next' goes on, 'leave' comes back here. Your progress is kept.
+      'hint' and 'solution' help, 'next' goes on, 'back' looks at the page before, 'leave' comes back \
+      here. Your progress is kept. Every page begins with the settings as the lab has them at first; \
+      yours come back when you leave.
       """,
     examples: ["lesson 1"]
   ) { session, arguments in
@@ -39,11 +41,25 @@ extension Command {
     }
     let (progress, notice) = session.teach { $0.progress() }
     session.tell(notice)
-    let visit = LessonVisit(lesson, record: progress.lessons[lesson.slug] ?? .init())
-    session.teach { $0.begin(visit) }
+    let place = course.lessons.firstIndex { $0.slug == lesson.slug } ?? 0
+    let visit = LessonVisit(
+      lesson,
+      record: progress.lessons[lesson.slug] ?? .init(),
+      following: course.lessons.dropFirst(place + 1).first
+    )
+    let own = session.classroom.ownSettings ?? session.settings
+    session.teach { $0.begin(visit, own: own) }
+    session.restoreSettings()
     session.say(visit.opening())
     // That the section was seen is progress too.
-    session.tell(session.teach { $0.update { $0.lessons[lesson.slug] = visit.record } })
+    session.tell(
+      session.teach {
+        $0.update {
+          $0.lessons[lesson.slug] = visit.record
+          $0.current = lesson.slug
+        }
+      }
+    )
     return .done
   }
 
@@ -107,13 +123,21 @@ extension Command {
     try session.inLesson(arguments) { $0.next() }
   }
 
+  static let back = Command(
+    "back",
+    summary: "look at the page before",
+    examples: ["lesson 1; solution; solution; next; back"]
+  ) { session, arguments in
+    try session.inLesson(arguments) { $0.back() }
+  }
+
   static let leave = Command(
     "leave",
     summary: "leave the lesson; 'lesson N' comes back to the same page",
     examples: ["lesson 1; leave"]
   ) { session, arguments in
     guard let visit = session.classroom.visit else { throw Session.noLesson(arguments) }
-    session.teach { $0.leave() }
+    session.leaveLesson()
     return session.say([.advice("Left. 'lesson \(visit.lesson.number)' comes back to this page.")])
   }
 
@@ -190,12 +214,29 @@ extension Session {
     _ arguments: Arguments,
     _ body: (inout LessonVisit) throws(ShellError) -> [Passage]
   ) throws(ShellError) -> Outcome {
+    let before = classroom.visit?.place
     let done = teach { classroom in
       classroom.inLesson { visit in Result { () throws(ShellError) in try body(&visit) } }
     }
     guard let (result, notice) = done else { throw Self.noLesson(arguments) }
     tell(notice)
+    if classroom.visit?.place != before { restoreSettings() }
     return say(try result.get())
+  }
+
+  /// Gives a page the settings that its text was written for: what was set for the last one does not
+  /// leak into it.
+  func restoreSettings() {
+    guard let own = classroom.ownSettings else { return }
+    var settings = Settings(seed: own.seed)
+    (settings.describe, settings.pager) = (self.settings.describe, self.settings.pager)
+    change(to: settings)
+  }
+
+  /// Leaves the lesson under way, to the settings that there were before it.
+  func leaveLesson() {
+    if let own = classroom.ownSettings { change(to: own) }
+    teach { $0.leave() }
   }
 
   /// Forgets progress, and leaves a lesson whose progress is gone.
@@ -205,11 +246,11 @@ extension Session {
     switch reset {
     case .all:
       tell(teach { $0.update { $0.lessons = [:] } })
-      teach { $0.leave() }
+      leaveLesson()
       advice = "Forgotten: your progress in all lessons."
     case .lesson(let lesson):
       tell(teach { $0.update { $0.lessons[lesson.slug] = nil } })
-      if classroom.visit?.lesson.slug == lesson.slug { teach { $0.leave() } }
+      if classroom.visit?.lesson.slug == lesson.slug { leaveLesson() }
       let number = lesson.number
       advice = "Forgotten: your progress in lesson \(number). 'lesson \(number)' begins it."
     }

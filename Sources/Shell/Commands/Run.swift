@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import LessonBook
 internal import Mechanisms
@@ -9,7 +10,7 @@ extension Command {
   static let run = Command(
     "run",
     [Parameter("N", .count), Parameter("MECH", .specimenOrMechanism, optional: true)],
-    keys: Keys.workload,
+    keys: Keys.workload + [RunName.key],
     summary: "send N simulated tasks through a mechanism and show what happened",
     details: """
       What is not said comes from the settings ('show'). The same seed gives the same tasks, \
@@ -19,16 +20,24 @@ extension Command {
       "run 12 limiter limit=3 work=100ms",
       "run 20 gcd-semaphore kind=download limit=4 work=50ms",
       "run 40 pool limit=4 work=exp:20ms arrivals=poisson:100/s cancel=10%",
+      "run 100 operation-queue limit=8 platform=linux workers=2",
+      "run 12 limiter limit=2 name=slow; run 12 limiter limit=6; diff slow 2",
     ]
   ) { session, arguments in
     let experiment = try session.experiment(arguments)
-    return try await session.perform(experiment, try arguments.ignored(by: experiment))
+    let name = try arguments.value(RunName.key, RunName.parse)
+    return try await session.perform(experiment, name, try arguments.ignored(by: experiment))
   }
 }
 
 extension Session {
   /// So many take a while, in virtual time too, and a person wants to know what is going on.
   private static let manyTasks = 50_000
+
+  /// The mechanisms that there are models of.
+  static var modelled: String {
+    ListText.all(Catalogue.mechanisms.filter { $0.model(of: .linux) != nil }.map(\.id))
+  }
 
   /// Why a run that Ctrl-C ended was stopped.
   static let interrupted = "interrupted: what had not ended was cancelled"
@@ -58,6 +67,17 @@ extension Session {
     var chosen = given ?? settings
     try chosen.apply(arguments)
     chosen.mechanism = mechanism
+    if let platform = try arguments.value(Keys.platform, Platform.init(rawValue:)),
+      platform != mechanism.platform
+    {
+      guard let model = mechanism.model(of: platform) else {
+        throw ShellError(
+          "\(mechanism.id) has no model. platform= is for \(Self.modelled)",
+          at: arguments.values[Keys.platform.name] ?? arguments.name
+        )
+      }
+      chosen.mechanism = model
+    }
     guard let count = ValueSyntax.count(countWord.text, in: 1...5_000_000) else {
       throw ShellError(
         "the number of tasks cannot be '\(countWord.text)'.\(Numeral.question(for: countWord.text)) "
@@ -92,9 +112,13 @@ extension Session {
   }
 
   /// Runs to the end and shows the result, telling what happens meanwhile on the wall clock.
-  fileprivate func perform(_ experiment: Experiment, _ notes: [Note]) async throws -> Outcome {
+  fileprivate func perform(
+    _ experiment: Experiment,
+    _ name: String?,
+    _ notes: [Note]
+  ) async throws -> Outcome {
     if !json { output.write(RunTitle.text(experiment, output.format)) }
-    let background = Background(experiment)
+    let background = Background(experiment, name: name)
     let canShow = !json && output.canShowFrames
     if canShow, background.virtual != nil, experiment.workload.count >= Self.manyTasks {
       output.writeTransient("running; Ctrl-C ends it")
@@ -122,17 +146,17 @@ extension Session {
       background.run.stop(because: Self.interrupted)
     }
     await reporter?.end()
-    return finish(run, experiment, notes)
+    return finish(run, of: background, notes)
   }
 
   /// Keeps a run that has ended as the last, and shows it, with notes on what was asked of it.
-  func finish(_ run: Run, _ experiment: Experiment, _ notes: [Note] = []) -> Outcome {
-    keep(run)
+  func finish(_ run: Run, of background: Background, _ notes: [Note] = []) -> Outcome {
+    keep(run, name: background.name)
     let summary = run.summary
     if json {
       RunJSONLines.write(run) { output.write($0) }
     } else {
-      show(run, summary, experiment, notes)
+      show(run, summary, background.experiment, notes)
     }
     let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
     return isStuck || !summary.violations.isEmpty ? .violated : .done
@@ -156,6 +180,9 @@ extension Session {
     } else {
       text += "\n" + Gantt.tasks(run, format) + "\n" + SummaryText.line(run, summary, format)
       text += Note.text(notes + Note.all(for: run, summary), format)
+    }
+    if run.stoppedBecause == Self.interrupted, classroom.visit != nil {
+      text += "'check' does not count a run that was stopped.\n"
     }
     if isTyped, sourceDepth == 0 { text += SeeAlso.text(run, summary, format) }
     output.write(text)
@@ -225,8 +252,10 @@ extension Arguments {
   func culprit(of error: ExperimentError) -> Word? {
     let key =
       switch error {
-      case .realOnly, .notExplorable, .notExplorableInside: Keys.clock
+      case .realOnly, .realWork, .notExplorable, .notExplorableInside: Keys.clock
       case .ownsThreads, .lanesAreReal: Keys.executor
+      case .modelIsVirtual:
+        [Keys.clock, Keys.executor, Keys.kind].first { values[$0.name] != nil } ?? Keys.platform
       case .cannot(_, .limit): Keys.relimit
       case .cannot(_, .suspension): Keys.pause
       case .cannot(_, .dependencies): Keys.depends

@@ -7,6 +7,7 @@ extension Command {
   /// What can be set; each is read as the key of the same name is.
   static let settingKeys = [
     Keys.limit, Keys.work, Keys.kind, Keys.clock, Keys.workers, Keys.seed, Keys.describe,
+    Keys.pager,
   ]
 
   static let set = Command(
@@ -53,6 +54,7 @@ extension Session {
       ("workers", String(settings.workers)),
       ("seed", String(settings.seed)),
       ("describe", settings.describe ? "on" : "off"),
+      ("pager", settings.pager ? "on" : "off"),
     ]
     return answer(
       json: JSONObject.line([("settings", .object(rows.map { ($0, .string($1)) }))]),

@@ -17,6 +17,7 @@ extension Command {
     "history",
     [Parameter("N", .count, optional: true)],
     summary: "the lines typed so far, the last N of them",
+    details: "'!!' carries out the line before once more; what is written behind it is added.",
     examples: ["history", "history 5"]
   ) { session, arguments in
     let count = try arguments.place(0, as: "how many", form: "a whole number from 1") {
@@ -30,6 +31,17 @@ extension Command {
       json: shown.map { JSONObject.line([("line", .string($0))]) }.joined(),
       Columns.rows(rows)
     )
+  }
+}
+
+extension Command {
+  static let clear = Command(
+    "clear",
+    summary: "an empty screen",
+    examples: ["clear"]
+  ) { session, _ in
+    if !session.json { session.output.clear() }
+    return .done
   }
 }
 

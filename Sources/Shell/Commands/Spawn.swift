@@ -31,6 +31,8 @@ extension Command {
   static let watch = Command(
     "watch",
     summary: "a live view of the background run; q or Ctrl-C leaves it, the tasks go on",
+    details:
+      "In it, p holds the picture, s sorts, / finds a task, c cancels one, l changes the limit.",
     examples: ["spawn 8 gcd-gate limit=4 work=10ms; watch; wait"]
   ) { session, arguments in try await session.watch(try session.background(arguments)) }
 
@@ -233,7 +235,7 @@ extension Session {
     let view = LiveFrames(background, facts: facts, hint: hint)
     // While the view is shown Ctrl-C is its own; one that came just before it comes this way.
     let ending = await interruption.whileRunning {
-      await output.showFrames { display in view.frame(display.format) }
+      await output.showFrames({ view.frame($0.format) }, onKey: { view.press($0) })
     } onInterrupt: {
       view.end()
     }
@@ -250,7 +252,7 @@ extension Session {
       background.run.stop(because: Self.interrupted)
     }
     putInBackground(nil)
-    return finish(run, background.experiment)
+    return finish(run, of: background)
   }
 
   fileprivate func cancelTasks(_ arguments: Arguments) async throws -> Outcome {

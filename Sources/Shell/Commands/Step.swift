@@ -18,8 +18,9 @@ extension Command {
     examples: ["step limiter tasks=2 limit=1; 1; 1; back; auto; done"]
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
-    let scenario = try ExploreKeys.scenario(of: Names.mechanism(word), at: word, arguments)
-    return try await session.beginGame(scenario, arguments)
+    let place = try await session.explorations(of: word)
+    let scenario = try ExploreKeys.scenario(of: Names.explored(word), at: word, arguments)
+    return try await session.beginGame(scenario, in: place)
   }
 }
 
@@ -30,6 +31,8 @@ struct SchedulerGame {
   var forks: [String: ScheduleGame] = [:]
   /// How few steps the explorer needs to break it; nil where it cannot.
   var best: Int?
+  /// What is hidden and scored; nil for a game about a limiter that was named.
+  var puzzle: Puzzle?
 
   /// What one can type in the game, and what it does.
   static let moves = [
@@ -50,21 +53,37 @@ struct SchedulerGame {
 }
 
 extension Session {
-  fileprivate func beginGame(_ scenario: ExplorationScenario, _ arguments: Arguments) async throws
-    -> Outcome
-  {
+  func beginGame(
+    _ scenario: ExplorationScenario,
+    in place: ExplorationPlace,
+    _ puzzle: Puzzle? = nil
+  ) async throws -> Outcome {
     var best: Int?
     if scenario.mechanism.profile.defect != nil {
       let control = ExplorationControl()
       let report = try? await interruption.whileRunning {
-        try await explorations.explore(scenario, ExplorationPlan(schedules: 200_000), control)
+        try await place.explore(scenario, ExplorationPlan(schedules: 200_000), control)
       } onInterrupt: {
         control.stop()
       }
       best = report?.found?.minimum.length
+      if let best, !json {
+        let what = puzzle.map { "Puzzle \($0.seed): break this limiter in" } ?? "Break it in"
+        output.write(
+          "\(what) \(NumberText.count(best, "step")): the explorer needs no fewer.\n"
+        )
+      }
     }
     return goOn(
-      with: SchedulerGame(position: try await ScheduleGame(scenario, in: explorations), best: best)
+      with: SchedulerGame(
+        position: try await ScheduleGame(
+          scenario,
+          in: place,
+          withPlaces: CodeColumns.fit(scenario.tasks, output.format)
+        ),
+        best: best,
+        puzzle: puzzle
+      )
     )
   }
 
@@ -94,6 +113,7 @@ extension Session {
       if words.count > 2 {
         throw ShellError("'\(words[2].text)' is one word too many", at: words[2])
       }
+      let before = game.position.steps.count
       switch name {
       case "back":
         let count = try steps(argument, or: 1)
@@ -126,14 +146,15 @@ extension Session {
         )
       case "steps":
         return answer(
-          json: GameText.json(game.position),
-          GameText.steps(game.position, output.format)
+          json: shown(GameText.json(game.position), game),
+          shown(GameText.steps(game.position, output.format), game)
         )
       case "done":
         return endGame()
       default:
         return answer(json: HelpText.json(.step), HelpText.game(output.format))
       }
+      game.puzzle?.takenBack += max(0, before - game.position.steps.count)
     }
     return goOn(with: game)
   }
@@ -158,10 +179,17 @@ extension Session {
 
   private func goOn(with game: SchedulerGame) -> Outcome {
     play(game)
-    let outcome = answer(
-      json: GameText.json(game.position),
-      GameText.position(game.position, best: game.best, output.format)
-    )
+    var text = GameText.position(game.position, best: game.best, output.format)
+    if let puzzle = game.puzzle, game.position.violation != nil, let best = game.best {
+      text += puzzle.result(steps: game.position.steps.count, best: best)
+    }
+    let outcome = answer(json: shown(GameText.json(game.position), game), shown(text, game))
     return game.position.violation == nil ? outcome : .violated
+  }
+
+  /// The text, with what a puzzle hides until it is solved.
+  private func shown(_ text: String, _ game: SchedulerGame) -> String {
+    guard let puzzle = game.puzzle, game.position.violation == nil else { return text }
+    return puzzle.hidden(text)
   }
 }

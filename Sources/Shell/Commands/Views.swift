@@ -6,6 +6,7 @@ extension Command {
   static let timeline = Command(
     "timeline",
     [Parameter("VIEW", .choice(["tasks", "workers"]), optional: true)],
+    keys: [Keys.ofRun],
     summary: "draw the last run over time, a row for each task or each worker",
     examples: [
       "run 12 limiter limit=3; timeline", "run 8 gcd-gate limit=2 work=20ms; timeline workers",
@@ -31,25 +32,27 @@ extension Command {
       case (true, false, false): Gantt.workers(run, format, legend: true)
       case (false, false, false): Gantt.tasks(run, format, legend: true)
       }
-    session.output.write(text)
+    session.output.write((session.json ? "" : session.modelLine(run)) + text)
     return .done
   }
 
   static let stats = Command(
     "stats",
+    keys: [Keys.ofRun],
     summary: "the figures of the last run: waiting, service and response times, order, threads",
     examples: ["run 40 limiter limit=4 work=exp:20ms; stats"]
   ) { session, arguments in
     let run = try session.lastRun(arguments)
     return session.answer(
       json: RunJSONLines.summaryLine(run, run.summary),
-      SummaryText.stats(run, run.summary, session.output.format)
+      session.modelLine(run) + SummaryText.stats(run, run.summary, session.output.format)
     )
   }
 
   static let events = Command(
     "events",
     [Parameter("tNN", .task, optional: true)],
+    keys: [Keys.ofRun],
     summary: "what happened in the last run, one line an event, of all tasks or of one",
     examples: ["run 3 limiter limit=1; events", "run 3 limiter limit=1; events t02"]
   ) { session, arguments in
@@ -58,7 +61,9 @@ extension Command {
     if session.json {
       RunJSONLines.writeEvents(of: run, only: task) { session.output.write($0) }
     } else {
-      session.output.write(EventsText.list(run, of: task, session.output.format))
+      session.writePages(
+        session.modelLine(run) + EventsText.list(run, of: task, session.output.format)
+      )
     }
     return .done
   }
@@ -66,34 +71,49 @@ extension Command {
   static let why = Command(
     "why",
     [Parameter("tNN", .task)],
+    keys: [Keys.ofRun],
     summary: "why a task of the last run waited as long as it did",
-    examples: ["run 12 limiter limit=3; why t12"]
+    examples: [
+      "run 12 limiter limit=3; why t12",
+      "compare 12 limiter pool limit=3; why t08 of pool",
+    ]
   ) { session, arguments in
     let run = try session.lastRun(arguments)
     guard let task = try session.task(arguments, of: run),
       let why = Why(task, events: run.events, facts: run.facts)
     else { throw arguments.missing("the task") }
     let isToCome = session.background != nil && !run.events.contains { $0.task == task }
-    let text = isToCome ? "\(run.label(of: task)) has not arrived yet" : why.text
+    var text = isToCome ? "\(run.label(of: task)) has not arrived yet" : why.text
+    if let ready = run.readyWithoutWorker(why.life) {
+      text += "; for \(DurationText.text(ready)) of its service it was ready, but had no worker"
+    }
     let lines = Columns.wrap(text, width: session.output.format.width)
     return session.answer(
       json: JSONObject.line([("why", .string(text))]),
-      lines.map { $0 + "\n" }.joined()
+      session.modelLine(run) + lines.map { $0 + "\n" }.joined()
     )
   }
 }
 
 extension Session {
-  /// The run in the background, as far as it has come, or else the last run: what the views show.
+  /// The run that is named; or else the one in the background, as far as it has come, or the last.
   func lastRun(_ arguments: Arguments) throws(ShellError) -> Run {
+    if let word = arguments.values[Keys.ofRun.name] { return try run(named: word) }
     if let background { return background.snapshot }
-    guard let lastRun else {
+    guard let lastRun = runs.last else {
       throw ShellError(
         "there is no run to show yet. Try: run 12 limiter limit=3",
         at: arguments.name
       )
     }
     return lastRun
+  }
+
+  /// The line above each view of a run whose threads are a model's; empty for others.
+  fileprivate func modelLine(_ run: Run) -> String {
+    guard run.platform != nil else { return "" }
+    let processors = run.workers.map { ", \(NumberText.count($0, "processor"))" } ?? ""
+    return "a model: \(run.mechanism)\(processors)\n"
   }
 
   /// The task of the run that the first word names; nil where there is no word.

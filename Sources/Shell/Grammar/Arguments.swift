@@ -21,7 +21,15 @@ package struct Arguments: Sendable {
     self.name = name
     var places: [Word] = []
     var values: [String: Word] = [:]
-    for word in words {
+    var words = Array(words)[...]
+    while let word = words.popFirst() {
+      // `of 3` is another way to write `run=3`.
+      if word.text == "of", command.keys.contains(where: { $0.name == Keys.ofRun.name }),
+        values[Keys.ofRun.name] == nil, let value = words.popFirst()
+      {
+        values[Keys.ofRun.name] = value
+        continue
+      }
       guard !command.takesAnyWords, let (key, value) = word.keyAndValue else {
         places.append(word)
         continue
@@ -44,6 +52,13 @@ package struct Arguments: Sendable {
       }
       throw surplus(places[command.parameters.count])
     }
+  }
+
+  /// The same without the value of a key.
+  func without(_ key: Key) -> Arguments {
+    var rest = self
+    rest.values[key.name] = nil
+    return rest
   }
 
   private var takesMechanism: Bool {

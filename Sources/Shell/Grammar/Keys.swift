@@ -21,7 +21,9 @@ enum Keys {
   static let kind = Key(
     "kind",
     form: ListText.all(ServiceKind.allCases.map(\.rawValue), "or"),
-    help: "how a task spends its time: suspended, blocking its thread, computing, downloading",
+    help:
+      "how a task spends its time: suspended, blocking its thread, computing, downloading; or what "
+      + "it really does: fetches an image, queries a database, copies a file over HTTP",
     candidates: ServiceKind.allCases.map(\.rawValue)
   )
   static let arrivals = Key(
@@ -63,8 +65,14 @@ enum Keys {
   static let workers = Key(
     "workers",
     form: "a whole number from 1 to 10000",
-    help: "how many workers the virtual pool has, or the lanes",
+    help: "how many workers the virtual pool has, or the lanes; how many processors a model has",
     candidates: ["1", "2", "4", "8"]
+  )
+  static let platform = Key(
+    "platform",
+    form: ListText.all(Platform.allCases.map(\.rawValue), "or"),
+    help: "a model of that platform's OperationQueue and GCD, in virtual time",
+    candidates: Platform.allCases.map(\.rawValue)
   )
   static let executor = Key(
     "executor",
@@ -98,10 +106,23 @@ enum Keys {
     candidates: ["on", "off"]
   )
 
+  static let pager = Key(
+    "pager",
+    form: "on or off",
+    help: "at a terminal, what is longer than the window comes a page at a time",
+    candidates: ["on", "off"]
+  )
+
+  static let ofRun = Key(
+    "run",
+    form: "its number or name, or a mechanism of the last comparison",
+    help: "which run, if not the last; 'of 3' says the same"
+  )
+
   /// What a workload and its mechanism are described with.
   static let workload = [
-    limit, work, kind, arrivals, cancel, fail, priority, depends, clock, executor, workers,
-    seed, relimit, pause,
+    limit, work, kind, arrivals, cancel, fail, priority, depends, clock, platform, executor,
+    workers, seed, relimit, pause,
   ]
 
   static func parseLimit(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...1_000_000) }

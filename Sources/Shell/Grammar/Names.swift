@@ -3,9 +3,28 @@ internal import Mechanisms
 
 /// Looks names up, and says what would be right when there is none.
 enum Names {
+  /// What of that name is to be explored: a mechanism, or what a learner has written.
+  static func explored(_ word: Word) throws(ShellError) -> CatalogueEntry {
+    if word.text == Catalogue.yours, let yours = Catalogue.entry(word.text) { return yours }
+    let entry = try mechanism(word)
+    guard entry.platform == nil else {
+      throw ShellError(
+        "\(entry.id) is a model of threads, with no code of its own to explore. Use 'run'",
+        at: word
+      )
+    }
+    return entry
+  }
+
   /// The mechanism of that name, or the only one that begins with it.
   static func mechanism(_ word: Word) throws(ShellError) -> CatalogueEntry {
-    if let exact = Catalogue.entry(word.text) { return exact }
+    if word.text == Catalogue.yours {
+      throw ShellError(
+        "what you write in an exercise is explored, not run: 'explore yours', 'step yours'",
+        at: word
+      )
+    }
+    if let exact = Catalogue.entry(word.text) ?? .model(named: word.text) { return exact }
     let matches = Catalogue.mechanisms.filter { $0.id.hasPrefix(word.text) }
     if matches.count == 1, !word.text.isEmpty { return matches[0] }
     if matches.count > 1, !word.text.isEmpty {

@@ -18,6 +18,10 @@ package struct Classroom: Sendable {
   private let listener: (@Sendable (any MetricSource) -> Void)?
   /// The lesson the learner is in.
   private(set) var visit: LessonVisit?
+  /// The learner's settings outside the lesson.
+  private(set) var ownSettings: Settings?
+  /// Which wrong answer the learner is looking at.
+  private(set) var puzzle: Int?
   /// What the learner was asked whether to forget, until they answer.
   var resetAsked: Reset?
 
@@ -85,7 +89,7 @@ package struct Classroom: Sendable {
 
   /// Where exercises are built; nil where this package is not known.
   var desk: ExerciseDesk? {
-    package.map { ExerciseDesk(root: $0, workplace: exercises + "/.package") }
+    package.map { ExerciseDesk(root: $0) }
   }
 
   /// The learner's file for the step they are in.
@@ -121,9 +125,19 @@ package struct Classroom: Sendable {
 
   // MARK: The lesson under way
 
-  mutating func begin(_ visit: LessonVisit) { self.visit = visit }
+  mutating func begin(_ visit: LessonVisit, own settings: Settings) {
+    self.visit = visit
+    ownSettings = settings
+  }
 
-  mutating func leave() { visit = nil }
+  mutating func leave() { (visit, ownSettings, puzzle) = (nil, nil, nil) }
+
+  /// The place of the next wrong answer, of so many.
+  mutating func nextPuzzle(of count: Int) -> Int {
+    let next = puzzle.map { ($0 + 1) % count } ?? 0
+    puzzle = next
+    return next
+  }
 
   /// Takes something as evidence, which is worked out only if anybody wants it.
   mutating func note(_ source: @autoclosure () -> any MetricSource) {

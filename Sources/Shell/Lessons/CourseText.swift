@@ -4,30 +4,25 @@ internal import Rendering
 /// The course and what is said in it, as text and as JSON.
 enum CourseText {
   static func list(_ course: Course, _ progress: LearnerProgress, _ format: TextFormat) -> String {
-    let rows = course.lessons.map { lesson in
-      [
-        (lesson.number < 10 ? " " : "") + "\(lesson.number)", lesson.title,
-        shortTime(lesson),
-        state(progress.lessons[lesson.slug], lesson, format),
-      ]
-    }
-    let next = course.lessons.first { lesson in
-      progress.lessons[lesson.slug].map { !$0.isThrough(lesson) } ?? true
+    let rows: [[String]] = course.lessons.map { lesson in
+      let number = (lesson.number < 10 ? " " : "") + "\(lesson.number)"
+      let state = state(progress.lessons[lesson.slug], lesson, format)
+      return [number, lesson.title, shortTime(lesson), state]
     }
     let advice =
-      next.map { "'lesson \($0.number)' goes on." } ?? "You are through. 'reset N' begins one anew."
+      progress.lesson(toGoOnIn: course.lessons).map { "'lesson \($0.number)' goes on." }
+      ?? "You are through. 'reset N' begins one anew."
     let full = rows.map { ["  " + $0[0] + "  " + $0[1], $0[2], $0[3]] }
-    let isNarrow = Columns.rows(full).split(separator: "\n").contains { $0.count > format.width }
-    let table =
-      isNarrow
-      ? rows.map { row in
-        Columns.wrap("\(row[0])  \(row[1])", width: format.width, indent: 4).joined(separator: "\n")
-          + "\n" + (row[3].isEmpty ? "" : "    \(row[3])\n")
-      }.joined()
-      : Columns.rows(full).split(separator: "\n").map { line in
-        line.reversed().drop { $0 == " " }.reversed() + "\n"
-      }.joined()
-    return table + advice + "\n"
+    let lines = Columns.rows(full).split(separator: "\n")
+    if lines.contains(where: { $0.count > format.width }) {
+      let table = rows.map { row in
+        let head = Columns.wrap("\(row[0])  \(row[1])", width: format.width, indent: 4)
+        return (head + (row[3].isEmpty ? [] : ["    " + row[3]])).joined(separator: "\n") + "\n"
+      }
+      return table.joined() + advice + "\n"
+    }
+    let table = lines.map { line in String(line.reversed().drop { $0 == " " }.reversed()) + "\n" }
+    return table.joined() + advice + "\n"
   }
 
   /// "5 min": what a lesson says of its time, up to the first comma.

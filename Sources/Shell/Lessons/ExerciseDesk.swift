@@ -7,10 +7,10 @@ internal import LessonBook
 
 // Where a learner's Swift is built and graded.
 //
-// The learner has one file. Around it the lab puts a package that is this one and one program more: the
-// same manifest, asked for that program too, and the same sources by way of links. So the file is compiled against
+// The learner has one file. The lab puts a copy of it into a hidden folder of this package, whose manifest
+// has, for who asks, one program more: the one that grades the file. So the file is compiled against
 // the very code the lessons are about, and the grading program explores it as the lab explores its own.
-// The package stays from one grading to the next, so that only the first build takes long.
+// What the lab was built from is built already, so a grading builds little but the learner's file.
 
 /// What each exercise's program is made of.
 struct ExerciseHarness: Sendable {
@@ -20,13 +20,28 @@ struct ExerciseHarness: Sendable {
   let grader: String
 
   static let all: [String: ExerciseHarness] = [
+    "downloader": ExerciseHarness(type: "MyDownloader", grader: "downloader"),
+    "reader": ExerciseHarness(type: "MyReader", grader: "reader"),
     "limiter": ExerciseHarness(type: "MyLimiter", grader: "limiter"),
     "cancellable-limiter": ExerciseHarness(type: "MyLimiter", grader: "cancellableLimiter"),
     "pool": ExerciseHarness(type: "MyPool", grader: "pool"),
+    "recorder": ExerciseHarness(type: "MyRecorder", grader: "recorder"),
     "account": ExerciseHarness(type: "MyAccount", grader: "account"),
+    "copier": ExerciseHarness(type: "MyCopier", grader: "copier"),
     "test": ExerciseHarness(type: "MyTest", grader: "test"),
     "design": ExerciseHarness(type: "MyLimiter", grader: "design"),
+    "image-cache": ExerciseHarness(type: "MyImageCache", grader: "imageCache"),
+    "connections": ExerciseHarness(type: "MyConnections", grader: "connections"),
   ]
+
+  /// Whether it is code that tasks are carried through; what else a learner writes is explored by the
+  /// questions only.
+  var isExplorable: Bool {
+    ["limiter", "cancellableLimiter", "pool", "account", "design"].contains(grader)
+  }
+
+  /// Whether tasks that wait may be cancelled.
+  var asksCancellation: Bool { ["cancellableLimiter", "design"].contains(grader) }
 
   var program: String {
     "import Grading\n\n" + """
@@ -45,10 +60,14 @@ struct ExerciseFailure: Error, Hashable, CustomStringConvertible {
 
 /// Builds and grades a learner's file.
 struct ExerciseDesk: Sendable {
-  /// The folder of this package, whose manifest and sources are used.
+  /// The folder of this package.
   let root: String
-  /// A folder to keep the built package in.
-  let workplace: String
+
+  /// The program that is built around the learner's file.
+  var program: String { root + "/.build/debug/grade" }
+
+  /// The folder of what is built but not the package's; the manifest names the one in it.
+  private var workplace: String { root + "/.build/exercise" }
 
   /// What came of a grading.
   enum Outcome: Sendable {
@@ -70,21 +89,10 @@ struct ExerciseDesk: Sendable {
   ) async throws -> Outcome {
     let lock = try await takeWorkplace(interruption)
     defer { close(lock) }
-    try setUp(code, harness)
-    let build = try await swift(
-      ["build", "--package-path", workplace, "--product", "grade"],
-      interruption
-    )
-    switch build.ending {
-    case .exited(0): break
-    case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
-    case .outOfTime:
-      throw ExerciseFailure(description: "the build took more than ten minutes and was ended")
-    case .exited, .killed: return .doesNotBuild(Self.complaints(build, workplace))
-    }
+    if let errors = try await build(code, harness, interruption) { return .doesNotBuild(errors) }
     let journal = workplace + "/journal"
     let grading = try await ChildProcess.run(
-      workplace + "/.build/debug/grade",
+      program,
       seed.map { ["\($0)"] } ?? [],
       environment: [GradeLine.journalVariable: journal],
       timeLimit: .seconds(300),
@@ -118,6 +126,38 @@ struct ExerciseDesk: Sendable {
     }
   }
 
+  /// Builds the program around a learner's code, to explore it.
+  ///
+  /// - Returns: what the compiler said, if it does not build.
+  func build(
+    _ code: String,
+    by harness: ExerciseHarness,
+    _ interruption: Interruption
+  ) async throws -> String? {
+    let lock = try await takeWorkplace(interruption)
+    defer { close(lock) }
+    return try await build(code, harness, interruption)
+  }
+
+  private func build(
+    _ code: String,
+    _ harness: ExerciseHarness,
+    _ interruption: Interruption
+  ) async throws -> String? {
+    try setUp(code, harness)
+    let build = try await swift(
+      ["build", "--package-path", root, "--product", "grade"],
+      interruption
+    )
+    switch build.ending {
+    case .exited(0): return nil
+    case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
+    case .outOfTime:
+      throw ExerciseFailure(description: "the build took more than ten minutes and was ended")
+    case .exited, .killed: return Self.complaints(build, workplace)
+    }
+  }
+
   /// Waits until no other lab builds here: they would grade each other's files.
   ///
   /// - Returns: a file that is locked until it is closed.
@@ -143,8 +183,7 @@ struct ExerciseDesk: Sendable {
   private func setUp(_ code: String, _ harness: ExerciseHarness) throws {
     let files = FileManager.default
     let learner = workplace + "/Learner"
-    guard let manifest = try? String(contentsOfFile: root + "/Package.swift", encoding: .utf8)
-    else {
+    guard files.fileExists(atPath: root + "/Package.swift") else {
       throw ExerciseFailure(
         description:
           "exercises are built from this package's sources, and there is no Package.swift in \(root)"
@@ -152,24 +191,24 @@ struct ExerciseDesk: Sendable {
     }
     do {
       try files.createDirectory(atPath: learner, withIntermediateDirectories: true)
-      try write(manifest, to: workplace + "/Package.swift")
-      for folder in ["Sources", "Tests"] {
-        let link = workplace + "/" + folder
-        if (try? files.destinationOfSymbolicLink(atPath: link)) == root + "/" + folder { continue }
-        try? files.removeItem(atPath: link)
-        try files.createSymbolicLink(atPath: link, withDestinationPath: root + "/" + folder)
-      }
       for name in try files.contentsOfDirectory(atPath: learner)
       where name != harness.type + ".swift" && name != "Program.swift" {
         try files.removeItem(atPath: learner + "/" + name)
       }
       try write(harness.program, to: learner + "/Program.swift")
-      try write(code, to: learner + "/" + harness.type + ".swift")
+      try write(Self.explorable(code), to: learner + "/" + harness.type + ".swift")
     } catch {
       throw ExerciseFailure(
         description: "the exercise cannot be set up in \(workplace): \(error.localizedDescription)"
       )
     }
+  }
+
+  /// The code over the limiters, locks and atomics that an exploration can stop at: modules of other names
+  /// that declare the same.
+  static func explorable(_ code: String) -> String {
+    let line = #/(?m)^(\s*(?:[a-z@]+\s+)*import\s+(?:[a-z]+\s+)?)(Limiters|Synchronization)(?!\w)/#
+    return code.replacing(line) { "\($0.1)Explorable\($0.2)" }
   }
 
   /// Writes a file that differs; one that does not keeps its date, and the build its cache.

@@ -1,5 +1,7 @@
+internal import Experiments
 internal import Foundation
 package import LessonBook
+internal import Rendering
 internal import Synchronization
 
 /// Takes every lesson of a folder as a learner would, to see whether it still holds, or to renew its
@@ -28,11 +30,7 @@ package struct LessonAudit: Sendable {
     root = package ?? Classroom.parent(of: folder)
     lab = RehearsalLab(
       program: program,
-      desk: ExerciseDesk(
-        root: root,
-        workplace: NSTemporaryDirectory() + "concurrency-lab-exercises-\(getuid())"
-          + root.replacing("/", with: "-")
-      )
+      desk: ExerciseDesk(root: root)
     )
     course = try Course(folder: folder)
   }
@@ -52,8 +50,53 @@ package struct LessonAudit: Sendable {
     for lesson in chosen where !parts.isEmpty {
       progress("lesson \(lesson.number): \(lesson.title)")
       problems += await rehearsal.problems(of: lesson, parts: parts)
+      if parts.contains(.transcripts) { problems += await pictures(of: lesson) }
     }
     return problems
+  }
+
+  /// The pictures that the lab draws otherwise now; of the wall clock, none is like the one before.
+  private func pictures(of lesson: Lesson) async -> [LessonProblem] {
+    var problems: [LessonProblem] = []
+    for picture in lesson.pictures {
+      let (text, isExact) = await lab.draw(picture.commands)
+      let old = try? String(contentsOf: place(of: picture), encoding: .utf8)
+      guard old == nil || isExact, old != text || text == nil else { continue }
+      problems.append(
+        LessonProblem(
+          file: lesson.file,
+          line: picture.line,
+          text == nil
+            ? "'\(picture.commands.joined(separator: "; "))' leaves no run to draw"
+            : "the lab draws \(picture.file) otherwise now; record the lesson anew if that is right"
+        )
+      )
+    }
+    return problems
+  }
+
+  private func place(of picture: LessonPicture) -> URL {
+    URL(fileURLWithPath: course.folder).appendingPathComponent(picture.file)
+  }
+
+  /// Draws the pictures anew, those of the wall clock only where there is none.
+  ///
+  /// - Returns: the files that changed.
+  private func drawPictures(of lesson: Lesson, includingReal: Bool) async throws -> [String] {
+    var changed: [String] = []
+    for picture in lesson.pictures {
+      let (text, isExact) = await lab.draw(picture.commands)
+      let url = place(of: picture)
+      let old = try? String(contentsOf: url, encoding: .utf8)
+      guard let text, text != old, old == nil || isExact || includingReal else { continue }
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(),
+        withIntermediateDirectories: true
+      )
+      try Data(text.utf8).write(to: url, options: .atomic)
+      changed.append(picture.file)
+    }
+    return changed
   }
 
   private var chosen: [Lesson] {
@@ -73,6 +116,7 @@ package struct LessonAudit: Sendable {
     var changed: [String] = []
     let rehearsal = Rehearsal(in: lab)
     for lesson in chosen {
+      changed += try await drawPictures(of: lesson, includingReal: includingReal)
       let file = URL(fileURLWithPath: course.folder).appendingPathComponent(lesson.file)
       let text = try String(contentsOf: file, encoding: .utf8)
       let renewed = await rehearsal.record(lesson, text: text, includingReal: includingReal)
@@ -91,10 +135,18 @@ private struct RehearsalLab: LessonLab {
 
   func begin() async -> any LabConversation { Conversation(program: program, desk: desk) }
 
+  /// The picture of the last run of some commands, and whether it is the same every time.
+  func draw(_ commands: [String]) async -> (text: String?, isExact: Bool) {
+    let conversation = Conversation(program: program, desk: desk)
+    for command in commands { _ = await conversation.run(command) }
+    guard let run = await conversation.session.runs.last else { return (nil, true) }
+    return (RunSVG.text(run, run.summary), run.clock == .virtual)
+  }
+
   private final class Conversation: LabConversation {
     private let page = Page()
     private let evidence = Evidence()
-    private let session: Session
+    let session: Session
 
     private let desk: ExerciseDesk
 

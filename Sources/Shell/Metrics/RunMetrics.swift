@@ -27,54 +27,61 @@ package struct RunMetrics: MetricSource {
     let value: @Sendable (RunMetrics) -> MetricValue
   }
 
-  private static let figures: [Figure] = [
-    Figure(name: "mechanism") { .word($0.run.mechanism) },
-    Figure(name: "clock") { .word($0.run.clock.rawValue) },
-    Figure(name: "kind") { .word($0.run.plan.first?.kind.rawValue ?? "none") },
-    // Of a limit that changed, the largest.
-    Figure(name: "limit") { metrics in
-      metrics.run.limit.map { _ in .count(metrics.run.limits.peak) }
-        ?? .absent(because: "no limit")
-    },
-    Figure(name: "workers") {
-      $0.run.workers.map(MetricValue.count) ?? .absent(because: "the wall clock has threads")
-    },
-    Figure(name: "cores") { _ in .count(ProcessInfo.processInfo.activeProcessorCount) },
-    Figure(name: "tasks") { .count($0.run.plan.count) },
-    Figure(name: "seed") { .count(Int(clamping: $0.run.seed)) },
-    Figure(name: "makespan") { .duration($0.summary.makespan) },
-    Figure(name: "throughput") { .rate($0.summary.throughput) },
-    Figure(name: "peak_running") { .count($0.summary.peakRunning) },
-    Figure(name: "peak_waiting") { .count($0.summary.peakWaiting) },
-    Figure(name: "threads_peak") { .count($0.summary.threadsPeak) },
-    Figure(name: "utilisation") { $0.utilisation },
-    Figure(name: "arrival_rate") { .rate($0.load.arrivalRate) },
-    Figure(name: "occupancy_mean") { .number($0.load.meanOccupancy) },
-    Figure(name: "little_ratio") { $0.littleRatio },
-    Figure(name: "fifo_inversions") { .count($0.summary.fifoInversions) },
-    Figure(name: "order_breaks") { .count($0.summary.orderBreaks) },
-    Figure(name: "finished") { .count($0.summary.finished) },
-    Figure(name: "failed") { .count($0.summary.failed) },
-    Figure(name: "cancelled") { .count($0.summary.cancelled) },
-    Figure(name: "cancelled_waiting") { .count($0.summary.cancelledWhileWaiting) },
-    Figure(name: "cancelled_running") { .count($0.summary.cancelledWhileRunning) },
-    Figure(name: "rejected") { .count($0.summary.rejected) },
-    Figure(name: "unended") { .count($0.summary.unended.count) },
-    Figure(name: "over_admissions") { .count($0.summary.overAdmissions) },
-    Figure(name: "violations") { .count($0.summary.violations.count) },
-    Figure(name: "permits_left") {
-      $0.run.permitsLeft.map(MetricValue.count)
-        ?? .absent(because: "the mechanism cannot tell its permits")
-    },
-    Figure(name: "completion") {
-      $0.run.completion.map(MetricValue.duration)
-        ?? .absent(because: "the mechanism does not say when all is done")
-    },
-    Figure(name: "last_end") { metrics in
-      metrics.lives.compactMap(\.ended).max().map(MetricValue.duration)
-        ?? .absent(because: "nothing ended")
-    },
-  ]
+  private static let figures: [Figure] =
+    [
+      Figure(name: "mechanism") { .word($0.run.mechanism) },
+      Figure(name: "clock") { .word($0.run.clock.rawValue) },
+      Figure(name: "kind") { .word($0.run.plan.first?.kind.rawValue ?? "none") },
+      // Of a limit that changed, the largest.
+      Figure(name: "limit") { metrics in
+        metrics.run.limit.map { _ in .count(metrics.run.limits.peak) }
+          ?? .absent(because: "no limit")
+      },
+      Figure(name: "workers") {
+        $0.run.workers.map(MetricValue.count) ?? .absent(because: "the wall clock has threads")
+      },
+      Figure(name: "cores") { _ in .count(ProcessInfo.processInfo.activeProcessorCount) },
+      Figure(name: "tasks") { .count($0.run.plan.count) },
+      Figure(name: "seed") { .count(Int(clamping: $0.run.seed)) },
+      Figure(name: "makespan") { .duration($0.summary.makespan) },
+      Figure(name: "throughput") { .rate($0.summary.throughput) },
+      Figure(name: "peak_running") { .count($0.summary.peakRunning) },
+      Figure(name: "peak_waiting") { .count($0.summary.peakWaiting) },
+      Figure(name: "threads_peak") { .count($0.summary.threadsPeak) },
+      Figure(name: "utilisation") { $0.utilisation },
+      Figure(name: "arrival_rate") { .rate($0.load.arrivalRate) },
+      Figure(name: "occupancy_mean") { .number($0.load.meanOccupancy) },
+      Figure(name: "little_ratio") { $0.littleRatio },
+      Figure(name: "fifo_inversions") { .count($0.summary.fifoInversions) },
+      Figure(name: "order_breaks") { .count($0.summary.orderBreaks) },
+      Figure(name: "finished") { .count($0.summary.finished) },
+      Figure(name: "failed") { .count($0.summary.failed) },
+      Figure(name: "cancelled") { .count($0.summary.cancelled) },
+      Figure(name: "cancelled_waiting") { .count($0.summary.cancelledWhileWaiting) },
+      Figure(name: "cancelled_running") { .count($0.summary.cancelledWhileRunning) },
+      Figure(name: "rejected") { .count($0.summary.rejected) },
+      Figure(name: "unended") { .count($0.summary.unended.count) },
+      Figure(name: "over_admissions") { .count($0.summary.overAdmissions) },
+      Figure(name: "violations") { .count($0.summary.violations.count) },
+      Figure(name: "permits_left") {
+        $0.run.permitsLeft.map(MetricValue.count)
+          ?? .absent(because: "the mechanism cannot tell its permits")
+      },
+      Figure(name: "completion") {
+        $0.run.completion.map(MetricValue.duration)
+          ?? .absent(because: "the mechanism does not say when all is done")
+      },
+      Figure(name: "last_end") { metrics in
+        metrics.lives.compactMap(\.ended).max().map(MetricValue.duration)
+          ?? .absent(because: "nothing ended")
+      },
+    ]
+    + WorkFigure.allCases.map { figure in
+      Figure(name: figure.rawValue) { metrics in
+        metrics.run.work[figure].map(MetricValue.count)
+          ?? .absent(because: "the run did no such work")
+      }
+    }
 
   /// The figures with a percentile or a task: `waiting_p99`, `waiting(t07)`.
   private static let spans: [(name: String, of: @Sendable (TaskLife) -> Int64?)] = [

@@ -76,7 +76,7 @@ private final class Look: Sendable {
   static let mostStill = 100
 
   private struct State {
-    var steps = 0
+    var pulse: UInt64 = 0
     var still = 0
     var stopping = 0
     var isStuck = false
@@ -96,36 +96,14 @@ private final class Look: Sendable {
   /// Whether the program is to be ended: its step does not end, or it was asked to stop and does not.
   func shouldEnd() -> Bool {
     control.follow(journal)
-    let steps = journal.steps
+    let pulse = journal.pulse
     return state.withLock { state in
       // A program that has not begun is being started, on a machine that may be busy.
-      state.still = steps != state.steps || steps == 0 ? 0 : state.still + 1
-      state.steps = steps
+      state.still = pulse != state.pulse || pulse == 0 ? 0 : state.still + 1
+      state.pulse = pulse
       state.stopping += journal.isStopAsked ? 1 : 0
       state.isStuck = state.still >= Self.mostStill
       return state.isStuck || state.stopping > Self.mostStill
     }
-  }
-}
-
-/// What `lab` does when it is started to explore for another lab.
-package enum ExplorationProcess {
-  /// Does the errand, writes its answer as the last line of standard output, and ends.
-  package static func run(_ errand: String, journal: String?) async -> Never {
-    guard let errand = try? JSONDecoder().decode(ExplorationErrand.self, from: Data(errand.utf8))
-    else { exit(2) }
-    // Standard input closes when the lab that waits for the answer goes away.
-    OSThread("lifeline") {
-      var byte: UInt8 = 0
-      while read(STDIN_FILENO, &byte, 1) > 0 {}
-      _exit(1)
-    }.detach()
-    let isOneRun = if case .explore = errand { false } else { true }
-    journal.flatMap { ScheduleJournal(file: $0) }?.use(leavingUnfinished: isOneRun)
-    let answer = await errand.answer(ExplorationControl())
-    guard let line = try? JSONEncoder().encode(answer) else { exit(2) }
-    FileHandle.standardOutput.write(Data("\n".utf8) + line + Data("\n".utf8))
-    // Not `exit`, which waits for what the code under study may hold.
-    _exit(0)
   }
 }

@@ -1,0 +1,62 @@
+package import Experiments
+package import Tracing
+
+/// Runs, a line each.
+package enum RunList {
+  package struct Entry: Sendable {
+    package let number: Int
+    package var name: String?
+    package let run: Run
+    package let summary: RunSummary
+
+    package init(number: Int, run: Run) {
+      self.number = number
+      self.run = run
+      summary = run.summary
+    }
+  }
+
+  package static func text(_ entries: [Entry], _ format: TextFormat) -> String {
+    guard !entries.isEmpty else { return "no run yet. Try: run 12 limiter limit=3\n" }
+    let hasNames = entries.contains { $0.name != nil }
+    let columns = [
+      TextTable.Column(heading: "run", importance: 0),
+      TextTable.Column(heading: "mechanism", alignsRight: false, importance: 0),
+      TextTable.Column(heading: "limit", importance: 3),
+      TextTable.Column(heading: "tasks", importance: 4),
+      TextTable.Column(heading: "clock", alignsRight: false, importance: 6),
+      TextTable.Column(heading: "makespan", importance: 0),
+      TextTable.Column(heading: "wait p99", importance: 5),
+      TextTable.Column(heading: "result", alignsRight: false, importance: 2),
+    ]
+    let rows = entries.map { entry in
+      let (run, summary) = (entry.run, entry.summary)
+      return [
+        String(entry.number), run.mechanism, run.limit == nil ? "none" : run.limitValues,
+        NumberText.grouped(run.plan.count), run.clock.rawValue,
+        DurationText.text(summary.makespan), DurationText.text(summary.waiting.p99),
+        summary.violations.isEmpty && run.stoppedBecause == nil
+          ? "\(format.glyphs.good)" : "\(format.glyphs.bad)",
+      ]
+    }
+    guard hasNames else { return TextTable(columns: columns, rows: rows).text(format) }
+    let name = TextTable.Column(heading: "name", alignsRight: false, importance: 0)
+    let named = zip(rows, entries).map { row, entry in
+      [row[0], entry.name ?? ""] + row.dropFirst()
+    }
+    return TextTable(columns: [columns[0], name] + columns.dropFirst(), rows: named).text(format)
+  }
+
+  package static func json(_ entries: [Entry]) -> String {
+    entries.map { entry in
+      JSONObject.line([
+        ("run", .number(entry.number)), ("name", entry.name.map { .string($0) } ?? .null),
+        ("mechanism", .string(entry.run.mechanism)),
+        ("limit", entry.run.limit.map { .number($0) } ?? .null),
+        ("tasks", .number(entry.run.plan.count)), ("clock", .string(entry.run.clock.rawValue)),
+        ("makespan_ns", .number(Int(entry.summary.makespan))),
+        ("violations", .number(entry.summary.violations.count)),
+      ])
+    }.joined()
+  }
+}

@@ -1,0 +1,119 @@
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const element = id => document.getElementById(id);
+  const { tasks, steps } = data, slider = element('at');
+  const make = (tag, text, kind) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+
+  // A column for each task, and one for what no task does: cancellations, an actor's turns.
+  const actors = tasks.concat([...new Set(steps.map(step => step.who))]
+    .filter(who => !tasks.includes(who)));
+  const rows = [], code = [];
+  for (const actor of actors) {
+    const column = make('section');
+    column.append(make('h2', actor === '·' ? 'the scheduler' : actor));
+    if (tasks.includes(actor) && data.files.length) {
+      const stand = make('p', '', 'stand'), listing = make('pre', undefined, 'code');
+      listing.tabIndex = 0;
+      listing.setAttribute('aria-label', 'the code ' + actor + ' stands in');
+      column.append(stand, listing);
+      code.push({ stand, listing });
+    }
+    steps.forEach((step, index) => {
+      if (step.who !== actor) return;
+      const row = make('button', (index + 1) + '  ' + step.what);
+      if (data.race.includes(index + 1)) row.dataset.race = '◀';
+      row.onclick = () => show(index + 1);
+      rows[index] = row;
+      column.append(row);
+    });
+    element('columns').append(column);
+  }
+
+  const glyphs = { waiting: '·', running: '█', finished: '|', failed: '!', cancelled: 'x' };
+  tasks.forEach((task, place) => {
+    const row = make('tr');
+    row.append(make('th', task));
+    steps.forEach((step, index) => {
+      const state = step.states[place];
+      const before = index ? steps[index - 1].states[place] : '';
+      const isOver = state === before && state !== 'waiting' && state !== 'running';
+      row.append(make('td', isOver ? '' : glyphs[state] || '', state));
+    });
+    element('strips').append(row);
+  });
+
+  // The line of waiters: in the order in which they began to wait.
+  function line(at) {
+    let waiting = [];
+    for (let index = 0; index < at; index++) {
+      const is = steps[index].states.map((state, place) => state === 'waiting' ? place : -1);
+      waiting = waiting.filter(place => is.includes(place));
+      for (const place of is) if (place >= 0 && !waiting.includes(place)) waiting.push(place);
+    }
+    return waiting.map(place => tasks[place]).join(', ') || 'nobody';
+  }
+
+  // Lights up the line that a task stands at, in the file it is in.
+  function light({ stand, listing }, line, state) {
+    const file = line && data.files.find(file => file.name === line.file);
+    listing.hidden = !file;
+    stand.textContent = line ? line.file + ':' + line.number
+      : !state ? 'has not begun' : state === 'running' || state === 'waiting' ? state : 'has ended';
+    if (!file) return;
+    if (listing.dataset.file !== file.name) {
+      listing.dataset.file = file.name;
+      listing.replaceChildren(...file.lines.map((text, index) =>
+        make('span', String(index + 1).padStart(4) + '  ' + text + '\n')));
+    }
+    for (const lit of listing.querySelectorAll('.lit')) {
+      lit.classList.remove('lit');
+      lit.removeAttribute('aria-current');
+    }
+    const lit = listing.children[line.number - 1];
+    lit.classList.add('lit');
+    lit.setAttribute('aria-current', 'location');
+    listing.scrollTop = lit.offsetTop - listing.clientHeight / 2;
+  }
+
+  function show(at) {
+    slider.value = at;
+    const step = at ? steps[at - 1] : null;
+    element('where').textContent = at + ' of ' + steps.length
+      + (step ? ': ' + step.who + ' ' + step.what : ': nothing has happened');
+    const limit = data.limit === null ? '' : ' of ' + data.limit;
+    element('state').textContent = 'running ' + (step ? step.running : 0) + limit
+      + ' · line: ' + line(at) + (step && step.broke ? ' · ✗ ' + step.broke : '')
+      + (at > data.length ? ' · the aftermath' : '');
+    element('state').className = step && step.broke ? 'broken' : '';
+    rows.forEach((row, index) => {
+      row.className = index === at - 1 ? 'now' : index < at ? 'past' : '';
+      if (index === at - 1) row.setAttribute('aria-current', 'step');
+      else row.removeAttribute('aria-current');
+    });
+    code.forEach((column, place) =>
+      light(column, step && step.lines[place], step && step.states[place]));
+    for (const row of element('strips').rows) {
+      [...row.cells].forEach((cell, index) => cell.classList.toggle('at', index === at && at > 0));
+    }
+    document.body.dataset.at = at;
+  }
+
+  slider.addEventListener('input', () => show(Number(slider.value)));
+  const keys = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+  document.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    let at = Number(slider.value);
+    if (event.key in keys) at += keys[event.key];
+    else if (event.key === 'Home') at = 0;
+    else if (event.key === 'End') at = steps.length;
+    else return;
+    event.preventDefault();
+    show(Math.min(steps.length, Math.max(0, at)));
+  });
+  show(0);
+})();

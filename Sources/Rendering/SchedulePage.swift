@@ -1,0 +1,109 @@
+// A schedule as one HTML page that needs nothing else: no network, no other file.
+//
+// The steps are a plain list and can be read without a script. With one, a slider or the arrow keys go
+// from step to step: each task has a column of its own, with the code in which the line it stands at is lit
+// up and the steps it takes; above them stand the permits and the line of waiters, and a table shows where
+// every task was at every step.
+
+internal import Basics
+package import Experiments
+internal import Mechanisms
+internal import Tracing
+
+/// A schedule as a page for the browser.
+package enum SchedulePage {
+  /// The whole file.
+  package static func html(
+    _ story: ExplorationReport.ScheduleDescription,
+    of scenario: ExplorationScenario
+  ) -> String {
+    let verdict = story.violation.map { "\($0.kind) in \(story.length) steps: \($0.message)" }
+    let title = "\(scenario.mechanism.id): \(verdict ?? "every promise is kept")"
+    let limit = story.limit.map { "limit \($0)" } ?? "no limit"
+    let listing = story.code.names.map { file in
+      let text = story.code.lines(of: file).joined(separator: "\n")
+      return "<details><summary>The code: \(XMLText.escaped(file))</summary><pre>"
+        + "\(XMLText.escaped(text))</pre></details>"
+    }.joined(separator: "\n")
+    return """
+      \(PageHead.html(title: title, styles: embedded(PackageResources.SchedulePage_css), hasScripts: true))
+      <body>
+      <header>
+      <h1>\(XMLText.escaped(title))</h1>
+      <p>\(NumberText.count(story.tasks, "task")), \(limit). Each step is one that the scheduler could \
+      take. Go through them with the slider or the arrow keys.</p>
+      </header>
+      <main>
+      <p><label for="at">step</label> <input type="range" id="at" min="0" max="\(story.steps.count)" \
+      value="0"> <output id="where" aria-live="polite"></output></p>
+      <p id="state"></p>
+      <div id="columns"></div>
+      <div class="wide"><table id="strips"></table></div>
+      <details open><summary>All steps</summary><ol>
+      \(list(story))
+      </ol></details>
+      \(listing)
+      <p>Play it: <code>step \(scenario.mechanism.id)</code>. Run it again: \
+      <code>replay \(XMLText.escaped(story.schedule))</code></p>
+      </main>
+      <script type="application/json" id="data">\(data(story))</script>
+      <script>
+      \(embedded(PackageResources.SchedulePage_js))
+      </script>
+      </body>
+      </html>
+
+      """
+  }
+
+  private static func list(_ story: ExplorationReport.ScheduleDescription) -> String {
+    story.steps.map { step in
+      let text = XMLText.escaped("\(step.actor) \(step.description)")
+      let broke = step.broke.map { " <strong>\(XMLText.escaped($0))</strong>" } ?? ""
+      return "<li>\(text)\(broke)</li>"
+    }.joined(separator: "\n")
+  }
+
+  /// What the script reads.
+  private static func data(_ story: ExplorationReport.ScheduleDescription) -> String {
+    let steps = story.steps.map { step in
+      JSONObject.Value.object([
+        ("who", .string(step.actor)), ("what", .string(step.description)),
+        ("running", .number(step.running)), ("broke", step.broke.map { .string($0) } ?? .null),
+        ("states", .array(step.states.map { .string(name(of: $0)) })),
+        ("task", .number(step.task)), ("from", line(step.from)),
+        ("lines", .array(step.lines.map(line))),
+      ])
+    }
+    let names = (1...max(1, story.tasks)).map { TaskID($0).label(amongst: story.tasks) }
+    let files = story.code.names.map { file in
+      JSONObject.Value.object([
+        ("name", .string(file)),
+        ("lines", .array(story.code.lines(of: file).map { .string($0) })),
+      ])
+    }
+    let race = story.race.map { [.number($0.first), .number($0.second)] } ?? [JSONObject.Value]()
+    return JSONObject.line([
+      ("files", .array(files)), ("race", .array(race)),
+      ("tasks", .array(names.map { .string($0) })), ("length", .number(story.length)),
+      ("limit", story.limit.map { .number($0) } ?? .null), ("steps", .array(steps)),
+    ])
+    // A description cannot end the script.
+    .replacing("</", with: "<\\/")
+  }
+
+  private static func line(_ line: CodeUnderStudy.Line?) -> JSONObject.Value {
+    line.map { .object([("file", .string($0.file)), ("number", .number($0.number))]) } ?? .null
+  }
+
+  private static func name(of state: ExplorationReport.TaskState) -> String {
+    switch state {
+    case .absent: ""
+    case .waiting: "waiting"
+    case .running: "running"
+    case .ended(.finished): "finished"
+    case .ended(.failed): "failed"
+    case .ended(.cancelled): "cancelled"
+    }
+  }
+}

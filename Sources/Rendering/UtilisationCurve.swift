@@ -1,0 +1,75 @@
+import Experiments
+import Tracing
+
+/// How long tasks waited against how busy the permits were: a mark for each run of a session.
+package enum UtilisationCurve {
+  private static let height = 10
+
+  private struct Point {
+    let number: Int
+    let used: Double
+    let waiting: Int64
+  }
+
+  package static func text(_ entries: [RunList.Entry], _ format: TextFormat) -> String {
+    let points = entries.compactMap { entry in
+      SummaryText.utilisation(entry.run, entry.summary).map {
+        Point(number: entry.number, used: min($0, 1), waiting: entry.summary.waiting.mean)
+      }
+    }.sorted { ($0.used, $0.number) < ($1.used, $1.number) }
+    guard points.count > 1 else {
+      return "a curve takes two runs with a limit, at different rates. 'runs' lists what there is\n"
+    }
+    return (picture(points, format) + [""]).joined(separator: "\n") + "\n" + table(points, format)
+  }
+
+  private static func picture(_ points: [Point], _ format: TextFormat) -> [String] {
+    let top = max(1, points.map(\.waiting).max() ?? 1)
+    let label = DurationText.text(top)
+    let margin = label.count + 2
+    let columns = min(50, format.width - margin - 1)
+    var cells = [[Character]](
+      repeating: Array(repeating: " ", count: columns + 1),
+      count: height + 1
+    )
+    for point in points {
+      let column = Int((point.used * Double(columns)).rounded())
+      let row = Int((Double(point.waiting) / Double(top) * Double(height)).rounded())
+      cells[row][column] = format.glyphs.running
+    }
+    let rows = cells.enumerated().reversed().map { index, row in
+      let name = index == height ? label : index == 0 ? "0 s" : ""
+      return Columns.trimmed(Columns.right(name, margin) + " " + String(row))
+    }
+    let axis = Columns.left("0 %", columns / 2) + Columns.left("50 %", columns - columns / 2 - 3)
+    return ["mean wait"] + rows
+      + [String(repeating: " ", count: margin + 1) + axis + "100 % of the permits used"]
+  }
+
+  private static func table(_ points: [Point], _ format: TextFormat) -> String {
+    TextTable(
+      columns: [
+        TextTable.Column(heading: "run", importance: 0),
+        TextTable.Column(heading: "permits used", importance: 0),
+        TextTable.Column(heading: "mean wait", importance: 0),
+      ],
+      rows: points.map {
+        [String($0.number), NumberText.percent($0.used), DurationText.text($0.waiting)]
+      }
+    ).text(format)
+  }
+
+  package static func json(_ entries: [RunList.Entry]) -> String {
+    entries.map { entry in
+      JSONObject.line([
+        ("run", .number(entry.number)),
+        (
+          "permits_used_percent",
+          SummaryText.utilisation(entry.run, entry.summary)
+            .map { .number(Int(($0 * 100).rounded())) } ?? .null
+        ),
+        ("waiting_mean_ns", .number(Int(entry.summary.waiting.mean))),
+      ])
+    }.joined()
+  }
+}

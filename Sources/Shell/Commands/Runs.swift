@@ -1,0 +1,89 @@
+internal import Experiments
+internal import Rendering
+
+extension Command {
+  static let runs = Command(
+    "runs",
+    summary: "the runs of this session: any of them can be looked at, compared and exported",
+    details: """
+      Each has a number, and a name if it was given one. 'of 3' and 'of slow' behind 'timeline', \
+      'stats', 'events', 'why' or 'export' mean that run, and 'diff 3 5' holds two against each other. \
+      Of many runs, the oldest without a name are let go.
+      """,
+    examples: ["run 12 limiter limit=3; run 12 limiter limit=4; runs; stats of 1"]
+  ) { session, _ in
+    session.answer(
+      json: RunList.json(session.runs.all),
+      RunList.text(session.runs.all, session.output.format)
+    )
+  }
+
+  static let curve = Command(
+    "curve",
+    summary: "how long tasks waited against how busy the permits were, a mark for each run",
+    details: """
+      The runs of this session that had a limit. Give them the same limit and work, and different \
+      rates of arrival: the marks then lie on the utilisation curve.
+      """,
+    examples: [
+      "run 400 limiter limit=4 arrivals=poisson:80/s work=exp:40ms; run 400 limiter limit=4 arrivals=poisson:95/s work=exp:40ms; curve"
+    ]
+  ) { session, _ in
+    session.answer(
+      json: UtilisationCurve.json(session.runs.all),
+      UtilisationCurve.text(session.runs.all, session.output.format)
+    )
+  }
+
+  static let name = Command(
+    "name",
+    [Parameter("RUN", .count), Parameter("NAME", .text)],
+    summary: "give a run a name, for 'of NAME' and 'diff'",
+    examples: ["run 12 limiter limit=3; name 1 slow; stats of slow"]
+  ) { session, arguments in
+    guard arguments.places.count == 2 else { throw arguments.missing("the run or its name") }
+    let (word, name) = (arguments.places[0], arguments.places[1])
+    let checked = try RunName.checked(name)
+    guard let number = Int(word.text), session.name(number, checked) else {
+      throw session.noRun(word)
+    }
+    return session.answer(json: "", "run \(word.text) is '\(checked)' now\n")
+  }
+}
+
+/// The names that runs can have.
+enum RunName {
+  static let key = Key(
+    "name",
+    form: "a letter, then letters, digits, - or _",
+    help: "what to call the run in 'runs', 'diff' and behind 'of'"
+  )
+
+  static func parse(_ text: String) -> String? {
+    let isPlain = text.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
+    }
+    return isPlain && text.first?.isLetter == true ? text : nil
+  }
+
+  static func checked(_ word: Word) throws(ShellError) -> String {
+    if let name = parse(word.text) { return name }
+    throw ShellError("a run cannot be called '\(word.text)'. Write \(key.form)", at: word)
+  }
+}
+
+extension Session {
+  /// The run that a word names: one of this session's, or one of the last comparison's.
+  func run(named word: Word) throws(ShellError) -> Run {
+    let compared =
+      comparison.first { $0.label == word.text } ?? comparison.first { $0.mechanism == word.text }
+    if let run = compared ?? runs[word.text] { return run }
+    throw noRun(word)
+  }
+
+  func noRun(_ word: Word) -> ShellError {
+    let known = runs.all.flatMap { [$0.name, $0.run.mechanism] }.compactMap(\.self)
+    let question = NearMatch.question(for: word.text, in: known + comparison.map(\.label))
+    return ShellError("there is no run '\(word.text)'.\(question) 'runs' lists them.", at: word)
+  }
+}

@@ -1,0 +1,65 @@
+import TestSupport
+import Testing
+
+@testable import Terminal
+
+/// A long text, a page at a time.
+@Suite(.watched) struct PagerTests {
+  private let text = (1...30).map { "line \($0)\n" }.joined()
+
+  private func pages(_ text: String, columns: Int = 20, rows: Int = 10) -> Pager.Pages {
+    Pager.Pages(text, size: TerminalSize(columns: columns, rows: rows))
+  }
+
+  @Test
+  func `all of a text comes once, whatever the keys`() {
+    for keys in ["     ", "\r\r  a", "jjjjjG", "?   x  "] {
+      var pages = pages(text)
+      var shown = pages.take(rows: pages.room)
+      for key in keys.utf8 { shown += pages.press(key) ?? "" }
+      #expect(pages.isOver, "\(keys)")
+      #expect(shown == text, "\(keys)")
+    }
+  }
+
+  @Test
+  func `a page is as high as the window without the pager's own row, and q ends it`() {
+    var pages = pages(text)
+    #expect(pages.take(rows: pages.room) == (1...9).map { "line \($0)\n" }.joined())
+    #expect(pages.press(UInt8(ascii: "\r")) == "line 10\n")
+    #expect(pages.status.contains("10 of 30 lines"))
+    #expect(pages.press(UInt8(ascii: "q")) == nil)
+  }
+
+  @Test
+  func `a line wider than the window counts for the rows it takes`() {
+    #expect(pages(String(repeating: "x\n", count: 9)).fits)
+    #expect(!pages(String(repeating: "x\n", count: 10)).fits)
+    #expect(!pages(String(repeating: "x", count: 201)).fits)
+    var wide = pages(String(repeating: String(repeating: "x", count: 40) + "\n", count: 9))
+    #expect(wide.take(rows: wide.room).split(separator: "\n").count == 4)
+  }
+
+  @Test
+  func `a line higher than the window is shown all the same`() {
+    var pages = pages(String(repeating: "x", count: 1_000) + "\nend\n")
+    #expect(pages.take(rows: pages.room).count == 1_001)
+    #expect(pages.take(rows: pages.room) == "end\n")
+    #expect(pages.isOver)
+  }
+
+  @Test(
+    arguments: [
+      (["HOME": "/home/ada"], "/home/ada/.config/concurrency-lab/rc"),
+      (["HOME": "/home/ada", "XDG_CONFIG_HOME": "/etc/ada"], "/etc/ada/concurrency-lab/rc"),
+      (["HOME": "/home/ada", "XDG_CONFIG_HOME": "ada"], "/home/ada/.config/concurrency-lab/rc"),
+      ([:], nil),
+    ] as [([String: String], String?)]
+  )
+  func `the start file is where the person's other settings are`(
+    _ environment: [String: String],
+    _ path: String?
+  ) {
+    #expect(StateDirectory.startFile(environment: environment) == path)
+  }
+}
