@@ -15,15 +15,21 @@ let dialect: [SwiftSetting] = [
 ]
 let house = dialect + [.treatAllWarnings(as: .error)]
 
-let argumentParser = Target.Dependency.product(
-  name: "ArgumentParser",
-  package: "swift-argument-parser"
-)
-let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+/// A product of another package, which only the programs and their rooms need.
+///
+/// A package that depends on this one for its libraries says `traits: []`, and resolves none of these.
+func external(_ name: String, from package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["Programs"]))
+}
+
+let argumentParser = external("ArgumentParser", from: "swift-argument-parser")
+let collections = external("DequeModule", from: "swift-collections")
+let heap = external("HeapModule", from: "swift-collections")
+let subprocess = external("Subprocess", from: "swift-subprocess")
+let system = external("SystemPackage", from: "swift-system")
+let http = external("FlyingFox", from: "FlyingFox")
+let sockets = external("FlyingSocks", from: "FlyingFox")
+let histogram = external("Histogram", from: "hdrhistogram-swift")
 
 /// A room of the house: a library target, the rooms it may look into, and the files that its code embeds.
 func room(_ name: String, _ dependencies: Target.Dependency..., embedding files: [String] = [])
@@ -56,12 +62,19 @@ let package = Package(
     .library(name: "ExplorableSynchronization", targets: ["ExplorableSynchronization"]),
     .library(name: "Exploration", targets: ["Exploration"]),
     .library(name: "WorkStealing", targets: ["WorkStealing"]),
+    .library(name: "Benchmarking", targets: ["Benchmarking"]),
     .executable(name: "lab", targets: ["lab"]),
     .executable(name: "bench", targets: ["bench"]),
+  ],
+  traits: [
+    .trait(name: "Programs", description: "The programs and what they need of other packages."),
+    .default(enabledTraits: ["Programs"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    // Exactly this version: how many connections it has open is read from what it logs.
+    .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     // Without its Foundation part, which nothing here uses.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
@@ -72,6 +85,12 @@ let package = Package(
       name: "CLibedit",
       pkgConfig: "libedit",
       providers: [.apt(["libedit-dev"])]
+    ),
+
+    .systemLibrary(
+      name: "CSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]
     ),
 
     // Counts allocations by standing in front of malloc; only the bench links it.
@@ -91,18 +110,24 @@ let package = Package(
       swiftSettings: house + [.define("EXPLORABLE")]
     ),
     room("WorkStealing", "Basics"),
+    .target(
+      name: "ExplorableWorkStealing",
+      dependencies: ["Basics", "ExplorableSynchronization"],
+      swiftSettings: house + [.define("EXPLORABLE")]
+    ),
+    room("RealWork", "Basics", "Limiters", "CSQLite", http, sockets),
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
-    room("Exploration", "Basics", "ExplorableSynchronization"),
+    room("Exploration", "Basics", "ExplorableSynchronization", "CExplorable"),
     room("Workloads", "Basics"),
     room("ChildProcesses", subprocess, system),
     room("GradeReport"),
     room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
 
-    room("Specimens", "Basics", "ExplorableLimiters"),
-    room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads"),
+    room("Specimens", "Basics", "ExplorableLimiters", "ExplorableSynchronization"),
+    room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads", collections),
     .target(
       name: "ExplorableMechanisms",
       dependencies: ["ExplorableLimiters", "Mechanisms", "Workloads"],
@@ -111,6 +136,7 @@ let package = Package(
     room(
       "Experiments",
       "Limiters",
+      "Specimens",
       "Mechanisms",
       "ExplorableMechanisms",
       "Tracing",
@@ -118,6 +144,7 @@ let package = Package(
       "VirtualTime",
       "Exploration",
       "WorkStealing",
+      "RealWork",
       "Basics",
       heap
     ),
@@ -129,7 +156,10 @@ let package = Package(
       "Workloads",
       "Mechanisms",
       "WorkStealing",
-      embedding: ["Colours.css", "RunPage.css", "RunPage.js", "RunSVG.css"]
+      embedding: [
+        "Colours.css", "RunPage.css", "RunPage.js", "RunSVG.css", "SchedulePage.css",
+        "SchedulePage.js",
+      ]
     ),
     room(
       "Shell",
@@ -153,6 +183,11 @@ let package = Package(
       "Tracing",
       "Workloads",
       "Basics",
+      "WorkStealing",
+      "Experiments",
+      "Exploration",
+      "ExplorableSynchronization",
+      "RealWork",
       "CAllocations",
       histogram
     ),
@@ -162,8 +197,9 @@ let package = Package(
       "Trials",
       "Statistics",
       "Mechanisms",
+      "Workloads",
       histogram,
-      embedding: ["Plots/Plot.css", "Report/Report.css"]
+      embedding: ["Plots/Plot.css", "Report/Report.css", "Report/Report.js"]
     ),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
@@ -177,11 +213,16 @@ let package = Package(
       "Rendering",
       "Mechanisms",
       "Tracing",
-      "Workloads"
+      "Workloads",
+      "Limiters",
+      "RealWork",
+      "VirtualTime"
     ),
 
-    program("lab", "Shell", "Terminal", "Basics", argumentParser),
-    program("bench", "Trials", "Publishing", argumentParser),
+    program("lab", "Experiments", "Shell", "Terminal", "Basics", argumentParser),
+    // All of the bench, for the program of this package and for those of others.
+    room("Benchmarking", "Mechanisms", "Trials", "Publishing", argumentParser),
+    program("bench", "Benchmarking"),
 
     // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
     .target(
@@ -193,18 +234,57 @@ let package = Package(
     tests("HouseTests"),
     tests("BasicsTests", "Basics"),
     tests("LimitersTests", "Limiters", "Basics"),
+    tests("ExplorableLimitersTests", "ExplorableLimiters", "Exploration"),
+    tests(
+      "ExplorableWorkStealingTests",
+      "ExplorableWorkStealing",
+      "Exploration",
+      "ExplorableSynchronization"
+    ),
     tests("WorkStealingTests", "WorkStealing", "Limiters", "Basics"),
+    // Writes rows until it is killed: what a database keeps of them is tested.
+    .executableTarget(
+      name: "row-writer",
+      dependencies: ["RealWork"],
+      path: "Tests/RowWriter",
+      swiftSettings: house
+    ),
+    // Fetches, cancels at random, and counts what is left of it in the process.
+    .executableTarget(
+      name: "fetch-storm",
+      dependencies: ["RealWork", "Limiters", "Basics"],
+      path: "Tests/FetchStorm",
+      swiftSettings: house
+    ),
+    // A bench with limiters of its own, as another package has one.
+    .executableTarget(
+      name: "own-bench",
+      dependencies: ["Benchmarking"],
+      path: "Tests/OwnBench",
+      swiftSettings: house
+    ),
+    tests(
+      "RealWorkTests",
+      "RealWork",
+      "Exploration",
+      "Limiters",
+      "Basics",
+      "row-writer",
+      "fetch-storm"
+    ),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
     tests("WorkloadsTests", "Workloads", "Basics"),
-    tests("LessonBookTests", "LessonBook"),
+    tests("LessonBookTests", "LessonBook", "Basics"),
     tests(
       "GradingTests",
       "Grading",
       "GradeReport",
+      "Experiments",
       "Exploration",
-      "Limiters",
+      "ExplorableLimiters",
+      "ExplorableSynchronization",
       "Mechanisms",
       "Basics"
     ),
@@ -217,7 +297,7 @@ let package = Package(
     ),
     tests("TerminalTests", "Terminal", "Basics", "echo-editor"),
     tests("SpecimensTests", "Specimens", "Limiters"),
-    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters"),
+    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "Basics"),
     tests(
       "ExperimentsTests",
       "Experiments",
@@ -228,7 +308,15 @@ let package = Package(
       "Exploration",
       "Basics"
     ),
-    tests("RenderingTests", "Rendering", "Experiments", "Tracing", "Workloads", "Basics"),
+    tests(
+      "RenderingTests",
+      "Rendering",
+      "Experiments",
+      "Mechanisms",
+      "Tracing",
+      "Workloads",
+      "Basics"
+    ),
     tests(
       "ShellTests",
       "Shell",
@@ -239,24 +327,47 @@ let package = Package(
       "Workloads",
       "Basics"
     ),
-    tests("ChildProcessesTests", "ChildProcesses"),
+    tests("ChildProcessesTests", "ChildProcesses", "Basics"),
     tests("StatisticsTests", "Statistics", "Basics", "Workloads"),
-    tests("TrialsTests", "Trials", "Mechanisms", "Tracing", "Workloads"),
-    tests("PublishingTests", "Publishing", "Trials", "Statistics", "Basics", "Workloads"),
+    tests(
+      "TrialsTests",
+      "Trials",
+      "Mechanisms",
+      "Statistics",
+      "Tracing",
+      "Workloads",
+      "Basics"
+    ),
+    tests(
+      "PublishingTests",
+      "Publishing",
+      "Trials",
+      "Statistics",
+      "Mechanisms",
+      "Basics",
+      "Workloads"
+    ),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "Trials", "Publishing", "Shell"),
+    tests("ProgramsTests", "lab", "bench", "own-bench", "Trials", "Publishing", "Shell"),
   ]
 )
 
-// A learner's exercise is built by `lab` in a folder of its own, from this manifest and these sources,
-// in the same dialect; a warning is no error there.
+// A learner's exercise is built by `lab` from a hidden folder that it writes,
+// in the same dialect; a warning is no error there. It is compiled against limiters, locks and atomics that
+// an exploration can stop at.
 if Context.environment["CONCURRENCY_LAB_EXERCISE"] != nil {
   package.targets.append(
     .executableTarget(
       name: "grade",
-      dependencies: ["Grading", "Exploration", "Limiters"],
-      path: "Learner",
+      dependencies: ["Grading", "Exploration", "ExplorableLimiters", "ExplorableSynchronization"],
+      path: ".build/exercise/Learner",
       swiftSettings: dialect
     )
   )
+}
+
+// The thread sanitizer's step of .ci/run builds the tests that it runs, and what they need.
+if let names = Context.environment["CONCURRENCY_LAB_TESTS"] {
+  let chosen = names.split(whereSeparator: \.isWhitespace).map(String.init)
+  package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
 }

@@ -4,6 +4,9 @@ enum DeadCode {
   /// What protocols, the compiler or the argument parser call by name.
   private static let calledByOthers: Set = [
     "callAsFunction", "minimumResolution", "validate", "main",
+    // FlyingFox's and Foundation's.
+    "logDebug", "logInfo", "logWarning", "logError", "logCritical", "urlSession",
+    "addEvents", "removeEvents", "getNotifications",
   ]
 
   /// The declarations in `sources` whose names stand nowhere else in them or in `users`.

@@ -43,15 +43,18 @@ struct Helper: CustomTestStringConvertible {
 
   /// The places where `files` write the helper, one a file.
   func places(in files: [SourceFile]) -> [Finding] {
-    files.compactMap { file in
+    let signs = signs.map { $0.map(Self.plain) }
+    return files.compactMap { file in
+      // Most files have none of it: one look at the whole text says so.
+      let text = Self.plain(file.text)
+      guard signs.contains(where: { text.contains($0[0]) }) else { return nil }
       let code = file.lines.map(Self.code)
       let line = code.indices.first { index in
+        // The first string on this very line, so that the line reported is the one to look at.
+        let begun = signs.filter { code[index].contains($0[0]) }
+        if begun.isEmpty { return false }
         let near = code[index..<min(index + reach, code.count)].joined(separator: "\n")
-        return signs.contains { sign in
-          // The first string on this very line, so that the line reported is the one to look at.
-          code[index].contains(Self.code(sign[0]))
-            && sign.allSatisfy { near.contains(Self.code($0)) }
-        }
+        return begun.contains { $0.allSatisfy(near.contains) }
       }
       return line.map { Finding(path: file.path, line: $0 + 1, message: "writes \(name)") }
     }
@@ -73,6 +76,10 @@ struct Helper: CustomTestStringConvertible {
   /// The line without its comment, for comparing.
   private static func code(_ line: String) -> String {
     let isComment = line.trimmingPrefix { $0 == " " }.hasPrefix("//")
-    return isComment ? "" : line.replacing("_", with: "").lowercased()
+    return isComment ? "" : plain(line)
+  }
+
+  private static func plain(_ text: String) -> String {
+    text.replacing("_", with: "").lowercased()
   }
 }

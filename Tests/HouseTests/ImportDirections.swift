@@ -27,6 +27,16 @@ struct ImportDirections {
       rooms: ["Basics", "ExplorableSynchronization"],
       system: ["Synchronization", "Glibc"]
     ),
+    // The files of `WorkStealing`, compiled for exploring.
+    "ExplorableWorkStealing": Room(
+      rooms: ["Basics", "ExplorableSynchronization"],
+      system: ["Synchronization", "Glibc"]
+    ),
+    "CSQLite": Room(rooms: []),
+    "RealWork": Room(
+      rooms: ["Basics", "Limiters", "CSQLite"],
+      packages: ["FlyingFox", "FlyingSocks"]
+    ),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
@@ -34,7 +44,7 @@ struct ImportDirections {
       rooms: ["Basics", "CExplorable"],
       system: ["Synchronization"]
     ),
-    "Exploration": Room(rooms: ["Basics", "ExplorableSynchronization"]),
+    "Exploration": Room(rooms: ["Basics", "CExplorable", "ExplorableSynchronization"]),
     "Workloads": Room(rooms: ["Basics"]),
     "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
     "GradeReport": Room(rooms: []),
@@ -43,13 +53,16 @@ struct ImportDirections {
     "CAllocations": Room(rooms: []),
     "CExplorable": Room(rooms: []),
     "Terminal": Room(rooms: ["Basics", "CLibedit"]),
-    "Specimens": Room(rooms: ["Basics", "ExplorableLimiters"], system: ["Synchronization"]),
-    "Mechanisms": Room(rooms: ["Limiters", "Specimens", "Tracing", "Workloads"]),
+    "Specimens": Room(rooms: ["Basics", "ExplorableLimiters", "ExplorableSynchronization"]),
+    "Mechanisms": Room(
+      rooms: ["Limiters", "Specimens", "Tracing", "Workloads"],
+      packages: ["DequeModule"]
+    ),
     "ExplorableMechanisms": Room(rooms: ["ExplorableLimiters", "Mechanisms", "Workloads"]),
     "Experiments": Room(
       rooms: [
-        "Limiters", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",
-        "WorkStealing", "Tracing", "Workloads", "Basics",
+        "Limiters", "Specimens", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",
+        "WorkStealing", "RealWork", "Tracing", "Workloads", "Basics",
       ],
       packages: ["HeapModule"]
     ),
@@ -65,23 +78,31 @@ struct ImportDirections {
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
     "Trials": Room(
       rooms: [
-        "ChildProcesses", "Statistics", "Mechanisms", "Tracing", "Workloads", "Basics",
+        "ChildProcesses", "Statistics", "Mechanisms", "Experiments", "Exploration",
+        "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Workloads", "Basics",
         "CAllocations",
       ],
       packages: ["Histogram"]
     ),
     "Publishing": Room(
-      rooms: ["Basics", "Trials", "Statistics", "Mechanisms"],
+      rooms: ["Basics", "Trials", "Statistics", "Mechanisms", "Workloads"],
       packages: ["Histogram"]
     ),
     "Grading": Room(
       rooms: [
         "Basics", "Experiments", "Exploration", "GradeReport", "Rendering", "Mechanisms", "Tracing",
-        "Workloads",
+        "Workloads", "Limiters", "RealWork", "VirtualTime",
       ]
     ),
-    "lab": Room(rooms: ["Shell", "Terminal", "Basics"], packages: ["ArgumentParser"]),
-    "bench": Room(rooms: ["Trials", "Publishing"], packages: ["ArgumentParser"]),
+    "lab": Room(
+      rooms: ["Experiments", "Shell", "Terminal", "Basics"],
+      packages: ["ArgumentParser"]
+    ),
+    "Benchmarking": Room(
+      rooms: ["Mechanisms", "Trials", "Publishing"],
+      packages: ["ArgumentParser"]
+    ),
+    "bench": Room(rooms: ["Benchmarking"]),
   ])
 
   /// The imports of `files` that the table does not allow.

@@ -105,8 +105,8 @@ import Testing
     let manifest = SourceFile(
       path: "Package.swift",
       text: """
-        let heap = Target.Dependency.product(
-          name: "HeapModule", package: "swift-collections")
+        let heap = external(
+          "HeapModule", from: "swift-collections")
         room("Tracing"),
         room(
           "Shell",  // imports neither "Limiters"

@@ -25,7 +25,7 @@ struct Manifest {
     path = file.path
     let text = file.lines.joined(separator: "\n")
     let products = Dictionary(
-      text.matches(of: /let (\w+) = Target\.Dependency\.product\(\s*name: "([^"]+)"/)
+      text.matches(of: /let (\w+) = external\(\s*"([^"]+)"/)
         .map { (String($0.output.1), String($0.output.2)) },
       uniquingKeysWith: { first, _ in first }
     )

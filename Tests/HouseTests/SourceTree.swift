@@ -4,10 +4,12 @@ import Foundation
 struct SourceFile {
   /// From the package's root: `Sources/Limiters/Condition.swift`.
   var path: String
-  var lines: [String]
+  let text: String
+  let lines: [String]
 
   init(path: String, text: String) {
     self.path = path
+    self.text = text
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 

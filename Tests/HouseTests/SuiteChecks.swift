@@ -5,7 +5,7 @@ enum SuiteChecks {
   static func unwatched(in file: SourceFile) -> [Finding] {
     var isWatched = false
     return file.lines.enumerated().compactMap { index, line in
-      if line.contains("@Suite") { isWatched = line.contains("@Suite(.watched") }
+      if line.contains("@Suite") { isWatched = line.contains(".watched") }
       // The end of a declaration, and with it of its attributes.
       if line == "}" { isWatched = false }
       guard line.trimmingPrefix(while: { $0 == " " }).hasPrefix("@Test"), !isWatched else {
@@ -35,6 +35,26 @@ enum SuiteChecks {
         line: index + 1,
         message: "\(call) may block a thread of the cooperative pool; do it in onOwnThread { … }, "
           + "run programs with BuiltProgram"
+      )
+    }
+  }
+
+  /// Loops that wait by `Task.yield()`: on one processor they starve sleeps and GCD's global queue, which may be
+  /// what they wait for.
+  static func yieldingWaits(in file: SourceFile) -> [Finding] {
+    file.lines.indices.compactMap { index in
+      guard file.lines[index].contains("await Task.yield()") else { return nil }
+      // The loop begins on the same line, or on one of a few above that ends in its brace.
+      let above = file.lines[..<index].suffix(4).reversed().prefix { !$0.hasSuffix("}") }
+      let opening = [file.lines[index]] + above
+      guard let loop = opening.first(where: { $0.contains("while ") || $0.contains("for ") }),
+        loop.contains("while ")
+      else { return nil }
+      return Finding(
+        path: file.path,
+        line: index + 1,
+        message: "waits in a loop of Task.yield(), which on one processor starves sleeps and GCD's "
+          + "global queue; write await Moment.pass()"
       )
     }
   }

@@ -25,7 +25,35 @@ import Testing
     }
   }
 
+  @Test func `waits in no loop of yields, and no grading does`() throws {
+    // On an executor that one test or one exploration has to itself, a yield lets all others go on.
+    let ours: Set = [
+      "Tests/WorkStealingTests/ExecutorTests.swift", "Tests/ExplorationTests/PromiseTests.swift",
+      "Tests/ExplorationTests/ExplorerTests.swift",
+      "Tests/ExplorationTests/Library/ExploreTests.swift",
+      "Tests/GradingTests/WrongAnswers.swift", "Tests/VirtualTimeTests/StopTests.swift",
+    ]
+    let grading = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
+      .filter { $0.room == "Grading" }
+    try #require(grading.count > 5)
+    for file in try Self.files() + grading where !ours.contains(file.path) {
+      for finding in SuiteChecks.yieldingWaits(in: file) { Issue.record("\(finding)") }
+    }
+  }
+
   // MARK: - The checker, checked
+
+  @Test func `is found out when it waits in a loop of yields`() {
+    func lines(_ text: String) -> [Int?] {
+      SuiteChecks.yieldingWaits(in: SourceFile(path: "Tests/A/B.swift", text: text)).map(\.line)
+    }
+    #expect(lines("while !isDone { await Task.yield() }") == [1])
+    #expect(lines("while !isDone {\n  look()\n  await Task.yield()\n}") == [3])
+    #expect(lines("while a,\n  b\n{ await Task.yield() }") == [3])
+    #expect(lines("for _ in 1...3 { await Task.yield() }") == [])
+    #expect(lines("while a {\n  for _ in 1...200 { await Task.yield() }\n}") == [])
+    #expect(lines("while a { b() }\nawait Task.yield()") == [])
+  }
 
   private static func unwatched(_ text: String) -> [Int?] {
     SuiteChecks.unwatched(in: SourceFile(path: "Tests/A/B.swift", text: text)).map(\.line)

@@ -39,6 +39,17 @@ import Testing
   }
 
   @Test
+  func `Ctrl-C ends a lab that waits for commands on standard input`() async throws {
+    let lab = try LabTerminal(command: "exec $LAB -")
+    try await lab.screen.send("run 1 limiter work=7ms\n")
+    try await lab.screen.waitForText("makespan 7 ms")
+    try await lab.screen.send("\u{3}")
+    // By the signal itself where it waits, by status 130 where the command was not quite over.
+    let ending = try await lab.screen.waitForExit()
+    #expect(ending == .signalled(SIGINT) || ending == .exited(130))
+  }
+
+  @Test
   func `a reader that leaves ends the lab quietly`() async throws {
     let text = try await shell(
       "($LAB -c 'run 5000 limiter; events; run 5000; events'; echo status $? >&2) | head -n 1"

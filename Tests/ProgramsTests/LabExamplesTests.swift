@@ -20,7 +20,12 @@ import Testing
       folder: folder.path
     )
     #expect(result.status == .exited(0))
-    #expect(result.standardError == "")
-    #expect(!result.standardOutput.isEmpty || example == "quit" || example.hasPrefix("history"))
+    // On a busy machine an exploration may take long enough to tell how far it is.
+    let complaints = result.standardError.split(separator: "\n").filter {
+      !$0.hasPrefix("exploring: ")
+    }
+    #expect(complaints == [])
+    let isSilent = ["quit", "clear"].contains(example) || example.hasPrefix("history")
+    #expect(!result.standardOutput.isEmpty || isSilent)
   }
 }

@@ -7,6 +7,9 @@ import Testing
     arguments: [
       ("specimen-trap", "trap", "2 permits are free, and there are 1"),
       ("specimen-checked-twice", "trap", "tried to resume its continuation more than once"),
+      ("specimen-resuming-deinit", "trap", "tried to resume its continuation more than once"),
+      // The trap comes when what the schedule left is brought to its end.
+      ("specimen-trap-too-late", "over-admission", "2 running, limit 1"),
       ("specimen-endless-loop", "livelock", "the step did not end within 10 s"),
     ]
   )
@@ -26,6 +29,37 @@ import Testing
     let replayed = try await LabRunTests.run("-c", String(line))
     #expect(replayed.status == .exited(1))
     #expect(replayed.standardOutput.contains("✗ \(kind): "), "\(replayed.standardOutput)")
+  }
+
+  @Test(
+    arguments: [
+      ("specimen-trap tasks=3", "the smallest that fails, 7 steps", "v2:specimen-trap-2-1-none:"),
+      // The first schedule of this seed has pre-emptions, and three tasks.
+      (
+        "specimen-trap tasks=3 strategy=random", "the smallest that fails, 7 steps",
+        "v2:specimen-trap-2-1-none:"
+      ),
+      (
+        "specimen-resuming-deinit tasks=3", "the smallest that fails, 7 steps",
+        "v2:specimen-resuming-deinit-2-1-none:"
+      ),
+      (
+        "specimen-checked-twice tasks=3", "the smallest that fails, 5 steps, 1 cancellation",
+        "v2:specimen-checked-twice-2-1-any:"
+      ),
+    ]
+  )
+  func `what ends the program is made as small as it can be`(
+    _ explored: String,
+    _ heading: String,
+    _ schedule: String
+  ) async throws {
+    let text = try await LabRunTests.run("-c", "explore \(explored)").standardOutput
+    #expect(text.contains(heading), "\(text)")
+    #expect(text.contains("replay \(schedule)"), "\(text)")
+    #expect(text.contains("ended the program that explores"), "\(text)")
+    let found = try await LabRunTests.run("--json", "-c", "explore \(explored)").standardOutput
+    #expect(found.contains("\"schedule\":\"v2:\(explored.prefix { $0 != " " })-3-1-"), "\(found)")
   }
 
   @Test func `the game names a choice that ends the program, and goes on behind it`() async throws {

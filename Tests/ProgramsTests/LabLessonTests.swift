@@ -22,6 +22,10 @@ import Testing
         rows: 40
       )
       try await screen.waitForCurrentLine("limiter·3 virtual>")
+      // In a narrow window a page of a lesson is longer than the window.
+      try await screen.send("set pager off\r")
+      try await screen.waitForText("pager      off")
+      try await screen.waitForCurrentLine("limiter·3 virtual>")
       return screen
     }
   }

@@ -18,9 +18,13 @@ extension Trait where Self == Watched {
   package static var watched: Self { Watched() }
 }
 
-/// The trait that reports each test's beginning and end to the watchdog.
+/// The trait that reports each test's beginning and end to the watchdog, and lets in a few at a time.
 package struct Watched: SuiteTrait, TestTrait, TestScoping {
   package var isRecursive: Bool { true }
+
+  /// With all of them under way at once, whatever a test waits for comes after a turn of each other one, and
+  /// their threads, thousands, cost more than the tests.
+  private static let places = ConcurrencyLimiter(concurrency: max(8, 4 * Processors.allowed))
 
   package func provideScope(
     for test: Test,
@@ -28,7 +32,9 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     let name = Self.name(of: test, testCase)
-    try await Watchdog.ofThisProgram.watch(name) { try await function() }
+    try await Self.places.run {
+      try await Watchdog.ofThisProgram.watch(name) { try await function() }
+    }
   }
 
   /// Where the test stands, its name and its arguments.
@@ -84,8 +90,12 @@ package struct TestsUnderWay: Sendable {
 
 /// A thread that ends the program when no test has begun or ended for a while.
 package final class Watchdog: Sendable {
-  /// Longer than any one test takes on a slow and busy machine.
-  static let ofThisProgram = Watchdog(limit: .seconds(600))
+  /// Unless told otherwise, longer than any one test takes on a slow and busy machine.
+  static let ofThisProgram = Watchdog(
+    limit: .seconds(
+      ProcessInfo.processInfo.environment["WATCHDOG_SECONDS"].flatMap { Double($0) } ?? 600
+    )
+  )
 
   /// Tells the thread sanitizer of its hand-overs.
   private let tests = Lock(TestsUnderWay())
@@ -124,9 +134,12 @@ package final class Watchdog: Sendable {
     // Not `print` and `exit`: a thread that hangs may hold their locks.
     let text = Array((lines.joined(separator: "\n") + "\n").utf8)
     _ = write(STDERR_FILENO, text, text.count)
-    // The last act: a test that waits for a child would end, and with it the program, as if all were well.
-    for child in children { kill(child, SIGKILL) }
-    _exit(1)
+    // The last act, and no test ends from here on: one that waits for a child would, and with it the program,
+    // as if all were well.
+    tests.withLock { _ -> Never in
+      for child in children { kill(child, SIGKILL) }
+      _exit(1)
+    }
   }
 
   /// The processes that this program started and that have not ended.
