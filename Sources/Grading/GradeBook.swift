@@ -97,7 +97,7 @@ extension GradeBook.Question {
   /// - Parameters:
   ///   - name: the figure that checks name.
   ///   - asked: what is asked, for the sentence when no answer comes.
-  ///   - seconds: how long an answer may take.
+  ///   - seconds: how long an answer may take; it takes none if all threads sleep for five seconds.
   ///   - body: asks it.
   /// - Returns: the question; its item fails when no answer comes.
   static func task(
@@ -116,19 +116,21 @@ extension GradeBook.Question {
       }
       // Looks, not a clock: a machine that was stopped meanwhile has not run meanwhile.
       let journal = ScheduleJournal.ofThisProgram
-      var (steps, still) = (0, 0)
-      for _ in 0..<(10 * seconds) where still < 100 {
+      var (steps, still, asleep, looks) = (0, 0, 0, 0)
+      while looks < 10 * seconds, still < 100, asleep < 50 {
+        looks += 1
         _ = isThere.wait(timeout: .now() + .milliseconds(100))
         if let item = answer.withLock({ $0 }) { return item }
         let now = journal?.schedule == nil ? 0 : journal?.steps ?? 0
         still = now == 0 || now != steps ? 0 : still + 1
         steps = now
+        asleep = OtherThreads.areAllAsleep ? asleep + 1 : 0
       }
       let place = journal?.schedule.map { ", in the middle of the schedule \($0)" } ?? ""
       return GradeItem(
         name,
         passed: false,
-        "\(asked): no end within \(still < 100 ? seconds : 10) s\(place). Look for a task that nobody wakes, and for a loop that "
+        "\(asked): no end within \(looks / 10) s\(place). Look for a task that nobody wakes, and for a loop that "
           + "asks again and again instead of waiting"
       )
     }

@@ -47,6 +47,22 @@ extension Grader {
         try require(image == Array("logo".utf8), "the other did not get it")
         _ = await one.result
       },
+      promise("gone", "the only one who asks is cancelled, then two ask") {
+        let network = FakeNetwork()
+        let cache = Cache(fetch: network.fetch)
+        let gone = Task { try await cache.image("logo") }
+        gone.cancel()
+        async let one = cache.image("logo")
+        async let two = cache.image("logo")
+        let images = try await [one, two]
+        try require(images == Array(repeating: Array("logo".utf8), count: 2), "a wrong image")
+        let count = network.count("logo")
+        try require(
+          count <= 2,
+          "it was fetched \(count) times: once for who was cancelled, and once is enough"
+        )
+        _ = await gone.result
+      },
       realImages(type),
     ])
   }
@@ -85,6 +101,19 @@ extension Grader {
         } catch is FakeDatabase.Negative {}
         try require(try await pool.answer(to: 5) == 25, "a wrong answer")
         try require(database.counts.opened == 1, "a connection that was good was given up")
+      },
+      promise("unopened", "the first connection cannot be opened, one connection") {
+        let database = FakeDatabase(unopened: 1)
+        let pool = Pool(limit: 1, open: database.open)
+        async let one = try? pool.answer(to: 2)
+        async let two = try? pool.answer(to: 3)
+        let answers = await [one, two]
+        try require(
+          Set(answers).isSubset(of: [4, 9, nil]) && answers.contains { $0 != nil },
+          "only one was to fail"
+        )
+        try require(try await pool.answer(to: 5) == 25, "a wrong answer")
+        try require(database.counts.mostBusy <= 1, "two connections were in use at once")
       },
       promise("cancellation", "one of two is cancelled, one connection") {
         let database = FakeDatabase()

@@ -2,6 +2,7 @@ internal import Basics
 internal import Experiments
 internal import Exploration
 internal import GradeReport
+internal import Limiters
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
@@ -26,6 +27,7 @@ package enum Grader {
       explored(entry, "safety_three", tasks: 3, limit: 1),
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
+      apart(type),
       limitReached(entry),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
@@ -46,6 +48,7 @@ package enum Grader {
       explored(entry, "cancellation_three", tasks: 3, limit: 1, cancels: true),
       cancelledAtOnce(entry),
       permitBack(type),
+      apart(type),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "waves", HiddenWorkload.waves),
       explored(entry, "inside", tasks: 2, limit: 1, cancels: true, inside: true),
@@ -90,9 +93,10 @@ package enum Grader {
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
-      hidden(entry, "long_line", HiddenWorkload.longLines),
-      hidden(entry, "throwing", HiddenWorkload.throwing),
-      hidden(entry, "waves", HiddenWorkload.waves),
+      apart(type),
+      hidden(entry, "long_line", overtakings: 1, HiddenWorkload.longLines),
+      hidden(entry, "throwing", overtakings: 1, HiddenWorkload.throwing),
+      hidden(entry, "waves", overtakings: 1, HiddenWorkload.waves),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
@@ -304,6 +308,38 @@ package enum Grader {
     }
   }
 
+  /// A limiter knows nothing of another one's permits and line.
+  private static func apart<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
+    // Which step is next is all that matters here; what happens inside a step has questions of its own.
+    promise(
+      "apart",
+      "two limiters of one permit, a task in one and two in the other",
+      preemptions: 0
+    ) {
+      let one = Limiter(limit: 1)
+      let other = Limiter(limit: 1)
+      let inService = Lock(0)
+      let visit: @Sendable () async throws -> Void = {
+        try await other.run {
+          let count = inService.withLock { count in
+            count += 1
+            return count
+          }
+          try require(
+            count == 1,
+            "\(count) tasks are in service at once in a limiter of one permit"
+          )
+          await Task.yield()
+          inService.withLock { $0 -= 1 }
+        }
+      }
+      async let first: Void = one.run { await Task.yield() }
+      async let second: Void = visit()
+      async let third: Void = visit()
+      _ = try await (first, second, third)
+    }
+  }
+
   /// A pool lends the elements 1 to its size, none to two tasks at once.
   private static func elements<Pool: LearnerPool>(_ type: Pool.Type) -> GradeBook.Question {
     .task("elements", "three tasks and three elements", seconds: 10) { _ in
@@ -390,11 +426,13 @@ package enum Grader {
   private static func hidden(
     _ entry: CatalogueEntry,
     _ name: String,
+    overtakings: Int = 0,
     _ draw: @escaping @Sendable (UInt64) -> [HiddenWorkload]
   ) -> GradeBook.Question {
     .task(name, "workloads drawn from a seed") { seed in
       let drawn = draw(seed)
-      for hidden in drawn {
+      for var hidden in drawn {
+        hidden.overtakings = overtakings
         let run = await hidden.run(on: entry)
         guard let fault = hidden.faults(in: run).first else { continue }
         return GradeItem(
@@ -409,7 +447,8 @@ package enum Grader {
         name,
         passed: true,
         "\(drawn[0].title), up to \(drawn.map(\.workload.count).max() ?? 0) tasks, limits "
-          + "\(ListText.all(limits)), seed \(seed): whoever was not cancelled was served, and overtaken at most once"
+          + "\(ListText.all(limits)), seed \(seed): whoever was not cancelled was served, and "
+          + (overtakings == 0 ? "nobody was overtaken" : "overtaken at most once")
       )
     }
   }
@@ -446,7 +485,7 @@ package enum Grader {
         arrivals: .every(1_000),
         seed: seed
       )
-      let crowd = HiddenWorkload(title: "500 tasks", limit: 8, workload: workload)
+      let crowd = HiddenWorkload(title: "500 tasks", limit: 8, workload: workload, overtakings: 1)
       let taken = await run(entry, limit: 8, workload)
       if let fault = crowd.faults(in: taken).first {
         return GradeItem(

@@ -23,6 +23,7 @@ package struct ConnectionBroken: Error, Hashable {
 /// A database that is none: it counts what is done to its connections.
 final class FakeDatabase: Sendable {
   struct Negative: Error {}
+  struct Unopened: Error {}
 
   struct Counts {
     var opened = 0
@@ -36,20 +37,25 @@ final class FakeDatabase: Sendable {
   }
 
   private let state = Mutex(Counts())
+  private let unopened: Int
   private let broken: Int
 
-  /// The connections that are opened first break at their first question, so many of them.
-  init(broken: Int = 0) { self.broken = broken }
+  /// The first so many cannot be opened; of the others the first so many break at their first question.
+  init(unopened: Int = 0, broken: Int = 0) {
+    self.unopened = unopened
+    self.broken = broken
+  }
 
   var counts: Counts { state.withLock { $0 } }
 
-  func open() async -> any LearnerConnection {
+  func open() async throws -> any LearnerConnection {
     let number = state.withLock { state in
       state.opened += 1
       return state.opened
     }
     await Task.yield()
-    return Connection(self, breaks: number <= broken)
+    if number <= unopened { throw Unopened() }
+    return Connection(self, breaks: number <= unopened + broken)
   }
 
   private final class Connection: LearnerConnection {

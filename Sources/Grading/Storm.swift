@@ -22,6 +22,8 @@ internal import Workloads
 private struct Shape: Sendable {
   var racers: Int
   var limit: Int
+  /// How many other tasks keep a permit while the racers race for those that are left.
+  var seated = 0
   /// How many visits each racer makes in a round, one after the other.
   var visits = 1
   /// How many tasks each racer has beside it, all visiting at once.
@@ -40,7 +42,8 @@ private struct Shape: Sendable {
 
   /// Every visit is a task of its own.
   var hasTasks: Bool { crowd > 1 || cancelled }
-  var tasks: Int { racers * crowd }
+  var visitors: Int { racers * crowd }
+  var tasks: Int { visitors + seated }
 }
 
 /// What a storm found.
@@ -69,6 +72,7 @@ struct Storm: Sendable {
     var shapes = [
       Shape(racers: 2, limit: 1, lurks: true, rounds: 30_000, looks: 200),
       Shape(racers: 2, limit: 1, rounds: 10_000),
+      Shape(racers: 2, limit: 33, seated: 32, lurks: true, rounds: 3_000),
       Shape(racers: 2, limit: 1, visits: 2, yields: 1, rounds: 4_000),
       Shape(racers: 3, limit: 2, visits: 2, rounds: 3_000),
       Shape(racers: 4, limit: 3, visits: 3, yields: 2, failing: fails, rounds: 500),
@@ -172,6 +176,8 @@ private final class Gang: Tracer, World {
   private let meeting = Atomic(0)
   private let isMeeting = Atomic(false)
   private let admissions = Atomic(0)
+  /// How many racers are through with their visits of this round.
+  private let through = Atomic(0)
   /// How many racers have found somebody in service and are about to arrive.
   private let come = Atomic(0)
   private let isStopped = Atomic(false)
@@ -218,20 +224,62 @@ private final class Gang: Tracer, World {
       let current = mechanism.withLock { $0 }
       if shape.hasTasks {
         await crowd(racer, current, &random)
+      } else if shape.seated > 0 {
+        await raceBesideSeated(racer, current, round, &random)
       } else {
-        for _ in 0..<shape.visits {
-          marks[racer].bits.store(0, ordering: .relaxed)
-          if shape.lurks, racer != round % shape.racers { comeUpon() }
-          // Who comes a little later meets the others elsewhere.
-          spin(random.next(below: 1 << random.next(below: 9)))
-          await visit(racer, current, &random)
-        }
+        await race(racer, current, round, &random)
       }
       guard await pass(2 * round + 1) else { return }
       if lendsPermits { await meet(racer, current) }
     }
     _ = await pass(2 * shape.rounds)
   }
+
+  /// One racer's visits of a round.
+  private func race(
+    _ racer: Int,
+    _ mechanism: any Mechanism,
+    _ round: Int,
+    _ random: inout SplitMix64
+  ) async {
+    for _ in 0..<shape.visits {
+      marks[racer].bits.store(0, ordering: .relaxed)
+      if shape.lurks, racer != round % shape.racers { comeUpon() }
+      // Who comes a little later meets the others elsewhere.
+      spin(random.next(below: 1 << random.next(below: 9)))
+      await visit(racer, mechanism, &random)
+    }
+  }
+
+  /// The same when all permits but one are taken: what is wrong at a large limit only is not met otherwise,
+  /// because a permit is free.
+  private func raceBesideSeated(
+    _ racer: Int,
+    _ mechanism: any Mechanism,
+    _ round: Int,
+    _ random: inout SplitMix64
+  ) async {
+    await withTaskGroup(of: Void.self) { group in
+      for task in stride(from: shape.visitors + racer, to: shape.tasks, by: shape.racers) {
+        marks[task].bits.store(0, ordering: .relaxed)
+        let visit = Visit(
+          SimulatedTask(number: task + 1, service: Self.untilAllAreThrough),
+          tracer: self,
+          world: self
+        )
+        group.addTask(executorPreference: executor) {
+          await mechanism.carry(visit)
+          self.judge(task)
+        }
+      }
+      await wait(spins: 0) { running.load(ordering: .relaxed) >= shape.seated }
+      await race(racer, mechanism, round, &random)
+      through.add(1, ordering: .relaxed)
+    }
+  }
+
+  /// The service of a task that keeps its permit until the racers are through.
+  private static let untilAllAreThrough = Int64.max
 
   private func visit(_ task: Int, _ mechanism: any Mechanism, _ random: inout SplitMix64) async {
     let simulated = SimulatedTask(
@@ -281,7 +329,7 @@ private final class Gang: Tracer, World {
   /// Waits until somebody is in service, and lets them know.
   private func comeUpon() {
     var patience = 10_000
-    while running.load(ordering: .relaxed) == 0, patience > 0 { patience -= 1 }
+    while running.load(ordering: .relaxed) <= shape.seated, patience > 0 { patience -= 1 }
     come.add(1, ordering: .relaxed)
   }
 
@@ -299,6 +347,7 @@ private final class Gang: Tracer, World {
         isMeeting.store(false, ordering: .relaxed)
         admissions.store(0, ordering: .relaxed)
         come.store(0, ordering: .relaxed)
+        through.store(0, ordering: .relaxed)
         let fresh = entry.make(MechanismSetup(limit: shape.limit).noting(in: faults))
         mechanism.withLock { $0 = fresh }
       } else {
@@ -441,6 +490,10 @@ private final class Gang: Tracer, World {
       meeting.add(1, ordering: .relaxed)
       // All permits are in use together, or one is lost.
       await wait(spins: 0) { meeting.load(ordering: .relaxed) >= shape.limit }
+      return
+    }
+    if nanoseconds == Self.untilAllAreThrough {
+      await wait(spins: 0) { through.load(ordering: .relaxed) >= shape.racers }
       return
     }
     if shape.lurks {

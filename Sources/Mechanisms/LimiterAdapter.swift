@@ -56,10 +56,43 @@ package struct LimiterAdapter<Limiter: NamedLimiter>: RunMechanism {
   package static var profile: MechanismProfile { Limiter.profile }
 
   private let limiter: Limiter
+  private let setup: MechanismSetup
 
-  package init(_ setup: MechanismSetup) { limiter = Limiter.make(setup) }
+  package init(_ setup: MechanismSetup) {
+    limiter = Limiter.make(setup)
+    self.setup = setup
+  }
 
-  package func run(_ body: () async throws -> Void) async throws { try await limiter.run(body) }
+  package func run(_ body: () async throws -> Void) async throws {
+    let receipt = Receipt()
+    var thrown: (any Error)?
+    do {
+      let value = try await limiter.run { () async throws -> Receipt in
+        do { try await body() } catch {
+          thrown = error
+          // Who asks for a cancellation must see it; any other error says whose it is.
+          throw error is CancellationError ? error : Failed(receipt: receipt)
+        }
+        return receipt
+      }
+      if value !== receipt { setup.fault("run returned what another task's body returned") }
+    } catch {
+      if let thrown, !(error is CancellationError && thrown is CancellationError) {
+        guard let failed = error as? Failed else {
+          setup.fault("the body threw \(type(of: thrown)), and run threw \(type(of: error))")
+          throw error
+        }
+        if failed.receipt !== receipt { setup.fault("run threw what another task's body threw") }
+        throw thrown
+      }
+      throw error
+    }
+  }
 
   package var permitsInUse: Int? { (limiter as? any CountingLimiter)?.permitsInUse }
 }
+
+/// What a body returns, or its error carries, so that one can tell whose it is.
+private final class Receipt: Sendable {}
+
+private struct Failed: Error { let receipt: Receipt }

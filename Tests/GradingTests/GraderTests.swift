@@ -1,3 +1,4 @@
+import Basics
 import ExplorableLimiters
 import ExplorableSynchronization
 import Exploration
@@ -78,16 +79,15 @@ import Testing
     #expect(
       basic.passed
         == [
-          "values", "safety", "safety_three", "errors", "permit_back", "limit_reached", "long_line",
-          "throwing",
-          "inside", "storm",
+          "values", "safety", "safety_three", "errors", "permit_back", "apart", "limit_reached",
+          "long_line", "throwing", "inside", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
     #expect(cancelled.failed == nil)
     let design = await grade(Grader.design(Sound.self))
     #expect(design.failed == nil)
-    #expect(design.passed.count == 13)
+    #expect(design.passed.count == 14)
   }
 
   @Test func `no limit at all fails with the schedule that shows it`() async {
@@ -114,6 +114,16 @@ import Testing
     let (_, failed) = await grade(Grader.cancellableLimiter(Uncancellable.self))
     #expect(failed?.name == "cancellation")
     #expect(failed?.sentence.contains("ran-after-cancel") == true)
+  }
+
+  @Test func `a thread that runs is seen, so that nobody who is only slow is called still`() {
+    final class Flag: Sendable { let isUp = Atomic(false) }
+    let flag = Flag()
+    // A thread of its own, because it spins.
+    let spinning = OSThread { while !flag.isUp.load(ordering: .relaxed) {} }
+    #expect(!OtherThreads.areAllAsleep)
+    flag.isUp.store(true, ordering: .relaxed)
+    spinning.detach()
   }
 
   // MARK: Pools

@@ -82,6 +82,42 @@ import Testing
     }
   }
 
+  /// The last who leaves has the fetch cancelled. What ends then may be another's fetch by now.
+  private actor LastOneOut: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var images: [String: [UInt8]] = [:]
+    private var fetches: [String: (task: Task<[UInt8], any Error>, waiting: Int)] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      if let image = images[name] { return image }
+      var shared = fetches[name] ?? (Task { [fetch] in try await fetch(name) }, 0)
+      shared.waiting += 1
+      fetches[name] = shared
+      let task = shared.task
+      do {
+        let image = try await withTaskCancellationHandler {
+          try await task.value
+        } onCancel: {
+          Task { await self.leave(name) }
+        }
+        images[name] = image
+        return image
+      } catch {
+        fetches[name] = nil
+        throw error
+      }
+    }
+
+    private func leave(_ name: String) {
+      fetches[name]?.waiting -= 1
+      guard fetches[name]?.waiting == 0 else { return }
+      fetches[name]?.task.cancel()
+      fetches[name] = nil
+    }
+  }
+
   @Test func `a cache that fetches each image once passes, also on a real server`() async {
     #expect(await failed(Grader.imageCache(Cache.self)) == nil)
   }
@@ -90,6 +126,7 @@ import Testing
     #expect(await failed(Grader.imageCache(ForgetfulCache.self))?.name == "once")
     #expect(await failed(Grader.imageCache(StubbornCache.self))?.name == "failure")
     #expect(await failed(Grader.imageCache(HarshCache.self))?.name == "cancellation")
+    #expect(await failed(Grader.imageCache(LastOneOut.self))?.name == "gone")
   }
 
   // MARK: The pool
@@ -142,6 +179,53 @@ import Testing
     }
   }
 
+  /// Counts a connection before it is opened, and for ever.
+  private actor Miscounting: LearnerConnections {
+    private let limit: Int
+    private let open: @Sendable () async throws -> any LearnerConnection
+    private var idle: [any LearnerConnection] = []
+    private var opened = 0
+    private var line: [Signal] = []
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      self.limit = limit
+      self.open = open
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      while true {
+        let connection = try await take()
+        do {
+          let answer = try await connection.answer(to: question)
+          giveBack(connection)
+          return answer
+        } catch is ConnectionBroken {
+          opened -= 1
+          giveBack(nil)
+        } catch {
+          giveBack(connection)
+          throw error
+        }
+      }
+    }
+
+    private func take() async throws -> any LearnerConnection {
+      while idle.isEmpty, opened == limit {
+        let (condition, signal) = Condition.makeCondition()
+        line.append(signal)
+        try await condition.waitUncancellably()
+      }
+      if let connection = idle.popLast() { return connection }
+      opened += 1
+      return try await open()
+    }
+
+    private func giveBack(_ connection: (any LearnerConnection)?) {
+      if let connection { idle.append(connection) }
+      if !line.isEmpty { line.removeFirst().signal() }
+    }
+  }
+
   @Test func `a pool that replaces a broken connection passes, also on SQLite`() async {
     let item = await failed(Grader.connections(Surviving.self))
     #expect(item == nil, "\(item as Any)")
@@ -150,5 +234,6 @@ import Testing
   @Test func `pools that are wrong in one way fail at what they are wrong in`() async {
     #expect(await failed(Grader.connections(Keeping.self))?.name == "broken")
     #expect(await failed(Grader.connections(Wasteful.self))?.name == "errors")
+    #expect(await failed(Grader.connections(Miscounting.self))?.name == "unopened")
   }
 }

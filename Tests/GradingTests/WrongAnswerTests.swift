@@ -47,6 +47,36 @@ import Testing
     )
   }
 
+  @Test func `that send somebody to the back once are refused where the first goes first`() async {
+    typealias Now = Flawed<SecondFirstNowAndThen>
+    let overtaken = "was overtaken by"
+    await expect(Grader.limiter(Now.self), refusedBy: "long_line", saying: overtaken)
+    await expect(Grader.cancellableLimiter(Now.self), refusedBy: "long_line", saying: overtaken)
+    // Lesson 16 allows one overtaking.
+    #expect(await refusal(Grader.design(Now.self)) == nil)
+  }
+
+  @Test func `in what comes out for a task in a crowd are refused`() async {
+    await expect(
+      Grader.limiter(ReturnsTheLast.self),
+      refusedBy: "long_line",
+      saying: "run returned what another task's body returned"
+    )
+    await expect(
+      Grader.limiter(ThrowsAnother.self),
+      refusedBy: "throwing",
+      saying: "and run threw Crowded"
+    )
+  }
+
+  @Test func `in which one limiter takes from another are refused`() async {
+    await expect(
+      Grader.limiter(OneLineForAll.self),
+      refusedBy: "apart",
+      saying: "a task in one and two in the other: not in every schedule"
+    )
+  }
+
   @Test func `in the number of permits are refused where the corner is reached`() async {
     await expect(
       Grader.design(Flawed<FullLine>.self),
@@ -186,6 +216,7 @@ import Testing
     arguments: [
       (CatalogueEntry(LimiterAdapter<TwoLocks>.self), "waits for ever for a permit, though nobody"),
       (CatalogueEntry(LearnerPoolMechanism<TwoLocksPool>.self), "waits for ever for a permit"),
+      (CatalogueEntry(LimiterAdapter<TwoLocksWhenMany>.self), "34 tasks at limit 33"),
       (CatalogueEntry(LimiterAdapter<LooksThenTakes>.self), "are in service at once: "),
     ]
   )

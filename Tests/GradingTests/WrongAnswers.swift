@@ -106,6 +106,11 @@ enum MiddleFirstWhenVeryLong: Flaw {
   static func next(_ waiting: Int) -> Int { waiting > 100 ? waiting / 2 : 0 }
 }
 
+/// Once in fifty departures the second in line goes first.
+enum SecondFirstNowAndThen: Flaw {
+  static func next(_ waiting: Int) -> Int { waiting % 50 == 49 ? 1 : 0 }
+}
+
 /// Nobody waits behind four hundred.
 enum CrowdIsLetIn: Flaw {
   static func admits(free: Int, waiting: Int) -> Bool { free > 0 || waiting > 400 }
@@ -177,6 +182,97 @@ final class TwoLocks: LearnerLimiter {
   private func giveBack() {
     let next: Signal? = line.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     if let next { next.signal() } else { free.withLock { $0 += 1 } }
+  }
+}
+
+/// The count in one lock and the line in another where there are many permits.
+enum TwoLocksWhenMany: LearnerLimiter {
+  case few(ConcurrencyLimiter)
+  case many(TwoLocks)
+
+  init(limit: Int) {
+    self = limit > 16 ? .many(TwoLocks(limit: limit)) : .few(ConcurrencyLimiter(concurrency: limit))
+  }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    switch self {
+    case .few(let limiter): try await limiter.run(body)
+    case .many(let limiter): try await limiter.run(body)
+    }
+  }
+}
+
+/// Each has permits of its own, and all have one line.
+final class OneLineForAll: LearnerLimiter {
+  private struct State {
+    var free: [ObjectIdentifier: Int] = [:]
+    var line: [Signal] = []
+  }
+
+  private static let state = Mutex(State())
+
+  init(limit: Int) { Self.state.withLock { $0.free[ObjectIdentifier(self)] = limit } }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = Self.state.withLock { state in
+      if state.free[ObjectIdentifier(self), default: 0] > 0 {
+        state.free[ObjectIdentifier(self), default: 0] -= 1
+        return false
+      }
+      state.line.append(signal)
+      return true
+    }
+    if mustWait { try await condition.waitUncancellably() }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    let next: Signal? = Self.state.withLock { state in
+      if state.line.isEmpty {
+        state.free[ObjectIdentifier(self), default: 0] += 1
+        return nil
+      }
+      return state.line.removeFirst()
+    }
+    next?.signal()
+  }
+}
+
+/// In a crowd, a task gets what came out for the one before it.
+final class ReturnsTheLast: LearnerLimiter, @unchecked Sendable {
+  private let limiter: ConcurrencyLimiter
+  private let lock = Mutex(())
+  // Safe: read and written under the lock only.
+  private var last: Any?
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let value = try await limiter.run(body)
+    let before = lock.withLock { _ in
+      defer { last = value }
+      return last
+    }
+    return limiter.statistics.waiting > 3 ? before as? Value ?? value : value
+  }
+}
+
+/// In a crowd, whatever a body throws comes out as another error.
+final class ThrowsAnother: LearnerLimiter {
+  struct Crowded: Error {}
+
+  private let limiter: ConcurrencyLimiter
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await limiter.run(body)
+    } catch {
+      throw limiter.statistics.waiting > 3 ? Crowded() : error
+    }
   }
 }
 

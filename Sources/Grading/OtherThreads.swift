@@ -1,0 +1,20 @@
+internal import Basics
+internal import Foundation
+
+/// What the threads of this program do, apart from the one that asks.
+enum OtherThreads {
+  /// Whether each of them sleeps, as the kernel sees it.
+  ///
+  /// One that could run and has no processor does not sleep, so a machine that is busy with something else does not
+  /// make a program look still.
+  static var areAllAsleep: Bool {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    let awake = threads.count { thread in
+      // The name stands in parentheses and may hold anything; the state is the letter behind it.
+      let state = KernelFile.line("/proc/self/task/\(thread)/stat")?.split(separator: ")").last
+      return state?.drop { $0 == " " }.first != "S"
+    }
+    // Who asks is awake.
+    return !threads.isEmpty && awake <= 1
+  }
+}
