@@ -63,7 +63,8 @@ package final class WallRun: LiveRun {
       MechanismSetup(limit: experiment.limit, executor: lanes)
     )
     let start = MachineClock.monotonic()
-    recorder = TraceRecorder(source: WallTraceSource(start: start))
+    let clock = WallTraceSource(start: start)
+    recorder = TraceRecorder(source: lanes == nil ? clock : LanesTraceSource(clock: clock))
     steering = Steering(mechanism, limit: experiment.limit, recorder)
     world = WallWorld(start: start)
     site = RealSite(

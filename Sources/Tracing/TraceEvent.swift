@@ -116,18 +116,30 @@ package struct TraceEvent: Hashable, Sendable {
   package var worker: WorkerID?
   /// The task whose step made this one runnable, where known.
   package var cause: TaskID?
+  /// How the step came to its worker, where that is worth telling.
+  package var route: Route?
+
+  /// How a step came to the worker of the work-stealing executor that took it.
+  package enum Route: UInt8, Hashable, Sendable {
+    /// Made ready by the step before it, and taken next.
+    case slot
+    /// Taken from another worker.
+    case stolen
+  }
 
   package init(
     time: Int64,
     task: TaskID,
     kind: Kind,
     worker: WorkerID? = nil,
-    cause: TaskID? = nil
+    cause: TaskID? = nil,
+    route: Route? = nil
   ) {
     self.time = time
     self.task = task
     self.kind = kind
     self.worker = worker
     self.cause = cause
+    self.route = route
   }
 }

@@ -181,6 +181,8 @@ private struct StoredEvent {
   /// -1 where unknown.
   var cause: Int32
   var kind: TraceEvent.Kind
+  /// A route's raw value; a number that is none where there is no route to tell.
+  var route: UInt8
 
   @inline(__always)
   init(_ stamp: TraceStamp, _ kind: TraceEvent.Kind, _ task: TaskID) {
@@ -189,6 +191,7 @@ private struct StoredEvent {
     self.task = task.number
     self.cause = stamp.cause?.number ?? -1
     self.kind = kind
+    self.route = stamp.route?.rawValue ?? .max
   }
 
   func event(workers: inout [UInt64: WorkerID]) -> TraceEvent {
@@ -208,7 +211,8 @@ private struct StoredEvent {
       task: TaskID(Int(task)),
       kind: kind,
       worker: name,
-      cause: cause < 0 || task == 0 ? nil : TaskID(Int(cause))
+      cause: cause < 0 || task == 0 ? nil : TaskID(Int(cause)),
+      route: TraceEvent.Route(rawValue: route)
     )
   }
 }

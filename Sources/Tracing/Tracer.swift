@@ -35,11 +35,18 @@ package struct TraceStamp: Sendable {
   package var worker: UInt64
   /// The task whose step made the current one runnable, where known.
   package var cause: TaskID?
+  package var route: TraceEvent.Route?
 
-  package init(time: Int64, worker: UInt64, cause: TaskID? = nil) {
+  package init(
+    time: Int64,
+    worker: UInt64,
+    cause: TaskID? = nil,
+    route: TraceEvent.Route? = nil
+  ) {
     self.time = time
     self.worker = worker
     self.cause = cause
+    self.route = route
   }
 }
 

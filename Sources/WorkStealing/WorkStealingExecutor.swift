@@ -153,11 +153,19 @@ public final class WorkStealingExecutor: TaskExecutor {
     }
   }
 
+  /// How the job that the calling thread runs came there; nil on a thread that is no worker.
+  package static var routeOfCurrentJob: JobRoute? {
+    // The thread keeps its worker alive as long as it runs.
+    pthread_getspecific(key).map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue().route }
+  }
+
   private func isOwn(_ worker: Worker) -> Bool {
     worker.number < crew.workers.count && crew.workers[worker.number] === worker
   }
 
   private func enqueueFromOutside(_ job: UnownedJob, _ band: Bands.Band) {
+    // Seen here, it is not new any more when a worker wakes it.
+    _ = isNew(job)
     if !crew.inject(job.address, band) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 

@@ -12,7 +12,7 @@ typealias Parker = ThreadParker
 ///
 /// What it runs is an address to it. A thread calls `next` and runs what it gets, over and over.
 ///
-/// Safe to share: `turns`, `random`, `isQuiet` and `marks` are touched by the worker's own thread only.
+/// Safe to share: `turns`, `random`, `isQuiet`, `marks` and `route` are touched by the worker's own thread only.
 final class Worker: @unchecked Sendable {
   let number: Int
   let queue = RunQueue()
@@ -27,6 +27,8 @@ final class Worker: @unchecked Sendable {
   private var isQuiet = false
   /// What each worker had run when this one began its watch.
   private var marks: [Int] = []
+  /// How the job that runs now came here.
+  private(set) var route = JobRoute.queue
 
   // Written by the owner, read by anybody: how often it ran a job, stole, slept, and was woken.
   private let ran = Atomic<Int>(0)
@@ -91,6 +93,7 @@ final class Worker: @unchecked Sendable {
   @inline(__always)
   private func own(_ crew: Crew) -> UInt? {
     if turns.looksOutside(), let job = crew.injection.takeOnLook() {
+      route = .outside
       speakUp(crew)
       return job
     }
@@ -99,6 +102,7 @@ final class Worker: @unchecked Sendable {
     case .slot:
       let job = slot.exchange(0, ordering: .acquiringAndReleasing)
       guard job != 0 else { break }
+      route = .slot
       speakUp(crew)
       return job
     case .slotToBack:
@@ -107,6 +111,7 @@ final class Worker: @unchecked Sendable {
     case .queue: break
     }
     isQuiet = false
+    route = .queue
     return queue.pop()
   }
 
@@ -144,6 +149,7 @@ final class Worker: @unchecked Sendable {
   private func look(_ crew: Crew) -> UInt? {
     if let (job, others) = crew.injection.takeShare(of: crew.workers.count) {
       for other in others { queue.push(other) }
+      route = .outside
       return job
     }
     // From a random place, so that thieves do not all come to the same queue.
@@ -151,6 +157,7 @@ final class Worker: @unchecked Sendable {
     for _ in crew.workers {
       if index != number, let job = crew.workers[index].queue.steal(into: queue) {
         add(1, to: stole)
+        route = .stolen
         return job
       }
       index = index + 1 == crew.workers.count ? 0 : index + 1
@@ -180,6 +187,7 @@ final class Worker: @unchecked Sendable {
       let job = worker.slot.exchange(0, ordering: .acquiringAndReleasing)
       if job != 0 {
         add(1, to: stole)
+        route = .stolen
         return job
       }
     }

@@ -38,6 +38,26 @@ import Workloads
     }
   }
 
+  @Test func `says which steps came from the slot, and without another worker none is stolen`()
+    async throws
+  {
+    let entry = try #require(Catalogue.entry("limiter"))
+    let workload = Workload(count: 24, service: .fixed(200_000), kind: .suspend, seed: 1)
+    let experiment = Experiment(
+      mechanism: entry,
+      limit: 1,
+      workload: workload,
+      executor: .lanes(workers: 1)
+    )
+    let wall = WallRun(experiment)
+    wall.submit(workload)
+    let run = await wall.finish()
+    // Who departs wakes the first in line, which therefore is next.
+    #expect(run.events.count { $0.kind == .admitted && $0.route == .slot } >= 12)
+    #expect(run.events.allSatisfy { $0.route != .stolen })
+    #expect(run.lanes?.steals == 0)
+  }
+
   @Test func `is refused where a mechanism has its own threads, and in virtual time`() throws {
     let owner = try #require(Catalogue.mechanisms.first { $0.profile.clock == .real })
     #expect(throws: ExperimentError.self) { try Self.experiment(owner).check() }
