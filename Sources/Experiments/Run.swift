@@ -80,15 +80,45 @@ package struct Run: Sendable {
 }
 
 extension Run {
-  /// How long a task that has finished could have gone on in service, but had no worker; nil where it never
-  /// lacked one, or where nobody can tell.
+  /// Who was in which state from when to when.
   ///
-  /// In virtual time work takes what was planned, and nothing but a worker can be missing.
+  /// - Complexity: O(n) for n events.
+  package var timeline: Timeline {
+    Timeline(events: events, facts: facts, ready: readyWithoutWorker)
+  }
+
+  /// How long a task could have gone on in service, but had no worker; nil where it never lacked one, or
+  /// where nobody can tell.
   package func readyWithoutWorker(_ life: TaskLife) -> Int64? {
-    guard clock == .virtual, life.end == .finished, let service = life.service,
-      plan.indices.contains(Int(life.task.number) - 1)
-    else { return nil }
-    let late = service - plan[Int(life.task.number) - 1].service
-    return late > 0 ? late : nil
+    readyWithoutWorker[life.task].map { $0.reduce(0) { $0 + $1.upperBound - $1.lowerBound } }
+  }
+
+  /// When tasks in service could have gone on, but had no worker.
+  ///
+  /// In virtual time work takes what was planned, and nothing but a worker can be missing: what comes later
+  /// than planned was ready from then on.
+  private var readyWithoutWorker: [TaskID: [Range<Int64>]] {
+    guard clock == .virtual, workers != nil else { return [:] }
+    var due: [TaskID: (time: Int64, parts: ArraySlice<Int64>)] = [:]
+    var ready: [TaskID: [Range<Int64>]] = [:]
+    for event in events where event.task > .run {
+      let place = Int(event.task.number) - 1
+      guard plan.indices.contains(place), [.suspend, .download].contains(plan[place].kind)
+      else { continue }
+      switch event.kind {
+      case .admitted:
+        let task = plan[place]
+        let parts = task.kind == .download ? task.parts[...] : [task.service]
+        due[event.task] = (event.time + (parts.first ?? 0), parts.dropFirst())
+      case .progress, .finished:
+        guard let (time, parts) = due[event.task] else { continue }
+        if event.time > time { ready[event.task, default: []].append(time..<event.time) }
+        due[event.task] = parts.first.map { (event.time + $0, parts.dropFirst()) }
+      // Who is made to wait in service, or is told to stop, goes by another plan.
+      case .suspended, .resumed, .failed, .cancelled: due[event.task] = nil
+      case .arrived, .blocked, .answered, .holds, .rejected, .limit: continue
+      }
+    }
+    return ready
   }
 }

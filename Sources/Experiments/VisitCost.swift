@@ -11,6 +11,11 @@ internal import WorkStealing
 // takes says nothing by itself: on an executor that runs one task to its end before the next begins, nobody
 // ever waits. Therefore it comes with the share of visits that waited, and with how far all were when the
 // first task was done.
+//
+// With an empty body the limiter decides. One that hands its permits over has every visit wait once two have
+// met: who departs hands the permit to a task that must first be given a thread, comes back and waits itself.
+// Blasgen, Gray, Mitoma, Price: The convoy phenomenon (1979). One that frees its permits lets the task that
+// is running take them again.
 
 /// Tasks that visit one limiter over and over, on the wall clock.
 package struct VisitCost: Sendable {
@@ -24,9 +29,25 @@ package struct VisitCost: Sendable {
     case unfair
   }
 
+  /// What becomes of the permit of a task that departs while others wait.
+  package enum Departure: String, CaseIterable, Sendable {
+    /// The first in line has it: `ConcurrencyLimiter`.
+    case handoff
+    /// Anybody may take it, the first in line being woken: the specimen that barges.
+    case barging
+  }
+
+  /// What a task does with its permit.
+  package enum Body: String, CaseIterable, Sendable {
+    case yield
+    case empty
+  }
+
   /// What was seen.
   package struct Outcome: Sendable {
     package var executor: Executor
+    package var departure: Departure
+    package var body: Body
     package var tasks: Int
     package var limit: Int
     package var visits: Int
@@ -39,10 +60,13 @@ package struct VisitCost: Sendable {
   }
 
   package var executor = Executor.global
+  package var departure = Departure.handoff
+  package var body = Body.yield
   package var tasks = 64
   package var limit = 4
-  /// How many visits each task makes.
-  package var visitsEach = 500
+  /// How many visits each task makes: those that take next to no time must be many, or a task is done before
+  /// another thread has woken.
+  package var visitsEach: Int { body == .yield ? 500 : 20_000 }
 
   package init() {}
 
@@ -62,6 +86,8 @@ package struct VisitCost: Sendable {
     let visits = tasks * visitsEach
     return Outcome(
       executor: executor,
+      departure: departure,
+      body: body,
       tasks: tasks,
       limit: limit,
       visits: visits,
@@ -81,7 +107,14 @@ package struct VisitCost: Sendable {
   }
 
   private func visit(on executor: any TaskExecutor) async -> Seen {
-    let limiter = ConcurrencyLimiter(concurrency: limit)
+    switch departure {
+    case .handoff: await visit(ConcurrencyLimiter(concurrency: limit), on: executor)
+    case .barging: await visit(BargingLimiter(limit: limit), on: executor)
+    }
+  }
+
+  private func visit(_ limiter: some VisitedLimiter, on executor: any TaskExecutor) async -> Seen {
+    let yields = body == .yield
     let begun = Begun()
     let start = StartLine(tasks: tasks)
     let each = visitsEach
@@ -89,13 +122,12 @@ package struct VisitCost: Sendable {
       for _ in 0..<tasks {
         group.addTask(executorPreference: executor) {
           var waited = 0
+          // The threads are awake when it begins.
+          for _ in 0..<100 { await Task.yield() }
           await start.wait()
           for _ in 0..<each {
             begun.visits.add(1, ordering: .relaxed)
-            if await limiter.runIfFree({ await Task.yield() }) == nil {
-              waited += 1
-              await limiter.runUncancellably { await Task.yield() }
-            }
+            if await limiter.visit(yielding: yields) { waited += 1 }
           }
           return (waited, begun.visits.load(ordering: .relaxed))
         }
@@ -143,4 +175,30 @@ private final class StartLine: Sendable {
       for task in complete { task.resume() }
     }
   }
+}
+
+private protocol VisitedLimiter: Sendable {
+  /// Visits once; whether it had to wait for a permit.
+  func visit(yielding: Bool) async -> Bool
+}
+
+extension ConcurrencyLimiter: VisitedLimiter {
+  fileprivate func visit(yielding: Bool) async -> Bool {
+    if await runIfFree({ await serve(yielding) }) != nil { return false }
+    await runUncancellably { await serve(yielding) }
+    return true
+  }
+}
+
+extension BargingLimiter: VisitedLimiter {
+  fileprivate func visit(yielding: Bool) async -> Bool {
+    if await runIfFree({ await serve(yielding) }) != nil { return false }
+    // Nobody cancels it.
+    try? await run { await serve(yielding) }
+    return true
+  }
+}
+
+private func serve(_ yielding: Bool) async {
+  if yielding { await Task.yield() }
 }

@@ -33,7 +33,7 @@ package enum ChromeTrace {
 
     init(_ run: Run) {
       self.run = run
-      timeline = Timeline(events: run.events, facts: run.facts)
+      timeline = run.timeline
     }
 
     func text() -> String {
@@ -151,6 +151,7 @@ package enum ChromeTrace {
       case .blocked: "waiting, thread blocked"
       case .running: "running"
       case .suspended: "suspended"
+      case .ready: "ready, no worker"
       }
     }
 

@@ -19,7 +19,7 @@ package struct Gantt {
   private init(_ run: Run, _ format: TextFormat) {
     self.run = run
     self.format = format
-    timeline = Timeline(events: run.events, facts: run.facts)
+    timeline = run.timeline
     let isNarrow = format.width < 50
     let label = TaskID(1).label(amongst: timeline.tasks.count).count
     margin = isNarrow ? max(4, label) + 1 : max(8, label + 3)
@@ -49,7 +49,13 @@ package struct Gantt {
       NumberText.count(lanes.steals, "steal"),
       "\(NumberText.count(lanes.sleeps, "sleep")), woken \(NumberText.count(lanes.wakes, "time"))",
     ]
-    return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+    let routes = Set(run.events.compactMap(\.route)).sorted { $0.rawValue < $1.rawValue }
+    let marks = routes.map { route in
+      "\(Style.Role(route).glyph(format.glyphs)) \(route == .slot ? "from the slot" : "stolen")"
+    }
+    return
+      (Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+      + Columns.flow(marks, separator: "  ", width: format.width))
       .map { $0 + "\n" }.joined()
   }
 
@@ -132,6 +138,7 @@ package struct Gantt {
       (start: span.start, end: span.end, role: Style.Role(span.phase))
     }
     let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in
+      if let route = mark.route, mark.kind != .failed { return (mark.time, Style.Role(route)) }
       // Where work holds its worker the spans show it, and only ends are marked.
       if !onlySteps, !mark.kind.isEnd { return nil }
       return (mark.time, Style.Role(mark.kind))
@@ -210,9 +217,12 @@ package struct Gantt {
   private var legendLines: [String] {
     let roles: [(Style.Role, String)] = [
       (.waiting, "waiting"), (.blocked, "thread blocked"), (.running, "running"),
-      (.suspended, "suspended"), (.finished, "finished"), (.failed, "failed"),
-      (.cancelled, "cancelled"),
-    ]
+      (.suspended, "suspended"), (.ready, "ready, no worker"), (.finished, "finished"),
+      (.failed, "failed"), (.cancelled, "cancelled"),
+    ].filter { role, _ in
+      // It takes a virtual run with few workers, so it is explained where it is drawn.
+      role != .ready || timeline.tasks.contains { $0.spans.contains { $0.phase == .ready } }
+    }
     let pieces = roles.map { "\($0.0.glyph(format.glyphs)) \($0.1)" }
     return Columns.flow(pieces, separator: "  ", width: format.width)
   }

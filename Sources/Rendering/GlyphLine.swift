@@ -94,6 +94,9 @@ extension Style.Role {
     case .running: glyphs.running
     case .blocked: glyphs.blocked
     case .suspended: glyphs.suspended
+    case .ready: glyphs.ready
+    case .stolen: glyphs.stolen
+    case .slot: glyphs.slot
     case .cancelled: glyphs.cancelled
     case .failed: glyphs.failed
     case .finished: glyphs.finished
@@ -104,12 +107,15 @@ extension Style.Role {
   /// Which of two marks in one cell is the more telling.
   fileprivate var weight: Int {
     switch self {
-    case .failed: 7
-    case .cancelled: 6
-    case .finished: 5
-    case .running: 4
-    case .blocked: 3
-    case .suspended: 2
+    case .failed: 10
+    case .cancelled: 9
+    case .stolen: 8
+    case .slot: 7
+    case .finished: 6
+    case .running: 5
+    case .blocked: 4
+    case .suspended: 3
+    case .ready: 2
     case .waiting: 1
     case .ordinary, .heading, .faint, .good, .bad: 0
     }
@@ -122,6 +128,7 @@ extension Style.Role {
     case .blocked: self = .blocked
     case .running: self = .running
     case .suspended: self = .suspended
+    case .ready: self = .ready
     }
   }
 
@@ -131,6 +138,14 @@ extension Style.Role {
     case .finished: self = .finished
     case .failed: self = .failed
     case .cancelledWhileWaiting, .cancelledWhileRunning, .rejected: self = .cancelled
+    }
+  }
+
+  /// The role of a step that came to its worker in a way worth telling.
+  init(_ route: TraceEvent.Route) {
+    switch route {
+    case .stolen: self = .stolen
+    case .slot: self = .slot
     }
   }
 

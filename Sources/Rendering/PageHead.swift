@@ -1,7 +1,7 @@
 internal import Basics
 
 /// What all pages for the browser begin with: nothing may come from a network, and no file but this one.
-enum PageHead {
+package enum PageHead {
   /// From the document's first line to its body.
   ///
   /// - Parameters:
@@ -9,7 +9,7 @@ enum PageHead {
   ///   - styles: sheets, after the colours that all pages share.
   ///   - hasScripts: whether scripts of the page's own may run.
   /// - Returns: all that comes before the body.
-  static func html(title: String, styles: String, hasScripts: Bool) -> String {
+  package static func html(title: String, styles: String, hasScripts: Bool) -> String {
     let scripts = hasScripts ? "script-src 'unsafe-inline'; " : ""
     return """
       <!doctype html>

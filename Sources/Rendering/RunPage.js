@@ -124,7 +124,7 @@
       if (stop < from || start > to) continue;
       const a = Math.max(left, x(start)), b = Math.min(size().width - right, x(stop));
       const width = Math.max(0.75, b - a);
-      const share = [0.16, 0.7, 0.7, 0.4][phase];
+      const share = [0.16, 0.7, 0.7, 0.4, 0.7][phase];
       const tall = Math.max(1, rowHeight * share);
       if (phase === 3) {
         pen.strokeStyle = colour.suspended;
@@ -132,6 +132,10 @@
         pen.setLineDash([4, 2]);
         pen.strokeRect(a + 0.5, middle - tall / 2, Math.max(0, width - 1), tall);
         pen.setLineDash([]);
+      } else if (phase === 4) {
+        pen.strokeStyle = colour.running;
+        pen.lineWidth = 1;
+        pen.strokeRect(a + 0.5, middle - tall / 2, Math.max(0, width - 1), tall);
       } else {
         pen.fillStyle = [colour.waiting, blocked, colour.running][phase];
         pen.fillRect(a, middle - tall / 2, width, tall);

@@ -16,7 +16,7 @@ package enum RunPage {
 
   /// The whole file.
   package static func html(_ run: Run, _ summary: RunSummary) -> String {
-    let timeline = Timeline(events: run.events, facts: run.facts)
+    let timeline = run.timeline
     let title =
       "\(NumberText.count(timeline.tasks.count, "task")) through \(run.mechanism), \(run.limitText)"
     let clock =
@@ -166,6 +166,7 @@ package enum RunPage {
     case .blocked: 1
     case .running: 2
     case .suspended: 3
+    case .ready: 4
     }
   }
 
@@ -202,6 +203,11 @@ package enum RunPage {
           + #"stroke-dasharray="4 2"/>"#,
         "suspended",
         phases.contains(.suspended)
+      ),
+      item(
+        wide + #"<rect x="1" y="1.5" width="22" height="11" fill="none" stroke="var(--running)"/>"#,
+        "ready, no worker",
+        phases.contains(.ready)
       ),
       item(
         small + #"<path d="M5 1v12" stroke="var(--ink)" stroke-width="1.5"/>"#,

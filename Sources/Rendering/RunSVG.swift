@@ -18,7 +18,7 @@ package enum RunSVG {
   ///
   /// - Complexity: O(n log n) for n events.
   package static func text(_ run: Run, _ summary: RunSummary) -> String {
-    let timeline = Timeline(events: run.events, facts: run.facts)
+    let timeline = run.timeline
     var picture = Picture(run, summary, timeline)
     picture.drawAxis()
     picture.drawRows()
@@ -135,6 +135,9 @@ package enum RunSVG {
       }
     }
 
+    /// The colour of what runs, and little of it.
+    private static let ready = #"running" fill-opacity=".25"#
+
     private mutating func drawSpan(_ span: Timeline.Span, y: Double) {
       let start = x(span.start)
       // What took no time is still to be seen.
@@ -145,6 +148,7 @@ package enum RunSVG {
         case .blocked: ("blocked", 0.7)
         case .running: ("running", 0.7)
         case .suspended: ("suspended", 0.4)
+        case .ready: (Self.ready, 0.7)
         }
       let height = max(1, rowHeight * share)
       line(
@@ -205,10 +209,13 @@ package enum RunSVG {
 
     mutating func drawLegend() {
       let y = rowsBottom + countsHeight * 2 + 58
-      let items = [
+      var items = [
         ("waiting", "waiting"), ("blocked", "waiting, thread blocked"), ("running", "running"),
         ("suspended", "suspended"),
       ]
+      if timeline.tasks.contains(where: { $0.spans.contains { $0.phase == .ready } }) {
+        items.append((Self.ready, "ready, no worker"))
+      }
       var x = left
       for (kind, text) in items {
         let height = kind == "waiting" ? 3.0 : kind == "suspended" ? 7 : 11

@@ -32,6 +32,9 @@ package struct GlyphSet: Hashable, Sendable {
   package var blocked: Character
   package var suspended: Character
   package var cancelled: Character
+  package var ready: Character
+  package var stolen: Character
+  package var slot: Character
   package var failed: Character
   package var finished: Character
   /// The levels of a bar over time, lowest first.
@@ -52,6 +55,9 @@ package struct GlyphSet: Hashable, Sendable {
     blocked: "▒",
     suspended: "~",
     cancelled: "x",
+    ready: "░",
+    stolen: "<",
+    slot: "^",
     failed: "!",
     finished: "|",
     levels: Array("▁▂▃▄▅▆▇█"),
@@ -70,6 +76,9 @@ package struct GlyphSet: Hashable, Sendable {
     blocked: "=",
     suspended: "~",
     cancelled: "x",
+    ready: ":",
+    stolen: "<",
+    slot: "^",
     failed: "!",
     finished: "|",
     levels: Array(".:-=+*#@"),
@@ -96,6 +105,9 @@ package enum Style: Hashable, Sendable {
     case running
     case blocked
     case suspended
+    case ready
+    case stolen
+    case slot
     case cancelled
     case failed
     case finished
@@ -120,6 +132,8 @@ extension Style.Role {
     case .running, .good: "32"
     case .blocked: "33"
     case .suspended: "36"
+    case .ready, .slot: "34"
+    case .stolen: "33"
     case .cancelled: "35"
     case .failed, .bad: "1;31"
     case .finished, .heading: "1"

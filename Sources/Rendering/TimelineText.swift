@@ -8,7 +8,7 @@ package enum TimelineText {
 
   /// A sentence for each task.
   package static func describeTasks(_ run: Run) -> String {
-    let lanes = Timeline(events: run.events, facts: run.facts).tasks
+    let lanes = run.timeline.tasks
     let lines = lanes.prefix(most).map { lane in
       let name = run.label(of: lane.life.task)
       guard lane.life.arrived != nil else { return "\(name) never arrived." }
@@ -24,7 +24,7 @@ package enum TimelineText {
 
   /// A sentence for each worker.
   package static func describeWorkers(_ run: Run) -> String {
-    let lanes = Timeline(events: run.events, facts: run.facts).workers
+    let lanes = run.timeline.workers
     let noun = run.carrier
     let lines = lanes.prefix(most).map { lane in
       let name = "\(noun) w\(lane.worker.number)"
@@ -45,7 +45,7 @@ package enum TimelineText {
 
   /// An object for each span of a task's life.
   package static func jsonTasks(_ run: Run) -> String {
-    Timeline(events: run.events, facts: run.facts).tasks.map { lane in
+    run.timeline.tasks.map { lane in
       lane.spans.map { span in
         json("task", run.label(of: lane.life.task), span.phase, span.start, span.end, [])
       }.joined()
@@ -54,7 +54,7 @@ package enum TimelineText {
 
   /// An object for each span in which a worker was held.
   package static func jsonWorkers(_ run: Run) -> String {
-    Timeline(events: run.events, facts: run.facts).workers.map { lane in
+    run.timeline.workers.map { lane in
       lane.spans.map { span in
         json(
           "worker",
@@ -90,6 +90,7 @@ package enum TimelineText {
     case .blocked: "waited with its thread blocked"
     case .running: "ran"
     case .suspended: "was suspended"
+    case .ready: "was ready, but had no worker,"
     }
   }
 

@@ -54,9 +54,9 @@ struct HelpTopic: Sendable {
       summary: "what the timeline is drawn with",
       text: """
         waiting ·   waiting with a blocked thread ▒   running █   suspended ~ \
-        finished |   failed !   cancelled x
+        ready, but without a worker ░   finished |   failed !   cancelled x
 
-        With --ascii: waiting .   blocked =   running #. A cell that stands for several things \
+        With --ascii: waiting .   blocked =   running #   ready :. A cell that stands for several things \
         shows the most telling one: an end before anything else.
         """
     ),

@@ -48,13 +48,23 @@ package final class BargingLimiter: Sendable {
     return try await body()
   }
 
+  /// Runs `body` if a permit is free on arrival; returns nil without having run it if none is.
+  package func runIfFree<Value>(_ body: () async throws -> Value) async rethrows -> Value? {
+    guard state.withLock({ takePermit(&$0) }) else { return nil }
+    defer { depart() }
+    return try await body()
+  }
+
+  private func takePermit(_ state: inout State) -> Bool {
+    guard state.inUse < limit else { return false }
+    state.inUse += 1
+    return true
+  }
+
   /// Takes a permit and returns nil, or joins the line.
   private func arrive() -> (Condition, Signal)? {
     state.withLock { state in
-      if state.inUse < limit {
-        state.inUse += 1
-        return nil
-      }
+      if takePermit(&state) { return nil }
       let (condition, signal) = Condition.makeCondition()
       state.line.append(signal)
       return (condition, signal)

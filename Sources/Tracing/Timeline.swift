@@ -14,6 +14,8 @@ package struct Timeline: Sendable {
     case running
     /// In service, neither working nor holding a worker.
     case suspended
+    /// In service, and could go on, but has no worker.
+    case ready
   }
 
   package struct Span: Hashable, Sendable {
@@ -42,6 +44,7 @@ package struct Timeline: Sendable {
     package var time: Int64
     package var task: TaskID
     package var kind: TraceEvent.Kind
+    package var route: TraceEvent.Route?
   }
 
   package struct WorkerLane: Hashable, Sendable {
@@ -63,12 +66,18 @@ package struct Timeline: Sendable {
   /// The time of the last event.
   package private(set) var end: Int64 = 0
 
+  /// `ready` says when tasks in service lacked a worker, which no event does: for each task, in the order of
+  /// time.
+  ///
   /// - Complexity: O(n) for n events.
-  package init(events: [TraceEvent], facts: RunFacts) {
+  package init(events: [TraceEvent], facts: RunFacts, ready: [TaskID: [Range<Int64>]] = [:]) {
     let lives = TaskLife.all(in: events, tasks: facts.tasks)
     end = max(0, events.last?.time ?? 0)
     limit = StepFunction(limit: facts.limit, in: events)
-    tasks = Self.taskLanes(events, lives, until: end)
+    tasks = Self.taskLanes(events, lives, until: end).map { lane in
+      guard let lacks = ready[lane.life.task] else { return lane }
+      return TaskLane(life: lane.life, spans: Self.split(lane.spans, at: lacks)[...])
+    }
     readCounts(events, facts, tasks: lives.count)
     readWorkers(events, facts, tasks: lives.count)
   }
@@ -135,6 +144,26 @@ package struct Timeline: Sendable {
     }
   }
 
+  /// Cuts what is in service where no worker was there.
+  private static func split(_ spans: ArraySlice<Span>, at lacks: [Range<Int64>]) -> [Span] {
+    spans.flatMap { span -> [Span] in
+      guard span.phase == .running else { return [span] }
+      var parts: [Span] = []
+      var start = span.start
+      for lack in lacks where lack.lowerBound >= start && lack.upperBound <= span.end {
+        if lack.lowerBound > start {
+          parts.append(Span(start: start, end: lack.lowerBound, phase: .running))
+        }
+        parts.append(Span(start: lack.lowerBound, end: lack.upperBound, phase: .ready))
+        start = lack.upperBound
+      }
+      if start < span.end || parts.isEmpty {
+        parts.append(Span(start: start, end: span.end, phase: .running))
+      }
+      return parts
+    }
+  }
+
   // MARK: Counts
 
   private mutating func readCounts(_ events: [TraceEvent], _ facts: RunFacts, tasks: Int) {
@@ -188,7 +217,9 @@ package struct Timeline: Sendable {
       while workers.count <= lane {
         workers.append(WorkerLane(worker: WorkerID(workers.count + 1)))
       }
-      workers[lane].marks.append(Mark(time: event.time, task: event.task, kind: event.kind))
+      workers[lane].marks.append(
+        Mark(time: event.time, task: event.task, kind: event.kind, route: event.route)
+      )
       let phase: Phase?
       switch event.kind {
       case .blocked: phase = .blocked

@@ -36,6 +36,26 @@ import Tracing
     }
   }
 
+  @Test func `a run says when a task in service could have gone on, but had no worker`()
+    async throws
+  {
+    var scene = PriorityInversion()
+    scene.medium = 2
+    let run = await scene.run()
+    let low = try #require(run.timeline.tasks.first)
+    let millisecond: Int64 = 1_000_000
+    // Its file is read in parts of 10 ms. The first part is there at 10 ms; the two medium tasks have the
+    // worker from 5 ms to 25 ms. From then on nobody is in its way.
+    #expect(
+      low.spans.map { [$0.start / millisecond, $0.end / millisecond] }
+        == [[0, 10], [10, 25], [25, 75]]
+    )
+    #expect(low.spans.map(\.phase) == [.running, .ready, .running])
+    #expect(run.readyWithoutWorker(low.life) == 15 * millisecond)
+    // Nobody else is ever cut.
+    #expect(run.timeline.tasks.dropFirst().allSatisfy { !$0.spans.contains { $0.phase == .ready } })
+  }
+
   @Test func `an open loop sees a stall in each request that is due meanwhile, a closed one once`()
     async
   {

@@ -216,6 +216,7 @@ struct GanttTests {
   @Test(arguments: [1, 9, 999, 1_000, 123_456_789, 86_400_000_000_000, .max] as [Int64])
   func `an axis has room for any length of time`(end: Int64) {
     var run = SampleRun.together(1, limit: 1, work: 1).run()
+    run.plan[0].service = end
     run.events = [
       TraceEvent(time: 0, task: TaskID(1), kind: .arrived),
       TraceEvent(time: 0, task: TaskID(1), kind: .admitted),

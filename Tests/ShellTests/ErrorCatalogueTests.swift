@@ -582,6 +582,11 @@ import Testing
       "there is no comparison to export, or it was too large to keep. Try: compare 12 limiter pool; export comparison.html."
     ),
     Wrong(
+      "export lesson.html",
+      at: "export",
+      "no lesson has been begun. Try: lesson 1."
+    ),
+    Wrong(
       "export game.html",
       at: "export",
       "no schedule has been told yet. Try: explore specimen-lost-wake-up; export game.html."

@@ -86,6 +86,30 @@ import Testing
   }
 
   @Test
+  func `a lesson is exported as a page that tells what was passed, and no answer before`()
+    async throws
+  {
+    let lab = lab()
+    let file = scratch.path + "/lesson.html"
+    #expect(await type("export \(file)", in: lab).contains("no lesson has been begun"))
+    _ = await type("lesson 1", in: lab)
+    _ = await type("300ms", in: lab)
+    #expect(await type("export \(file)", in: lab).contains("HTML page of a lesson"))
+    let before = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(before.contains("0 of 1 step passed") && before.contains("not passed yet"))
+    #expect(before.contains("When does the last one end? Guess: 300ms."))
+    #expect(!before.contains("two rounds of 100 ms"))
+    _ = await type("hint; run 6 limiter limit=3", in: lab)
+    _ = await type("check", in: lab)
+    _ = await type("leave", in: lab)
+    _ = await type("export \(file) force", in: lab)
+    let after = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(after.contains("1 of 1 step passed") && after.contains(", 1 hint</p>"))
+    #expect(after.contains("<li>✓ two rounds of 100 ms</li>"))
+    #expect(!after.contains("http://") && !after.contains("https://"))
+  }
+
+  @Test
   func `while the question is open, commands still work and mistakes say what is wanted`() async {
     let lab = lab()
     _ = await type("lesson 1", in: lab)

@@ -13,7 +13,8 @@ extension Command {
       .json is a Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
       .html a page that needs no network; .csv and .jsonl the events. game.html, or a name that ends \
       so, is a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through \
-      step by step; comparison.html one of all that 'compare' ran last. A file that exists is replaced only with 'force'.
+      step by step; comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you \
+      passed, guessed and wrote. A file that exists is replaced only with 'force'.
       """,
     examples: [
       "run 12 limiter limit=3; export run.svg force",
@@ -34,6 +35,7 @@ extension Command {
     let text =
       switch (page, run, format) {
       case (.comparison, _, _): try session.comparisonPage(arguments)
+      case (.lesson, _, _): try session.lessonPage(arguments)
       case (_, let run?, let format?): format.text(of: run)
       case (_, _, _): try await session.gamePage(arguments)
       }
@@ -84,6 +86,7 @@ extension Session {
 private enum ExportPage: String, CaseIterable {
   case game
   case comparison
+  case lesson
 
   /// The page that a file is named after; nil for a file of a run.
   init?(named file: Word) {
@@ -98,6 +101,7 @@ private enum ExportPage: String, CaseIterable {
     switch self {
     case .game: "HTML page of a schedule"
     case .comparison: "HTML page of a comparison"
+    case .lesson: "HTML page of a lesson"
     }
   }
 }

@@ -94,7 +94,12 @@ package struct Classroom: Sendable {
 
   /// The learner's file for the step they are in.
   func exerciseFile(of visit: LessonVisit, named name: String) -> String {
-    "\(exercises)/\(visit.lesson.slug)/\(visit.section.id)/\(name).swift"
+    exerciseFile(of: visit.lesson, visit.section, named: name)
+  }
+
+  /// The learner's file for a step.
+  func exerciseFile(of lesson: Lesson, _ section: LessonSection, named name: String) -> String {
+    "\(exercises)/\(lesson.slug)/\(section.id)/\(name).swift"
   }
 
   /// Beside the progress, or in a temporary folder of this process where that is not kept.
