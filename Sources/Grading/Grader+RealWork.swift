@@ -48,9 +48,11 @@ extension Grader {
         _ = await one.result
       },
       promise("gone", "the only one who asks is cancelled, then two ask") {
-        let network = FakeNetwork()
+        let (fetching, begun) = Condition.makeCondition()
+        let network = FakeNetwork(onFetch: { begun.signal() })
         let cache = Cache(fetch: network.fetch)
         let gone = Task { try await cache.image("logo") }
+        try await fetching.waitUncancellably()
         gone.cancel()
         async let one = cache.image("logo")
         async let two = cache.image("logo")

@@ -310,11 +310,9 @@ package enum Grader {
 
   /// A limiter knows nothing of another one's permits and line.
   private static func apart<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
-    // Which step is next is all that matters here; what happens inside a step has questions of its own.
     promise(
       "apart",
-      "two limiters of one permit, a task in one and two in the other",
-      preemptions: 0
+      "two limiters of one permit, a task in one and two in the other"
     ) {
       let one = Limiter(limit: 1)
       let other = Limiter(limit: 1)

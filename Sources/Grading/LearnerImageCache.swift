@@ -15,9 +15,13 @@ final class FakeNetwork: Sendable {
 
   private let fetches = Mutex<[String: Int]>([:])
   private let failures: Int
+  private let onFetch: @Sendable () -> Void
 
-  /// The first fetches fail, so many of each image.
-  init(failures: Int = 0) { self.failures = failures }
+  /// The first fetches fail, so many of each image; each calls `onFetch` when it begins.
+  init(failures: Int = 0, onFetch: @escaping @Sendable () -> Void = {}) {
+    self.failures = failures
+    self.onFetch = onFetch
+  }
 
   func count(_ name: String) -> Int { fetches.withLock { $0[name, default: 0] } }
 
@@ -26,6 +30,7 @@ final class FakeNetwork: Sendable {
       fetches[name, default: 0] += 1
       return fetches[name, default: 0]
     }
+    onFetch()
     await Task.yield()
     try Task.checkCancellation()
     if count <= failures { throw Offline() }

@@ -72,12 +72,14 @@ struct Storm: Sendable {
     var shapes = [
       Shape(racers: 2, limit: 1, lurks: true, rounds: 30_000, looks: 200),
       Shape(racers: 2, limit: 1, rounds: 10_000),
-      Shape(racers: 2, limit: 33, seated: 32, lurks: true, rounds: 3_000),
       Shape(racers: 2, limit: 1, visits: 2, yields: 1, rounds: 4_000),
       Shape(racers: 3, limit: 2, visits: 2, rounds: 3_000),
       Shape(racers: 4, limit: 3, visits: 3, yields: 2, failing: fails, rounds: 500),
       Shape(racers: 2, limit: 5, crowd: 80, yields: 1, failing: fails, rounds: 60),
     ]
+    if entry.profile.lendsPermitsOnly {
+      shapes.append(Shape(racers: 2, limit: 33, seated: 32, lurks: true, rounds: 3_000, looks: 100))
+    }
     if cancels {
       shapes += [
         Shape(racers: 2, limit: 1, cancelled: true, rounds: 5_000),
@@ -176,8 +178,21 @@ private final class Gang: Tracer, World {
   private let meeting = Atomic(0)
   private let isMeeting = Atomic(false)
   private let admissions = Atomic(0)
-  /// How many racers are through with their visits of this round.
-  private let through = Atomic(0)
+  /// Those who keep their permits, until all racers are through with their visits of this round.
+  private let seats = Mutex(Seats())
+
+  private struct Seats {
+    var through = 0
+    var isOver = false
+    var seated: [CheckedContinuation<Void, Never>] = []
+
+    /// Lets all go, for as long as the round lasts.
+    mutating func end() -> [CheckedContinuation<Void, Never>] {
+      isOver = true
+      defer { seated = [] }
+      return seated
+    }
+  }
   /// How many racers have found somebody in service and are about to arrive.
   private let come = Atomic(0)
   private let isStopped = Atomic(false)
@@ -213,7 +228,10 @@ private final class Gang: Tracer, World {
   /// Grows while anything moves.
   var moves: Int { arrivals.load(ordering: .relaxed) + admissions.load(ordering: .relaxed) }
 
-  func stop() { isStopped.store(true, ordering: .relaxed) }
+  func stop() {
+    isStopped.store(true, ordering: .relaxed)
+    for seated in seats.withLock({ $0.end() }) { seated.resume() }
+  }
 
   // MARK: The racers
 
@@ -274,7 +292,11 @@ private final class Gang: Tracer, World {
       }
       await wait(spins: 0) { running.load(ordering: .relaxed) >= shape.seated }
       await race(racer, mechanism, round, &random)
-      through.add(1, ordering: .relaxed)
+      let seated = seats.withLock { seats in
+        seats.through += 1
+        return seats.through == shape.racers ? seats.end() : []
+      }
+      for one in seated { one.resume() }
     }
   }
 
@@ -347,7 +369,7 @@ private final class Gang: Tracer, World {
         isMeeting.store(false, ordering: .relaxed)
         admissions.store(0, ordering: .relaxed)
         come.store(0, ordering: .relaxed)
-        through.store(0, ordering: .relaxed)
+        seats.withLock { $0 = Seats() }
         let fresh = entry.make(MechanismSetup(limit: shape.limit).noting(in: faults))
         mechanism.withLock { $0 = fresh }
       } else {
@@ -493,7 +515,13 @@ private final class Gang: Tracer, World {
       return
     }
     if nanoseconds == Self.untilAllAreThrough {
-      await wait(spins: 0) { through.load(ordering: .relaxed) >= shape.racers }
+      await withCheckedContinuation { continuation in
+        let isOver = seats.withLock { seats in
+          if !seats.isOver { seats.seated.append(continuation) }
+          return seats.isOver
+        }
+        if isOver { continuation.resume() }
+      }
       return
     }
     if shape.lurks {

@@ -173,7 +173,7 @@ import Testing
     await expect(
       Grader.limiter(NeverRuns.self),
       refusedBy: "values",
-      saying: "one task alone: no end within 10 s. Look for a task that nobody wakes"
+      saying: " s. Look for a task that nobody wakes, and for a loop that asks again and again"
     )
   }
 
