@@ -98,7 +98,10 @@ extension Run {
   /// In virtual time work takes what was planned, and nothing but a worker can be missing: what comes later
   /// than planned was ready from then on.
   private var readyWithoutWorker: [TaskID: [Range<Int64>]] {
-    guard clock == .virtual, workers != nil else { return [:] }
+    // What runs on an actor may have to wait for the actor.
+    guard clock == .virtual, workers != nil,
+      Catalogue.entry(mechanism)?.profile.order != .fifoToFirstSuspension
+    else { return [:] }
     var due: [TaskID: (time: Int64, parts: ArraySlice<Int64>)] = [:]
     var ready: [TaskID: [Range<Int64>]] = [:]
     for event in events where event.task > .run {

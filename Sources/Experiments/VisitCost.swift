@@ -66,7 +66,7 @@ package struct VisitCost: Sendable {
   package var limit = 4
   /// How many visits each task makes: those that take next to no time must be many, or a task is done before
   /// another thread has woken.
-  package var visitsEach: Int { body == .yield ? 500 : 20_000 }
+  package var visitsEach: Int { body == .yield ? 500 : max(500, 160_000 / tasks) }
 
   package init() {}
 

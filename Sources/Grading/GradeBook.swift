@@ -122,9 +122,11 @@ extension GradeBook.Question {
         _ = isThere.wait(timeout: .now() + .milliseconds(100))
         if let item = answer.withLock({ $0 }) { return item }
         let now = journal?.schedule == nil ? 0 : journal?.steps ?? 0
-        still = now == 0 || now != steps ? 0 : still + 1
+        // An exploration may wait for a second, with all its threads, until it calls a job blocked.
+        let hasMoved = now != steps
+        still = now == 0 || hasMoved ? 0 : still + 1
+        asleep = !hasMoved && OtherThreads.areAllAsleep ? asleep + 1 : 0
         steps = now
-        asleep = OtherThreads.areAllAsleep ? asleep + 1 : 0
       }
       let place = journal?.schedule.map { ", in the middle of the schedule \($0)" } ?? ""
       return GradeItem(

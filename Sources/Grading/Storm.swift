@@ -461,6 +461,12 @@ private final class Gang: Tracer, World {
         + (inService.isEmpty ? "run does not return" : "run does not return to \(names(inService))")
     }
     let verb = waiting.count == 1 ? "waits" : "wait"
+    if !inService.isEmpty, inService.count < shape.limit {
+      return
+        "\(place), \(names(waiting)) \(verb) for ever for a permit, though only \(inService.count) of "
+        + "\(shape.limit) are in use: who gave one back did not see that somebody was about to wait (a lost "
+        + "wake-up), or a permit was lost"
+    }
     return "\(place), \(names(waiting)) \(verb) for ever for a permit, "
       + (inService.isEmpty
         ? "though nobody is in service: whoever gave the last permit back did not see that somebody was "

@@ -138,7 +138,7 @@ package struct Gantt {
       (start: span.start, end: span.end, role: Style.Role(span.phase))
     }
     let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in
-      if let route = mark.route, mark.kind != .failed { return (mark.time, Style.Role(route)) }
+      if let route = mark.route, !mark.kind.isEnd { return (mark.time, Style.Role(route)) }
       // Where work holds its worker the spans show it, and only ends are marked.
       if !onlySteps, !mark.kind.isEnd { return nil }
       return (mark.time, Style.Role(mark.kind))

@@ -56,6 +56,8 @@ struct HelpTopic: Sendable {
         waiting ·   waiting with a blocked thread ▒   running █   suspended ~ \
         ready, but without a worker ░   finished |   failed !   cancelled x
 
+        In the rows of workers on lanes: a step from the slot ^   a stolen one <
+
         With --ascii: waiting .   blocked =   running #   ready :. A cell that stands for several things \
         shows the most telling one: an end before anything else.
         """

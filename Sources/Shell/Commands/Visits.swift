@@ -54,11 +54,12 @@ extension Command {
     ],
     summary: "what a visit to the limiter costs, by what runs the tasks, on the wall clock",
     details: """
-      Each task visits the limiter 500 times (20,000 with body=empty) and yields while it has the permit. With more tasks than \
+      Each task visits the limiter 500 times and yields while it has the permit. With more tasks than \
       permits, each visit waits for another task's permit. How long a visit takes is worth nothing \
       without the share of visits that waited: on an executor that is unfair, nobody does. Fair, all \
       tasks are nearly done when the first is.
-      With body=empty the limiter decides, and permits=barging shows what it costs to hand permits over.
+      With body=empty there are 160,000 visits in all, and the limiter decides what they cost: permits=barging is \
+      the specimen that hands no permit over.
       """,
     examples: [
       "visits", "visits executor=lanes", "visits executor=global,lanes,unfair",

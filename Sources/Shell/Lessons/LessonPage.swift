@@ -95,8 +95,12 @@ extension Session {
       guard let exercise = step.exercise, let harness = ExerciseHarness.all[exercise.harness]
       else { return nil }
       let path = classroom.exerciseFile(of: lesson, step, named: harness.type)
-      let text = try? String(contentsOfFile: path, encoding: .utf8)
-      return text.map { ("\(harness.type).swift", $0) }
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+      let passed = record[step].passed.flatMap { try? Date($0, strategy: .iso8601) }
+      let written =
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
+      let isChanged = passed.flatMap { passed in written.map { $0 > passed + 1 } } ?? false
+      return (harness.type + ".swift" + (isChanged ? ", changed since it passed" : ""), text)
     }
     return page.html
   }
