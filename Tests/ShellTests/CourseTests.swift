@@ -29,7 +29,7 @@ import Testing
 
   /// Those that say the same on every machine and explore little; the others, and what is built, are for the
   /// program itself: `lab --check-lessons`.
-  @Test(arguments: [1, 6, 7, 8, 10, 11, 12, 14, 15, 16])
+  @Test(arguments: [1, 6, 7, 8, 10, 11, 12, 14, 15])
   func `a lesson's transcripts and steps hold, taken as a learner would`(_ number: Int) async throws
   {
     let audit = try LessonAudit(folder: Self.folder, numbers: [number])

@@ -222,7 +222,8 @@ import Testing
   }
 
   @Test func `Task.sleep and other threads are named as what leaves the exploration`() throws {
-    let asleep = try Self.failure("asleep") { try await Task.sleep(for: .milliseconds(1)) }
+    // Long enough that it has not ended when the exploration looks, however busy the machine is.
+    let asleep = try Self.failure("asleep") { try await Task.sleep(for: .seconds(1)) }
     guard case .escaped = asleep.kind else { throw asleep }
     #expect(asleep.description.contains("Task.sleep at ExploreTests.swift:"))
     let elsewhere = try Self.failure("elsewhere") {
