@@ -13,7 +13,7 @@ internal import Mechanisms
 ///
 ///   init(limit: Int) { semaphore = MySemaphore(limit) }
 ///
-///   func run(_ body: () async throws -> Void) async throws {
+///   func run(_ body: nonisolated(nonsending) () async throws -> Void) async throws {
 ///     try await semaphore.acquire()
 ///     defer { semaphore.release() }
 ///     try await body()
@@ -24,6 +24,9 @@ internal import Mechanisms
 ///   static func main() async { await Bench.main(measuring: [Mine.self]) }
 /// }
 /// ```
+///
+/// `nonisolated(nonsending)` says that the body runs where its caller is; a package that enables the upcoming
+/// feature `NonisolatedNonsendingByDefault` can leave it out.
 ///
 /// `swift run -c release Program --mechanism limiter mine` then measures both, each trial in a process of its
 /// own, and writes the run folder and its report to `Results/` of the package that the program is in.

@@ -24,7 +24,7 @@ struct Mine: MeasuredLimiter {
 
   init(limit: Int) { line = Line(limit) }
 
-  func run(_ body: () async throws -> Void) async throws {
+  func run(_ body: nonisolated(nonsending) () async throws -> Void) async throws {
     await withCheckedContinuation { continuation in
       let isFree = line.state.withLock { state in
         guard state.free > 0 else {
@@ -55,7 +55,9 @@ struct Broken: MeasuredLimiter {
 
   init(limit: Int) {}
 
-  func run(_ body: () async throws -> Void) async throws { try await body() }
+  func run(_ body: nonisolated(nonsending) () async throws -> Void) async throws {
+    try await body()
+  }
 }
 
 @main struct Program {
