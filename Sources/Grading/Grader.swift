@@ -27,11 +27,11 @@ package enum Grader {
       explored(entry, "safety_three", tasks: 3, limit: 1),
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
-      apart(type),
       limitReached(entry),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      apart(type),
       Storm.question(entry),
     ]).about(entry)
   }
@@ -48,10 +48,10 @@ package enum Grader {
       explored(entry, "cancellation_three", tasks: 3, limit: 1, cancels: true),
       cancelledAtOnce(entry),
       permitBack(type),
-      apart(type),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "waves", HiddenWorkload.waves),
       explored(entry, "inside", tasks: 2, limit: 1, cancels: true, inside: true),
+      apart(type),
       Storm.question(entry, cancels: true),
     ]).about(entry)
   }
@@ -93,7 +93,6 @@ package enum Grader {
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
-      apart(type),
       hidden(entry, "long_line", overtakings: 1, HiddenWorkload.longLines),
       hidden(entry, "throwing", overtakings: 1, HiddenWorkload.throwing),
       hidden(entry, "waves", overtakings: 1, HiddenWorkload.waves),
@@ -101,6 +100,7 @@ package enum Grader {
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
       explored(entry, "inside", tasks: 2, limit: 1, cancels: true, inside: true),
+      apart(type),
       Storm.question(entry, cancels: true),
     ]).about(entry)
   }

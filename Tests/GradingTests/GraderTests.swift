@@ -79,8 +79,8 @@ import Testing
     #expect(
       basic.passed
         == [
-          "values", "safety", "safety_three", "errors", "permit_back", "apart", "limit_reached",
-          "long_line", "throwing", "inside", "storm",
+          "values", "safety", "safety_three", "errors", "permit_back", "limit_reached",
+          "long_line", "throwing", "inside", "apart", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
