@@ -58,8 +58,8 @@ extension Command {
       permits, each visit waits for another task's permit. How long a visit takes is worth nothing \
       without the share of visits that waited: on an executor that is unfair, nobody does. Fair, all \
       tasks are nearly done when the first is.
-      With body=empty there are 160,000 visits in all, and the limiter decides what they cost: permits=barging is \
-      the specimen that hands no permit over.
+      With body=empty there are some 160,000 visits, at least 500 by each task, and the limiter \
+      decides what they cost: permits=barging is the specimen that hands no permit over.
       """,
     examples: [
       "visits", "visits executor=lanes", "visits executor=global,lanes,unfair",
