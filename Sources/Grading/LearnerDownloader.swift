@@ -1,3 +1,4 @@
+internal import Basics
 internal import Synchronization
 
 /// What a learner mends in the exercise on operations: a queue whose limit counts downloads.
@@ -46,8 +47,9 @@ final class FakeServer: Sendable {
       }
       for waiter in answered { waiter.resume() }
     }
-    // A transfer takes a moment, in which others can be seen that should have waited.
-    try? await Task.sleep(for: .milliseconds(20))
+    // A transfer takes a moment, in which others can be seen that should have waited. Not `Task.sleep`, which
+    // ends late where other code keeps the pool.
+    for _ in 1...20 { await Moment.pass() }
     state.withLock { $0.counts.ended += 1 }
   }
 }
