@@ -176,12 +176,14 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   func borrow() async throws -> (Element, PoolLoan) {
     try Task.checkCancellation()
     if validate == nil, let (element, loan) = core.takeIdle() { return (open(element), loan) }
-    return try await borrowSlowly()
+    // Two calls: a task that waits in the first keeps no frame of the second.
+    return try await accept(try await core.take())
   }
 
+  /// Makes of what the pool granted an element that is good.
   @usableFromInline
-  func borrowSlowly() async throws -> (Element, PoolLoan) {
-    switch try await core.take() {
+  func accept(_ grant: PoolGrant) async throws -> (Element, PoolLoan) {
+    switch grant {
     case .place(let loan):
       return (try await build(for: loan), loan)
     case .element(let box, let loan):

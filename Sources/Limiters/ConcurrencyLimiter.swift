@@ -382,16 +382,14 @@ public final class ConcurrencyLimiter: Sendable {
   @usableFromInline
   func waitForPermit(_ weight: Int) async throws {
     let condition = LineCondition()
-    guard let ticket = try join(place(weight, condition)) else { return }
+    guard let ticket = try join(condition, weight) else { return }
     try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
   }
 
   @usableFromInline
   func waitForPermitUncancellably(_ weight: Int) async {
     let condition = LineCondition()
-    var place = place(weight, condition)
-    place.outlastsClosing = true
-    if case .wait = decide({ $0.arrive(place) }) { await condition.wait() }
+    if joinForGood(condition, weight) { await condition.wait() }
   }
 
   private func waitForPermit<C: Clock>(
@@ -401,7 +399,7 @@ public final class ConcurrencyLimiter: Sendable {
   ) async throws {
     let deadline = clock.now.advanced(by: duration)
     let condition = LineCondition()
-    guard let ticket = try join(place(weight, condition)) else { return }
+    guard let ticket = try join(condition, weight) else { return }
     // Cancelled, and waited for, when this function ends.
     async let _: Void = expire(ticket, at: deadline, clock)
     try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
@@ -416,7 +414,7 @@ public final class ConcurrencyLimiter: Sendable {
     leave(ticket, .timedOut)?.settle(.timedOut)
   }
 
-  private func place(_ weight: Int, _ condition: LineCondition) -> LimiterState<LineCondition>.Place
+  private func place(_ condition: LineCondition, _ weight: Int) -> LimiterState<LineCondition>.Place
   {
     var place = LimiterState.Place(waiter: condition, weight: weight, arrived: now())
     if usesPriority { place.priority = Task.currentPriority.rawValue }
@@ -424,18 +422,31 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Nil if the task was admitted.
+  ///
+  /// Not inlined: what is in an asynchronous function stays in its frame while the task waits.
+  @inline(never)
   private func join(
-    _ place: LimiterState<LineCondition>.Place
+    _ condition: LineCondition,
+    _ weight: Int
   ) throws -> LimiterState<LineCondition>.Ticket? {
     if detectsNesting, NestedRuns.contain(self) {
-      if takeUnderLock(place.weight) { return nil }
+      if takeUnderLock(weight) { return nil }
       throw NestedRun()
     }
-    switch decide({ $0.arrive(place) }) {
+    switch decide({ $0.arrive(place(condition, weight)) }) {
     case .admitted: return nil
     case .wait(let ticket): return ticket
     case .refused: throw LimiterClosed()
     }
+  }
+
+  /// Joins the line to stay in it until the turn comes; false if the task was admitted.
+  @inline(never)
+  private func joinForGood(_ condition: LineCondition, _ weight: Int) -> Bool {
+    var place = place(condition, weight)
+    place.outlastsClosing = true
+    if case .wait = decide({ $0.arrive(place) }) { return true }
+    return false
   }
 
   /// Takes the waiter out of the line; nil if it is not there any more.

@@ -44,6 +44,7 @@ final class PoolCore: Sendable {
   func takeIdle() -> (PoolElement, PoolLoan)? { state.withLock { $0.takeIdle() } }
 
   /// Takes an element or a place for one, waiting in line for it.
+  @usableFromInline
   func take() async throws -> PoolGrant {
     let handOff = HandOff<Delivery>()
     switch state.withLock({ $0.arrive(handOff) }) {

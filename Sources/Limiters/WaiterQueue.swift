@@ -24,8 +24,16 @@
 struct WaiterQueue<Element> {
   /// The place of one element in the queue.
   struct Ticket: Hashable, Sendable {
-    fileprivate let slot: Int
     fileprivate let arrival: UInt64
+    /// In four bytes, because a waiting task keeps its ticket in its frame.
+    private let shortSlot: Int32
+
+    fileprivate init(slot: Int, arrival: UInt64) {
+      self.arrival = arrival
+      shortSlot = Int32(slot)
+    }
+
+    fileprivate var slot: Int { Int(shortSlot) }
   }
 
   fileprivate struct Slot {

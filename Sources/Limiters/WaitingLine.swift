@@ -17,8 +17,8 @@ struct WaitingLine<Waiter> {
   }
 
   struct Ticket: Hashable, Sendable {
-    fileprivate let priority: UInt8
     fileprivate let place: WaiterQueue<Place>.Ticket
+    fileprivate let priority: UInt8
   }
 
   fileprivate struct Lane {
@@ -44,7 +44,7 @@ struct WaitingLine<Waiter> {
       lanes.insert(Lane(priority: priority), at: lane)
     }
     count += 1
-    return Ticket(priority: priority, place: lanes[lane].queue.append(place))
+    return Ticket(place: lanes[lane].queue.append(place), priority: priority)
   }
 
   /// Removes and returns the one whose turn it is, unless it needs more than `weight` permits.

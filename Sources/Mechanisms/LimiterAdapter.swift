@@ -19,8 +19,10 @@ extension RunMechanism {
   }
 
   package func batch(_ count: Int, _ body: BatchBody) async {
+    // The waiting tasks are measured: they carry what they need and no more.
+    let onTask = body.onTask
     await withDiscardingTaskGroup { group in
-      for index in 0..<count { group.addTask { try? await self.run { await body.onTask(index) } } }
+      for index in 0..<count { group.addTask { try? await self.run { await onTask(index) } } }
     }
   }
 }
