@@ -58,6 +58,7 @@ final class Carriers: @unchecked Sendable {
   private var schedule: UInt32 = 0
   private var choose: ((ScheduleRun) -> Int?)?
   private let home = ThreadSemaphore()
+  private var lookout = Lookout()
   /// The key of the carrier that has the baton; 0 for none or the home.
   private let leader = Synchronization.Atomic<UInt>(0)
   /// Whether something stands in the middle.
@@ -151,6 +152,10 @@ final class Carriers: @unchecked Sendable {
   /// Waits to be called; the thread has the baton then.
   private func wait(_ me: Carrier) {
     me.seat.wait()
+    begin(me)
+  }
+
+  private func begin(_ me: Carrier) {
     pulse.add(1, ordering: .relaxed)
     leader.store(me.key, ordering: .releasing)
   }
@@ -163,7 +168,8 @@ final class Carriers: @unchecked Sendable {
       self.made.withLock { $0[carrier.begin()] = carrier }
       GlobalPoolHook.setCurrent(self.run.executor)
       while true {
-        self.wait(carrier)
+        // Idle: what a schedule ended with is what the next one begins with.
+        if carrier.lookout.sees(carrier.seat) { self.begin(carrier) } else { self.wait(carrier) }
         guard case .perform(let option) = carrier.order else { return }
         self.lead(carrier, option)
       }
@@ -291,6 +297,7 @@ final class Carriers: @unchecked Sendable {
   private func watch() {
     var before: (pulse: Int, state: ThreadSight.State)?
     var since = ContinuousClock.now
+    if lookout.sees(home) { return }
     while !home.wait(atMost: 50_000) {
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
@@ -474,6 +481,7 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   /// From 1.
   let number: Int
   let seat = ThreadSemaphore()
+  var lookout = Lookout()
   var order = Carriers.Order.goOn
   var thread: OSThread?
   /// By what choice the job goes on.
