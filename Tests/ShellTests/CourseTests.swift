@@ -1,8 +1,9 @@
 import Foundation
-import LessonBook
 import Shell
 import TestSupport
 import Testing
+
+@testable import LessonBook
 
 /// The lessons of this package.
 @Suite(.watched) struct CourseTests {
@@ -25,6 +26,52 @@ import Testing
         #expect(text.contains("prefers-color-scheme: dark") && text.contains(">time, "))
       }
     }
+  }
+
+  /// Asked at every step of every lesson, before a guess and before a run.
+  @Test
+  func `no page, check or question gives away what is still to be found`() throws {
+    let text = LessonText(width: 10_000)
+    var asked = 0
+    for lesson in try Course(folder: Self.folder).lessons {
+      var visit = LessonVisit(lesson)
+      for section in lesson.sections {
+        #expect(visit.section.id == section.id)
+        let page = text.text(visit.opening())
+        let check = text.text(visit.check(now: "now").passages)
+        let place = "lesson \(lesson.number), \(section.title)"
+        // Whatever sign stands before it.
+        for sentence in section.checks.map({ text.text([.met($0.sentence)]).dropFirst(2) }) {
+          asked += 1
+          #expect(!page.contains(sentence), "\(place): the page says '\(sentence)'")
+          #expect(!check.contains(sentence), "\(place): the check says '\(sentence)'")
+        }
+        // What the exercise's start or the page itself has is no secret.
+        let secrets =
+          section.solution.commands.flatMap(\.commands)
+          + (section.exercise.map { exercise in
+            exercise.solution.filter { $0.count > 12 && !exercise.start.contains($0) }
+          } ?? [])
+        for secret in secrets {
+          #expect(
+            !check.contains(secret.trimmingCharacters(in: .whitespaces)),
+            "\(place): the check says '\(secret)'"
+          )
+        }
+        if let prediction = section.prediction, case .figure(let metric, _) = prediction.answer {
+          let question = "\(prediction.question) \(prediction.form.description)"
+          let words = question.split { " ,.?()".contains($0) }.map(String.init)
+          for check in section.checks where check.expectation.metric == metric {
+            guard let answer = check.expectation.text.split(separator: " ").last else { continue }
+            if case .choice = prediction.form { continue }
+            #expect(!words.contains(String(answer)), "\(place): '\(question)' has '\(answer)'")
+          }
+        }
+        if visit.isOpen { _ = (visit.solution(), visit.solution()) }
+        _ = visit.next()
+      }
+    }
+    #expect(asked > 100, "\(asked) checks were asked")
   }
 
   /// Those that say the same on every machine and explore little; the others, and what is built, are for the
