@@ -21,8 +21,8 @@ internal import Synchronization
 /// that freed it, so what happens stays the same each time. Who sleeps for something that does not say
 /// who holds it is called blocked after a while.
 final class Carriers: @unchecked Sendable {
-  // Safe: all but what is atomic or behind a lock is touched by the thread that has the baton only. It
-  // is handed over through semaphores, which carry memory along.
+  // Safe: all but what is atomic, behind a lock or the home's is touched by the thread that has the baton
+  // only. It is handed over through semaphores, which carry memory along.
 
   /// How a thread that has been called is to go on.
   enum Order {
@@ -58,6 +58,7 @@ final class Carriers: @unchecked Sendable {
   private var schedule: UInt32 = 0
   private var choose: ((ScheduleRun) -> Int?)?
   private let home = ThreadSemaphore()
+  /// The home's, which touches it without the baton; nobody else does.
   private var lookout = Lookout()
   /// The key of the carrier that has the baton; 0 for none or the home.
   private let leader = Synchronization.Atomic<UInt>(0)
@@ -152,10 +153,10 @@ final class Carriers: @unchecked Sendable {
   /// Waits to be called; the thread has the baton then.
   private func wait(_ me: Carrier) {
     me.seat.wait()
-    begin(me)
+    takeBaton(me)
   }
 
-  private func begin(_ me: Carrier) {
+  private func takeBaton(_ me: Carrier) {
     pulse.add(1, ordering: .relaxed)
     leader.store(me.key, ordering: .releasing)
   }
@@ -167,9 +168,11 @@ final class Carriers: @unchecked Sendable {
     carrier.thread = OSThread {
       self.made.withLock { $0[carrier.begin()] = carrier }
       GlobalPoolHook.setCurrent(self.run.executor)
+      var lookout = Lookout()
       while true {
-        // Idle: what a schedule ended with is what the next one begins with.
-        if carrier.lookout.sees(carrier.seat) { self.begin(carrier) } else { self.wait(carrier) }
+        // The carrier that ended a schedule begins the next one, soon if schedules are short.
+        if !lookout.sees(carrier.seat) { carrier.seat.wait() }
+        self.takeBaton(carrier)
         guard case .perform(let option) = carrier.order else { return }
         self.lead(carrier, option)
       }
@@ -481,7 +484,6 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   /// From 1.
   let number: Int
   let seat = ThreadSemaphore()
-  var lookout = Lookout()
   var order = Carriers.Order.goOn
   var thread: OSThread?
   /// By what choice the job goes on.

@@ -441,6 +441,8 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Joins the line to stay in it until the turn comes; false if the task was admitted.
+  ///
+  /// Not inlined, as `join` is not.
   @inline(never)
   private func joinForGood(_ condition: LineCondition, _ weight: Int) -> Bool {
     var place = place(condition, weight)

@@ -25,7 +25,8 @@ struct WaiterQueue<Element> {
   /// The place of one element in the queue.
   struct Ticket: Hashable, Sendable {
     fileprivate let arrival: UInt64
-    /// In four bytes, because a waiting task keeps its ticket in its frame.
+    /// In four bytes, because a waiting task keeps its ticket in its frame: more tasks than it can number do not
+    /// fit into memory.
     private let shortSlot: Int32
 
     fileprivate init(slot: Int, arrival: UInt64) {
