@@ -1,10 +1,13 @@
 internal import Basics
+internal import Experiments
 internal import ExplorableSynchronization
 internal import Exploration
 
 /// How many schedules of a small program an exploration runs in a second.
 package struct Exploring: BenchWorkload {
   package enum Program: String, CaseIterable, Sendable {
+    /// Each job runs to its end, on the exploring thread: `explore limiter … inside=no` in the lab.
+    case jobs
     /// Steps end where tasks suspend.
     case tasks
     /// Steps end at every lock as well, on threads of their own.
@@ -18,6 +21,8 @@ package struct Exploring: BenchWorkload {
   package var id: String { "exploring-\(program.rawValue)" }
   package var question: String {
     switch program {
+    case .jobs:
+      "How many schedules a second does exploring the limiter between jobs take: three tasks, limit 1?"
     case .tasks: "How many schedules a second does exploring three tasks that suspend take?"
     case .locks: "How many a second does it take where every lock is a scheduling point?"
     }
@@ -41,7 +46,7 @@ package struct Exploring: BenchWorkload {
         report.violations.append("the exploration of a sound program failed")
         return
       }
-      (schedules, steps) = (verdict.schedules, verdict.steps)
+      (schedules, steps) = verdict
       asked *= 2
       seed &+= 1
     } while elapsed < trial.request.budget / 2
@@ -49,8 +54,11 @@ package struct Exploring: BenchWorkload {
     report.add(.timePerStep, "mean", Double(elapsed) / Double(max(1, steps)), count: steps)
   }
 
-  private func explored(_ schedules: Int, seed: UInt64) -> ExplorationVerdict? {
-    try? explore(
+  /// How many schedules and steps there were; nil if a promise was broken.
+  @available(*, noasync)
+  private func explored(_ schedules: Int, seed: UInt64) -> (schedules: Int, steps: Int)? {
+    if program == .jobs { return exploredBetweenJobs(schedules, seed: seed) }
+    let verdict = try? explore(
       "bench",
       strategy: .random(schedules: schedules, seed: seed),
       schedules: schedules
@@ -59,14 +67,24 @@ package struct Exploring: BenchWorkload {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<3 {
           group.addTask {
-            switch program {
-            case .tasks: await Task.yield()
-            case .locks: account.pay()
-            }
+            if program == .locks { account.pay() } else { await Task.yield() }
           }
         }
       }
     }
+    return verdict.map { ($0.schedules, $0.steps) }
+  }
+
+  @available(*, noasync)
+  private func exploredBetweenJobs(
+    _ schedules: Int,
+    seed: UInt64
+  ) -> (schedules: Int, steps: Int)? {
+    guard let scenario = ExplorationScenario(name: "limiter-3-1-none")?.scenario,
+      let verdict = try? Explorer(strategy: .random, schedules: schedules, seed: seed)(scenario),
+      verdict.failed == 0
+    else { return nil }
+    return (verdict.schedules, verdict.steps)
   }
 }
 
