@@ -179,6 +179,7 @@ let package = Package(
       "Trials",
       "ChildProcesses",
       "Statistics",
+      "Limiters",
       "Mechanisms",
       "Tracing",
       "Workloads",

@@ -73,7 +73,7 @@ package struct VisitCost: Sendable {
   package func run() async -> Outcome {
     let seen: Seen
     switch executor {
-    case .global: seen = await visit(on: globalConcurrentExecutor)
+    case .global: seen = await visit(on: nil)
     case .lanes:
       let lanes = WorkStealingExecutor()
       seen = await visit(on: lanes)
@@ -106,21 +106,30 @@ package struct VisitCost: Sendable {
     var nanoseconds: Int64 = 0
   }
 
-  private func visit(on executor: any TaskExecutor) async -> Seen {
+  /// On the global pool if `executor` is nil.
+  private func visit(on executor: (any TaskExecutor)?) async -> Seen {
     switch departure {
     case .handoff: await visit(ConcurrencyLimiter(concurrency: limit), on: executor)
     case .barging: await visit(BargingLimiter(limit: limit), on: executor)
     }
   }
 
-  private func visit(_ limiter: some VisitedLimiter, on executor: any TaskExecutor) async -> Seen {
+  private func visit(
+    _ limiter: some VisitedLimiter,
+    on executor: (any TaskExecutor)?
+  ) async -> Seen {
+    // The children prefer what their parent does; this task may prefer the shell's thread.
+    await Task.detached(on: executor) { await visit(limiter) }.value
+  }
+
+  private func visit(_ limiter: some VisitedLimiter) async -> Seen {
     let yields = body == .yield
     let begun = Begun()
     let start = StartLine(tasks: tasks)
     let each = visitsEach
     return await withTaskGroup(of: (waited: Int, begun: Int).self) { group in
       for _ in 0..<tasks {
-        group.addTask(executorPreference: executor) {
+        group.addTask {
           var waited = 0
           // The threads are awake when it begins.
           for _ in 0..<100 { await Task.yield() }

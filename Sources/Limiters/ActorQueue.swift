@@ -179,7 +179,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   private func start(_ work: SerialPermit.Work?) {
     guard let work else { return }
     Task.detached(
-      executorPreference: executor,
+      on: executor,
       priority: priority ?? work.priority,
       operation: work.run
     )

@@ -149,7 +149,7 @@ public final class FIFOQueue: Sendable {
     // The task refers to the first work by way of a place that it empties: on a busy queue it runs for
     // ever, and would keep alive what its closure captured.
     let first = Place(work)
-    Task.detached(name: name, executorPreference: executor, priority: priority) { [permit] in
+    Task.detached(name: name, on: executor, priority: priority) { [permit] in
       await first.take()?.run()
       while let next = permit.release() { await next.run() }
     }

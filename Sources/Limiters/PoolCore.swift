@@ -105,7 +105,7 @@ final class PoolCore: Sendable {
   }
 
   private func startTimer() {
-    Task.detached(executorPreference: executor) { [weak self, sleep] in
+    Task.detached(on: executor) { [weak self, sleep] in
       while let next = self?.expire() { try? await sleep(next) }
     }
   }

@@ -86,7 +86,9 @@ package final class TaskGroupMechanism: Mechanism {
       state.inlet = inlet
       return (inlet, stream)
     }
-    if let stream { Task(executorPreference: executor) { await self.serve(stream) } }
+    if let stream {
+      Task.detached(on: executor, priority: Task.currentPriority) { await self.serve(stream) }
+    }
     return inlet
   }
 

@@ -1,5 +1,6 @@
 internal import ChildProcesses
 internal import Foundation
+internal import Limiters
 
 /// The two ends of a trial: the child that runs it and the parent that starts the child.
 package enum TrialProcess {
@@ -15,7 +16,7 @@ package enum TrialProcess {
       throw TrialError.unknownWorkload(request.cell.workload)
     }
     // Off the main actor, which must be free to serve the mechanism that uses it.
-    let report = await Task.detached(executorPreference: trial.executor) {
+    let report = await Task.detached(on: trial.executor) {
       var report = TrialReport()
       await workload.measure(trial, into: &report)
       return report

@@ -78,7 +78,7 @@ struct ImportDirections {
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
     "Trials": Room(
       rooms: [
-        "ChildProcesses", "Statistics", "Mechanisms", "Experiments", "Exploration",
+        "ChildProcesses", "Statistics", "Limiters", "Mechanisms", "Experiments", "Exploration",
         "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Workloads", "Basics",
         "CAllocations",
       ],

@@ -24,6 +24,19 @@ import Testing
     #expect(rooms.subtracting(ImportDirections.house.table.keys) == [])
   }
 
+  // A preference that is nil costs as much as one that is not: what is shipped and what is measured must not
+  // pay for it.
+  @Test(arguments: ["Sources/Limiters", "Sources/Trials"])
+  func `start tasks on an executor that may be nil in two places`(folder: String) throws {
+    let files = try SourceTree.files(in: folder, withExtensions: ["swift"])
+    let names = files.filter { $0.text.contains("executorPreference:") }.map(\.path)
+    #expect(
+      names
+        == (folder.hasSuffix("Trials")
+          ? ["Sources/Trials/Loops/StartVisit.swift"] : ["Sources/Limiters/DetachedTask.swift"])
+    )
+  }
+
   // MARK: - The checkers, checked
 
   private static func escapes(_ text: String) -> [Int?] {

@@ -80,7 +80,7 @@ extension BenchWorkload {
 /// Every workload there is, in the order of the report.
 package enum BenchWorkloads {
   package static let all: [any BenchWorkload] =
-    Baseline.all + Exploring.all + [
+    Baseline.all + Calls.all + Exploring.all + [
       Uncontended(),
       HandOff(),
       HandOff(acrossPriorities: true),

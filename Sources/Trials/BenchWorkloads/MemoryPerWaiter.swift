@@ -1,5 +1,6 @@
 internal import Basics
 internal import CAllocations
+internal import Limiters
 package import Mechanisms
 internal import Workloads
 
@@ -48,7 +49,7 @@ package struct MemoryPerWaiter: BenchWorkload {
     let found = await onOwnThread("waiting", startsTasks: true) {
       let before = Reading()
       let ended = Counter()
-      Task.detached(executorPreference: executor) {
+      Task.detached(on: executor) {
         await mechanism.batch(count + 1, body)
         ended.increment()
       }

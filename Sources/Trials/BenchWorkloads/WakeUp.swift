@@ -1,5 +1,6 @@
 internal import Basics
 internal import Foundation
+internal import Limiters
 package import Mechanisms
 internal import Synchronization
 
@@ -29,7 +30,7 @@ package struct WakeUp: BenchWorkload {
         // Long enough for whoever searches for work to have gone to sleep.
         usleep(UInt32(Self.pause / 1_000))
         let latency = Latency()
-        Task(executorPreference: executor) { latency.end() }
+        Task.detached(on: executor) { latency.end() }
         blockUntil { latency.value > 0 }
         return latency.value
       }

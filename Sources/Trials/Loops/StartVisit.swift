@@ -11,9 +11,15 @@ func startVisit(
   executor: (any TaskExecutor)? = nil,
   ended: Counter
 ) -> Task<Void, Never> {
-  Task.immediateDetached(executorPreference: executor) {
+  let carry: @Sendable @concurrent () async -> Void = {
     await mechanism.carry(visit)
     ended.increment()
+  }
+  // As in `detached(on:)`: nil would be a preference too.
+  return if let executor {
+    Task.immediateDetached(executorPreference: executor, operation: carry)
+  } else {
+    Task.immediateDetached(operation: carry)
   }
 }
 
