@@ -226,8 +226,13 @@ import Testing
   ) async {
     // On one processor the next test asks what is said instead.
     guard Storm.processors > 1 else { return }
-    let storm = Storm(entry: entry, cancels: false, fails: false, seed: 1, executor: racetrack)
-    let report = await onOwnThread { storm.run() }
+    // Beside programs that keep every processor busy, racers seldom run at once, and a storm may miss what it
+    // finds on a machine of its own.
+    var report = StormReport(rounds: 0)
+    for seed in 1...4 as ClosedRange<UInt64> where report.fault == nil {
+      let storm = Storm(entry: entry, cancels: false, fails: false, seed: seed, executor: racetrack)
+      report = await onOwnThread { storm.run() }
+    }
     #expect(report.fault?.contains(fault) == true, "\(report)")
   }
 
