@@ -226,10 +226,11 @@ import Testing
   ) async {
     // On one processor the next test asks what is said instead.
     guard Storm.processors > 1 else { return }
-    // Beside programs that keep every processor busy, racers seldom run at once, and a storm may miss what it
-    // finds on a machine of its own.
+    // A limit of 33 has a tenth of the rounds, and beside programs that keep every processor busy one storm in
+    // six misses what it finds on a machine of its own. Small limits are the first storm's.
+    let storms: UInt64 = fault == "34 tasks at limit 33" ? 4 : 1
     var report = StormReport(rounds: 0)
-    for seed in 1...4 as ClosedRange<UInt64> where report.fault == nil {
+    for seed in 1...storms where report.fault == nil {
       let storm = Storm(entry: entry, cancels: false, fails: false, seed: seed, executor: racetrack)
       report = await onOwnThread { storm.run() }
     }
