@@ -94,6 +94,11 @@ import Testing
       "the number of tasks cannot be 'twelve'. Did you mean 12? Write a whole number from 1 to 5000000."
     ),
     Wrong(
+      "run twelv limiter",
+      at: "twelv",
+      "the number of tasks cannot be 'twelv'. Write a whole number from 1 to 5000000."
+    ),
+    Wrong(
       "compare twelve pool limiter",
       at: "twelve",
       "the number of tasks cannot be 'twelve'. Did you mean 12? Write a whole number from 1 to 5000000."

@@ -79,11 +79,7 @@ extension Session {
       chosen.mechanism = model
     }
     guard let count = ValueSyntax.count(countWord.text, in: 1...5_000_000) else {
-      throw ShellError(
-        "the number of tasks cannot be '\(countWord.text)'.\(Numeral.question(for: countWord.text)) "
-          + "Write a whole number from 1 to 5000000",
-        at: countWord
-      )
+      throw Arguments.noCount(countWord)
     }
     var workload = Workload(
       count: count,
@@ -227,10 +223,22 @@ extension Arguments {
       } else if !word.isNumeral, mechanism == nil {
         mechanism = word
       } else {
+        // `run twelv limiter`: the first word stands where a number was meant.
+        if count == nil, let first = mechanism, (try? Names.mechanism(first)) == nil {
+          throw Self.noCount(first)
+        }
         throw surplus(word)
       }
     }
     return (count, mechanism)
+  }
+
+  fileprivate static func noCount(_ word: Word) -> ShellError {
+    ShellError(
+      "the number of tasks cannot be '\(word.text)'.\(Numeral.question(for: word.text)) "
+        + "Write a whole number from 1 to 5000000",
+      at: word
+    )
   }
 
   /// A note if a limit was given that the mechanism does not have.
