@@ -43,12 +43,15 @@ final class Crew: Sendable {
   }
 
   /// Wakes a worker to have the watch, if others sleep and nobody has it.
-  ///
-  /// The slot is no part of the order that `Resting` speaks of: a worker that lies down at this moment takes
-  /// the watch itself.
   @inline(__always)
   func slotFilled() {
-    if summary.load(ordering: .relaxed) == Resting.wakeableUnwatched { wakeOne() }
+    if isUnwatched { wakeOne() }
+  }
+
+  /// Whether some sleep, nobody searches and nobody has the watch.
+  @inline(__always)
+  private var isUnwatched: Bool {
+    summary.load(ordering: .sequentiallyConsistent) == Resting.wakeableUnwatched
   }
 
   private func wakeOne() {
@@ -64,7 +67,8 @@ final class Crew: Sendable {
 
   /// The caller has found work.
   func endSearch() {
-    if change({ $0.endSearch() }), hasVisibleWork { wakeOne() }
+    guard change({ $0.endSearch() }) else { return }
+    if hasVisibleWork || isUnwatched && workers.contains(where: \.hasFilledSlot) { wakeOne() }
   }
 
   func lieDown(_ worker: Int) -> Resting.Rest { change { $0.lieDown(worker) } }
@@ -80,12 +84,13 @@ final class Crew: Sendable {
     wakeOne()
   }
 
-  /// Ends the crew if no job has come meanwhile, and wakes all sleepers to leave.
+  /// Ends the crew, if all sleep and no job has come meanwhile, and wakes the others to leave.
   func end(butFor worker: Int) -> Bool {
-    guard injection.closeIfEmpty() else { return false }
-    for sleeper in change({ $0.end() }) where sleeper != worker {
-      workers[sleeper].parker.unpark()
-    }
+    // Closed under the lock of who sleeps: somebody who rises with a job finds the crew open as long as
+    // that job can make others ready. Nobody takes the two locks the other way round.
+    let sleepers = change { $0.allSleep && injection.closeIfEmpty() ? $0.end() : nil }
+    guard let sleepers else { return false }
+    for sleeper in sleepers where sleeper != worker { workers[sleeper].parker.unpark() }
     return true
   }
 

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Jobs in three bands: what comes from outside the crew, and what is urgent only when nothing else is.
 ///
-/// Takes from the highest band first. Once in `lowestInterval` looks of workers that have other work it
-/// takes from the lowest, so that no band starves.
+/// Takes from the highest band first. In every cycle of looks of workers that have other work, each band comes
+/// first once, so that none starves.
 struct Bands {
   /// A band of priorities.
   enum Band: Int {
@@ -21,7 +21,8 @@ struct Bands {
     }
   }
 
-  static let lowestInterval = 4
+  /// Looks in a cycle: high, ordinary, high, background.
+  static let cycle = 4
 
   private var high = FIFO()
   private var ordinary = FIFO()
@@ -43,15 +44,19 @@ struct Bands {
 
   /// For a worker that has other work and looks all the same.
   mutating func takeOnLook() -> UInt? {
-    looks += 1
-    guard looks == Self.lowestInterval else { return take() }
-    looks = 0
-    return background.take() ?? ordinary.take() ?? high.take()
+    looks = (looks + 1) % Self.cycle
+    return switch looks {
+    case 2: ordinary.take() ?? take()
+    case 0: background.take() ?? ordinary.take() ?? high.take()
+    default: take()
+    }
   }
 
-  /// Takes up to `limit` further jobs of the ordinary band, oldest first.
-  mutating func takeOrdinary(atMost limit: Int) -> [UInt] {
-    (0..<min(limit, ordinary.count)).compactMap { _ in ordinary.take() }
+  /// Takes one of `workers` equal shares of the ordinary band, oldest first, at most `limit` jobs; none while
+  /// a job of the high band waits, which they would overtake.
+  mutating func takeShare(of workers: Int, atMost limit: Int) -> [UInt] {
+    guard high.count == 0 else { return [] }
+    return (0..<min(ordinary.count / workers, limit)).compactMap { _ in ordinary.take() }
   }
 }
 
@@ -116,7 +121,7 @@ struct Injection: ~Copyable, Sendable {
     guard !isEmpty else { return nil }
     return change { state in
       guard let job = state.bands.take() else { return nil }
-      return (job, state.bands.takeOrdinary(atMost: min(state.bands.count / workers, 64)))
+      return (job, state.bands.takeShare(of: workers, atMost: 64))
     }
   }
 

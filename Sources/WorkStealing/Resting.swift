@@ -17,6 +17,9 @@
 /// The watch: a task in a slot is nobody else's business while its worker is about to run it. But the
 /// worker may first compute for a second. So one sleeper at most, while others work, sleeps for a
 /// millisecond at a time and then takes from the slot of a worker that has not begun another job since.
+/// Who fills a slot while some sleep and nobody has the watch wakes one to have it. A watcher that is woken
+/// for other work leaves the slots unwatched; so the last searcher, when it has found work, looks at the slots
+/// too. Filling a slot and looking at it are in the one order above.
 struct Resting: Equatable, Hashable {
   /// How a worker that found nothing rests.
   enum Rest: Equatable {
@@ -40,6 +43,8 @@ struct Resting: Equatable, Hashable {
 
   init(workers: Int) { self.workers = workers }
 
+  var allSleep: Bool { sleepers.count == workers }
+
   /// Somebody has made work visible: the sleeper to wake, if one is needed.
   mutating func wakeOne() -> Int? {
     guard searching == 0, let chosen = sleepers.popLast() else { return nil }
@@ -62,7 +67,7 @@ struct Resting: Equatable, Hashable {
     searching -= 1
     if hasEnded { return .never }
     sleepers.append(worker)
-    if sleepers.count == workers { return isEnding ? .lastOfAll : .untilWoken }
+    if allSleep { return isEnding ? .lastOfAll : .untilWoken }
     guard watcher == nil else { return .untilWoken }
     watcher = worker
     return .onWatch
@@ -81,6 +86,8 @@ struct Resting: Equatable, Hashable {
   mutating func beginEnding() { isEnding = true }
 
   /// All have lain down and no job can come: the sleepers, who are woken to leave.
+  ///
+  /// - Precondition: `allSleep`. Else somebody may run a job whose successors would find no crew.
   mutating func end() -> [Int] {
     hasEnded = true
     watcher = nil

@@ -145,7 +145,7 @@ public final class WorkStealingExecutor: TaskExecutor {
       isOwn(worker), band != .background
     else { return enqueueFromOutside(job, band) }
     if job.isYield {
-      worker.appendYielding(job.address, crew)
+      worker.appendYielding(job.address, of: UnownedJob.ofCurrentTask?.address, crew)
     } else if isNew(job) {
       worker.append(job.address, crew)
     } else {

@@ -12,7 +12,8 @@ typealias Parker = ThreadParker
 ///
 /// What it runs is an address to it. A thread calls `next` and runs what it gets, over and over.
 ///
-/// Safe to share: `turns`, `random`, `isQuiet`, `marks` and `route` are touched by the worker's own thread only.
+/// Safe to share: `turns`, `random`, `isQuiet`, `marks`, `running` and `route` are touched by the worker's own
+/// thread only.
 final class Worker: @unchecked Sendable {
   let number: Int
   let queue = RunQueue()
@@ -27,6 +28,8 @@ final class Worker: @unchecked Sendable {
   private var isQuiet = false
   /// What each worker had run when this one began its watch.
   private var marks: [Int] = []
+  /// The job that runs now.
+  private var running: UInt = 0
   /// How the job that runs now came here.
   private(set) var route = JobRoute.queue
 
@@ -56,7 +59,7 @@ final class Worker: @unchecked Sendable {
     var before = slot.load(ordering: .relaxed)
     if before == 0 {
       // Only the owner fills the slot, so it is still empty.
-      slot.store(job, ordering: .releasing)
+      slot.store(job, ordering: .sequentiallyConsistent)
     } else {
       before = slot.exchange(job, ordering: .acquiringAndReleasing)
     }
@@ -70,15 +73,22 @@ final class Worker: @unchecked Sendable {
     crew.workVisible()
   }
 
-  /// Puts a task that yields at the back.
+  /// Puts the yield of a task at the back.
   ///
-  /// If it is the only one, this worker takes it next, and to wake another for it would be a waste.
+  /// If nothing else is ready and the task's is the job that runs, that job ends now, this worker takes
+  /// the yield next, and to wake another for it would be a waste. A task that its parent runs at once, by
+  /// `Task.immediate`, yields in the middle of the parent's job, which may compute on.
   @inline(__always)
-  func appendYielding(_ job: UInt, _ crew: Crew) {
-    guard slot.load(ordering: .relaxed) == 0, queue.isEmpty else { return append(job, crew) }
+  func appendYielding(_ job: UInt, of task: @autoclosure () -> UInt?, _ crew: Crew) {
+    guard slot.load(ordering: .relaxed) == 0, queue.isEmpty, task() == running else {
+      return append(job, crew)
+    }
     queue.push(job)
     isQuiet = true
   }
+
+  /// Whether the slot holds a job; anybody may ask, in one order with who sleeps: see `Resting`.
+  var hasFilledSlot: Bool { slot.load(ordering: .sequentiallyConsistent) != 0 }
 
   // MARK: The next job
 
@@ -87,6 +97,7 @@ final class Worker: @unchecked Sendable {
   func next(_ crew: Crew) -> UInt? {
     guard let job = own(crew) ?? search(crew) else { return nil }
     add(1, to: ran)
+    running = job
     return job
   }
 

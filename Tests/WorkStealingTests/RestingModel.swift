@@ -14,13 +14,16 @@ enum RestingMistake {
   case looksTooEarly
   /// The last searcher that found work does not look whether there is more.
   case leavesTheRest
+  /// The last to lie down ends the crew although another has risen since.
+  case endsRegardless
 }
 
 struct RestingModel: Hashable {
   enum Place: Hashable {
     case looking, earlyLook, lyingDown, lastLook, rising, parked, found, lookingForMore, wakingMore
     case unparking(Int)
-    case running, ending, wakingAll, gone
+    case wakingAll([Int])
+    case running, ending, gone
   }
 
   enum Bringer: Hashable {
@@ -108,7 +111,8 @@ struct RestingModel: Hashable {
       case .never: workers[worker] = .gone
       case .lastOfAll: workers[worker] = .ending
       case .untilWoken, .onWatch:
-        workers[worker] = mistake == nil || mistake == .leavesTheRest ? .lastLook : .parked
+        let looks = mistake != .noLastLook && mistake != .looksTooEarly
+        workers[worker] = looks ? .lastLook : .parked
       }
     case .lastLook: workers[worker] = visible > 0 ? .rising : .parked
     case .rising: workers[worker] = resting.rise(worker) ? .looking : .parked
@@ -128,10 +132,14 @@ struct RestingModel: Hashable {
       resting.beginSearch()
       workers[worker] = .looking
     case .ending:
-      isClosed = visible == 0
-      workers[worker] = isClosed ? .wakingAll : .lastLook
-    case .wakingAll:
-      for sleeper in resting.end() where sleeper != worker { tokens[sleeper] = true }
+      if visible == 0, resting.allSleep || mistake == .endsRegardless {
+        isClosed = true
+        workers[worker] = .wakingAll(resting.end())
+      } else {
+        workers[worker] = .lastLook
+      }
+    case .wakingAll(let sleepers):
+      for sleeper in sleepers where sleeper != worker { tokens[sleeper] = true }
       workers[worker] = .gone
     case .gone: break
     }
@@ -177,8 +185,8 @@ struct RestingModel: Hashable {
     var ends: [RestingModel] = []
     /// The most workers that were woken for new work and had not found any yet, at one time.
     var mostWoken = 0
-    /// States in which nobody works or comes, and somebody would still wake up by himself.
-    var restlessSleep = 0
+    /// States in which the crew has ended and somebody has a job.
+    var endedTooEarly = 0
   }
 
   func search(_ mistake: RestingMistake? = nil, watchEnds: Bool = false) -> Search {
@@ -188,6 +196,9 @@ struct RestingModel: Hashable {
     while let state = stack.popLast() {
       search.states += 1
       search.mostWoken = max(search.mostWoken, state.tokens.count { $0 })
+      if state.isClosed, state.workers.contains(.running) || state.workers.contains(.found) {
+        search.endedTooEarly += 1
+      }
       let next = state.successors(mistake, watchEnds: watchEnds)
       if next.isEmpty { search.ends.append(state) }
       for state in next where seen.insert(state).inserted { stack.append(state) }

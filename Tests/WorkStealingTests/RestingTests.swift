@@ -31,10 +31,17 @@ import Testing
   ) {
     let search = RestingModel(workers: size.workers, jobs: size.jobs, ends: true).search()
     #expect(search.ends.count > 0)
+    // What a job makes ready must find the crew open.
+    #expect(search.endedTooEarly == 0)
     for end in search.ends {
       #expect(end.visible == 0 && end.done + end.refused == size.jobs)
       #expect(end.workers.allSatisfy { $0 == .gone })
     }
+  }
+
+  @Test func `ends under a job when the last to lie down does not look who has risen`() {
+    let search = RestingModel(workers: 2, jobs: 1, ends: true).search(.endsRegardless)
+    #expect(search.endedTooEarly > 0)
   }
 
   @Test(arguments: sizes)

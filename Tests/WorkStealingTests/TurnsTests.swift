@@ -51,10 +51,41 @@ import Testing
     #expect(bands.count == 0)
   }
 
-  @Test func `give the lowest first in every fourth look of a worker that has other work`() {
+  @Test func `give the lowest first in every fourth look of a worker that has other work, and the ordinary before`() {
     var bands = Self.bands()
     let order = (0..<5).map { _ in bands.takeOnLook() }
-    #expect(order == [3, 5, 2, 1, 4])
+    #expect(order == [3, 2, 5, 1, 4])
+  }
+
+  @Test func `each have a turn in four looks of a worker that has other work`() {
+    var bands = Bands()
+    for job in 0..<100 as Range<UInt> {
+      bands.append(job * 3, .high)
+      bands.append(job * 3 + 1, .ordinary)
+      bands.append(job * 3 + 2, .background)
+    }
+    let taken = (0..<40).map { _ in bands.takeOnLook().map { $0 % 3 } }
+    for cycle in stride(from: 0, to: 40, by: Bands.cycle) {
+      #expect(Set(taken[cycle..<(cycle + Bands.cycle)]) == [0, 1, 2])
+    }
+  }
+
+  @Test func `let no share of the ordinary jobs overtake one that is high`() {
+    let injection = Injection()
+    for job in 1...5 as ClosedRange<UInt> { _ = injection.append(job, .ordinary) }
+    for job in 6...8 as ClosedRange<UInt> { _ = injection.append(job, .high) }
+    _ = injection.append(9, .background)
+    var order: [UInt] = []
+    while let (job, others) = injection.takeShare(of: 1) { order += [job] + others }
+    #expect(order == [6, 7, 8, 1, 2, 3, 4, 5, 9])
+  }
+
+  @Test func `are shared by the number of ordinary jobs`() {
+    let injection = Injection()
+    for job in 1...5 as ClosedRange<UInt> { _ = injection.append(job, .ordinary) }
+    for job in 6...20 as ClosedRange<UInt> { _ = injection.append(job, .background) }
+    let share = injection.takeShare(of: 2)
+    #expect(share?.job == 1 && share?.others == [2, 3])
   }
 
   @Test func `are told from priorities as Swift names them`() {
@@ -81,7 +112,7 @@ import Testing
       }
       #expect(bands.count == Int(next - expected))
     }
-    let rest = bands.takeOrdinary(atMost: .max)
+    let rest = bands.takeShare(of: 1, atMost: .max)
     #expect(rest.elementsEqual(expected..<next))
   }
 }
