@@ -1,4 +1,5 @@
 internal import Basics
+internal import Glibc
 internal import Limiters
 internal import Specimens
 internal import Synchronization
@@ -156,16 +157,18 @@ package struct VisitCost: Sendable {
 /// Nobody passes until all tasks have come.
 ///
 /// Without it the first task may have made all its visits before the last one exists: to start a thread of
-/// the pool takes as long as many visits do, and the thread that makes the tasks may lose its processor.
+/// the pool takes as long as many visits do, and the thread that makes the tasks may lose its processor. So may
+/// the one that resumes them all, while those resumed already run: they pass when it is done.
 private final class StartLine: Sendable {
   private struct State {
     var missing: Int
     var waiting: [CheckedContinuation<Void, Never>] = []
-    /// When the last task came.
+    /// When all were resumed.
     var passed: Int64 = 0
   }
 
   private let state: Mutex<State>
+  private let isOpen = Atomic<Bool>(false)
 
   init(tasks: Int) { state = Mutex(State(missing: tasks)) }
 
@@ -177,12 +180,17 @@ private final class StartLine: Sendable {
         state.missing -= 1
         state.waiting.append(continuation)
         guard state.missing == 0 else { return [CheckedContinuation<Void, Never>]() }
-        state.passed = MachineClock.monotonic()
         defer { state.waiting = [] }
         return state.waiting
       }
+      guard !complete.isEmpty else { return }
       for task in complete { task.resume() }
+      state.withLock { $0.passed = MachineClock.monotonic() }
+      isOpen.store(true, ordering: .releasing)
     }
+    // The thread that opens it runs already and waits for nobody, so this ends. A yield would not do: it is
+    // what the executor under study may get wrong.
+    while !isOpen.load(ordering: .acquiring) { sched_yield() }
   }
 }
 

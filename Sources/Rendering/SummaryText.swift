@@ -111,6 +111,7 @@ package enum SummaryText {
   }
 
   private static func waiting(_ summary: RunSummary) -> String {
+    if summary.waiting.count == 0, !summary.unended.isEmpty { return "nobody was admitted" }
     if summary.waiting.max == 0 { return "no waiting" }
     return "waiting mean \(DurationText.text(summary.waiting.mean)), "
       + "p99 \(DurationText.text(summary.waiting.p99))"

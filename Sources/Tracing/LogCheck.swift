@@ -17,6 +17,8 @@ package struct LogCheck: Hashable, Sendable {
   package private(set) var overAdmissions = 0
   /// The tasks that arrived and never ended, in the order of their numbers.
   package private(set) var unended: [TaskID] = []
+  /// The permits that these tasks hold, as far as the log tells.
+  package private(set) var permitsHeld = 0
   package private(set) var violations: [String] = []
 
   private enum State {
@@ -100,9 +102,15 @@ package struct LogCheck: Hashable, Sendable {
     peakWaiting = max(peakWaiting, waiting)
     for life in lives {
       switch states[Int(life.task.number) - 1] {
-      case .waiting, .apart, .running: unended.append(life.task)
+      case .waiting, .apart, .running:
+        unended.append(life.task)
+        if states[Int(life.task.number) - 1] == .running { permitsHeld += 1 }
       case .absent, .ended: break
       }
+    }
+    permitsHeld += events.count { event in
+      guard case .holds = event.kind else { return false }
+      return states[Int(event.task.number) - 1] != .ended
     }
     violations = faults.lines
     if facts.promisesOrder, let first = order.firstBreak {

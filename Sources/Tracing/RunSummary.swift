@@ -65,9 +65,11 @@ package struct RunSummary: Hashable, Sendable {
     overAdmissions = check.overAdmissions
     unended = check.unended
     violations = check.violations
-    if let permitsLeft, permitsLeft != 0 {
+    // A task that never ended still has its permits, and is reported itself.
+    if let permitsLeft, permitsLeft != 0, permitsLeft != check.permitsHeld {
+      let lost = permitsLeft - check.permitsHeld
       violations.append(
-        "permit-leak: \(permitsLeft) permit\(permitsLeft == 1 ? "" : "s") still in use after the last task ended"
+        "permit-leak: \(lost) permit\(lost == 1 ? "" : "s") still in use after the last task ended"
       )
     }
     fifoInversions = order.inversions

@@ -48,13 +48,13 @@ internal import Synchronization
 /// Tasks that prefer it run on it, with their child tasks and the default actors that they call. `Task {}`
 /// inherits no preference: use `Task(executorPreference:)`.
 ///
-/// Order: tasks run in the order in which they become ready, but for the task just woken, which runs next.
-/// No task waits for ever: after three such turns in a row the others have one.
+/// Order: on one worker, the tasks that it made ready run in that order, but for the task just woken, which
+/// runs next. No task waits for ever: after three such turns in a row the others have one.
 ///
-/// Priority: of the tasks that come from outside, those of `high` (or `userInitiated`) go first. Those of
-/// `background` run when a worker has nothing else. Neither can starve the rest: a worker that has other work
-/// looks at these queues once in 61 jobs, every fourth time at the lowest first. Tasks woken by a task that
-/// runs here are equal, whatever their priority, unless it is `background`.
+/// Priority: of the tasks that wait outside, those of `high` (or `userInitiated`) go first. Those of
+/// `background` run when a worker has nothing else. None starves the rest: a worker that has other work looks
+/// outside once in 61 jobs, and of four such looks one takes an ordinary task first and one a `background`
+/// task. Tasks woken by a task that runs here are equal, whatever their priority, unless it is `background`.
 ///
 /// Its threads run until ``shutdown()``, so an executor that nobody shuts down lives as long as the
 /// process. Do not block them: they are as few as processors.
@@ -99,7 +99,7 @@ public final class WorkStealingExecutor: TaskExecutor {
     ///
     /// A task is one job for each time it goes on after a suspension; a yield is two.
     public var jobs: Int
-    /// How often a worker took work from another one: half a queue at a time.
+    /// How often a worker took work from another one: half a queue, or the task in its slot.
     public var steals: Int
     /// How often a worker went to sleep.
     public var sleeps: Int

@@ -153,6 +153,23 @@ struct RunSummaryTests {
     #expect(sound.violations == [])
   }
 
+  @Test
+  func `a permit that an unended task holds is no leak, one beyond it is`() {
+    let stuck = [
+      TraceEvent(time: 0, task: TaskID(1), kind: .arrived),
+      TraceEvent(time: 0, task: TaskID(2), kind: .arrived),
+      TraceEvent(time: 1, task: TaskID(1), kind: .holds(.connection)),
+      TraceEvent(time: 2, task: TaskID(2), kind: .admitted),
+    ]
+    func violations(_ left: Int) -> [String] {
+      RunSummary(events: stuck, facts: Self.oneAtATime, permitsLeft: left).violations
+        .filter { $0.hasPrefix("permit-leak") }
+    }
+    #expect(violations(2) == [])
+    #expect(violations(0) == [])
+    #expect(violations(3) == ["permit-leak: 1 permit still in use after the last task ended"])
+  }
+
   @Test(arguments: 1...40)
   func `counts of random logs agree with counting at every event`(seed: Int) {
     let sample = RandomLog(tasks: 30, limit: 3, seed: UInt64(seed), holds: seed.isMultiple(of: 2))

@@ -162,7 +162,7 @@ private enum VisitText {
     return """
       \(outcome.executor.rawValue)\(outcome.departure == .barging ? ", barging" : ""): a visit takes \(DurationText.text(outcome.nanosecondsPerVisit))
         \(NumberText.percent(outcome.waited / 100)) of the visits waited
-        \(NumberText.percent(outcome.firstDone / 100)) of all visits had begun when the first task was done
+        \(NumberText.percent(outcome.firstDone / 100)) of all visits had begun when the first task was done (first_done)
 
       """ + (times ?? "")
   }
