@@ -26,7 +26,7 @@ struct TextViewsTests {
     ].map { (time: Int64, task: Int, kind: TraceEvent.Kind) in
       TraceEvent(time: time * millisecond, task: TaskID(task), kind: kind)
     }
-    run.permitsLeft = 1
+    run.permitsLeft = 2
     run.stoppedBecause = "nothing can run, and t02 and t04 wait for ever"
     return run
   }()

@@ -51,7 +51,7 @@ import Testing
     #expect(bands.count == 0)
   }
 
-  @Test func `give the lowest first in every fourth look of a worker that has other work, and the ordinary before`() {
+  @Test func `give each band the first place once in four looks of a worker that has other work`() {
     var bands = Self.bands()
     let order = (0..<5).map { _ in bands.takeOnLook() }
     #expect(order == [3, 2, 5, 1, 4])
