@@ -61,7 +61,8 @@ public final class ConcurrencyLimiter: Sendable {
     case fifo
     /// The task of the highest priority; among equals, who came first.
     ///
-    /// Who has waited for `agingAfter` goes before all others, so nobody starves. A task counts with
+    /// Who has waited for `agingAfter` goes before all others, so nobody starves. The limiter has no
+    /// timer for that: it looks when a task arrives or leaves, and when the limit changes. A task counts with
     /// the priority it has when it arrives: if it is raised while it waits, it keeps its place. The
     /// limiter does not raise the tasks that hold permits while a more important one waits: it does not
     /// know them.
@@ -423,6 +424,8 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Nil if the task was admitted.
   ///
+  /// A task that is first in line by its priority, and fits, finds its condition signalled already.
+  ///
   /// Not inlined: what is in an asynchronous function stays in its frame while the task waits.
   @inline(never)
   private func join(
@@ -435,7 +438,9 @@ public final class ConcurrencyLimiter: Sendable {
     }
     switch decide({ $0.arrive(place(condition, weight)) }) {
     case .admitted: return nil
-    case .wait(let ticket): return ticket
+    case .wait(let ticket, let turns):
+      signal(turns)
+      return ticket
     case .refused: throw LimiterClosed()
     }
   }
@@ -447,8 +452,9 @@ public final class ConcurrencyLimiter: Sendable {
   private func joinForGood(_ condition: LineCondition, _ weight: Int) -> Bool {
     var place = place(condition, weight)
     place.outlastsClosing = true
-    if case .wait = decide({ $0.arrive(place) }) { return true }
-    return false
+    guard case .wait(_, let turns) = decide({ $0.arrive(place) }) else { return false }
+    signal(turns)
+    return true
   }
 
   /// Takes the waiter out of the line; nil if it is not there any more.

@@ -5,10 +5,13 @@
 // decisions can be tested exhaustively, and no waiter is resumed under the lock.
 //
 // The invariant: whoever is first in line does not fit. Each event that could change that (permits come
-// back, the limit is raised, the first in line leaves) therefore ends by admitting from the front, so
-// nobody waits while permits for it rest. A newcomer is admitted only past an empty line: nobody overtakes
-// (no barging), and many light tasks cannot starve a heavy one. The price is that permits rest while they
-// are gathered for a heavy waiter, or while a waiter that has its permit wakes up.
+// back, the limit is changed, somebody leaves the line, or joins it and is first by priority) therefore ends
+// by admitting from the front, so nobody waits while permits for it rest. Who came later is admitted only in
+// its turn: nobody overtakes (no barging), and many light tasks cannot starve a heavy one. The price is that
+// permits rest while they are gathered for a heavy waiter, or while a waiter that has its permit wakes up.
+//
+// Time passes without an event. A waiter that comes first because it has waited for so long, and that fits,
+// is therefore admitted at the next event: a timer for that would cost every waiter a task.
 //
 // Fits: as many permits are free as it needs, or nobody holds any. The second lets a task that needs more
 // permits than there are run alone. It would otherwise wait for ever.
@@ -23,7 +26,8 @@ struct LimiterState<Waiter> {
 
   enum Arrival {
     case admitted
-    case wait(Ticket)
+    /// In line. The turns are of those who fit now: of the newcomer too, if it is among them.
+    case wait(Ticket, Turns)
     /// The limiter is closed.
     case refused
   }
@@ -105,7 +109,8 @@ struct LimiterState<Waiter> {
       admit(place.weight)
       return .admitted
     }
-    return .wait(line.append(place))
+    let now = place.arrived
+    return .wait(line.append(place), admitWaiters(at: now))
   }
 
   /// Gives permits back: returns the waiters they go to.
@@ -180,3 +185,4 @@ struct LimiterState<Waiter> {
 
 extension LimiterState: Sendable where Waiter: Sendable {}
 extension LimiterState.Turns: Sendable where Waiter: Sendable {}
+extension LimiterState.Arrival: Sendable where Waiter: Sendable {}

@@ -327,6 +327,37 @@ private actor Place {}
     }
   }
 
+  @Test func `a task that is first by its priority waits for nobody behind it`() throws {
+    try explore("priorities-weights") { context in
+      let room = Room(most: 3, context)
+      let limiter = ConcurrencyLimiter(
+        concurrency: 3,
+        order: .priority(agingAfter: .seconds(1)),
+        clock: ChosenClock(context: context)
+      )
+      room.enter(2)
+      let token = limiter.tryAcquire(weight: 2)?.detach()
+      @Sendable func run(_ weight: Int, at priority: TaskPriority) async throws {
+        try await Task(executorPreference: context.executor, priority: priority) {
+          try await limiter.run(weight: weight) { await room.visit(weight) }
+        }
+        .value
+      }
+      return Subject(
+        operations: [
+          { try await run(2, at: .low) },
+          {
+            // The permits that the heavy one needs come back only after this one has run.
+            try await run(1, at: .high)
+            room.leave(2)
+            token?.release()
+          },
+        ],
+        leftOver: { limiter.running + limiter.waiting }
+      )
+    }
+  }
+
   @Test(arguments: PoolOperation.allCases)
   fileprivate func `a pool keeps its promises whatever two tasks do`(
     first: PoolOperation

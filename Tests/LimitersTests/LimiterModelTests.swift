@@ -167,18 +167,20 @@ private struct World {
       next.lock(as: task)
       next.phases[task] = .arrivingUnderLock
     case .arrivingUnderLock:
+      var admitted: [Int] = []
       switch next.state.arrive(.init(waiter: task, weight: weights[task])) {
       case .admitted:
         try #require(line.isEmpty, "a newcomer overtook")
         next.phases[task] = .running
-      case .wait(let ticket):
+      case .wait(let ticket, let turns):
         next.tickets[task] = ticket
+        admitted = turns.all
         next.phases[task] = .waiting
         next.line.append(task)
       case .refused:
         Issue.record("refused by an open limiter")
       }
-      try next.unlock([])
+      try next.unlock(admitted)
     case .running:
       next.phases[task] = .returning(word)
     case .returning(let seen):

@@ -13,9 +13,10 @@ import Testing
   @discardableResult
   private func start(
     _ name: String,
+    at priority: TaskPriority? = nil,
     _ body: @escaping @Sendable () async throws -> Void
   ) -> Task<Void, Never> {
-    Task(executorPreference: executor) { [journal] in
+    Task(executorPreference: executor, priority: priority) { [journal] in
       do {
         try await body()
         journal.note("\(name) done")
@@ -326,6 +327,61 @@ import Testing
     permit.release()
     executor.runAll()
     #expect(journal.entries == ["high", "low 1", "low 2"])
+  }
+
+  @Test(arguments: [false, true])
+  func `go to a newcomer of higher priority that fits, past a heavy task that does not`(
+    uncancellably: Bool
+  ) async throws {
+    let limiter = ConcurrencyLimiter(
+      concurrency: 3,
+      order: .priority(agingAfter: .seconds(60)),
+      clock: clock
+    )
+    let permit = try await limiter.acquire(weight: 2)
+    let (gate, signal) = Condition.makeCondition()
+    start("heavy", at: .low) { try await limiter.run(weight: 2) {} }
+    start("light", at: .high) {
+      if uncancellably {
+        try await limiter.runUncancellably { try await gate.waitUncancellably() }
+      } else {
+        try await limiter.run { try await gate.waitUncancellably() }
+      }
+    }
+    executor.runAll()
+    #expect(limiter.running == 3, "no permit rests while who comes first fits")
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries == ["light done"])
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries == ["light done", "heavy done"])
+  }
+
+  @Test func `go to a task that has come first by waiting when the next one arrives`() async throws
+  {
+    let limiter = ConcurrencyLimiter(
+      concurrency: 3,
+      order: .priority(agingAfter: .seconds(60)),
+      clock: clock
+    )
+    let heavy = try await limiter.acquire(weight: 2)
+    let light = try await limiter.acquire()
+    start("low", at: .low) { try await limiter.run {} }
+    executor.runAll()
+    clock.advance(by: .seconds(1))
+    start("high", at: .high) { try await limiter.run(weight: 2) {} }
+    executor.runAll()
+    light.release()
+    clock.advance(by: .seconds(59))
+    executor.runAll()
+    #expect(journal.entries.isEmpty, "the limiter has no timer")
+    start("next", at: .low) { try await limiter.run(weight: 2) {} }
+    executor.runAll()
+    #expect(journal.entries == ["low done"])
+    heavy.release()
+    executor.runAll()
+    #expect(journal.entries == ["low done", "high done", "next done"])
   }
 
   @Test func `are counted`() async throws {

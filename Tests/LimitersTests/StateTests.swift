@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.watched) struct `The limiter's state` {
   private enum Operation {
-    case arrive(weight: Int)
+    case arrive(weight: Int, priority: UInt8)
     case depart
     /// The waiter who arrived at this position, if it waits.
     case leave(Int)
@@ -20,10 +20,16 @@ import Testing
   private struct Model {
     var limit = 1
     var holders: [Int] = []
-    var line: [(number: Int, weight: Int)] = []
+    var line: [(number: Int, weight: Int, priority: UInt8)] = []
     var isClosed = false
 
     func fits(_ weight: Int) -> Bool { holders.isEmpty || holders.reduce(weight, +) <= limit }
+
+    /// Joins behind those who are at least as important.
+    mutating func join(_ number: Int, _ weight: Int, _ priority: UInt8) {
+      let index = line.firstIndex { $0.priority < priority } ?? line.endIndex
+      line.insert((number, weight, priority), at: index)
+    }
 
     /// Admits from the front, and returns who it was.
     mutating func admit() -> [Int] {
@@ -37,12 +43,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [[1, 2], [2, 3]])
+  /// By priority, the light ones go first, or the heavy ones.
+  @Test(arguments: [[1, 2], [2, 3]], [[0, 0], [1, 0], [0, 1]] as [[UInt8]])
   func `hands permits on in order and conserves them, in every short history`(
-    weights: [Int]
+    weights: [Int],
+    priorities: [UInt8]
   ) throws {
     let operations: [Operation] =
-      weights.map { .arrive(weight: $0) } + [
+      zip(weights, priorities).map { .arrive(weight: $0, priority: $1) } + [
         .depart, .leave(1), .leave(2), .setLimit(1), .setLimit(2), .close,
       ]
     try forEverySequence(of: operations, length: 5) { sequence in
@@ -52,17 +60,23 @@ import Testing
       var arrivals = 0
       for operation in sequence {
         switch operation {
-        case .arrive(let weight):
-          switch state.arrive(.init(waiter: arrivals, weight: weight)) {
-          case .admitted:
-            try #require(!model.isClosed && model.line.isEmpty && model.fits(weight))
-            model.holders.append(weight)
-          case .wait(let ticket):
-            try #require(!model.isClosed && !(model.line.isEmpty && model.fits(weight)))
-            tickets[arrivals] = ticket
-            model.line.append((arrivals, weight))
-          case .refused:
+        case .arrive(let weight, let priority):
+          let arrival = state.arrive(
+            .init(waiter: arrivals, weight: weight, priority: priority)
+          )
+          if case .refused = arrival {
             try #require(model.isClosed)
+          } else {
+            try #require(!model.isClosed)
+            model.join(arrivals, weight, priority)
+          }
+          let admitted = model.admit()
+          switch arrival {
+          case .admitted: try #require(admitted == [arrivals])
+          case .wait(let ticket, let turns):
+            try #require(turns.all == admitted)
+            tickets[arrivals] = ticket
+          case .refused: try #require(admitted.isEmpty)
           }
           arrivals += 1
         case .depart:
@@ -113,7 +127,7 @@ import Testing
   @Test func `admits who stood behind a heavy waiter that left`() {
     var state = LimiterState<Int>(limit: 2)
     _ = state.arrive(.init(waiter: 0))
-    guard case .wait(let heavy) = state.arrive(.init(waiter: 1, weight: 2)) else { return }
+    guard case .wait(let heavy, _) = state.arrive(.init(waiter: 1, weight: 2)) else { return }
     _ = state.arrive(.init(waiter: 2))
     #expect(state.leave(heavy)?.turns.all == [2])
   }
@@ -138,7 +152,7 @@ import Testing
     var state = LimiterState<Int>(limit: 1)
     _ = state.arrive(.init(waiter: 0))
     for (waiter, why) in [(1, LimiterState<Int>.Departure.cancelled), (2, .timedOut)] {
-      guard case .wait(let ticket) = state.arrive(.init(waiter: waiter, arrived: .seconds(1)))
+      guard case .wait(let ticket, _) = state.arrive(.init(waiter: waiter, arrived: .seconds(1)))
       else {
         continue
       }
