@@ -80,7 +80,7 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// With `detectsNesting`, ``run(weight:file:line:_:)`` throws ``NestedRun`` where the task would wait and
   /// is inside of a body of the same limiter that still runs. Each `run` then costs more: it sets a
-  /// task-local value.
+  /// task-local value, with one entry for each body that the task is inside of.
   ///
   /// `clock` measures how long tasks wait, for aging and ``statistics``.
   ///
@@ -432,7 +432,7 @@ public final class ConcurrencyLimiter: Sendable {
     _ condition: LineCondition,
     _ weight: Int
   ) throws -> LimiterState<LineCondition>.Ticket? {
-    if detectsNesting, NestedRuns.contain(self) {
+    if detectsNesting, RunMark.isOnTask(inside: self) {
       if takeUnderLock(weight) { return nil }
       throw NestedRun()
     }
@@ -486,7 +486,7 @@ public final class ConcurrencyLimiter: Sendable {
   func marked<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    try await NestedRuns.mark(self, body)
+    try await RunMark.mark(self, body)
   }
 
   // MARK: - Misuse

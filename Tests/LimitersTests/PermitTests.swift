@@ -474,6 +474,26 @@ import Testing
     #expect(limiter.statistics.admitted == 3, "the body that has ended is no holder")
   }
 
+  @Test func `keep no marks of bodies that have ended, though each has started the next`() {
+    let limiter = ConcurrencyLimiter(concurrency: 3, detectsNesting: true)
+    let (executor, journal) = (executor, journal)
+    @Sendable func startOne(of bodies: Int) {
+      guard bodies > 0 else { return }
+      Task(executorPreference: executor) {
+        try await limiter.run {
+          startOne(of: bodies - 1)
+          // The next begins while this one runs: the marks are never all old.
+          await Task.yield()
+          journal.note("\(RunMark.current.count)")
+        }
+      }
+    }
+    startOne(of: 50)
+    executor.runAll()
+    #expect(journal.entries.count == 50)
+    #expect(Set(journal.entries) == ["1", "2", "3"])
+  }
+
   @Test func `say in their errors what to do`() {
     #expect("\(WaitTimedOut())".contains("waitingAtMost"))
     #expect("\(LimiterClosed())".contains("closed"))
