@@ -124,8 +124,9 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
 
 /// Runs `body` with a task group of which at most `limit` children run at once.
 ///
-/// Children start in the order in which they were added. Each is a task from the start: for a long or
-/// endless sequence, use `concurrentForEach`, which makes no more than `limit`.
+/// Each child is a task from the start, and waits for its turn by itself. So children need not start in the
+/// order in which they were added. For a long or endless sequence, use `concurrentForEach`, which makes no
+/// more than `limit` tasks.
 ///
 /// - Returns: What `body` returns, once all children have ended.
 /// - Complexity: As a task group and a ``ConcurrencyLimiter``.
