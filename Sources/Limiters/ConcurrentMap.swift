@@ -1,8 +1,9 @@
 // A limit on the children of one task, without a limiter: what people ask of every limiter.
 //
-// A loop takes the next element, and when as many children run as the limit allows, waits for one to end
-// before it starts another. So no more than that many tasks exist, however long the sequence. Structured
-// concurrency does the rest: an error or a cancellation cancels all children, and nothing outlives the call.
+// A loop waits, when as many children run as the limit allows, until one has ended; then it takes the next
+// element and starts a child for it. So no more than that many tasks exist, however long the sequence.
+// Structured concurrency does the rest: an error or a cancellation cancels all children, and nothing outlives
+// the call.
 
 extension Sequence where Element: Sendable {
   /// Transforms the elements, at most `limit` of them at once.
@@ -44,7 +45,10 @@ extension Sequence where Element: Sendable {
 extension AsyncSequence where Element: Sendable {
   /// Transforms the elements, at most `limit` of them at once, as `concurrentMap` of a sequence does.
   ///
-  /// While `limit` children run, it does not ask for the next element.
+  /// While `limit` children run, it does not ask for the next element. While it waits for an element, it
+  /// sees no child end: the error of one is thrown only when `limit` elements have come that no result was
+  /// taken for, or the sequence ends. In a sequence that may pause for long, have `transform` catch its
+  /// errors and end the sequence.
   ///
   /// - Complexity: As that of a sequence.
   /// - Throws: What the sequence throws too.
@@ -66,6 +70,8 @@ extension AsyncSequence where Element: Sendable {
   }
 
   /// Calls `body` with each element, at most `limit` at once, and returns when all calls have ended.
+  ///
+  /// It asks for elements as `concurrentMap` does, and sees errors as late.
   ///
   /// - Complexity: As `concurrentMap`, whose precondition and errors it has too.
   public func concurrentForEach(
@@ -161,8 +167,10 @@ private func runChildren<Element: Sendable, Value: Sendable>(
       running -= 1
       if ordered { inOrder[result.index] = result.value } else { ready.append(result.value) }
     }
-    while let element = try await next() {
+    while true {
+      // First the place for the element, then the element: it may be large, or another may want it.
       if running == limit, let result = try await group.next() { take(result) }
+      guard let element = try await next() else { break }
       let index = inOrder.count
       if ordered { inOrder.append(nil) }
       group.addTask { (index, try await transform(element)) }

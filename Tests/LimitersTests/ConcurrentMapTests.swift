@@ -56,6 +56,25 @@ import Testing
     #expect(peak.highest <= 4)
   }
 
+  @Test func `asks for no element while as many children run as the limit allows`() {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    let (gate, signal) = Condition.makeCondition()
+    Task(executorPreference: executor) {
+      try await stream(1...3)
+        .map { number in
+          journal.note("\(number) asked for")
+          return number
+        }
+        .concurrentForEach(limit: 2) { _ in try await gate.wait() }
+      journal.note("done")
+    }
+    executor.runAll()
+    #expect(journal.entries == ["1 asked for", "2 asked for"])
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries.suffix(2) == ["3 asked for", "done"])
+  }
+
   @Test func `throws the first error, and cancels and waits for the other children`() async throws {
     let (never, signal) = Condition.makeCondition()
     await #expect(throws: Failure()) {
