@@ -147,6 +147,7 @@ struct LimiterState<Waiter> {
   /// Refuses all who arrive from now on: returns those that wait no longer, and who is told of the end.
   mutating func close(at now: Duration = .zero) -> (refused: [Waiter], turns: Turns) {
     isClosed = true
+    longestWait = longestWait(at: now)
     return (line.close(), admitWaiters(at: now))
   }
 

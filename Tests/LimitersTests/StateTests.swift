@@ -165,6 +165,14 @@ import Testing
     #expect(state.longestWait(at: .seconds(17)) == .seconds(7))
     #expect(state.admitted == 2 && state.cancelled == 1 && state.timedOut == 1)
   }
+
+  @Test func `remembers how long those waited whom it refuses`() {
+    var state = LimiterState<Int>(limit: 1)
+    _ = state.arrive(.init(waiter: 0))
+    _ = state.arrive(.init(waiter: 1, arrived: .seconds(1)))
+    _ = state.close(at: .seconds(5))
+    #expect(state.longestWait(at: .seconds(6)) == .seconds(4))
+  }
 }
 
 @Suite(.watched) struct `The permits' word` {
