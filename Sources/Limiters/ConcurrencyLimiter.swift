@@ -433,7 +433,9 @@ public final class ConcurrencyLimiter: Sendable {
     _ weight: Int
   ) throws -> LimiterState<LineCondition>.Ticket? {
     if detectsNesting, RunMark.isOnTask(inside: self) {
-      if takeUnderLock(weight) { return nil }
+      let (isAdmitted, isClosed) = decide { ($0.admitAtOnce(weight), $0.isClosed) }
+      if isAdmitted { return nil }
+      if isClosed { throw LimiterClosed() }
       throw NestedRun()
     }
     switch decide({ $0.arrive(place(condition, weight)) }) {

@@ -439,6 +439,17 @@ import Testing
     for _ in 1...300 { #expect(try await two.run { try await two.run { 1 } } == 1) }
   }
 
+  @Test func `are refused by a closed limiter inside of a body that holds one, as anywhere`() async
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 2, detectsNesting: true)
+    await #expect(throws: LimiterClosed()) {
+      try await limiter.run {
+        limiter.close()
+        try await limiter.run {}
+      }
+    }
+  }
+
   @Test func `may be waited for inside of a body that holds another limiter's`() async throws {
     let (limiter, other) = (
       ConcurrencyLimiter(concurrency: 1, detectsNesting: true),
