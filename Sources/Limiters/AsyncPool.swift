@@ -182,17 +182,19 @@ public final class AsyncPool<Element: Sendable>: Sendable {
 
   /// Makes of what the pool granted an element that is good.
   @usableFromInline
-  func accept(_ grant: PoolGrant) async throws -> (Element, PoolLoan) {
-    switch grant {
-    case .place(let loan):
-      return (try await build(for: loan), loan)
+  func accept(_ grant: consuming PoolGrant) async throws -> (Element, PoolLoan) {
+    let place: PoolLoan
+    switch consume grant {
+    case .place(let loan): place = loan
     case .element(let box, let loan):
       let element = open(box)
       guard let validate else { return (element, loan) }
       if (try? await validate(element)) == true { return (element, loan) }
       core.remove(loan)
-      return (try await build(for: loan), loan)
+      place = loan
     }
+    // Here nothing refers to an element that is not good: it is gone before there is another.
+    return (try await build(for: place), place)
   }
 
   // Safe because the core takes in only the boxes that `build` makes.

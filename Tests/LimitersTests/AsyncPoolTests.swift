@@ -416,6 +416,20 @@ private final class Workshop: Sendable {
     expectIdle(pool)
   }
 
+  @Test func `lets go of an element that is not good before it builds another`() async throws {
+    let census = Tracked.Census()
+    let pool = AsyncPool(
+      maxElements: 1,
+      validate: { _ in false },
+      elementBuilder: { [journal] in
+        journal.note("\(census.living) living")
+        return Tracked(in: census)
+      }
+    )
+    for _ in 1...2 { try await pool.withElement { _ in } }
+    #expect(journal.entries == ["0 living", "0 living"])
+  }
+
   @Test func `gives up what lies idle too long, down to its smallest size`() async throws {
     let clock = HandClock()
     let census = Tracked.Census()
