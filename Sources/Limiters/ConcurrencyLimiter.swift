@@ -415,6 +415,7 @@ public final class ConcurrencyLimiter: Sendable {
     leave(ticket, .timedOut)?.settle(.timedOut)
   }
 
+  /// Reads the clock, which is the user's: not under the lock.
   private func place(_ condition: LineCondition, _ weight: Int) -> LimiterState<LineCondition>.Place
   {
     var place = LimiterState.Place(waiter: condition, weight: weight, arrived: now())
@@ -438,7 +439,8 @@ public final class ConcurrencyLimiter: Sendable {
       if isClosed { throw LimiterClosed() }
       throw NestedRun()
     }
-    switch decide({ $0.arrive(place(condition, weight)) }) {
+    let place = place(condition, weight)
+    switch decide({ $0.arrive(place) }) {
     case .admitted: return nil
     case .wait(let ticket, let turns):
       signal(turns)

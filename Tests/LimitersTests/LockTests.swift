@@ -21,6 +21,20 @@ private final class ProbingExecutor: TaskExecutor {
   }
 }
 
+/// Calls a probe whenever it is read.
+private final class ProbingClock: Clock {
+  private let probe = Mutex<(@Sendable () -> Void)?>(nil)
+
+  var now: HandClock.Instant {
+    probe.withLock { $0 }?()
+    return HandClock.Instant(time: .zero)
+  }
+  var minimumResolution: Duration { .zero }
+
+  func call(_ probe: @escaping @Sendable () -> Void) { self.probe.withLock { $0 = probe } }
+  func sleep(until deadline: HandClock.Instant, tolerance: Duration?) async throws {}
+}
+
 // A task that is resumed while a lock is held can deadlock with the runtime's own locks. Each probe takes
 // the lock that the resuming code must not hold; the standard library's lock stops a program whose thread
 // takes it twice. Hence the processes.
@@ -87,6 +101,41 @@ private final class ProbingExecutor: TaskExecutor {
       executor.runAll { _ = queue.waiting }
       waiters[0].cancel()
       executor.runAll {}
+    }
+  }
+}
+
+@Suite(.watched) struct `No clock is read under the lock` {
+  @Test func `of a limiter`() async {
+    await #expect(processExitsWith: .success) {
+      let (executor, clock) = (HandDrivenExecutor(), ProbingClock())
+      let limiter = ConcurrencyLimiter(concurrency: 1, clock: clock)
+      clock.call { _ = limiter.waiting }
+      let permit = try await limiter.acquire()
+      let waiters = (1...3).map { _ in
+        Task(executorPreference: executor) { try await limiter.run {} }
+      }
+      Task(executorPreference: executor) { await limiter.runUncancellably {} }
+      Task(executorPreference: executor) {
+        try await limiter.run(waitingAtMost: .seconds(1), clock: clock) {}
+      }
+      executor.runAll()
+      waiters[1].cancel()
+      _ = limiter.statistics
+      permit.release()
+      limiter.setConcurrency(2)
+      limiter.close()
+      executor.runAll()
+    }
+  }
+
+  @Test func `of a pool`() async {
+    await #expect(processExitsWith: .success) {
+      let clock = ProbingClock()
+      let pool = AsyncPool(maxElements: 1, idleTimeout: .seconds(1), clock: clock) { 1 }
+      clock.call { _ = pool.waiting }
+      try await pool.lease().return()
+      await pool.shutdown()
     }
   }
 }
