@@ -69,7 +69,7 @@ public final class ConcurrencyLimiter: Sendable {
     case priority(agingAfter: Duration)
   }
 
-  @usableFromInline let word: Atomic<Int>
+  @usableFromInline let word: Atomic<Int64>
   @usableFromInline let detectsNesting: Bool
   private let state: Lock<LimiterState<LineCondition>>
   private let usesPriority: Bool

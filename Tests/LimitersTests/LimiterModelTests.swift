@@ -11,12 +11,12 @@ private struct World {
   enum Phase: Hashable {
     case arriving
     /// Has read the word, and will try to swap it.
-    case taking(Int)
+    case taking(Int64)
     case locking
     case arrivingUnderLock
     case waiting
     case running
-    case returning(Int)
+    case returning(Int64)
     case lockingToReturn
     case returningUnderLock
     case denied
@@ -25,7 +25,7 @@ private struct World {
 
   /// Everything that can make a difference later.
   struct Key: Hashable {
-    var word: Int
+    var word: Int64
     var owner: Int?
     var limit: Int
     var free: Int
@@ -37,7 +37,7 @@ private struct World {
   }
 
   let weights: [Int]
-  var word: Int
+  var word: Int64
   var state: LimiterState<Int>
   /// Who holds the lock: a task, or -1 for who resizes.
   var owner: Int?
