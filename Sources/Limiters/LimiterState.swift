@@ -91,7 +91,9 @@ struct LimiterState<Waiter> {
 
   /// What to put back into the atomic word; nil to keep it locked, so that everybody asks here.
   func offer() -> PermitWord? {
-    guard line.count == 0, free >= 0, !isClosed else { return nil }
+    guard line.count == 0, free >= 0, holders <= PermitWord.mostHolders, !isClosed else {
+      return nil
+    }
     return PermitWord(free: free, holders: holders)
   }
 

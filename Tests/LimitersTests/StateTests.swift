@@ -209,6 +209,21 @@ import Testing
     #expect(state.admitted == 255)
     #expect(state.offer()?.admissions == 0)
   }
+
+  @Test func `leaves it to the lock to count more holders than it has room for`() {
+    let most = PermitWord.mostHolders
+    let word = PermitWord(free: PermitWord.mostPermits - most, holders: most)
+    #expect(word.taking(1) == nil)
+    #expect(word.givingBack(1)?.taking(1)?.holders == most)
+    var state = LimiterState<Int>(limit: PermitWord.mostPermits)
+    state.absorb(word)
+    #expect(state.holders == most)
+    let isAdmitted = state.admitAtOnce()
+    #expect(isAdmitted)
+    #expect(state.offer() == nil, "the word has no room for the holders")
+    _ = state.depart()
+    #expect(state.offer() == word)
+  }
 }
 
 @Suite(.watched) struct `The serial permit's state` {
