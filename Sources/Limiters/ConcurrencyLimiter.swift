@@ -146,7 +146,9 @@ public final class ConcurrencyLimiter: Sendable {
   /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit in time.
   ///
   /// `duration` bounds the wait for the permit; the body may run as long as it likes. `clock` measures it;
-  /// its `sleep` must return when it is cancelled, as those of the standard library do.
+  /// its `sleep` must return when it is cancelled, as those of the standard library do. The end of the time
+  /// must be an instant of the clock: `.seconds(Int64.max)` from now is none, and stops the program if the
+  /// task must wait.
   ///
   /// - Returns: What `body` returns.
   /// - Complexity: As ``run(weight:file:line:_:)``; a task that must wait starts a child task, its timer.
