@@ -163,9 +163,10 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     }
   }
 
-  /// Lends nothing any more, and returns when everything has come back, even if the task is cancelled.
+  /// Refuses all who wait or come later, and returns when everything has come back, even if the task is
+  /// cancelled.
   ///
-  /// All who wait, and all who come later, get ``PoolClosed``. Idle elements are given up at once, lent
+  /// They get ``PoolClosed``. Who builds an element already still gets it. Idle elements are given up at once, lent
   /// ones when they are returned.
   ///
   /// - Complexity: O(n) for n waiters and elements.

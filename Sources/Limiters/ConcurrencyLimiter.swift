@@ -14,6 +14,9 @@ public import Synchronization
 // free, a call costs two atomic operations, one in and one out, inlined into the caller's module: no lock,
 // no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit makes a
 // Condition, puts its Signal in the line, and waits. (Both are one object here, see LineCondition.swift.)
+// Two calls come with a Condition to the lock though a permit is free, and find there that they need not wait:
+// every 256th, because the word has no room for its admission, and one that meets somebody who reads `running`
+// or the statistics, because the word is locked then.
 //
 // The word and the lock: who holds the lock takes the counts out of the word and leaves it locked (by one
 // exchange), decides, and puts them back only if nobody waits. So the word is locked while anybody is in
@@ -112,7 +115,8 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// How many permits are in use: a snapshot, out of date as soon as it is taken while tasks run.
   ///
-  /// Exact, and 0, when no call is under way. May exceed ``concurrency`` after that was lowered.
+  /// Exact, and 0, when no call is under way and nobody holds a ``Permit``. May exceed ``concurrency``
+  /// after that was lowered, and does while a body runs alone that needs more permits than there are.
   public var running: Int { decide { $0.running } }
 
   /// How many tasks wait for a permit: a snapshot, out of date as soon as it is taken while tasks run.

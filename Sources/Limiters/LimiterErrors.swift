@@ -24,7 +24,9 @@ public struct LimiterClosed: Error, Hashable, CustomStringConvertible {
 
 /// A task would wait for a permit that an enclosing `run` of the same limiter holds.
 ///
-/// Found where the limiter was made with `detectsNesting: true`.
+/// Thrown where the limiter was made with `detectsNesting: true`. What cannot throw it waits all the same:
+/// `runUncancellably` inside of a body. Nor is it thrown where the task holds a ``Permit`` and no body runs: a
+/// permit has no scope, so nobody knows who is inside of it.
 public struct NestedRun: Error, Hashable, CustomStringConvertible {
   /// Creates the error, for code that stands in for a limiter.
   public init() {}
