@@ -159,8 +159,10 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       step.job.runSynchronously(on: asUnownedTaskExecutor())
     }
     // A plain task changes executors wherever a function begins that is no actor's, because this is not
-    // the pool it means. On the pool it would have gone on.
-    while keepsTasks, !step.isTurn, isOurs(), let next = ready.last, next.origin == .pool,
+    // the pool it means. On the pool it would have gone on. From the main actor it would not: it leaves
+    // a thread there, and others come in between.
+    while keepsTasks, !step.isTurn, step.origin != .mainActor, isOurs(), let next = ready.last,
+      next.origin == .pool,
       !next.isTurn, next.agent == step.agent, next.wokenAt == stepNumber
     {
       if next.agent > tasks { readyHelpers -= 1 }

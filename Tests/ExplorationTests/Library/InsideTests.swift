@@ -164,6 +164,43 @@ import Testing
     }
   }
 
+  /// Two additions, each a look and a write that others can come between.
+  @MainActor final class Sum {
+    nonisolated let value = Atomic(0)
+
+    nonisolated init() {}
+
+    func addOnMain() {
+      value.store(value.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    }
+
+    @concurrent nonisolated func addOnPool() async {
+      value.store(value.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    }
+  }
+
+  @Test func `what the main actor leaves for the pool runs beside its other jobs`() throws {
+    let failure = try ExploreTests.failure("main to pool") {
+      let sum = Sum()
+      let one = Task { @MainActor in await sum.addOnPool() }
+      let two = Task { @MainActor in sum.addOnMain() }
+      await one.value
+      await two.value
+      try require(sum.value.load(ordering: .relaxed) == 2, "an addition is lost")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+    // Who sleeps on the pool keeps nobody from the main actor.
+    try explore("main to parker") {
+      let parker = Parker()
+      let one = Task { @MainActor in await Self.sleep(parker) }
+      let two = Task { @MainActor in parker.unpark() }
+      await one.value
+      await two.value
+    }
+  }
+
+  @concurrent private static func sleep(_ parker: Parker) async { parker.park() }
+
   @Test func `prints the schedule of a trap in the middle of a job`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       try explore("inside a job") {
