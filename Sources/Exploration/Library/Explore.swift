@@ -54,8 +54,9 @@ public func explore(
   guard GlobalPoolHook.current == nil else {
     fatalError("explore was called by code that is being explored; call it from the test itself")
   }
-  guard schedules >= 1 else {
-    fatalError("an exploration needs at least 1 schedule, not \(schedules)")
+  let wanted = min(schedules, strategy.schedules ?? schedules)
+  guard wanted >= 1 else {
+    fatalError("an exploration needs at least 1 schedule, not \(wanted)")
   }
   let inquiry = Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", body)
   return try turns.withLock { _ throws(ExplorationFailure) in
@@ -74,6 +75,14 @@ public enum ExplorationStrategy: Hashable, Sendable {
   case random(schedules: Int, seed: UInt64 = 1)
   /// Random priorities that change at `depth` − 1 places (probabilistic concurrency testing, ASPLOS 2010).
   case pct(schedules: Int, depth: Int = 3, seed: UInt64 = 1)
+
+  /// How many schedules it runs, at most; nil for no bound of its own.
+  var schedules: Int? {
+    switch self {
+    case .exhaustive: nil
+    case .random(let schedules, _), .pct(let schedules, _, _): schedules
+    }
+  }
 }
 
 /// One exploration at a time: the signal handlers and the closure's own globals are the process's.
