@@ -224,24 +224,24 @@ final class Carriers: @unchecked Sendable {
       executor.pick(sleeperAt: option.slot).resume()
     case .thread:
       let thread = threads.remove(at: option.slot)
-      executor.enter(thread.agent)
+      executor.running = thread.agent
       thread.body()
       rejoin()
       ended.insert(thread.object)
     case .outside:
       me.interrupted = run.last
-      executor.enter(0)
+      executor.running = 0
       run.interfere(option.choice)
     case .standing: preconditionFailure("a job that stands goes on where it is")
     }
-    if has(me) { executor.enter(0) }
+    if has(me) { executor.running = 0 }
   }
 
   /// Stands before an operation until it is chosen; `has` been called blocked or leads.
   func stand(_ me: Carrier, before operation: SynchronizationOperation?) {
     me.operation = operation
     if has(me) {
-      me.frame = run.executor.frame
+      me.running = run.executor.running
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
       place(me)
       if let points = run.points { me.points = points() }
@@ -249,7 +249,7 @@ final class Carriers: @unchecked Sendable {
       if let option = next() {
         if option.source == .standing, standing[option.slot] === me {
           _ = unstand(at: option.slot)
-          run.executor.frame = me.frame
+          run.executor.running = me.running
           pulse.add(1, ordering: .releasing)
           return
         }
@@ -263,7 +263,7 @@ final class Carriers: @unchecked Sendable {
       me.comeBack(finished: false)
     }
     wait(me)
-    run.executor.frame = me.frame
+    run.executor.running = me.running
   }
 
   /// Waits for the baton where a job that was called blocked goes on to something that can be seen;
@@ -322,7 +322,7 @@ final class Carriers: @unchecked Sendable {
         ).exchanged
       else { continue }
       before = nil
-      carrier.frame = run.executor.frame
+      carrier.running = run.executor.running
       carrier.sleep = state
       blocked.append(carrier)
       run.endStep(carrier.choice, stood: carrier)
@@ -376,14 +376,14 @@ final class Carriers: @unchecked Sendable {
       defer { inbox = [] }
       return inbox.sorted { $0.carrier < $1.carrier }
     }
-    let frame = run.executor.frame
+    let running = run.executor.running
     for (number, job, origin) in jobs {
       if let carrier = back.first(where: { $0.number == number }) {
-        run.executor.frame = carrier.frame
+        run.executor.running = carrier.running
       }
       run.executor.admit(job, from: origin)
     }
-    run.executor.frame = frame
+    run.executor.running = running
     for carrier in back.sorted(by: { $0.number < $1.number }) {
       if carrier.takeUp() {
         idle.append(carrier)
@@ -494,8 +494,8 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var points: [UInt] = []
   /// Whether its job is one of the main actor's.
   var isOnMain = false
-  /// What the executor kept of the job.
-  var frame = ExplorationExecutor.Frame()
+  /// In whose name its job runs.
+  var running: Int32 = 0
   /// Whether it waits to be chosen.
   var stands: Bool {
     get { place.load(ordering: .acquiring) }

@@ -48,10 +48,10 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private(set) var now: Int64 = 0
   /// The serial number of each agent's task; index 0 is nobody, then come the simulated tasks.
   @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
-  /// The agent whose step runs; 0 between steps.
-  @exclusivity(unchecked) private(set) var running: Int32 = 0
-  /// Whether the running step is a turn, so that the running agent only made it ready.
-  @exclusivity(unchecked) private var isTurn = false
+  /// The agent in whose name code runs; 0 between steps.
+  ///
+  /// Who stops in the middle keeps it meanwhile.
+  @exclusivity(unchecked) var running: Int32 = 0
   /// The number of the step that runs, as its driver counts.
   @exclusivity(unchecked) var stepNumber = 0
   /// How often each agent has yielded since something happened.
@@ -144,7 +144,6 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let step = ready.remove(at: index)
     if step.isTurn || step.agent > tasks { readyHelpers -= 1 }
     running = step.agent
-    isTurn = step.isTurn
     return step
   }
 
@@ -177,20 +176,6 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     running = sleeper.agent
     return sleeper.continuation
   }
-
-  /// In whose name code runs: kept while a job stands in the middle.
-  struct Frame {
-    var running: Int32 = 0
-    var isTurn = false
-  }
-
-  var frame: Frame {
-    get { Frame(running: running, isTurn: isTurn) }
-    set { (running, isTurn) = (newValue.running, newValue.isTurn) }
-  }
-
-  /// What follows is done by `agent`; 0 for the driver.
-  func enter(_ agent: Int32) { frame = Frame(running: agent) }
 
   /// The number of an agent that is no task.
   func newAgent() -> Int32 {
@@ -280,8 +265,9 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   private func agentOfCurrentTask() -> Int32 {
-    guard isTurn, let job = UnownedJob.ofCurrentTask else { return running }
-    return agent(ofSerial: job.taskSerial)
+    // Not always the running agent: an actor's turn runs the code of several, and a task may begin at once
+    // in the middle of another's step.
+    UnownedJob.ofCurrentTask.map { agent(ofSerial: $0.taskSerial) } ?? running
   }
 
   private func agent(ofSerial serial: UInt64) -> Int32 {

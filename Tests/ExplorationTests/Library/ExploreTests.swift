@@ -260,6 +260,21 @@ import Testing
     guard case .diverged = failure.kind else { throw failure }
   }
 
+  @Test func `a task that begins at once sleeps in its own name`() throws {
+    let verdict = try explore("at once") {
+      let clock = VirtualClock()
+      let log = Log()
+      let task = Task.immediate {
+        try? await clock.sleep(for: .seconds(1))
+        log.add(1)
+      }
+      try? await clock.sleep(for: .seconds(1))
+      await task.value
+      try require(log.all == [1])
+    }
+    #expect(verdict.coverage == .exhaustive)
+  }
+
   @Test func `time on the virtual clock goes from deadline to deadline, and may overtake work`()
     throws
   {
