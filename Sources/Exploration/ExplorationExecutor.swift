@@ -43,8 +43,18 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
   @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
-  /// The tasks that have begun, by agent, and only if they are wanted; an `async let` is not among them.
-  @exclusivity(unchecked) private(set) var begun: [Task<Void, Never>?] = []
+  /// What is known of a task.
+  private enum Life {
+    case unseen
+    /// It is an `async let`, whose memory may be gone when it has ended.
+    case unknown
+    case begun(Task<Void, Never>)
+    /// Not kept, for its result may do something when it is let go.
+    case ended
+  }
+
+  /// By agent, and only if they are wanted.
+  @exclusivity(unchecked) private var lives: [Life] = []
   @exclusivity(unchecked) private(set) var now: Int64 = 0
   /// The serial number of each agent's task; index 0 is nobody, then come the simulated tasks.
   @exclusivity(unchecked) private(set) var serials: [UInt64] = [0]
@@ -87,7 +97,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   func reset(tasks: Int) {
     ready.removeAll(keepingCapacity: true)
     sleepers.removeAll(keepingCapacity: true)
-    begun.removeAll(keepingCapacity: true)
+    lives.removeAll(keepingCapacity: true)
     now = 0
     serials.removeAll(keepingCapacity: true)
     // What the scenario starts while it is made comes behind the simulated tasks, though it is seen
@@ -117,7 +127,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
     let agent = isTurn ? running : agent(ofSerial: serial)
-    if keepsTasks, !isTurn { keep(job, as: Int(agent)) }
+    if keepsTasks, !isTurn, keep(job, as: Int(agent)) { onFirstJob?(agent) }
     if isTurn || agent > tasks { readyHelpers += 1 }
     let isActor = isTurn && !job.isYield
     if isTurn, !isActor { yields[Int(agent), default: 0] += 1 }
@@ -166,6 +176,16 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     {
       if next.agent > tasks { readyHelpers -= 1 }
       ready.removeLast().job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+    if keepsTasks, isOurs() { letGoOfEnded() }
+  }
+
+  /// Forgets the tasks that have ended: what their results do then belongs to the step.
+  private func letGoOfEnded() {
+    // Letting go may stop in the middle, and others come here meanwhile.
+    for agent in lives.indices {
+      guard case .begun(let task) = lives[agent], task.hasEnded else { continue }
+      lives[agent] = .ended
     }
   }
 
@@ -237,18 +257,31 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
+  /// How many agents have been seen.
+  var seen: Int { lives.count }
+
   /// The agents whose tasks have not ended, an `async let` not counted.
-  var unfinished: [Int] { begun.indices.filter { begun[$0]?.hasEnded == false } }
+  var unfinished: [Int] { lives.indices.filter { unfinishedTask(of: $0) != nil } }
 
   func hasEnded(_ agent: Int) -> Bool {
-    begun.indices.contains(agent) && begun[agent]?.hasEnded == true
+    guard lives.indices.contains(agent) else { return false }
+    return switch lives[agent] {
+    case .begun(let task): task.hasEnded
+    case .ended: true
+    case .unseen, .unknown: false
+    }
+  }
+
+  /// The agent's task; nil if it has ended or is not known.
+  func unfinishedTask(of agent: Int) -> Task<Void, Never>? {
+    guard lives.indices.contains(agent), case .begun(let task) = lives[agent], !task.hasEnded else {
+      return nil
+    }
+    return task
   }
 
   /// Where the agent's task will go on; empty if it has ended or is not known.
-  func resumePoints(of agent: Int) -> [UInt] {
-    guard begun.indices.contains(agent), let task = begun[agent], !task.hasEnded else { return [] }
-    return task.job.resumePoints
-  }
+  func resumePoints(of agent: Int) -> [UInt] { unfinishedTask(of: agent)?.job.resumePoints ?? [] }
 
   /// Whether `agent` itself is ready to go on.
   func isReady(_ agent: Int32) -> Bool {
@@ -256,12 +289,13 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     return false
   }
 
-  private func keep(_ job: UnownedJob, as agent: Int) {
-    // Agents are numbered as they appear.
-    if agent < begun.count { return }
-    while begun.count < agent { begun.append(nil) }
-    begun.append(job.isAsyncLet ? nil : job.asTask)
-    onFirstJob?(Int32(agent))
+  /// Keeps the agent's task; returns whether it was not known.
+  @discardableResult
+  private func keep(_ job: UnownedJob, as agent: Int) -> Bool {
+    while lives.count <= agent { lives.append(.unseen) }
+    guard case .unseen = lives[agent] else { return false }
+    lives[agent] = job.isAsyncLet ? .unknown : .begun(job.asTask)
+    return true
   }
 
   private func agentOfCurrentTask() -> Int32 {

@@ -478,13 +478,13 @@ final class ScheduleRun: @unchecked Sendable {
         executor.asDriver { handle.cancel() }
       }
     }
-    for task in executor.begun.dropFirst(2) {
-      if let task, !task.hasEnded { executor.asDriver { task.cancel() } }
+    for agent in executor.unfinished where agent > 1 {
+      if let task = executor.unfinishedTask(of: agent) { executor.asDriver { task.cancel() } }
     }
     drain()
     instance = nil
     drain()
-    tasksLost += executor.begun.dropFirst(2).count { $0?.hasEnded == false }
+    tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
   }

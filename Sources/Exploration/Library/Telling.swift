@@ -103,7 +103,7 @@ struct Telling {
     if option.source == .ready, choice.kind == .turn {
       step.isYield = !executor.ready[slot].isActor
     }
-    let known = executor.begun.count
+    let known = executor.seen
     switch option.source {
     case .standing:
       let carrier = run.carriers?.standing[slot]
@@ -114,7 +114,7 @@ struct Telling {
     case .ready, .sleeper, .thread, .outside: step.from = executor.resumePoints(of: agent)
     }
     run.take(index)
-    step.began = Array(known..<max(known, executor.begun.count))
+    step.began = Array(known..<max(known, executor.seen))
     for ready in executor.ready where ready.wokenAt == run.steps {
       let other = Int(ready.agent)
       if other != agent, !step.began.contains(other), !step.woke.contains(other) {

@@ -193,6 +193,32 @@ import Testing
     }
   }
 
+  /// Resumes somebody when it is let go.
+  final class Lease: Sendable {
+    private let continuation: UnsafeContinuation<Void, Never>
+
+    init(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation = continuation }
+
+    deinit { continuation.resume() }
+  }
+
+  @Test func `the result of a task that nobody keeps is let go when the task ends`() throws {
+    let verdict = try explore("lease") {
+      await withUnsafeContinuation { continuation in
+        _ = Task { Lease(continuation) }
+      }
+    }
+    #expect(verdict.coverage == .exhaustive)
+  }
+
+  @Test func `an exploration of no schedules is refused`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try explore("none", strategy: .random(schedules: 0)) {}
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("an exploration needs at least 1 schedule, not 0"), "\(text)")
+  }
+
   @Test func `tasks that wait for ever are a deadlock, and told with the line they wait at`() throws
   {
     let failure = try Self.failure("never") {
