@@ -5,6 +5,7 @@ public import Synchronization
 /// can stop at.
 ///
 /// Explored, each operation is a scheduling point. Not explored it is the real one behind one branch.
+/// Values of two words (`WordPair`) are not for it: their operations are another width of memory.
 public struct Atomic<Value: AtomicRepresentable>: ~Copyable, @unchecked Sendable
 where Value.AtomicRepresentation: AtomicStorage {
   // Safe: as the real one, which is Sendable whatever it holds.
@@ -38,7 +39,7 @@ where Value.AtomicRepresentation: AtomicStorage {
     _ desired: consuming Value,
     ordering: AtomicUpdateOrdering
   ) -> Value {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() { return exchangeExplored(desired) }
     return Value.AtomicRepresentation.exchange(real, desired, ordering)
   }
 
@@ -49,7 +50,7 @@ where Value.AtomicRepresentation: AtomicStorage {
     desired: consuming Value,
     ordering: AtomicUpdateOrdering
   ) -> (exchanged: Bool, original: Value) {
-    if exploration_is_under_way() { identity.willCompare() }
+    if exploration_is_under_way() { return compareExchangeExplored(expected, desired) }
     return Value.AtomicRepresentation.compareExchange(real, expected, desired, ordering)
   }
 
@@ -60,7 +61,7 @@ where Value.AtomicRepresentation: AtomicStorage {
     desired: consuming Value,
     ordering: AtomicUpdateOrdering
   ) -> (exchanged: Bool, original: Value) {
-    if exploration_is_under_way() { identity.willCompare() }
+    if exploration_is_under_way() { return compareExchangeExplored(expected, desired) }
     return Value.AtomicRepresentation.weakCompareExchange(real, expected, desired, ordering)
   }
 
@@ -89,6 +90,31 @@ where Value.AtomicRepresentation: AtomicStorage {
   ) -> (exchanged: Bool, original: Value) {
     weakCompareExchange(expected: expected, desired: desired, ordering: .sequentiallyConsistent)
   }
+
+  // Explored, an operation may be ordered as strongly as any can be.
+
+  @usableFromInline
+  borrowing func exchangeExplored(_ desired: Value) -> Value {
+    identity.willExchange()
+    let original = Value.AtomicRepresentation.exchange(real, desired, .sequentiallyConsistent)
+    let isSame = withUnsafeBytes(of: original) { original in
+      withUnsafeBytes(of: desired) { original.elementsEqual($0) }
+    }
+    identity.noteOutcome(hasWritten: !isSame)
+    return original
+  }
+
+  @usableFromInline
+  borrowing func compareExchangeExplored(
+    _ expected: Value,
+    _ desired: Value
+  ) -> (exchanged: Bool, original: Value) {
+    identity.willCompare()
+    let outcome =
+      Value.AtomicRepresentation.compareExchange(real, expected, desired, .sequentiallyConsistent)
+    identity.noteOutcome(hasWritten: outcome.exchanged)
+    return outcome
+  }
 }
 
 extension Atomic where Value == Bool {
@@ -98,7 +124,12 @@ extension Atomic where Value == Bool {
   public borrowing func logicalAnd(_ operand: Bool, ordering: AtomicUpdateOrdering)
     -> (oldValue: Bool, newValue: Bool)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() {
+      identity.willExchange()
+      let values = real.logicalAnd(operand, ordering: .sequentiallyConsistent)
+      identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
+      return values
+    }
     return real.logicalAnd(operand, ordering: ordering)
   }
 
@@ -108,7 +139,12 @@ extension Atomic where Value == Bool {
   public borrowing func logicalOr(_ operand: Bool, ordering: AtomicUpdateOrdering)
     -> (oldValue: Bool, newValue: Bool)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() {
+      identity.willExchange()
+      let values = real.logicalOr(operand, ordering: .sequentiallyConsistent)
+      identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
+      return values
+    }
     return real.logicalOr(operand, ordering: ordering)
   }
 
@@ -118,7 +154,12 @@ extension Atomic where Value == Bool {
   public borrowing func logicalXor(_ operand: Bool, ordering: AtomicUpdateOrdering)
     -> (oldValue: Bool, newValue: Bool)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() {
+      identity.willExchange()
+      let values = real.logicalXor(operand, ordering: .sequentiallyConsistent)
+      identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
+      return values
+    }
     return real.logicalXor(operand, ordering: ordering)
   }
 }
@@ -256,7 +297,13 @@ struct AtomicIdentity: ~Copyable, Sendable {
   func willUpdate() { stand(before: .update) }
 
   @usableFromInline
+  func willExchange() { stand(before: .exchange) }
+
+  @usableFromInline
   func willCompare() { stand(before: .compare) }
+
+  @usableFromInline
+  func noteOutcome(hasWritten: Bool) { currentPart?.noteOutcome(hasWritten: hasWritten) }
 
   private func stand(before kind: SynchronizationOperation.Kind) {
     _ = currentPart?.stand(before: kind, of: identity)

@@ -23,7 +23,7 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case store
     /// Reads and writes at once.
     case update
-    /// Compares, and writes if equal.
+    /// Compares, and writes if equal. Who does it says later whether it wrote.
     case compare
     case park
     /// Parks until the time is over.
@@ -33,6 +33,8 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case start
     /// Waits for a thread to end.
     case join
+    /// Writes, and may find there what it writes. Who does it says later whether it was something else.
+    case exchange
   }
 
   package var kind: Kind
@@ -43,9 +45,6 @@ package struct SynchronizationOperation: Hashable, Sendable {
     self.kind = kind
     self.object = object
   }
-
-  /// Whether it leaves what it looks at as it is.
-  package var isLook: Bool { kind == .load || kind == .compare }
 }
 
 /// What a thread plays in an exploration: asked before each operation.
@@ -57,6 +56,8 @@ package protocol SynchronizationPart: AnyObject {
   /// Returns when the thread may do `operation`; false for a `tryLock` of a lock that is
   /// taken, and for a `parkAWhile` whose time is over.
   func stand(before operation: SynchronizationOperation) -> Bool
+  /// Notes whether the operation that the thread stood before, a comparison or an exchange, changed anything.
+  func noteOutcome(hasWritten: Bool)
   /// Notes that the lock was released.
   func noteRelease(of object: Int)
   /// Starts a thread that is explored.

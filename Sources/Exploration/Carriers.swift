@@ -422,24 +422,39 @@ final class Carriers: @unchecked Sendable {
     case .park: return wakeUps.contains(operation.object)
     case .parkAWhile: return isTimeOver || wakeUps.contains(operation.object)
     case .join: return ended.contains(operation.object)
-    case .tryLock, .load, .store, .update, .compare, .unpark, .start: return true
+    case .tryLock, .load, .store, .update, .compare, .exchange, .unpark, .start: return true
     }
   }
 
   /// Does in the model what `me` is about to do; whether it could.
   func apply(_ operation: SynchronizationOperation, by me: Carrier) -> Bool {
+    let object = operation.object
+    run.noteKind(operation.kind)
     var isDone = true
+    let effect: ScheduleRun.Effect
     switch operation.kind {
-    case .lock: holders[operation.object] = me
+    case .lock:
+      holders[object] = me
+      effect = .took
     case .tryLock:
-      if holders[operation.object] != nil { return false }
-      holders[operation.object] = me
-    case .park: wakeUps.remove(operation.object)
-    case .parkAWhile: isDone = wakeUps.remove(operation.object) != nil
-    case .unpark: wakeUps.insert(operation.object)
-    case .load, .store, .update, .compare, .start, .join: break
+      isDone = holders[object] == nil
+      if isDone { holders[object] = me }
+      effect = isDone ? .took : .looked
+    case .parkAWhile:
+      isDone = wakeUps.remove(object) != nil
+      effect = isDone ? .wrote : .looked
+    case .park:
+      wakeUps.remove(object)
+      effect = .wrote
+    case .unpark:
+      wakeUps.insert(object)
+      effect = .wrote
+    case .load: effect = .looked
+    case .store, .update, .start, .join: effect = .wrote
+    // Noted with their outcome.
+    case .compare, .exchange: return true
     }
-    run.noteOperation(isLook: operation.isLook, by: me.choice)
+    run.noteOperation(effect, on: object, by: me.choice)
     return isDone
   }
 
@@ -565,6 +580,11 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
     hasRejoined = false
     return carriers.apply(operation, by: self)
+  }
+
+  func noteOutcome(hasWritten: Bool) {
+    guard let object = operation?.object else { return }
+    carriers.run.noteOperation(hasWritten ? .wrote : .looked, on: object, by: choice)
   }
 
   func noteRelease(of object: Int) { carriers.noteRelease(of: object) }

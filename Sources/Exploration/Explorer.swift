@@ -1,4 +1,5 @@
 internal import Basics
+internal import ExplorableSynchronization
 
 /// Looks at the schedules of a scenario and says which promises hold in them.
 ///
@@ -82,6 +83,8 @@ package struct Explorer: Sendable {
     return verdict
   }
 
+  private static let mostGivenUpAtFirst = 5
+
   private func explore(
     _ scenario: Scenario,
     by search: inout some SearchStrategy,
@@ -120,6 +123,10 @@ package struct Explorer: Sendable {
         verdict.givenUp += 1
         verdict.coverage = .bounded
       }
+      // Code that comes to no end is not waited for a thousand times.
+      let isHopeless =
+        scenario.atRest != nil && verdict.givenUp >= Self.mostGivenUpAtFirst
+        && verdict.givenUp == verdict.schedules
       run.end()
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
       let hasMore = search.finish(steps: run.steps)
@@ -128,7 +135,7 @@ package struct Explorer: Sendable {
         verdict.coverage = .bounded
         break
       }
-      if run.hasLostThreads {
+      if run.hasLostThreads || isHopeless {
         verdict.coverage = .bounded
         break
       }
@@ -142,7 +149,7 @@ package struct Explorer: Sendable {
     verdict.tasksLost = run.tasksLost
     verdict.wasKeptFair = run.wasKeptFair
     verdict.sawActorTurn = run.sawActorTurn
-    verdict.sawOperation = run.sawOperation
+    verdict.operations = run.operations
   }
 }
 
@@ -183,8 +190,8 @@ package struct Verdict: Sendable {
   package internal(set) var firstFailureAt: Int?
   /// Whether the fairness bound left schedules out.
   package internal(set) var wasKeptFair = false
-  /// Whether code came to an operation that it can stop before.
-  package internal(set) var sawOperation = false
+  /// The kinds of operations that code came to, before each of which it can stop.
+  var operations: Set<SynchronizationOperation.Kind> = []
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
 

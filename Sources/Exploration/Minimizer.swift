@@ -109,7 +109,8 @@ package struct Minimum: Sendable {
     _ scenario: Scenario
   ) -> (first: Int, second: Int)? {
     let choices = replay.steps.map(\.choice)
-    guard choices.count > 1 else { return nil }
+    // A schedule as long as that tells of a loop, not of two steps.
+    guard (2...500).contains(choices.count) else { return nil }
     let run = ScheduleRun(scenario, reduction: .none)
     defer { run.close() }
     var pairs: [(first: Int, second: Int)] = []

@@ -53,8 +53,8 @@ final class ScheduleRun: @unchecked Sendable {
   private(set) var wasKeptFair = false
   /// Whether an actor ever had a turn, in which no other agent can step.
   private(set) var sawActorTurn = false
-  /// Whether code ever came to an operation that it can stop before.
-  private(set) var sawOperation = false
+  /// The kinds of operations that code ever came to.
+  @exclusivity(unchecked) private(set) var operations: Set<SynchronizationOperation.Kind> = []
   /// Tells where in the code the calling thread is, if that is wanted of jobs that stop in the middle.
   var points: (() -> [UInt])?
   /// What each step did, if that is wanted.
@@ -90,10 +90,12 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private var somethingHappened = false
   /// How often every agent that can run has used up its yields, with nothing happening.
   @exclusivity(unchecked) private var idleRounds = 0
-  /// How often each agent has only looked at atomics in a row.
+  /// The agents that could run when they all had.
+  @exclusivity(unchecked) private var retrying: Set<Int> = []
   @exclusivity(unchecked) private var isRestToFinish = false
   @exclusivity(unchecked) private var readyBefore = 0
-  @exclusivity(unchecked) private var looks: [Int: Int] = [:]
+  /// How often each agent has looked at each object, or taken it, since anything was written.
+  @exclusivity(unchecked) private var looks: [Look: Int] = [:]
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
@@ -139,6 +141,7 @@ final class ScheduleRun: @unchecked Sendable {
     mustGoOn = 0
     hasResized = false
     idleRounds = 0
+    retrying = []
     fingerprint = 0xCBF2_9CE4_8422_2325
     for index in hasBegun.indices { hasBegun[index] = false }
     isLive = true
@@ -284,6 +287,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
     if somethingHappened {
       executor.yields.removeAll(keepingCapacity: true)
+      looks.removeAll(keepingCapacity: true)
       idleRounds = 0
     }
     if scenario.cancellable { monitor.noteParkedCancelled(isParked: isParked) }
@@ -337,22 +341,54 @@ final class ScheduleRun: @unchecked Sendable {
     carriers?.standing.contains { $0 === carrier } == true
   }
 
-  /// Notes an operation on an object; one that only looks, again and again, is a retry.
-  func noteOperation(isLook: Bool, by choice: Choice) {
-    let agent = Int(choice.agent)
-    sawOperation = true
-    guard isLook, choice.kind == .run else {
-      looks.removeAll(keepingCapacity: true)
-      executor.yields.removeAll(keepingCapacity: true)
-      idleRounds = 0
-      return
-    }
-    looks[agent, default: 0] += 1
-    if looks[agent, default: 0] > Self.mostLooks { executor.yields[agent, default: 0] += 1 }
+  /// What an operation did, as far as it tells who only waits for somebody.
+  enum Effect {
+    case wrote
+    /// It left what it looked at as it was: a load, a comparison that failed, a lock that was taken.
+    case looked
+    /// It took a lock, and nobody knows whether it changes what that guards.
+    case took
   }
 
-  /// Code that looks at atomics so often in a row, nothing being written, waits for somebody.
+  func noteKind(_ kind: SynchronizationOperation.Kind) { operations.insert(kind) }
+
+  /// Notes an operation on an object.
+  ///
+  /// Who only looks at one object again and again, nothing being written, is taken to wait for somebody,
+  /// as who yields is. What an agent does itself does not make it worth its while to go on: only what
+  /// others write does.
+  func noteOperation(_ effect: Effect, on object: Int, by choice: Choice) {
+    let agent = choice.isInterference ? 0 : Int(choice.agent)
+    if effect == .wrote {
+      looks.removeAll(keepingCapacity: true)
+      return noteWrite(by: agent)
+    }
+    let look = Look(agent: agent, object: object)
+    let count = looks[look, default: 0] + 1
+    looks[look] = count
+    // Those who all wait behind one lock must not wake each other for ever.
+    if effect == .took, count <= Self.mostLooks { noteWrite(by: agent) }
+    let most = effect == .took ? Self.mostTakings : Self.mostLooks
+    if count > most { executor.yields[agent, default: 0] += 1 }
+  }
+
+  /// Notes that an agent may have written what others wait for.
+  private func noteWrite(by agent: Int) {
+    let own = executor.yields[agent]
+    executor.yields.removeAll(keepingCapacity: true)
+    executor.yields[agent] = own
+    if retrying != [agent] { idleRounds = 0 }
+  }
+
+  /// Who looks at one object so often, nothing being written, waits for somebody.
   private static let mostLooks = 4
+  /// Who takes one lock so often waits for what it guards.
+  private static let mostTakings = 16
+
+  private struct Look: Hashable {
+    var agent: Int
+    var object: Int
+  }
 
   /// Judges a schedule in which nothing can run any more: what was left undone, whether all permits are
   /// back, and what dropping the limiter does.
@@ -584,7 +620,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
     if kept > 0 {
       if options.isEmpty { return beginIdleRound() }
-      wasKeptFair = true
+      if isLive { wasKeptFair = true }
     }
     runnable = options.count
     if runnable > 0, mustBegin == 0 { addInterferences(fresh) }
@@ -637,10 +673,11 @@ final class ScheduleRun: @unchecked Sendable {
   private func beginIdleRound() {
     idleRounds += 1
     let standing = carriers?.standing.filter { carriers?.isEnabled($0) == true } ?? []
-    let retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
-      .filter { $0 <= scenario.tasks }
+    retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
     executor.yields.removeAll(keepingCapacity: true)
-    if idleRounds > scenario.mostIdleRounds { monitor.noteLivelock(retrying.sorted()) }
+    if idleRounds > scenario.mostIdleRounds {
+      monitor.noteLivelock(retrying.filter { $0 <= scenario.tasks }.sorted())
+    }
     findOptions()
   }
 

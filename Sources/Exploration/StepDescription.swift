@@ -80,7 +80,7 @@ extension SynchronizationOperation {
   var objectName: String {
     switch kind {
     case .lock, .tryLock: "lock \(object)"
-    case .load, .store, .update, .compare: "atomic \(object)"
+    case .load, .store, .update, .compare, .exchange: "atomic \(object)"
     case .park, .parkAWhile, .unpark: "parker \(object)"
     case .start, .join: "thread \(object)"
     }
@@ -95,7 +95,7 @@ extension SynchronizationOperation.Kind {
     case .tryLock: "tries"
     case .load: "reads"
     case .store: "writes"
-    case .update: "changes"
+    case .update, .exchange: "changes"
     case .compare: "compares and changes"
     case .park: "wakes up at"
     case .parkAWhile: "wakes up, or has slept long enough, at"

@@ -31,6 +31,7 @@ import Testing
       "Tests/WorkStealingTests/ExecutorTests.swift", "Tests/ExplorationTests/PromiseTests.swift",
       "Tests/ExplorationTests/ExplorerTests.swift",
       "Tests/ExplorationTests/Library/ExploreTests.swift",
+      "Tests/ExplorationTests/Library/InsideTests.swift",
       "Tests/GradingTests/WrongAnswers.swift", "Tests/VirtualTimeTests/StopTests.swift",
     ]
     let grading = try SourceTree.files(in: "Sources", withExtensions: ["swift"])

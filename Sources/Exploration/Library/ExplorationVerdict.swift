@@ -1,8 +1,11 @@
+internal import ExplorableSynchronization
+
 /// What an exploration that found no failure looked at.
 public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   /// How much of what there is was looked at.
   public enum Coverage: String, Hashable, Sendable {
-    /// Every schedule within ``ExplorationVerdict/preemptionBound`` was run.
+    /// Every schedule within ``ExplorationVerdict/preemptionBound`` was run, as far as the exploration
+    /// can switch between tasks: ``ExplorationVerdict/notCovered`` says where it cannot.
     case exhaustive
     /// Some were not: ``ExplorationVerdict/notCovered`` says which.
     case bounded
@@ -30,7 +33,8 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
 extension ExplorationVerdict {
   init(_ verdict: Verdict, preemptionBound: Int?, longest: Int, stoppedAt most: Int) {
-    coverage = verdict.coverage == .exhaustive ? .exhaustive : .bounded
+    // Whoever retries is made to wait, and nobody knows whether the retries would have ended.
+    coverage = verdict.coverage == .exhaustive && !verdict.wasKeptFair ? .exhaustive : .bounded
     schedules = verdict.schedules
     steps = verdict.steps
     givenUp = verdict.givenUp
@@ -40,7 +44,7 @@ extension ExplorationVerdict {
       if let preemptionBound {
         notCovered.append("more than \(preemptionBound) pre-emptions")
       }
-      if coverage == .bounded, schedules >= most {
+      if verdict.coverage == .bounded, schedules >= most {
         notCovered.append("schedules behind the first \(most)")
       }
     } else {
@@ -48,16 +52,27 @@ extension ExplorationVerdict {
     }
     if givenUp > 0 { notCovered.append("what comes behind step \(longest) of a schedule") }
     if verdict.wasKeptFair {
-      notCovered.append("a task that yields again and again while others could go on")
+      notCovered.append(
+        "a task that yields, or looks at the same lock or atomic, again and again while others could go on"
+      )
     }
     if verdict.sawActorTurn {
       notCovered.append("steps of other tasks between two jobs that an actor runs in one turn")
     }
     notCovered.append(
-      verdict.sawOperation
-        ? "switches inside synchronous code elsewhere than at its ExplorableSynchronization"
-        : "switches inside synchronous code, which uses no ExplorableSynchronization"
+      verdict.operations.isEmpty
+        ? "switches inside synchronous code, which uses no ExplorableSynchronization"
+        : "switches inside synchronous code elsewhere than at its ExplorableSynchronization"
     )
+    if !verdict.operations.isDisjoint(with: [.lock, .tryLock]) {
+      notCovered.append("switches between an unlock and the next operation")
+    }
+    if verdict.operations.contains(.compare) {
+      notCovered.append("a weakCompareExchange that fails without cause")
+    }
+    if verdict.operations.contains(.parkAWhile) {
+      notCovered.append("a park(nanoseconds:) whose time is over while others can go on")
+    }
     notCovered.append("cancellations that the closure does not make itself")
     notCovered.append("data races and weak memory: one step runs at a time")
   }

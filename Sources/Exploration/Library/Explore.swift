@@ -31,7 +31,7 @@ internal import Synchronization
 ///   - name: What schedules are called by; letters, digits, dots and dashes of it are kept.
 ///   - strategy: How to choose among the schedules.
 ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any
-///     number. Most defects need one or two.
+///     number. Most defects need one or two. Strategies at random ignore it.
 ///   - schedules: How many schedules to run, at most.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - fileID: Where the call stands, for the failure's text.

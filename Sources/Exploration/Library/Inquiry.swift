@@ -47,8 +47,8 @@ struct Inquiry {
       }
     )
     scenario.inside = true
-    // Some three hundred yields of each task, nothing happening, are no accident.
-    scenario.mostIdleRounds = 100
+    // Some six hundred yields of each task, nothing happening, are no accident.
+    scenario.mostIdleRounds = 200
     scenario.atRest = { run in
       let waiting = run.executor.unfinished
       let stuck = run.carriers?.stuck { Telling.name(Int($0.agent)) } ?? []
@@ -102,6 +102,15 @@ struct Inquiry {
     if let found = verdict.found {
       let count = verdict.schedules
       throw try failure(of: found, "in schedule \(count)", strategy == .exhaustive)
+    }
+    if verdict.givenUp > 0, verdict.givenUp == verdict.schedules {
+      throw ExplorationFailure(
+        kind: .livelock,
+        schedule: "",
+        description:
+          "'\(name)' comes to no end: \(verdict.schedules) schedules were looked at, and each was left "
+          + "after \(Self.longest) steps. Its tasks retry for ever, or the closure does too much"
+      )
     }
     return ExplorationVerdict(
       verdict,

@@ -201,6 +201,128 @@ import Testing
 
   @concurrent private static func sleep(_ parker: Parker) async { parker.park() }
 
+  final class Flags: Sendable {
+    let isDone = Atomic(false)
+    let count = Atomic(0)
+    let counts = (0..<8).map { _ in Cell() }
+    let lock = Mutex(false)
+
+    final class Cell: Sendable { let count = Atomic(0) }
+  }
+
+  /// One task does something and then says so; another requires that it has not.
+  @Sendable static func first(_ body: @escaping @Sendable (Flags) -> Void) async throws {
+    let flags = Flags()
+    let one = Task {
+      body(flags)
+      flags.isDone.store(true, ordering: .relaxed)
+    }
+    let two = Task { try require(!flags.isDone.load(ordering: .relaxed), "it was the first") }
+    await one.value
+    try await two.value
+  }
+
+  @Test func `writing often is no retrying, nor is looking at many things`() throws {
+    let changes: @Sendable (Flags) -> Void = { flags in
+      for number in 0..<8 {
+        _ = flags.count.compareExchange(expected: number, desired: number + 1, ordering: .relaxed)
+      }
+    }
+    let looks: @Sendable (Flags) -> Void = { flags in
+      for cell in flags.counts { _ = cell.count.load(ordering: .relaxed) }
+    }
+    for work in [changes, looks] {
+      let failure = try ExploreTests.failure("works") { try await Self.first(work) }
+      guard case .requirement = failure.kind else { throw failure }
+    }
+  }
+
+  @Test func `what is left out because a task looks again and again is said`() throws {
+    let verdict = try explore("looks", preemptions: 0) {
+      try await Self.first { flags in
+        for _ in 0..<8 { _ = flags.count.load(ordering: .relaxed) }
+      }
+    }
+    #expect(verdict.coverage == .bounded)
+    #expect(
+      verdict.notCovered.contains {
+        $0.contains("looks at the same lock or atomic, again and again")
+      }
+    )
+  }
+
+  @Test func `a task that looks hundreds of times and then ends is no livelock`() throws {
+    try explore("patient") {
+      let flags = Flags()
+      for _ in 0..<400 { _ = flags.count.load(ordering: .relaxed) }
+    }
+  }
+
+  @Test(arguments: [1, 2])
+  func `asking in vain under a lock is a livelock`(tasks: Int) throws {
+    let failure = try ExploreTests.failure("asks") {
+      let flags = Flags()
+      await withTaskGroup { group in
+        for _ in 1...tasks {
+          group.addTask { while !flags.lock.withLock({ $0 }) { await Task.yield() } }
+        }
+      }
+    }
+    guard case .livelock = failure.kind else { throw failure }
+    #expect(!failure.schedule.isEmpty)
+  }
+
+  @Test func `what never comes to an end is a livelock, though it writes`() throws {
+    let failure = try ExploreTests.failure("counts") {
+      let flags = Flags()
+      await withTaskGroup { group in
+        for _ in 1...2 {
+          group.addTask {
+            while !flags.isDone.load(ordering: .relaxed) {
+              flags.count.add(1, ordering: .relaxed)
+              await Task.yield()
+            }
+          }
+        }
+      }
+    }
+    guard case .livelock = failure.kind else { throw failure }
+    #expect(failure.description.contains("comes to no end"), "\(failure)")
+  }
+
+  /// Ways to wait for somebody that end when somebody comes.
+  static let patientWays: [@Sendable (Flags) async -> Void] = [
+    { flags in
+      async let other: Void = { while !flags.lock.withLock({ $0 }) { await Task.yield() } }()
+      while !flags.lock.withLock({ $0 }) { await Task.yield() }
+      await other
+    },
+    { flags in while !flags.lock.withLock({ $0 }) {} },
+    { flags in while flags.lock.withLockIfAvailable({ $0 }) != true {} },
+    { flags in
+      @Sendable func count() {
+        while flags.isDone.exchange(true, ordering: .acquiring) {}
+        flags.count.store(flags.count.load(ordering: .relaxed) + 1, ordering: .relaxed)
+        flags.isDone.store(false, ordering: .releasing)
+      }
+      async let other: Void = count()
+      count()
+      await other
+    },
+  ]
+
+  @Test(arguments: patientWays.indices)
+  func `asking until somebody answers comes to an end in each schedule`(way: Int) throws {
+    let verdict = try explore("asks") {
+      let flags = Flags()
+      let answer = Task { flags.lock.withLock { $0 = true } }
+      await Self.patientWays[way](flags)
+      await answer.value
+    }
+    #expect(verdict.givenUp == 0)
+    #expect(verdict.schedules < 20_000, "\(verdict)")
+  }
+
   @Test func `prints the schedule of a trap in the middle of a job`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       try explore("inside a job") {
