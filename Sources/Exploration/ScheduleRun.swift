@@ -206,7 +206,7 @@ final class ScheduleRun: @unchecked Sendable {
     let agent = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
-    journal?.note(option.choice)
+    if isLive { journal?.note(option.choice) } else { journal?.noteLife() }
     let stands = option.source == .standing ? carriers?.standing[option.slot] : nil
     record?.begin(
       option.choice,
@@ -220,7 +220,7 @@ final class ScheduleRun: @unchecked Sendable {
     somethingHappened = false
     readyBefore = executor.ready.count
     mix(option.choice.code)
-    if scenario.atRest != nil { ScheduleUnderWay.append(option.choice) }
+    if isLive, scenario.atRest != nil { ScheduleUnderWay.append(option.choice) }
     switch option.source {
     case .outside:
       somethingHappened = true
@@ -314,7 +314,7 @@ final class ScheduleRun: @unchecked Sendable {
       findOptions()
     }
     carriers?.noteMiddle()
-    if runnable == 0, monitor.violation == nil {
+    if isLive, runnable == 0, monitor.violation == nil {
       isRestToFinish = true
     } else {
       record?.end(in: self)
@@ -489,17 +489,16 @@ final class ScheduleRun: @unchecked Sendable {
       instance = nil
       return handles.removeAll(keepingCapacity: true)
     }
+    let stepsOfSchedule = steps
+    defer { steps = stepsOfSchedule }
     if let carriers, carriers.isBusy || !carriers.threads.isEmpty {
-      // Jobs in the middle come first: only then can anything run to its end on one thread.
-      var left = 10_000
-      drive { run in
-        left -= 1
-        guard left > 0, carriers.isBusy || !carriers.threads.isEmpty else { return nil }
+      // Jobs in the middle come first: a lock that one of them holds would keep who is cancelled.
+      finish { run in
+        guard carriers.isBusy || !carriers.threads.isEmpty else { return nil }
         return run.options[..<run.runnable].firstIndex {
           $0.source != .ready && $0.source != .sleeper
         } ?? 0
       }
-      isRestToFinish = false
       if carriers.isBusy {
         // A deadlock in locks: cancelling would wait for it too.
         carriers.abandon()
@@ -517,12 +516,30 @@ final class ScheduleRun: @unchecked Sendable {
     for agent in executor.unfinished where agent > 1 {
       if let task = executor.unfinishedTask(of: agent) { executor.asDriver { task.cancel() } }
     }
-    drain()
+    finishAll()
     instance = nil
-    drain()
+    finishAll()
+    carriers?.abandon()
     tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
+  }
+
+  /// Runs what is left to its end, on carriers where code may stop in the middle: on this thread it would
+  /// block for what only another could give it.
+  private func finishAll() {
+    if carriers == nil { drain() } else { finish(\.defaultOption) }
+  }
+
+  /// Lets happen what `choose` chooses, until nothing can run, or all that can retries in vain.
+  private func finish(_ choose: (ScheduleRun) -> Int?) {
+    var left = 10_000
+    idleRounds = 0
+    findOptions()
+    drive { run in
+      left -= 1
+      return left > 0 && run.idleRounds < 20 ? choose(run) : nil
+    }
   }
 
   private func drain() {

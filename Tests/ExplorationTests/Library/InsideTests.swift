@@ -323,6 +323,41 @@ import Testing
     #expect(verdict.schedules < 20_000, "\(verdict)")
   }
 
+  /// Code that waits on its thread, and code that ends the wait.
+  static let waits: [@Sendable (Flags, Parker) -> (Task<Void, Never>, Task<Void, Never>)] = [
+    { _, parker in (Task { parker.park() }, Task { parker.unpark() }) },
+    { flags, _ in
+      (
+        Task { while !flags.isDone.load(ordering: .relaxed) {} },
+        Task { flags.isDone.store(true, ordering: .relaxed) }
+      )
+    },
+    { flags, _ in
+      (Task { flags.lock.withLock { _ in flags.lock.withLock { _ in } } }, Task {})
+    },
+  ]
+
+  @Test(arguments: waits.indices)
+  func `a schedule that fails while others wait on their threads ends`(wait: Int) throws {
+    let failure = try ExploreTests.failure("fails", preemptions: 0) {
+      _ = Self.waits[wait](Flags(), Parker())
+      try require(false, "as it must")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+  }
+
+  @Test func `taking a lock that one holds is a deadlock`() throws {
+    let failure = try ExploreTests.failure("twice") {
+      let flags = Flags()
+      flags.lock.withLock { _ in flags.lock.withLock { _ in } }
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+    #expect(
+      failure.description.contains("task 1 waits for lock 1, which task 1 holds"),
+      "\(failure)"
+    )
+  }
+
   @Test func `prints the schedule of a trap in the middle of a job`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       try explore("inside a job") {
