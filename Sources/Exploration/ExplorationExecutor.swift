@@ -123,6 +123,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Puts a job among the ready ones, on the thread that has the baton.
   func admit(_ job: UnownedJob, from origin: Origin) {
+    noteCurrentTask()
     let serial = job.taskSerial
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
@@ -205,7 +206,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// The choice by which the code of the calling thread goes on: its task's, if it is in one.
   func choiceOfCurrentCode(orElse choice: Choice) -> Choice {
-    self.choice(ofSerial: UnownedJob.ofCurrentTask?.taskSerial) ?? choice
+    noteCurrentTask()
+    return self.choice(ofSerial: UnownedJob.ofCurrentTask?.taskSerial) ?? choice
   }
 
   /// The choice by which the task of that serial number goes on.
@@ -237,6 +239,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// Time is chosen, but goes forward: a sleeper cannot be woken while another has an earlier deadline.
   func pause(until deadline: Int64 = 0) async throws {
     carriers?.rejoin()
+    noteCurrentTask()
     try Task.checkCancellation()
     tickets += 1
     let ticket = tickets
@@ -287,6 +290,16 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   func isReady(_ agent: Int32) -> Bool {
     for step in ready where step.agent == agent && !step.isTurn { return true }
     return false
+  }
+
+  /// Keeps the task whose code runs: where it began inside an actor's turn, or at once in the middle of
+  /// another's step, it never came as a job.
+  private func noteCurrentTask() {
+    // On another thread than a carrier it may be the task that called `explore`.
+    guard keepsTasks, Carrier.current != nil, let job = UnownedJob.ofCurrentTask,
+      job.isAsyncLet || !job.asTask.hasEnded
+    else { return }
+    keep(job, as: Int(agent(ofSerial: job.taskSerial)))
   }
 
   /// Keeps the agent's task; returns whether it was not known.

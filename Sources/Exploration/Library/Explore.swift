@@ -37,7 +37,9 @@ internal import Synchronization
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
 ///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, or by
-///     leaving a task that waits for ever.
+///     leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task that
+///     begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to
+///     an operation of `ExplorableSynchronization`, starts or resumes another task, or goes on after a wait.)
 /// - Returns: What was looked at, when nothing failed.
 /// - Throws: The failure, with the smallest schedule that shows it.
 @discardableResult

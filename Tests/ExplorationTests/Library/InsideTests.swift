@@ -358,6 +358,32 @@ import Testing
     )
   }
 
+  actor Starter {
+    private var count = 0
+
+    func start(_ flags: Flags) {
+      Task {
+        count += 1
+        await Self.waitForEver(flags)
+      }
+    }
+
+    static func waitForEver(_ flags: Flags) async {
+      flags.lock.withLock { $0 = true }
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+  }
+
+  @Test func `a task that never came as a job, and waits for ever, is a deadlock`() throws {
+    let ofActor = try ExploreTests.failure("in a turn") { await Starter().start(Flags()) }
+    guard case .deadlock = ofActor.kind else { throw ofActor }
+    let atOnce = try ExploreTests.failure("at once") {
+      let flags = Flags()
+      Task.immediate { await Starter.waitForEver(flags) }
+    }
+    guard case .deadlock = atOnce.kind else { throw atOnce }
+  }
+
   @Test func `prints the schedule of a trap in the middle of a job`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       try explore("inside a job") {
