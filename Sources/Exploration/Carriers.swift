@@ -292,6 +292,8 @@ final class Carriers: @unchecked Sendable {
   /// How long a thread must sleep to be called blocked where nobody is known to hold what it sleeps
   /// for: another thread of the process may, and may not get a processor for as long.
   private static let patience = Duration.seconds(1)
+  /// The same where nothing stands in the middle, so that nobody explored can be what it waits for.
+  private static let greatPatience = Duration.seconds(3)
 
   /// Notes whether something stands in the middle, for the watch.
   func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
@@ -311,10 +313,10 @@ final class Carriers: @unchecked Sendable {
       let state = carrier.state
       if state != before?.state || pulse != before?.pulse { since = .now }
       before = (pulse, state)
-      let hasLongSlept =
-        state != .runs && isInMiddle.load(ordering: .acquiring)
-        && ContinuousClock.now - since > Self.patience
-      guard hasLongSlept || isHeldUp(carrier),
+      let slept = state == .runs ? .zero : ContinuousClock.now - since
+      let isAlone = !isInMiddle.load(ordering: .acquiring)
+      let isHeldUp = isHeldUp(carrier)
+      guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience),
         leader.compareExchange(
           expected: key,
           desired: 0,
@@ -326,6 +328,7 @@ final class Carriers: @unchecked Sendable {
       carrier.sleep = state
       blocked.append(carrier)
       run.endStep(carrier.choice, stood: carrier)
+      if isAlone, !isHeldUp { return run.executor.strays.note(sleeper: Int(carrier.choice.agent)) }
       guard let option = next() else { return }
       dispatch(option)
     }

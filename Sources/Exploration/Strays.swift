@@ -5,11 +5,20 @@ import Synchronization
 final class Strays: Sendable {
   private let seen = Atomic<Bool>(false)
   private let first = Mutex<[UInt]>([])
+  private let asleep = Mutex<Int?>(nil)
 
   var any: Bool { seen.load(ordering: .acquiring) }
 
   /// Where the first that is a task waited; empty if it is none.
   var resumePoints: [UInt] { first.withLock { $0 } }
+
+  /// The first agent that slept where the exploration cannot wake it; nil for none.
+  var sleeper: Int? { asleep.withLock { $0 } }
+
+  func note(sleeper agent: Int) {
+    asleep.withLock { $0 = $0 ?? agent }
+    seen.store(true, ordering: .releasing)
+  }
 
   func note(_ job: UnownedJob) {
     let points = job.taskSerial == 0 ? [] : job.resumePoints

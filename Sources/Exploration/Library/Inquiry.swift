@@ -213,6 +213,17 @@ extension Inquiry {
   ) -> ExplorationFailure {
     switch error {
     case .escapes:
+      if let sleeper = notes.strays.withLock({ $0?.sleeper }) {
+        return ExplorationFailure(
+          kind: .escaped,
+          schedule: "",
+          description:
+            "'\(name)' leaves the exploration: \(Telling.name(sleeper)) sleeps on its thread, and nothing that "
+            + "is explored can wake it there. A DispatchSemaphore, a condition variable, a file or the "
+            + "network are not explored; where one thread waits for another, use what is in "
+            + "ExplorableSynchronization"
+        )
+      }
       let points = notes.strays.withLock { $0?.resumePoints } ?? []
       let waited = SourceLines(of: [points]).place(of: points).map { "; it waited at \($0)" } ?? ""
       return ExplorationFailure(

@@ -1,3 +1,4 @@
+import Basics
 import ExplorableSynchronization
 import Exploration
 import TestSupport
@@ -382,6 +383,18 @@ import Testing
       Task.immediate { await Starter.waitForEver(flags) }
     }
     guard case .deadlock = atOnce.kind else { throw atOnce }
+  }
+
+  @Test func `who sleeps on a thread for what is not explored has left the exploration`() throws {
+    let failure = try ExploreTests.failure("semaphore") {
+      let semaphore = ThreadSemaphore()
+      let one = Task { semaphore.wait() }
+      let two = Task { semaphore.post() }
+      await one.value
+      await two.value
+    }
+    guard case .escaped = failure.kind else { throw failure }
+    #expect(failure.description.contains("sleeps on its thread"), "\(failure)")
   }
 
   @Test func `prints the schedule of a trap in the middle of a job`() async throws {
