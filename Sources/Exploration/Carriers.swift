@@ -349,7 +349,7 @@ final class Carriers: @unchecked Sendable {
       guard case .sleeps(_, let number) = state, let holder = made.withLock({ $0[number] }) else {
         return false
       }
-      if holder.stands || holder.hasComeBack { return true }
+      if holder.stands || holder.hasComeBack || holder.isGivenUp { return true }
       state = holder.state
     }
     return true
@@ -400,7 +400,7 @@ final class Carriers: @unchecked Sendable {
   /// Gives up the jobs that can never go on, with their threads.
   func abandon() {
     lost += standing.count + blocked.count
-    for carrier in standing + blocked { carrier.thread?.detach() }
+    for carrier in standing + blocked { carrier.giveUp() }
     standing = []
     blocked = []
   }
@@ -550,6 +550,14 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     sight = ThreadSight()
     return thread_number()
   }
+
+  /// Leaves its thread where it is, for ever, and closes the files by which it was looked at.
+  func giveUp() {
+    thread?.detach()
+    sight = nil
+  }
+
+  var isGivenUp: Bool { sight == nil }
 
   /// The carrier whose thread this is.
   static var current: Carrier? { currentPart as? Carrier }

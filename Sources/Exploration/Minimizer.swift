@@ -131,7 +131,10 @@ package struct Minimum: Sendable {
       scenario.tasks > 1
       ? within
       : others.filter { $0.second < replay.length && choices[$0.second].agent != 1 } + within
+    // There may be more pairs than anybody would wait for.
+    var left = 100_000
     for (first, second) in cancelling + told + beyond {
+      if run.hasLostThreads || left <= 0 { return nil }
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {
@@ -142,6 +145,7 @@ package struct Minimum: Sendable {
       if run.keepsPromises(following: Array(moved), needing: [place - 1, place]) {
         return (first + 1, second + 1)
       }
+      left -= run.steps
     }
     return nil
   }

@@ -1,6 +1,7 @@
 import Basics
 import ExplorableSynchronization
 import Exploration
+import Glibc
 import TestSupport
 import Testing
 
@@ -395,6 +396,21 @@ import Testing
     }
     guard case .escaped = failure.kind else { throw failure }
     #expect(failure.description.contains("sleeps on its thread"), "\(failure)")
+  }
+
+  @Test func `jobs that can never go on keep no files open`() async {
+    await #expect(processExitsWith: .success) {
+      let failure = try ExploreTests.failure("circle") {
+        let (one, two) = (Pair(), Pair())
+        await withTaskGroup { group in
+          group.addTask { one.lock.withLock { _ in two.lock.withLock { _ in } } }
+          group.addTask { two.lock.withLock { _ in one.lock.withLock { _ in } } }
+        }
+      }
+      guard case .deadlock = failure.kind else { throw failure }
+      let open = (0..<1_024).count { fcntl(Int32($0), F_GETFD) != -1 }
+      guard open < 30 else { fatalError("\(open) files are open") }
+    }
   }
 
   @Test func `prints the schedule of a trap in the middle of a job`() async throws {
