@@ -58,6 +58,10 @@ extension ExplorationVerdict {
     }
     if verdict.sawActorTurn {
       notCovered.append("steps of other tasks between two jobs that an actor runs in one turn")
+      notCovered.append(
+        "steps of other tasks between what a task does on an actor and what it goes on to do at once on "
+          + "the pool or on an actor that is free"
+      )
     }
     notCovered.append(
       verdict.operations.isEmpty

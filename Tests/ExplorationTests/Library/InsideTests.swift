@@ -253,6 +253,22 @@ import Testing
     )
   }
 
+  @Test func `what operations do in no schedule is said where the code uses them`() throws {
+    let verdict = try explore("operations") {
+      let flags = Flags()
+      flags.lock.withLock { $0 = true }
+      _ = flags.count.weakCompareExchange(expected: 0, desired: 1, ordering: .relaxed)
+      _ = Parker().park(nanoseconds: 1)
+    }
+    for part in [
+      "between an unlock and", "a weakCompareExchange that fails", "a park(nanoseconds:)",
+    ] {
+      #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
+    }
+    let none = try explore("none") {}
+    #expect(none.notCovered.allSatisfy { !$0.contains("unlock") && !$0.contains("weakCompare") })
+  }
+
   @Test func `a task that looks hundreds of times and then ends is no livelock`() throws {
     try explore("patient") {
       let flags = Flags()
