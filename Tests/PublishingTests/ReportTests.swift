@@ -315,7 +315,7 @@ struct ImaginedRun {
       Selection(
         scale: .quick,
         forks: forks,
-        filter: "uncontended.* (limiter|pool|task-group)$|baseline"
+        filter: "uncontended.* (limiter|pool|task-group)$|baseline-(loop|clock|lock|yield|spawn)|call-permit"
       )
     )
     var generator = SplitMix64(seed: seed)
@@ -334,7 +334,7 @@ struct ImaginedRun {
           report.add(
             .timePerOperation,
             "mean",
-            100 * machine * noise * (who == slowed ? factor : 1)
+            100 * machine * noise * (who == slowed || entry.cell.workload == slowed ? factor : 1)
           )
           return BlockRecord.Entry(contestant: contestant, report: report)
         }
@@ -362,7 +362,7 @@ struct ImaginedRun {
     let few = try comparison(5, slowed: "pool", factor: 10, forks: 3)
     #expect(few.regressions.isEmpty)
     #expect(few.undecidable.count == few.lines.count)
-    #expect(few.text.contains("0 within the noise · 3 undecidable"))
+    #expect(few.text.contains("0 within the noise · 4 undecidable"))
     let enough = try comparison(5, slowed: "pool", factor: 10, forks: 10)
     #expect(enough.regressions.map(\.key.parts[1]) == ["pool"])
     #expect(enough.undecidable.isEmpty)
@@ -384,7 +384,7 @@ struct ImaginedRun {
       current: try PublishedFigures(csv: now),
       seed: 1
     )
-    #expect(comparison.lines.count == 3)
+    #expect(comparison.lines.count == 4)
     #expect(comparison.unmatched == 0)
   }
 
@@ -394,6 +394,15 @@ struct ImaginedRun {
     #expect(comparison.regressions.map(\.key.parts[1]) == ["pool"])
     #expect(comparison.improvements.isEmpty)
     #expect(comparison.text.contains("pool"))
+  }
+
+  @Test func `code of ours without a mechanism is judged, and is not taken for the machine`() throws {
+    let comparison = try comparison(4, slowed: "call-permit", factor: 2)
+    #expect(comparison.regressions.map(\.key.parts[0]) == ["call-permit"])
+    let judged = Set(comparison.lines.map(\.key.parts[0]))
+    #expect(judged == ["call-permit", "uncontended"])
+    let drift = try #require(comparison.machineDrift)
+    #expect((0.9...1.1).contains(drift))
   }
 
   @Test(arguments: 1...10)

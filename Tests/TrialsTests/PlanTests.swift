@@ -2,7 +2,7 @@ import Mechanisms
 import Statistics
 import TestSupport
 import Testing
-import Trials
+@testable import Trials
 import Workloads
 
 @Suite(.watched) struct `The plan` {
@@ -22,6 +22,53 @@ import Workloads
         #expect(profile?.limit != .one, "\(Plan.name(entry.cell, contestant))")
       }
     }
+  }
+
+  @Test func `queues that let suspended bodies overlap carry none`() throws {
+    let holding: Set = ["block", "spin"]
+    for entry in try Plan(Selection()).entries {
+      guard let kind = entry.cell.serviceKind, !holding.contains(kind),
+        entry.cell.workload != "cancel-others"
+      else { continue }
+      for contestant in entry.contestants {
+        let profile = contestant.mechanism.flatMap(Catalogue.entry)?.profile
+        #expect(profile?.order != .fifoToFirstSuspension, "\(Plan.name(entry.cell, contestant))")
+      }
+    }
+  }
+
+  @Test func `a block that was dropped and not measured again is left when a run goes on`() throws {
+    let plan = try Plan(Selection(scale: .quick, filter: "baseline-(loop|clock)"))
+    let campaign = Campaign(plan: plan, program: "", dropsDisturbedBlocks: true)
+    let blocks = plan.blocks()
+    var number = 0
+    func record(_ block: Plan.Block, isDropped: Bool) -> BlockRecord {
+      number += 1
+      return BlockRecord(
+        number: number,
+        fork: block.fork,
+        entry: block.entry,
+        trials: [],
+        dropReason: isDropped ? "busy" : nil
+      )
+    }
+    let (all, repeats) = campaign.left(after: [])
+    #expect(all.count == blocks.count && (1..<blocks.count).contains(repeats))
+
+    let dropped = [record(blocks[0], isDropped: true), record(blocks[1], isDropped: false)]
+    let afterDrop = campaign.left(after: dropped)
+    #expect(afterDrop.blocks.count == blocks.count - 1)
+    #expect(afterDrop.blocks.first?.fork == blocks[0].fork)
+    #expect(afterDrop.blocks.first?.entry == blocks[0].entry)
+    #expect(afterDrop.repeats == repeats - 1)
+
+    let again = campaign.left(after: dropped + [record(blocks[0], isDropped: false)])
+    #expect(again.blocks.count == blocks.count - 2)
+
+    // When the repeats are used up, what is dropped stays so.
+    let busy = blocks.map { record($0, isDropped: true) }
+    let spent = campaign.left(after: busy)
+    #expect(spent.blocks.count == repeats && spent.repeats == 0)
   }
 
   @Test func `every cell that compares mechanisms has an A/A pair`() throws {

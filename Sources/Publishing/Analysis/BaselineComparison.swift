@@ -37,6 +37,7 @@ package struct PublishedFigures: Sendable {
     var workload: String { parts[0] }
     var mechanism: String { parts[1] }
     var headline: Headline? { BenchWorkloads.named(workload)?.headline }
+    var measuresMachine: Bool { BenchWorkloads.named(workload)?.measuresMachine == true }
 
     func with(mechanism: String) -> Key {
       var key = self
@@ -140,7 +141,7 @@ package struct BaselineComparison: Sendable {
     let common = current.keys.intersection(baseline.keys).sorted()
     unmatched = current.keys.symmetricDifference(baseline.keys).count
     let drift = median(
-      common.filter(\.mechanism.isEmpty).compactMap {
+      common.filter(\.measuresMachine).compactMap {
         Ratio.ofMedians(current[$0], to: baseline[$0], seed: seed)?.value
       }
     )
@@ -153,7 +154,7 @@ package struct BaselineComparison: Sendable {
       var leastProbability: Double
     }
     // The second half of a pair is the same code as the first; one of them is enough.
-    let compared = common.filter { !$0.mechanism.isEmpty && !$0.mechanism.hasSuffix("-again") }
+    let compared = common.filter { !$0.measuresMachine && !$0.mechanism.hasSuffix("-again") }
     let judged = compared.compactMap { key -> Judged? in
       if let (here, there) = current.paths(key, and: baseline) {
         return PairedComparison(here, to: there).map { pair in

@@ -30,6 +30,8 @@ extension RunFiles {
     }
     var name = "Benchmark" + words.joined()
     if let label = contestant.label { name += "/mechanism=\(label)" }
+    // Some cells measure a mechanism on each.
+    if contestant.executor == .lanes { name += "/executor=lanes" }
     for part in cell.name.split(separator: " ").dropFirst() { name += "/\(part)" }
     return name
   }

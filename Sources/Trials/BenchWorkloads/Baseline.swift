@@ -29,6 +29,7 @@ package struct Baseline: BenchWorkload {
   package var id: String { "baseline-\(part.rawValue)" }
   package let headline: Headline? = Headline(.timePerOperation, "mean")
   package let measuresMechanisms = false
+  package var measuresMachine: Bool { part != .explorableLock && part != .recordedEvent }
 
   package var question: String {
     switch part {

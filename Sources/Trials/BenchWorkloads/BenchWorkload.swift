@@ -24,6 +24,8 @@ package protocol BenchWorkload: Sendable {
 
   /// Whether Swift tasks are measured on both executors.
   var comparesExecutors: Bool { get }
+  /// Whether it measures the machine and the runtime, and no code of this package.
+  var measuresMachine: Bool { get }
 
   /// Whether mechanisms are measured, or the machine itself.
   var measuresMechanisms: Bool { get }
@@ -62,6 +64,7 @@ extension BenchWorkload {
   package var needsWaiting: Bool { false }
   package var drawsPaths: Bool { false }
   package var comparesExecutors: Bool { false }
+  package var measuresMachine: Bool { false }
 
   /// The measures that mechanisms are compared by.
   package var compared: [Headline] { [headline, tail].compactMap { $0 } }

@@ -44,7 +44,8 @@ package struct Overload: BenchWorkload {
     let tasks =
       phase(trial, Self.overloaded * capacity, from: 0, lasting: half, seed: trial.request.seed)
       + phase(trial, Self.relieved * capacity, from: half, lasting: half, seed: ~trial.request.seed)
-    let numbered = tasks.enumerated().map { index, task in
+    // The first half has a number of tasks, not a length, so its last may come after the second half began.
+    let numbered = tasks.sorted { $0.arrival < $1.arrival }.enumerated().map { index, task in
       var task = task
       task.number = index + 1
       return task

@@ -35,11 +35,7 @@ package struct Campaign {
     var records = resumed
     for record in records { progress.skip(plan.entries[record.entry], of: record) }
 
-    var repeatsLeft = Int((Double(plan.blocks().count) * Self.repeatShare).rounded(.up))
-    repeatsLeft -= records.count { $0.dropReason != nil }
-    var queue = plan.blocks().filter { block in
-      !records.contains { $0.fork == block.fork && $0.entry == block.entry }
-    }
+    var (queue, repeatsLeft) = left(after: records)
     queue.reverse()
     while let block = queue.popLast() {
       progress.begin(plan.entries[block.entry])
@@ -57,6 +53,27 @@ package struct Campaign {
       }
     }
     return .complete(records)
+  }
+
+  /// The blocks to measure when there are `records`, and how many repeats may follow.
+  ///
+  /// A block that was dropped, and not measured again before the run was stopped, is among them while there
+  /// are repeats.
+  func left(after records: [BlockRecord]) -> (blocks: [Plan.Block], repeats: Int) {
+    struct Place: Hashable { var fork, entry: Int }
+    let blocks = plan.blocks()
+    let repeats = Int((Double(blocks.count) * Self.repeatShare).rounded(.up))
+    let measured = Set(
+      records.filter { $0.dropReason == nil }.map { Place(fork: $0.fork, entry: $0.entry) }
+    )
+    let dropped = records.filter { $0.dropReason != nil }
+    // The last ones dropped came when the repeats were used up.
+    let given = Set(dropped.dropFirst(repeats).map { Place(fork: $0.fork, entry: $0.entry) })
+    let left = blocks.filter { block in
+      let place = Place(fork: block.fork, entry: block.entry)
+      return !measured.contains(place) && !given.contains(place)
+    }
+    return (left, max(0, repeats - dropped.count))
   }
 
   /// Nil where the user interrupted.

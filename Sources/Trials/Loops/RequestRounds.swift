@@ -74,7 +74,12 @@ extension MechanismProfile {
   /// Whether requests may wait in it: `URLSession` delivers its answers on GCD's threads, and where each
   /// request that waits holds one, none comes free but one new thread a second, up to GCD's most.
   func mayCarryRequests(_ cell: Cell) -> Bool {
-    waiting != .blocksThread && (limit != .one || cell.limit == 1)
+    waiting != .blocksThread && mayCarrySuspended(cell)
+  }
+
+  /// Whether it limits bodies that suspend, as the cell asks: actor queues let these overlap.
+  func mayCarrySuspended(_ cell: Cell) -> Bool {
+    order != .fifoToFirstSuspension && (limit != .one || cell.limit == 1)
   }
 }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Mechanisms
+package import Mechanisms
 internal import RealWork
 internal import Synchronization
 internal import Workloads
@@ -44,6 +44,10 @@ package struct DatabaseQueries: BenchWorkload {
         serviceKind: ServiceKind.query.rawValue
       )
     }
+  }
+
+  package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
+    mechanism.mayCarrySuspended(cell)
   }
 
   package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
