@@ -315,7 +315,8 @@ struct ImaginedRun {
       Selection(
         scale: .quick,
         forks: forks,
-        filter: "uncontended.* (limiter|pool|task-group)$|baseline-(loop|clock|lock|yield|spawn)|call-permit"
+        filter: "uncontended.* (limiter|pool|task-group)$|call-permit"
+          + "|baseline-(loop|clock|lock|yield|spawn)"
       )
     )
     var generator = SplitMix64(seed: seed)
@@ -396,7 +397,8 @@ struct ImaginedRun {
     #expect(comparison.text.contains("pool"))
   }
 
-  @Test func `code of ours without a mechanism is judged, and is not taken for the machine`() throws {
+  @Test func `code of ours without a mechanism is judged, and is not taken for the machine`() throws
+  {
     let comparison = try comparison(4, slowed: "call-permit", factor: 2)
     #expect(comparison.regressions.map(\.key.parts[0]) == ["call-permit"])
     let judged = Set(comparison.lines.map(\.key.parts[0]))

@@ -2,8 +2,9 @@ import Mechanisms
 import Statistics
 import TestSupport
 import Testing
-@testable import Trials
 import Workloads
+
+@testable import Trials
 
 @Suite(.watched) struct `The plan` {
   @Test(arguments: Scale.allCases)
