@@ -29,7 +29,15 @@ extension Grader {
         let network = FakeNetwork(failures: 1)
         let cache = Cache(fetch: network.fetch)
         let asked = (1...2).map { _ in Task { try await cache.image("logo") } }
-        for task in asked { _ = await task.result }
+        var errors = 0
+        for task in asked {
+          do {
+            try require(try await task.value == Array("logo".utf8), "a wrong image")
+          } catch is FakeNetwork.Offline {
+            errors += 1
+          }
+        }
+        try require(errors > 0, "nobody was told that the fetch failed")
         let image = try? await cache.image("logo")
         try require(image == Array("logo".utf8), "it was never fetched again")
         try require(

@@ -239,10 +239,14 @@ extension Grader {
         async let two: Void = copier.upload { await meeting.come() }
         _ = try await (one, two)
       },
-      promise("errors", "a copy that throws, and two after it", preemptions: onePreemption) {
+      promise("errors", "two copies that throw, and two after them", preemptions: onePreemption) {
         let copier = Copier(connections: 1, files: 1)
         do {
           try await copier.upload { throw OutOfOrder() }
+          try require(false, "its error did not come out")
+        } catch is OutOfOrder {}
+        do {
+          try await copier.download { throw OutOfOrder() }
           try require(false, "its error did not come out")
         } catch is OutOfOrder {}
         try await copier.download {}

@@ -60,6 +60,17 @@ import Testing
     }
   }
 
+  /// Says nothing of a fetch that fails.
+  private actor SilentCache: LearnerImageCache {
+    private let cache: Cache
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) {
+      cache = Cache(fetch: fetch)
+    }
+
+    func image(_ name: String) async throws -> [UInt8] { (try? await cache.image(name)) ?? [] }
+  }
+
   private actor HarshCache: LearnerImageCache {
     private let fetch: @Sendable (String) async throws -> [UInt8]
     private var fetches: [String: Task<[UInt8], any Error>] = [:]
@@ -125,6 +136,7 @@ import Testing
   @Test func `caches that are wrong in one way fail at what they are wrong in`() async {
     #expect(await failed(Grader.imageCache(ForgetfulCache.self))?.name == "once")
     #expect(await failed(Grader.imageCache(StubbornCache.self))?.name == "failure")
+    #expect(await failed(Grader.imageCache(SilentCache.self))?.name == "failure")
     #expect(await failed(Grader.imageCache(HarshCache.self))?.name == "cancellation")
     #expect(await failed(Grader.imageCache(LastOneOut.self))?.name == "gone")
   }

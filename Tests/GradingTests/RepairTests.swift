@@ -178,6 +178,29 @@ import Testing
     }
   }
 
+  /// Gives back what a download holds only if the copy throws nothing.
+  private final class LeakyCopier: Copier, LearnerCopier, @unchecked Sendable {
+    // Only one download of a grading throws.
+    private var lost: [PermitToken] = []
+
+    func download(_ copy: () async throws -> Void) async throws {
+      let connection = try await connections.acquire().detach()
+      let file = try await files.acquire().detach()
+      do {
+        try await copy()
+      } catch {
+        // Dropped, they would give themselves back.
+        lost += [connection, file]
+        throw error
+      }
+      file.release()
+      connection.release()
+    }
+    func upload(_ copy: () async throws -> Void) async throws {
+      try await pass(connections, files, copy: copy)
+    }
+  }
+
   @Test func `a copier is graded by the order in which it takes its limits, and by both of them`()
     async
   {
@@ -186,5 +209,7 @@ import Testing
     #expect(await refusal(Grader.copier(FilesOnlyCopier.self))?.name == "connections")
     #expect(await refusal(Grader.copier(ConnectionsOnlyCopier.self))?.name == "files")
     #expect(await refusal(Grader.copier(NarrowCopier.self))?.name == "both")
+    let leaky = await refusal(Grader.copier(LeakyCopier.self))
+    #expect(leaky?.name == "errors", "\(leaky as Any)")
   }
 }

@@ -139,6 +139,11 @@ import Testing
         "a body that throws CancellationError though nobody was cancelled, then another: no end"
     )
     await expect(
+      Grader.limiter(ClosedByCancellation.self),
+      refusedBy: "permit_back",
+      saying: "then another: the other did not run"
+    )
+    await expect(
       Grader.design(Flawed<CrowdIsLetIn>.self),
       refusedBy: "throughput",
       saying: "over-admission"

@@ -121,6 +121,26 @@ enum KeepsPermitOfCancelledBody: Flaw {
   static func keeps(_ error: any Error) -> Bool { error is CancellationError }
 }
 
+/// Refuses all who come after a body that threw the error of a cancellation.
+final class ClosedByCancellation: LearnerLimiter {
+  private let limiter: ConcurrencyLimiter
+  private let isClosed = Mutex(false)
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    if isClosed.withLock({ $0 }) { throw CancellationError() }
+    return try await limiter.run {
+      do {
+        return try await body()
+      } catch let error as CancellationError {
+        if !Task.isCancelled { isClosed.withLock { $0 = true } }
+        throw error
+      }
+    }
+  }
+}
+
 /// Nobody waits behind forty.
 enum FullLine: Flaw {
   static func admits(free: Int, waiting: Int) -> Bool { free > 0 || waiting >= 40 }
