@@ -39,6 +39,14 @@ import Testing
   }
 
   @Test
+  func `a model stays in virtual time beside what runs on the wall clock`() async {
+    let lab = Lab()
+    let text = await lab.run("compare 4 gcd-gate@linux-model gcd-gate limit=2 work=1ms")
+    #expect(text.contains("gcd-gate ran on the wall clock, the others in virtual time"), "\(text)")
+    #expect(await lab.run("stats of gcd-gate@linux-model").contains("4 finished"))
+  }
+
+  @Test
   func `without names, all that are not wrong on purpose are compared`() async {
     let text = await Lab().run("compare 4 limit=2 work=1ms")
     for name in Lab.mechanisms { #expect(text.contains("\n\(name) "), "\(name)") }

@@ -16,7 +16,7 @@ extension Command {
     summary: "the same seeded workload on several mechanisms, one table",
     details: """
       Without mechanisms, on all of them. All run on one clock: virtual if each of them can, else \
-      the wall clock. Service times are the same; the kind of work is what each mechanism's users \
+      the wall clock, which a model never runs on. Service times are the same; the kind of work is what each mechanism's users \
       give it, unless kind= says otherwise. MECH@lanes runs its tasks on a work-stealing executor \
       instead of Swift's pool. by= sorts the table. The last run stays what it was: \
       'timeline' and the other views go on showing it; 'of pool' behind them shows the comparison's \
@@ -98,7 +98,10 @@ extension Session {
     }
     let clocks = Set(experiments.map(\.resolvedClock))
     if clocks.count > 1 {
-      for index in experiments.indices { experiments[index].clock = .real }
+      // A model has no threads: it stays in virtual time.
+      for index in experiments.indices where experiments[index].mechanism.platform == nil {
+        experiments[index].clock = .real
+      }
     }
     var runs = await interruption.whileRunningSteps(of: experiments, show: showProgress) {
       await Self.run($0, interruption)
