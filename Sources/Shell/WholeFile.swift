@@ -22,6 +22,15 @@ package enum WholeFile {
     }
   }
 
+  /// Why a file cannot be read.
+  package static func reason(_ error: any Error, reading path: String) -> String {
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    )
+    let isFolder = attributes?[.type] as? FileAttributeType == .typeDirectory
+    return isFolder ? "it is a folder" : reason(error)
+  }
+
   /// What the system says went wrong.
   package static func reason(_ error: any Error) -> String {
     let error = error as NSError

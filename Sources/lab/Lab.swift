@@ -234,7 +234,7 @@ struct Lab: ParsableCommand {
     do {
       script = try Script(sources, session, console)
     } catch {
-      console.complain("lab: \(error)")
+      console.complain("lab: \(error.message)")
       return 2
     }
     console.isMuted.withLock { $0 = isPrompt && !sources.isEmpty }

@@ -34,7 +34,7 @@ struct Script {
         do {
           parts.append((path, Lines.of(try String(contentsOfFile: path, encoding: .utf8))))
         } catch {
-          throw ShellError("cannot read \(path): \(WholeFile.reason(error))")
+          throw ShellError("cannot read \(path): \(WholeFile.reason(error, reading: path))")
         }
       case .standardInput: parts.append(("-", Lines.ofStandardInput()))
       }

@@ -46,6 +46,12 @@ import Testing
     let result = try await LabRunTests.run("-c", "run 3", "nowhere.lab")
     #expect(result.status == .exited(2))
     #expect(result.standardOutput == "")
+    #expect(
+      result.standardError == "lab: cannot read nowhere.lab: no such file or directory\n"
+    )
+    let folder = try await LabRunTests.run("/")
+    #expect(folder.status == .exited(2))
+    #expect(folder.standardError == "lab: cannot read /: it is a folder\n")
   }
 
   @Test

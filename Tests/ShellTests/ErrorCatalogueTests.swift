@@ -32,6 +32,7 @@ import Testing
       "'SCRATCH' cannot be written: it is a folder.",
       after: "run 3"
     ),
+    Wrong("source SCRATCH", at: "SCRATCH", "'SCRATCH' cannot be read: it is a folder."),
     Wrong(#"run 5 "limiter"#, at: #""limiter"#, #"this quote is never closed. Add " at the end."#),
     Wrong("runn 5", at: "runn", "no command 'runn'. Did you mean 'run'? 'help' lists all."),
     Wrong("wa", at: "wa", "'wa' could be watch or wait. Write more of it."),

@@ -54,7 +54,10 @@ extension Session {
     do {
       text = try String(contentsOfFile: file.text, encoding: .utf8)
     } catch {
-      throw ShellError("'\(file.text)' cannot be read: \(WholeFile.reason(error))", at: file)
+      throw ShellError(
+        "'\(file.text)' cannot be read: \(WholeFile.reason(error, reading: file.text))",
+        at: file
+      )
     }
     return await carryOut(fileOf: text, named: file.text)
   }
