@@ -6,7 +6,12 @@ extension Run {
   ///
   /// - Complexity: O(n log n) for n events; ask once and keep the answer.
   package var summary: RunSummary {
-    RunSummary(events: events, facts: facts, permitsLeft: permitsLeft)
+    RunSummary(
+      events: events,
+      facts: facts,
+      permitsLeft: permitsLeft,
+      wasStopped: stoppedBecause != nil
+    )
   }
 
   /// The limit over time; without steps where there is none.

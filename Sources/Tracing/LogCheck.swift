@@ -30,8 +30,16 @@ package struct LogCheck: Hashable, Sendable {
     case ended
   }
 
+  /// Of a run that was stopped, tasks that never arrived are no fault: nobody let them.
+  ///
   /// - Complexity: O(n) for n events.
-  package init(events: [TraceEvent], facts: RunFacts, lives: [TaskLife], order: ArrivalOrder) {
+  package init(
+    events: [TraceEvent],
+    facts: RunFacts,
+    lives: [TaskLife],
+    order: ArrivalOrder,
+    wasStopped: Bool
+  ) {
     var states = [State](repeating: .absent, count: lives.count)
     var running = 0
     var waiting = 0
@@ -123,7 +131,7 @@ package struct LogCheck: Hashable, Sendable {
     }
     if let line = unendedLine(lives) { violations.append(line) }
     let absent = states.prefix(facts.tasks).count { $0 == .absent }
-    if absent > 0 {
+    if absent > 0, !wasStopped {
       violations.append("never-arrived: \(absent) of \(facts.tasks) tasks never arrived")
     }
   }

@@ -46,17 +46,40 @@ package struct RunSummary: Hashable, Sendable {
   /// Reads the whole log, which is in the order of time.
   ///
   /// `permitsLeft` is the number of permits still in use after the last end, where the mechanism can
-  /// tell.
+  /// tell. `wasStopped` says that the run did not end by itself.
   ///
   /// - Complexity: O(n log n) for n events.
-  package init(events: [TraceEvent], facts: RunFacts, permitsLeft: Int? = nil) {
+  package init(
+    events: [TraceEvent],
+    facts: RunFacts,
+    permitsLeft: Int? = nil,
+    wasStopped: Bool = false
+  ) {
     let lives = TaskLife.all(in: events, tasks: facts.tasks)
-    self.init(events: events, facts: facts, lives: lives, permitsLeft: permitsLeft)
+    self.init(
+      events: events,
+      facts: facts,
+      lives: lives,
+      permitsLeft: permitsLeft,
+      wasStopped: wasStopped
+    )
   }
 
-  package init(events: [TraceEvent], facts: RunFacts, lives: [TaskLife], permitsLeft: Int? = nil) {
+  package init(
+    events: [TraceEvent],
+    facts: RunFacts,
+    lives: [TaskLife],
+    permitsLeft: Int? = nil,
+    wasStopped: Bool = false
+  ) {
     let order = ArrivalOrder(events: events, lives: lives, limit: facts.limit)
-    let check = LogCheck(events: events, facts: facts, lives: lives, order: order)
+    let check = LogCheck(
+      events: events,
+      facts: facts,
+      lives: lives,
+      order: order,
+      wasStopped: wasStopped
+    )
     peakRunning = check.peakRunning
     limitAtPeak = check.limitAtPeak ?? facts.limit
     reachedLimit = check.reachedLimit

@@ -113,6 +113,19 @@ import Testing
   }
 
   @Test
+  func `tasks that an interrupt kept from arriving are no violation`() async {
+    let lab = Lab()
+    await lab.run("spawn 3 limiter clock=real arrivals=every:60m work=60m")
+    let waiting = Task { await lab.run("wait") }
+    while await lab.session.background != nil {
+      lab.session.interrupt()
+      await Moment.pass()
+    }
+    #expect(!(await waiting.value.contains("never-arrived")))
+    #expect(await lab.outcome(of: "expect violations = 0") == .done)
+  }
+
+  @Test
   func `the limit can be raised while tasks wait`() async {
     let lab = Lab()
     await lab.run("spawn 6 limiter limit=1 work=100ms")
