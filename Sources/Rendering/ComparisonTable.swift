@@ -88,6 +88,9 @@ package enum ComparisonTable {
     /// Whether there was a limit, and never more ran.
     var keptLimit: Bool { run.limit != nil && summary.overAdmissions == 0 }
 
+    /// Whether tasks were seen to begin before an earlier arrival, which a late start explains.
+    var seemsEarly: Bool { SummaryText.seemsEarly(run, summary) }
+
     /// Whether it runs one at a time whatever limit is asked for.
     var isOneByNature: Bool { Catalogue.entry(run.mechanism)?.profile.limit == .one }
   }
@@ -124,9 +127,10 @@ package enum ComparisonTable {
     )
   }
 
-  /// Whether the order of arrival was kept; if not, how many overtook.
+  /// Whether the order of arrival was kept; if not, how many overtook, or were seen to begin early.
   private static func order(_ entry: Entry) -> String {
     let breaks = entry.summary.orderBreaks
+    if entry.seemsEarly { return "\(NumberText.grouped(entry.summary.fifoInversions)) early" }
     return breaks == 0 ? "kept" : "no, \(NumberText.grouped(breaks))"
   }
 
@@ -217,10 +221,16 @@ package enum ComparisonTable {
 
   private static func order(_ entries: [Entry]) -> String? {
     let overtaking = entries.filter { $0.summary.orderBreaks > 0 }
-    guard !overtaking.isEmpty else { return "Every one admitted in the order of arrival." }
     if overtaking.count == entries.count { return "None admitted in the order of arrival." }
-    return
-      "\(ListText.all(overtaking.map(\.name))) did not admit in the order of arrival; the others did."
+    let early = entries.filter(\.seemsEarly).map(\.name)
+    let late =
+      early.isEmpty
+      ? nil
+      : "Tasks of \(ListText.all(early)) were seen to begin before an earlier arrival, "
+        + "which a late start explains."
+    if overtaking.isEmpty { return late ?? "Every one admitted in the order of arrival." }
+    let broken = "\(ListText.all(overtaking.map(\.name))) did not admit in the order of arrival"
+    return late.map { "\(broken). \($0)" } ?? "\(broken); the others did."
   }
 
   private static func violations(_ entries: [Entry]) -> [String] {

@@ -127,12 +127,22 @@ package enum SummaryText {
     run.stoppedBecause != nil && summary.orderBreaks == 0 ? [] : [order(run, summary)]
   }
 
-  /// What became of the order of arrival, in two or three words.
+  /// Whether tasks were seen to begin before an earlier arrival, which a late start explains.
+  ///
+  /// Where the order was promised, that it was not broken is what counts.
+  static func seemsEarly(_ run: Run, _ summary: RunSummary) -> Bool {
+    !run.facts.promisesOrder && summary.orderBreaks == 0 && summary.fifoInversions > 0
+  }
+
+  /// What became of the order of arrival, in a few words.
   ///
   /// Only what no late start of a body explains counts as overtaking; see `ArrivalOrder`.
   package static func order(_ run: Run, _ summary: RunSummary) -> String {
     if summary.orderBreaks == 0 {
-      return run.facts.promisesOrder ? "order kept" : "in order of arrival"
+      if run.facts.promisesOrder { return "order kept" }
+      let early = NumberText.grouped(summary.fifoInversions)
+      return seemsEarly(run, summary)
+        ? "\(early) began before an earlier arrival" : "in order of arrival"
     }
     return run.facts.promisesOrder
       ? "order broken \(NumberText.count(summary.orderBreaks, "time"))"

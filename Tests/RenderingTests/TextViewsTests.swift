@@ -240,6 +240,30 @@ struct TextViewsTests {
   }
 
   @Test
+  func `who began before an earlier arrival is told, though a late start explains it`() {
+    var run = SampleRun.together(2, limit: 2, work: 10 * millisecond).run(mechanism: "pool")
+    run.facts.promisesOrder = false
+    run.events = [
+      (0, 1, .arrived), (0, 2, .arrived), (1, 2, .admitted), (2, 1, .admitted), (11, 2, .finished),
+      (12, 1, .finished),
+    ].map { (time: Int64, task: Int, kind: TraceEvent.Kind) in
+      TraceEvent(time: time * millisecond, task: TaskID(task), kind: kind)
+    }
+    #expect(run.summary.fifoInversions == 1 && run.summary.orderBreaks == 0)
+    #expect(SummaryText.order(run, run.summary) == "1 began before an earlier arrival")
+    let text = ComparisonTable.text([run, Self.twelve], TextFormat(width: 300))
+    #expect(text.contains("1 early\n"), "\(text)")
+    #expect(
+      text.contains(
+        "Tasks of pool were seen to begin before an earlier arrival, which a late start explains.\n"
+      )
+    )
+    #expect(!text.contains("Every one admitted"))
+    run.facts.promisesOrder = true
+    #expect(SummaryText.order(run, run.summary) == "order kept")
+  }
+
+  @Test
   func `a line of a comparison is a summary with the mechanism inside`() {
     let lines = ComparisonTable.jsonLines([Self.twelve, Self.blocking]).split(separator: "\n")
     #expect(lines.count == 2)
