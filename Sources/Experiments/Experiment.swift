@@ -49,6 +49,13 @@ package struct Experiment: Sendable {
   /// Fixed, so that a virtual run is the same on every machine; a common number of cores.
   package static let defaultWorkers = 4
 
+  /// A year in nanoseconds.
+  package static let year = 365.25 * 86_400e9
+  /// The most work that a run may have, and the longest that its tasks may take to arrive, in nanoseconds.
+  ///
+  /// A tenth of what its clock can count: the work is an average, and more may join a run.
+  package static let longest = 30 * year
+
   package init(
     mechanism: CatalogueEntry,
     limit: Int,
@@ -83,6 +90,8 @@ package struct Experiment: Sendable {
       if profile.clock == .real { throw .ownsThreads(mechanism) }
       if clock == .virtual { throw .lanesAreReal }
     }
+    if workload.expectedWork > Self.longest { throw .tooMuchWork(workload) }
+    if workload.pacedArrivals > Self.longest { throw .tooLongArrivals(workload) }
     for (_, control) in controls where !profile.controls.contains(control.needed) {
       throw .cannot(mechanism, control.needed)
     }
@@ -144,6 +153,8 @@ package enum ExperimentError: Error, CustomStringConvertible {
   /// A model of a platform has no threads.
   case modelIsVirtual(CatalogueEntry)
   case cannot(CatalogueEntry, MechanismProfile.Control)
+  case tooMuchWork(Workload)
+  case tooLongArrivals(Workload)
 
   package var description: String {
     switch self {
@@ -165,6 +176,18 @@ package enum ExperimentError: Error, CustomStringConvertible {
         + "Leave clock=, executor= and real kinds of work out, or run the real one: leave platform= out."
     case .lanesAreReal:
       return "executor=lanes has real threads, so it runs on the wall clock. Leave clock= out."
+    case .tooMuchWork(let workload):
+      let each = DurationText.text(Int64(workload.service.mean.rounded()))
+      return "\(workload.count) tasks of \(each) each on average are "
+        + "\(Self.years(workload.expectedWork)) years of work, and a run may have at most "
+        + "\(Self.years(Experiment.longest)). Give it fewer tasks or a shorter work=."
+    case .tooLongArrivals(let workload):
+      let gap = DurationText.text(
+        Int64((workload.pacedArrivals / Double(workload.count - 1)).rounded())
+      )
+      return "\(workload.count) tasks, one every \(gap), arrive over "
+        + "\(Self.years(workload.pacedArrivals)) years, and a run may have at most "
+        + "\(Self.years(Experiment.longest)). Give it fewer tasks or a shorter arrivals=."
     case .cannot(let entry, let control):
       let able = Catalogue.mechanisms.filter { $0.profile.controls.contains(control) }.map(\.id)
       let what =
@@ -176,6 +199,10 @@ package enum ExperimentError: Error, CustomStringConvertible {
         }
       return "\(entry.id) \(what). Use \(able.joined(separator: " or "))."
     }
+  }
+
+  private static func years(_ nanoseconds: Double) -> Int {
+    Int((nanoseconds / Experiment.year).rounded())
   }
 
   private static func reason(_ entry: CatalogueEntry) -> String {

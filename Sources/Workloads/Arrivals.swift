@@ -15,7 +15,7 @@ package enum Arrivals: Hashable, Sendable {
     case .together:
       return Array(repeating: 0, count: count)
     case .every(let gap):
-      return (0..<count).map { gap &* Int64($0) }
+      return (0..<count).map { gap * Int64($0) }
     case .poisson(let perSecond):
       let gap = ServiceTime.exponential(mean: 1_000_000_000)
       var seconds = 0.0

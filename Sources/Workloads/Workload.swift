@@ -87,6 +87,14 @@ package struct Workload: Hashable, Sendable {
     }
   }
 
+  /// The nanoseconds of service that all tasks together take on average.
+  package var expectedWork: Double { Double(count) * service.mean }
+
+  /// The nanoseconds over which tasks arrive at a fixed pace; 0 for other arrivals.
+  package var pacedArrivals: Double {
+    if case .every(let gap) = arrivals { Double(gap) * Double(max(0, count - 1)) } else { 0 }
+  }
+
   private func draw<Value>(
     _ purpose: RandomPurpose,
     _ number: Int,

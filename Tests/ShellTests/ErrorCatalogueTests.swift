@@ -154,6 +154,26 @@ import Testing
       "work= cannot be '40'. Write 40ms, exp:40ms, uniform:10ms..70ms or lognormal:40ms,0.5."
     ),
     Wrong(
+      "run 1200 limiter limit=1 work=140000m",
+      at: "140000m",
+      "1200 tasks of 2333 h 20 m each on average are 319 years of work, and a run may have at most 30. "
+        + "Give it fewer tasks or a shorter work=."
+    ),
+    Wrong(
+      "run 1200 limiter arrivals=every:140000m",
+      at: "every:140000m",
+      "1200 tasks, one every 2333 h 20 m, arrive over 319 years, and a run may have at most 30. "
+        + "Give it fewer tasks or a shorter arrivals=."
+    ),
+    Wrong(
+      "spawn 100 work=140000m",
+      at: "spawn",
+      "the run in the background could take 133 years with these tasks, and may take at most 120. "
+        + "Spawn fewer or shorter tasks.",
+      after: Array(repeating: "spawn 100 limiter limit=1 work=140000m", count: 4)
+        .joined(separator: "; ")
+    ),
+    Wrong(
       "run 5 work=epx:20ms",
       at: "epx:20ms",
       "work= cannot be 'epx:20ms'. Did you mean 'exp:20ms'? Write 40ms, exp:40ms, uniform:10ms..70ms or lognormal:40ms,0.5."

@@ -236,6 +236,13 @@ import Testing
   }
 
   @Test
+  func `the time of many long waits together is not too much to count`() async {
+    let lab = Lab()
+    await lab.run("run 10000 limiter limit=1 work=10m")
+    #expect(await lab.outcome(of: "expect little_ratio = 1") == .done)
+  }
+
+  @Test
   func `a limit that the mechanism does not have is not ignored in silence`() async {
     let lab = Lab()
     let note =

@@ -268,6 +268,8 @@ extension Arguments {
       case .cannot(_, .suspension): Keys.pause
       case .cannot(_, .dependencies): Keys.depends
       case .cannot(_, .priorities): Keys.priority
+      case .tooMuchWork: Keys.work
+      case .tooLongArrivals: Keys.arrivals
       }
     return values[key.name]
   }

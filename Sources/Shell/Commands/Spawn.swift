@@ -137,6 +137,7 @@ extension Session {
     let target: Background
     if let background {
       try check(experiment, joins: background, arguments)
+      try check(experiment.workload, fitsInto: background.run, arguments)
       target = background
     } else {
       target = Background(experiment)
@@ -190,6 +191,27 @@ extension Session {
     guard experiment.controls.isEmpty else {
       throw ShellError(
         "relimit= and pause= belong to the run's beginning. Use 'limit', 'suspend' and 'resume' now",
+        at: arguments.name
+      )
+    }
+  }
+
+  /// The clock of a run counts the time of all its tasks, whenever they were spawned.
+  private func check(
+    _ workload: Workload,
+    fitsInto run: any LiveRun,
+    _ arguments: Arguments
+  ) throws(ShellError) {
+    let plan = run.plan
+    let start = Double(max(run.now, plan.map(\.arrival).max() ?? 0))
+    let time = plan.reduce(start + workload.pacedArrivals + workload.expectedWork) {
+      $0 + Double($1.service)
+    }
+    let longest = 4 * Experiment.longest
+    guard time <= longest else {
+      let years = [time, longest].map { Int(($0 / Experiment.year).rounded()) }
+      throw ShellError(
+        "the run in the background could take \(years[0]) years with these tasks, and may take at most \(years[1]). Spawn fewer or shorter tasks",
         at: arguments.name
       )
     }

@@ -143,9 +143,10 @@ package struct RunMetrics: MetricSource {
   /// L over λW: 1 by Little's law.
   private var littleRatio: MetricValue {
     let times = lives.compactMap { life in
-      life.ended.flatMap { end in life.arrived.map { end - $0 } }
+      life.ended.flatMap { end in life.arrived.map { Double(end - $0) } }
     }
-    let mean = Double(times.reduce(0, +)) / Double(max(times.count, 1)) / 1e9
+    // Many long times together are more than 64 bits hold.
+    let mean = times.reduce(0, +) / Double(max(times.count, 1)) / 1e9
     guard mean > 0, load.arrivalRate > 0 else { return .absent(because: "nothing took any time") }
     return .number(load.meanOccupancy / (load.arrivalRate * mean))
   }
