@@ -415,6 +415,18 @@ import Testing
     ),
     Wrong("cancel t9", at: "t9", "there is no task 9: this run has 3 tasks.", after: "spawn 3"),
     Wrong(
+      "spawn 4 cancel=t03@10ms",
+      at: "t03@10ms",
+      "there is no task 3 among the new ones: they have the numbers 7 to 10.",
+      after: "spawn 6 limiter limit=1"
+    ),
+    Wrong(
+      "spawn 1 cancel=t08@10ms",
+      at: "t08@10ms",
+      "there is no task 8 among the new ones: they have the numbers 7 to 7.",
+      after: "spawn 6 limiter limit=1"
+    ),
+    Wrong(
       "spawn 2 pool",
       at: "spawn",
       "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",

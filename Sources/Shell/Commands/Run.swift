@@ -45,8 +45,12 @@ extension Session {
   /// Gives figures to the lesson under way.
   func note(_ figures: some MetricSource) { teach { $0.note(figures) } }
 
-  /// The experiment that the words of a command and the settings describe.
-  func experiment(_ arguments: Arguments, _ chosen: Settings? = nil) throws -> Experiment {
+  /// The experiment that the words of a command and the settings describe; its tasks may join a run.
+  func experiment(
+    _ arguments: Arguments,
+    _ chosen: Settings? = nil,
+    joining background: Background? = nil
+  ) throws -> Experiment {
     let settings = chosen ?? settings
     let (count, mechanism) = try arguments.countAndMechanism()
     guard let count else { throw arguments.missing("the number of tasks") }
@@ -54,7 +58,8 @@ extension Session {
       arguments,
       settings,
       count: count,
-      mechanism: try mechanism.map(Names.mechanism) ?? settings.mechanism
+      mechanism: try mechanism.map(Names.mechanism) ?? settings.mechanism,
+      joining: background
     )
   }
 
@@ -62,7 +67,8 @@ extension Session {
     _ arguments: Arguments,
     _ given: Settings? = nil,
     count countWord: Word,
-    mechanism: CatalogueEntry
+    mechanism: CatalogueEntry,
+    joining background: Background? = nil
   ) throws -> Experiment {
     var chosen = given ?? settings
     try chosen.apply(arguments)
@@ -87,7 +93,7 @@ extension Session {
       kind: chosen.kind ?? chosen.mechanism.profile.defaultKind,
       seed: chosen.seed
     )
-    try workload.apply(arguments)
+    try workload.apply(arguments, numberedFrom: (background?.run.plan.count ?? 0) + 1)
     var controls = try arguments.value(Keys.relimit, Keys.parseRelimit) ?? []
     controls += try arguments.value(Keys.pause, Keys.parsePause) ?? []
     let experiment = Experiment(
@@ -187,17 +193,30 @@ extension Session {
 
 extension Workload {
   /// Takes over what the keys of a command say about arrivals, ends, urgency and dependencies.
-  fileprivate mutating func apply(_ arguments: Arguments) throws(ShellError) {
+  ///
+  /// The tasks are numbered from `first`.
+  fileprivate mutating func apply(
+    _ arguments: Arguments,
+    numberedFrom first: Int
+  ) throws(ShellError) {
     if let arrivals = try arguments.value(Keys.arrivals, ValueSyntax.arrivals) {
       self.arrivals = arrivals
     }
     if let cancellations = try arguments.value(Keys.cancel, ValueSyntax.cancellations) {
+      let last = first + count - 1
       if case .chosen(let times) = cancellations,
-        let beyond = times.keys.first(where: { $0 > count })
+        let other = times.keys.filter({ !(first...last).contains($0) }).min()
       {
+        let place = arguments.values[Keys.cancel.name]?.range
+        guard first == 1 else {
+          throw ShellError(
+            "there is no task \(other) among the new ones: they have the numbers \(first) to \(last)",
+            at: place
+          )
+        }
         throw ShellError(
-          "there is no task \(beyond): this run has \(NumberText.count(count, "task"))",
-          at: arguments.values[Keys.cancel.name]?.range
+          "there is no task \(other): this run has \(NumberText.count(count, "task"))",
+          at: place
         )
       }
       self.cancellations = cancellations

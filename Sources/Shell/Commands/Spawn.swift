@@ -133,7 +133,7 @@ extension Session {
       settings.clock = background.experiment.clock
       settings.executor = background.experiment.executor
     }
-    let experiment = try experiment(arguments, settings)
+    let experiment = try experiment(arguments, settings, joining: background)
     let target: Background
     if let background {
       try check(experiment, joins: background, arguments)
