@@ -16,6 +16,14 @@ package struct Workload: Hashable, Sendable {
     case all(ServicePriority)
     /// Low, medium and high, drawn with equal chances.
     case mixed
+
+    /// The word that people write for it.
+    package var word: String {
+      switch self {
+      case .all(let priority): priority.rawValue
+      case .mixed: "mixed"
+      }
+    }
   }
 
   /// Which tasks wait for which others' end.

@@ -75,6 +75,31 @@ import Testing
   }
 
   @Test
+  func `tasks that join are of the kind, the urgency and the dependencies of the run`() async {
+    let lab = Lab()
+    await lab.run("spawn 2 actor-queue kind=spin work=10ms; set kind=suspend")
+    #expect(await lab.outcome(of: "spawn 3 kind=suspend") == .failed)
+    #expect(await lab.outcome(of: "spawn 3 work=10ms; wait") == .done)
+    #expect(await lab.outcome(of: "expect makespan = 50ms; expect peak_running = 1") == .done)
+    await lab.run("spawn 2 operation-queue depends=chain priority=high work=1ms")
+    #expect(await lab.outcome(of: "spawn 2 depends=chain priority=high; wait") == .done)
+    #expect(await lab.outcome(of: "expect finished = 4") == .done)
+  }
+
+  @Test
+  func `tasks that join are cancelled by the numbers they get`() async {
+    let lab = Lab()
+    await lab.run("spawn 6 limiter limit=1 work=100ms")
+    #expect(await lab.outcome(of: "spawn 4 cancel=t07@10ms") == .done)
+    await lab.run("wait")
+    #expect(await lab.outcome(of: "expect cancelled = 1; expect ended(t07) = 10ms") == .done)
+    // A new run counts from 1, whatever is in the background.
+    await lab.run("spawn 6 limiter limit=1")
+    #expect(await lab.outcome(of: "run 4 limiter cancel=t03@10ms") == .done)
+    await lab.session.leave()
+  }
+
+  @Test
   func `tasks are cancelled by the ranges that status prints`() async {
     let lab = Lab()
     await lab.run("spawn 12 limiter limit=1 work=10ms; cancel t03-t11; wait")

@@ -402,6 +402,24 @@ import Testing
       "nothing runs in the background. Try: spawn 12 limiter limit=3."
     ),
     Wrong(
+      "spawn 2 kind=spin",
+      at: "spin",
+      "the run in the background has kind=suspend for all its tasks. Leave kind= out, or 'wait' for the run first.",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "spawn 2 priority=mixed",
+      at: "mixed",
+      "the run in the background has priority=high for all its tasks. Leave priority= out, or 'wait' for the run first.",
+      after: "spawn 3 priority=high"
+    ),
+    Wrong(
+      "spawn 2 depends=none",
+      at: "none",
+      "the run in the background has depends=chain for all its tasks. Leave depends= out, or 'wait' for the run first.",
+      after: "spawn 3 operation-queue depends=chain work=60ms"
+    ),
+    Wrong(
       "cancel",
       at: "cancel",
       "the task, or 'all', is missing. Write: cancel tNN…",

@@ -93,6 +93,10 @@ extension Session {
       kind: chosen.kind ?? chosen.mechanism.profile.defaultKind,
       seed: chosen.seed
     )
+    if let joined = background?.experiment.workload {
+      workload.priorities = joined.priorities
+      workload.dependencies = joined.dependencies
+    }
     try workload.apply(arguments, numberedFrom: (background?.run.plan.count ?? 0) + 1)
     var controls = try arguments.value(Keys.relimit, Keys.parseRelimit) ?? []
     controls += try arguments.value(Keys.pause, Keys.parsePause) ?? []

@@ -130,6 +130,7 @@ extension Session {
       // What is not said comes from the run that the tasks join.
       settings.mechanism = background.experiment.mechanism
       settings.limit = background.limit
+      settings.kind = background.experiment.workload.kind
       settings.clock = background.experiment.clock
       settings.executor = background.experiment.executor
     }
@@ -169,7 +170,8 @@ extension Session {
     )
   }
 
-  /// More tasks may join a run, but it has one mechanism and one limit.
+  /// More tasks may join a run, but it has one mechanism and one limit, and what its log is held to
+  /// depends on the kind, the urgency and the dependencies of them all.
   private func check(
     _ experiment: Experiment,
     joins background: Background,
@@ -186,6 +188,18 @@ extension Session {
       throw ShellError(
         "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'",
         at: arguments.name
+      )
+    }
+    let (new, present) = (experiment.workload, running.workload)
+    for (key, isSame, value) in [
+      (Keys.kind, new.kind == present.kind, present.kind.rawValue),
+      (Keys.priority, new.priorities == present.priorities, present.priorities.word),
+      (Keys.depends, new.dependencies == present.dependencies, present.dependencies.rawValue),
+    ] where !isSame {
+      let name = key.name
+      throw ShellError(
+        "the run in the background has \(name)=\(value) for all its tasks. Leave \(name)= out, or 'wait' for the run first",
+        at: arguments.values[name] ?? arguments.name
       )
     }
     guard experiment.controls.isEmpty else {
