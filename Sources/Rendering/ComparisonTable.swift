@@ -139,8 +139,8 @@ package enum ComparisonTable {
   private static func differences(_ entries: [Entry]) -> [String] {
     guard entries.count > 1 else { return [] }
     return [
-      clocks(entries), work(entries), pace(entries), unlimited(entries), oneByNature(entries),
-    ].compactMap { $0 } + narrow(entries)
+      clocks(entries), work(entries), pace(entries), unlimited(entries),
+    ].compactMap { $0 } + oneByNature(entries) + narrow(entries)
       + [threads(entries), order(entries)].compactMap { $0 } + violations(entries)
   }
 
@@ -189,11 +189,24 @@ package enum ComparisonTable {
     return ListText.all(peaks) + "."
   }
 
-  private static func oneByNature(_ entries: [Entry]) -> String? {
+  /// Those that an actor keeps one at a time do so only up to where a task suspends.
+  private static func oneByNature(_ entries: [Entry]) -> [String] {
     let single = entries.filter(\.isOneByNature)
-    guard !single.isEmpty, single.count < entries.count else { return nil }
-    let run = single.count == 1 ? "runs" : "run"
-    return "\(ListText.all(single.map(\.name))) \(run) one at a time by nature."
+    guard single.count < entries.count else { return [] }
+    let strict = single.filter { $0.run.facts.limit != nil }.map(\.name)
+    let lax = single.filter { $0.run.facts.limit == nil }.map(\.name)
+    var sentences: [String] = []
+    if !strict.isEmpty {
+      let run = strict.count == 1 ? "runs" : "run"
+      sentences.append("\(ListText.all(strict)) \(run) one at a time by nature.")
+    }
+    if !lax.isEmpty {
+      let start = lax.count == 1 ? "starts" : "start"
+      sentences.append(
+        "\(ListText.all(lax)) \(start) one at a time by nature; tasks that suspend overlap."
+      )
+    }
+    return sentences
   }
 
   /// Those that stayed below their limit, though tasks waited, because their tasks hold threads.

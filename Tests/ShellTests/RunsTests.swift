@@ -101,6 +101,10 @@ import Testing
     #expect(text.contains("All that kept the limit ended after 400 ms"))
     #expect(text.contains("none keeps no limit: 12 at once."))
     #expect(text.contains("fifo-queue runs one at a time by nature."))
+    let overlapping = await lab.run("compare 4 limiter fifo-queue actor-queue kind=suspend")
+    #expect(overlapping.contains("fifo-queue runs one at a time by nature."))
+    let sentence = "actor-queue starts one at a time by nature; tasks that suspend overlap."
+    #expect(overlapping.contains(sentence))
     let narrow = await lab.run("compare 8 limiter pool limit=4 kind=block workers=2 work=10ms")
     #expect(narrow.contains("pool: peak 2 of 4: the pool gave only 2 workers."))
   }

@@ -269,7 +269,13 @@ extension Arguments {
     guard let limit = try value(Keys.limit, Keys.parseLimit), experiment.effectiveLimit != limit
     else { return [] }
     let id = experiment.mechanism.id
-    let why = experiment.effectiveLimit == 1 ? "runs one task at a time" : "has no limit"
+    let overlaps = experiment.facts(tasks: experiment.workload.count).limit == nil
+    let why =
+      switch (experiment.effectiveLimit, overlaps) {
+      case (nil, _): "has no limit"
+      case (_, true): "starts one task at a time, and tasks that suspend overlap"
+      case (_, false): "runs one task at a time"
+      }
     return [
       Note(
         text: "limit=\(limit) has no effect: \(id) \(why)",
