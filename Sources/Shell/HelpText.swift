@@ -94,7 +94,7 @@ enum HelpText {
       return format.style.paint(lines, .heading) + "\n" + list(rows, names: names, format) + "\n"
     }.joined()
       + paragraph(
-        "'help COMMAND' says more. Any beginning that fits one command or key only will do.",
+        "'help COMMAND' says more. You may shorten a command or key if only one begins that way.",
         format
       )
   }

@@ -49,7 +49,12 @@ struct Lab: ParsableCommand {
   @Option(help: ArgumentHelp("Draw so many columns wide, from 20.", valueName: "N"))
   var width: Int?
 
-  @Flag(help: "Draw a row for every task, however many: off the terminal 200 are drawn, else.")
+  @Flag(
+    help: ArgumentHelp(
+      "Draw a row for every task. Without this option, at most 200 rows are drawn when the output "
+        + "is not a terminal."
+    )
+  )
   var allRows = false
 
   @Flag(help: "Tell pictures in sentences.")

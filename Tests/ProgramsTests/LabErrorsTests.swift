@@ -69,6 +69,8 @@ import Testing
     let help = try await LabRunTests.run("--help")
     #expect(help.status == .exited(0))
     #expect(help.standardOutput.contains("USAGE: lab"))
+    let words = help.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("Without this option, at most 200 rows are drawn"))
     let version = try await LabRunTests.run("--version")
     #expect(version.status == .exited(0))
     #expect(version.standardOutput == "lab 1.0.0\n")

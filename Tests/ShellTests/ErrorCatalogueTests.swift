@@ -104,6 +104,11 @@ import Testing
       at: "twelve",
       "the number of tasks cannot be 'twelve'. Did you mean 12? Write a whole number from 1 to 5000000."
     ),
+    Wrong(
+      "run inf",
+      at: "inf",
+      "'inf' is not a number of tasks. Write a whole number from 1 to 5000000."
+    ),
     Wrong("run 5 6", at: "6", "'6' is one word too many. Write: run N [MECH] [key=value]…"),
     Wrong(
       "run 5 limitr",
@@ -718,7 +723,10 @@ import Testing
     #expect(await lab.outcome(of: "source \(file)") == .failed)
     #expect(
       lab.output.takeComplaints()
-        == ["\(file):1: files source each other 16 deep here; does one source itself?"]
+        == [
+          "\(file):1: Files may call each other with 'source' at most 16 deep. "
+            + "Does this file call itself?"
+        ]
     )
     // The depth is counted down again: a file may be sourced any number of times.
     let plain = try scratch.file("plain.lab", "show\n")
@@ -815,7 +823,7 @@ import Testing
     let told =
       Self.catalogue.map(\.message) + [
         // Told by the tests above.
-        "files source each other 16 deep here; does one source itself?",
+        "Files may call each other with 'source' at most 16 deep. Does this file call itself?",
         "no folder 'Lessons' found from here upwards. Start the lab in the package's folder, or ",
         "this needs the program 'lab' itself, to start it a second time",
         "the second process did not tell what it saw: ", "'never' is not a guess. Write ",

@@ -24,5 +24,9 @@ import Testing
     let explanation = await lab.run("explain limiter")
     #expect(await lab.run("help limiter") == explanation + "'explain limiter' says this too.\n")
     #expect(await lab.run("help pool").contains("pool"))
+    #expect(
+      await lab.run("help")
+        .contains("You may shorten a command or key if only one begins that way.")
+    )
   }
 }

@@ -249,7 +249,18 @@ import Testing
       "note: limit=5 has no effect: fifo-queue runs one task at a time. See: explain fifo-queue"
     #expect(await lab.run("run 4 fifo-queue limit=5 clock=virtual").contains(note))
     #expect(
-      await lab.run("run 4 none limit=5").contains("note: limit=5 has no effect: none has no limit")
+      await lab.run("run 4 none limit=5")
+        .contains("note: limit=5 has no effect: the mechanism 'none' has no limit")
+    )
+    let overlapping =
+      "actor-queue starts one task at a time, and tasks that suspend overlap"
+    #expect(
+      await lab.run("run 4 actor-queue limit=3 kind=suspend")
+        .contains("note: limit=3 has no effect: \(overlapping)")
+    )
+    #expect(
+      await lab.run("run 4 actor-queue limit=3 kind=spin")
+        .contains("actor-queue runs one task at a time")
     )
     for line in [
       "run 4 fifo-queue clock=virtual", "run 4 fifo-queue limit=1 clock=virtual",

@@ -257,7 +257,13 @@ extension Arguments {
   }
 
   fileprivate static func noCount(_ word: Word) -> ShellError {
-    ShellError(
+    if let number = Double(word.text), !number.isFinite {
+      return ShellError(
+        "'\(word.text)' is not a number of tasks. Write a whole number from 1 to 5000000",
+        at: word
+      )
+    }
+    return ShellError(
       "the number of tasks cannot be '\(word.text)'.\(Numeral.question(for: word.text)) "
         + "Write a whole number from 1 to 5000000",
       at: word
@@ -272,13 +278,13 @@ extension Arguments {
     let overlaps = experiment.facts(tasks: experiment.workload.count).limit == nil
     let why =
       switch (experiment.effectiveLimit, overlaps) {
-      case (nil, _): "has no limit"
-      case (_, true): "starts one task at a time, and tasks that suspend overlap"
-      case (_, false): "runs one task at a time"
+      case (nil, _): "the mechanism '\(id)' has no limit"
+      case (_, true): "\(id) starts one task at a time, and tasks that suspend overlap"
+      case (_, false): "\(id) runs one task at a time"
       }
     return [
       Note(
-        text: "limit=\(limit) has no effect: \(id) \(why)",
+        text: "limit=\(limit) has no effect: \(why)",
         command: "explain \(id)",
         isViolation: false
       )

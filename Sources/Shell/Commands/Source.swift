@@ -48,7 +48,10 @@ extension Command {
 extension Session {
   fileprivate func source(_ file: Word) async throws -> Outcome {
     guard sourceDepth < 16 else {
-      throw ShellError("files source each other 16 deep here; does one source itself?", at: file)
+      throw ShellError(
+        "Files may call each other with 'source' at most 16 deep. Does this file call itself?",
+        at: file
+      )
     }
     let text: String
     do {

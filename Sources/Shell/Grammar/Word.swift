@@ -8,9 +8,9 @@ package struct Word: Hashable, Sendable {
     self.range = range
   }
 
-  /// Whether it looks like a number, in digits or in words.
+  /// Whether it looks like a number, in digits or in words, such as "twelve" or "inf".
   var isNumeral: Bool {
-    Numeral.words.contains(text.lowercased())
+    Numeral.words.contains(text.lowercased()) || Double(text) != nil
       || text.first.map { $0.isNumber || $0 == "-" || $0 == "+" } ?? false
   }
 
