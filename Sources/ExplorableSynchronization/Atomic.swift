@@ -126,9 +126,7 @@ extension Atomic where Value == Bool {
   {
     if exploration_is_under_way() {
       identity.willExchange()
-      let values = real.logicalAnd(operand, ordering: .sequentiallyConsistent)
-      identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
-      return values
+      return noted(real.logicalAnd(operand, ordering: .sequentiallyConsistent))
     }
     return real.logicalAnd(operand, ordering: ordering)
   }
@@ -141,9 +139,7 @@ extension Atomic where Value == Bool {
   {
     if exploration_is_under_way() {
       identity.willExchange()
-      let values = real.logicalOr(operand, ordering: .sequentiallyConsistent)
-      identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
-      return values
+      return noted(real.logicalOr(operand, ordering: .sequentiallyConsistent))
     }
     return real.logicalOr(operand, ordering: ordering)
   }
@@ -156,11 +152,18 @@ extension Atomic where Value == Bool {
   {
     if exploration_is_under_way() {
       identity.willExchange()
-      let values = real.logicalXor(operand, ordering: .sequentiallyConsistent)
-      identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
-      return values
+      return noted(real.logicalXor(operand, ordering: .sequentiallyConsistent))
     }
     return real.logicalXor(operand, ordering: ordering)
+  }
+
+  /// Says whether an explored operation has written something else than it found.
+  @usableFromInline
+  borrowing func noted(_ values: (oldValue: Bool, newValue: Bool))
+    -> (oldValue: Bool, newValue: Bool)
+  {
+    identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
+    return values
   }
 }
 

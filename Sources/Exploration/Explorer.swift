@@ -83,6 +83,7 @@ package struct Explorer: Sendable {
     return verdict
   }
 
+  /// How many schedules may be given up one after the other before any has come to its end.
   private static let mostGivenUpAtFirst = 5
 
   private func explore(

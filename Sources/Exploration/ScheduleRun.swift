@@ -90,7 +90,7 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private var somethingHappened = false
   /// How often every agent that can run has used up its yields, with nothing happening.
   @exclusivity(unchecked) private var idleRounds = 0
-  /// The agents that could run when they all had.
+  /// The agents that could run when all had used up their yields, the last time.
   @exclusivity(unchecked) private var retrying: Set<Int> = []
   @exclusivity(unchecked) private var isRestToFinish = false
   @exclusivity(unchecked) private var readyBefore = 0

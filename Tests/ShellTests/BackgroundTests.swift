@@ -124,16 +124,21 @@ import Testing
     #expect(await lab.outcome(of: "wait; expect finished = 2") == .done)
   }
 
-  @Test
-  func `of a run that was stopped nothing is claimed that it never showed`() async {
-    let lab = Lab()
-    await lab.run("spawn 3 main-actor-queue work=60m")
+  /// What a wait prints that is interrupted.
+  private static func interruptedWait(_ lab: Lab) async -> String {
     let waiting = Task { await lab.run("wait") }
     while await lab.session.background != nil {
       lab.session.interrupt()
       await Moment.pass()
     }
-    #expect(!(await waiting.value.contains("order")))
+    return await waiting.value
+  }
+
+  @Test
+  func `of a run that was stopped nothing is claimed that it never showed`() async {
+    let lab = Lab()
+    await lab.run("spawn 3 main-actor-queue work=60m")
+    #expect(!(await Self.interruptedWait(lab).contains("order")))
     #expect(!(await lab.run("stats").contains("order")))
   }
 
@@ -141,12 +146,7 @@ import Testing
   func `tasks that an interrupt kept from arriving are no violation`() async {
     let lab = Lab()
     await lab.run("spawn 3 limiter clock=real arrivals=every:60m work=60m")
-    let waiting = Task { await lab.run("wait") }
-    while await lab.session.background != nil {
-      lab.session.interrupt()
-      await Moment.pass()
-    }
-    #expect(!(await waiting.value.contains("never-arrived")))
+    #expect(!(await Self.interruptedWait(lab).contains("never-arrived")))
     #expect(await lab.outcome(of: "expect violations = 0") == .done)
   }
 

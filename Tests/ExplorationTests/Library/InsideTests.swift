@@ -121,14 +121,17 @@ import Testing
     #expect(failure.description.contains("waits for ever at InsideTests.swift:"), "\(failure)")
   }
 
-  @Test func `tells who holds what in a circle of locks`() throws {
-    let failure = try ExploreTests.failure("circle") {
-      let (one, two) = (Pair(), Pair())
-      await withTaskGroup { group in
-        group.addTask { one.lock.withLock { _ in two.lock.withLock { _ in } } }
-        group.addTask { two.lock.withLock { _ in one.lock.withLock { _ in } } }
-      }
+  /// Two tasks take two locks, each in an order of its own.
+  private static func circleOfLocks() async {
+    let (one, two) = (Pair(), Pair())
+    await withTaskGroup { group in
+      group.addTask { one.lock.withLock { _ in two.lock.withLock { _ in } } }
+      group.addTask { two.lock.withLock { _ in one.lock.withLock { _ in } } }
     }
+  }
+
+  @Test func `tells who holds what in a circle of locks`() throws {
+    let failure = try ExploreTests.failure("circle") { await Self.circleOfLocks() }
     guard case .deadlock = failure.kind else { throw failure }
     #expect(
       failure.description.contains("task 3 waits for lock 1, which task 2 holds"),
@@ -416,13 +419,7 @@ import Testing
 
   @Test func `jobs that can never go on keep no files open`() async {
     await #expect(processExitsWith: .success) {
-      let failure = try ExploreTests.failure("circle") {
-        let (one, two) = (Pair(), Pair())
-        await withTaskGroup { group in
-          group.addTask { one.lock.withLock { _ in two.lock.withLock { _ in } } }
-          group.addTask { two.lock.withLock { _ in one.lock.withLock { _ in } } }
-        }
-      }
+      let failure = try ExploreTests.failure("circle") { await Self.circleOfLocks() }
       guard case .deadlock = failure.kind else { throw failure }
       let open = (0..<1_024).count { fcntl(Int32($0), F_GETFD) != -1 }
       guard open < 30 else { fatalError("\(open) files are open") }
