@@ -61,7 +61,8 @@ final class Worker: @unchecked Sendable {
       // Only the owner fills the slot, so it is still empty.
       slot.store(job, ordering: .sequentiallyConsistent)
     } else {
-      before = slot.exchange(job, ordering: .acquiringAndReleasing)
+      // The watch may have emptied it just now: then this fills it.
+      before = slot.exchange(job, ordering: .sequentiallyConsistent)
     }
     if before != 0 { append(before, crew) } else { crew.slotFilled() }
   }
