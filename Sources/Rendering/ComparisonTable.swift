@@ -214,9 +214,7 @@ package enum ComparisonTable {
     entries.compactMap { entry in
       let (run, summary) = (entry.run, entry.summary)
       let (peak, threads, limit) = (summary.peakRunning, summary.threadsPeak, summary.limit.peak)
-      guard run.facts.serviceHoldsWorker, !summary.reachedLimit, peak < limit, threads <= peak,
-        run.facts.tasks > peak
-      else { return nil }
+      guard run.lackedWorkers(summary), peak < limit, threads <= peak else { return nil }
       return "\(entry.name): peak \(peak) of \(NumberText.grouped(limit)): the pool gave only "
         + NumberText.count(threads, run.carrier) + "."
     }

@@ -77,7 +77,8 @@ package struct Note: Hashable, Sendable {
       )
     }
     if limit > 0, !summary.reachedLimit, summary.overAdmissions == 0 {
-      if run.platform != nil, run.facts.serviceHoldsWorker, summary.threadsPeak < limit {
+      let lackedWorkers = run.lackedWorkers(summary)
+      if run.platform != nil, lackedWorkers, summary.threadsPeak < limit {
         found.append(
           (
             "the pool gave \(NumberText.count(summary.threadsPeak, "thread")), so at most "
@@ -85,7 +86,7 @@ package struct Note: Hashable, Sendable {
             "timeline workers"
           )
         )
-      } else if let workers = run.workers, run.platform == nil, run.facts.serviceHoldsWorker,
+      } else if let workers = run.workers, run.platform == nil, lackedWorkers,
         summary.threadsPeak >= workers
       {
         found.append(

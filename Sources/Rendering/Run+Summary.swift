@@ -1,5 +1,6 @@
 package import Experiments
 package import Tracing
+internal import Workloads
 
 extension Run {
   /// The figures of the run.
@@ -12,6 +13,16 @@ extension Run {
       permitsLeft: permitsLeft,
       wasStopped: stoppedBecause != nil
     )
+  }
+
+  /// Whether too few workers kept the run below its limit: the services held them, and others waited
+  /// beside free permits for more than a twentieth of the time.
+  ///
+  /// Where tasks depend on others they wait for those.
+  func lackedWorkers(_ summary: RunSummary) -> Bool {
+    facts.serviceHoldsWorker && !summary.reachedLimit
+      && summary.waitedBesideRoom > summary.makespan / 20
+      && plan.allSatisfy { $0.after == nil }
   }
 
   /// The limit over time; without steps where there is none.

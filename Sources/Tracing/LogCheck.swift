@@ -13,6 +13,8 @@ package struct LogCheck: Hashable, Sendable {
   package private(set) var reachedLimit = false
   /// The largest number that waited at once for longer than an instant.
   package private(set) var peakWaiting = 0
+  /// For how many nanoseconds somebody waited although fewer were in service than the limit allowed.
+  package private(set) var waitedBesideRoom: Int64 = 0
   /// The number of admissions that took the number in service above the limit.
   package private(set) var overAdmissions = 0
   /// The tasks that arrived and never ended, in the order of their numbers.
@@ -47,11 +49,14 @@ package struct LogCheck: Hashable, Sendable {
     var bound = AdmissionBound(facts.limit)
     var time = Int64.min
     for event in events {
+      // A task that is admitted at once waits for no time at all, and does not count.
+      if event.time > time, waiting > 0 {
+        peakWaiting = max(peakWaiting, waiting)
+        if let limit = bound.limit, running < limit { waitedBesideRoom += event.time - time }
+      }
+      time = event.time
       if case .limit(let limit) = event.kind { bound.change(to: limit) }
       guard event.task > .run else { continue }
-      // A task that is admitted at once waits for no time at all, and does not count.
-      if event.time > time { peakWaiting = max(peakWaiting, waiting) }
-      time = event.time
       let index = Int(event.task.number) - 1
       switch (event.kind, states[index]) {
       case (.arrived, .absent):

@@ -12,6 +12,8 @@ package struct RunSummary: Hashable, Sendable {
   package var limit: StepFunction
   /// The largest number that waited at once for longer than an instant.
   package var peakWaiting: Int
+  /// For how many nanoseconds somebody waited although fewer were in service than the limit allowed.
+  package var waitedBesideRoom: Int64
   /// Finished tasks per second of makespan; 0 where the makespan is.
   package var throughput: Double
   /// Arrival to admission, of the tasks that were admitted.
@@ -85,6 +87,7 @@ package struct RunSummary: Hashable, Sendable {
     reachedLimit = check.reachedLimit
     limit = StepFunction(limit: facts.limit, in: events)
     peakWaiting = check.peakWaiting
+    waitedBesideRoom = check.waitedBesideRoom
     overAdmissions = check.overAdmissions
     unended = check.unended
     violations = check.violations

@@ -146,6 +146,24 @@ struct TextViewsTests {
         "blocking work held all 2 workers, so at most 2 ran although the limit is 4"
       ]
     )
+    // Tasks that come one after the other wait for nobody, and one worker is enough.
+    var sparse = SampleRun.together(6, limit: 4, work: millisecond)
+    sparse.serviceHoldsWorker = true
+    for index in sparse.plan.indices { sparse.plan[index].arrival = Int64(index) * 2 * millisecond }
+    var idle = sparse.run()
+    idle.workers = 1
+    #expect(
+      Note.all(for: idle, idle.summary).map(\.text) == [
+        "the limit of 4 was never reached: at most 1 ran at once"
+      ]
+    )
+    // Nor is it the pool that keeps back a task that depends on another.
+    for index in run.plan.indices.dropFirst() { run.plan[index].after = 0 }
+    #expect(
+      Note.all(for: run, run.summary).map(\.text) == [
+        "the limit of 4 was never reached: at most 2 ran at once"
+      ]
+    )
   }
 
   @Test

@@ -107,6 +107,8 @@ import Testing
     #expect(overlapping.contains(sentence))
     let narrow = await lab.run("compare 8 limiter pool limit=4 kind=block workers=2 work=10ms")
     #expect(narrow.contains("pool: peak 2 of 4: the pool gave only 2 workers."))
+    let sparse = await lab.run("compare 8 limiter pool limit=4 kind=block arrivals=every:20ms")
+    #expect(!sparse.contains("the pool gave"))
   }
 
   /// Types a line at the prompt; what is said and complained about.
