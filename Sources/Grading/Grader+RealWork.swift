@@ -92,6 +92,23 @@ extension Grader {
         try require(counts.mostBusy <= 2, "\(counts.mostBusy) connections were in use at once")
         try require(counts.askedBusy == 0, "one connection was asked two things at once")
       },
+      promise("together", "two ask, two connections, both answers wait until both have asked") {
+        let (bothAsked, asked) = Condition.makeCondition()
+        let count = Lock(0)
+        let database = FakeDatabase(onAnswer: {
+          let isSecond = count.withLock { count in
+            count += 1
+            return count == 2
+          }
+          if isSecond { asked.signal() }
+          try await bothAsked.waitUncancellably()
+        })
+        let pool = Pool(limit: 2, open: database.open)
+        async let one = pool.answer(to: 2)
+        async let two = pool.answer(to: 3)
+        let answers = try await [one, two]
+        try require(answers == [4, 9], "a wrong answer")
+      },
       promise("broken", "the first connection breaks") {
         let database = FakeDatabase(broken: 1)
         let pool = Pool(limit: 1, open: database.open)
@@ -122,6 +139,7 @@ extension Grader {
           Set(answers).isSubset(of: [4, 9, nil]) && answers.contains { $0 != nil },
           "only one was to fail"
         )
+        try require(answers.contains(nil), "nobody was told that it could not be opened")
         try require(try await pool.answer(to: 5) == 25, "a wrong answer")
         try require(database.counts.mostBusy <= 1, "two connections were in use at once")
       },

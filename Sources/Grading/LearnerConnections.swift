@@ -39,11 +39,19 @@ final class FakeDatabase: Sendable {
   private let state = Mutex(Counts())
   private let unopened: Int
   private let broken: Int
+  private let onAnswer: @Sendable () async throws -> Void
 
-  /// The first so many cannot be opened; of the others the first so many break at their first question.
-  init(unopened: Int = 0, broken: Int = 0) {
+  /// The first so many cannot be opened, and of the others the first so many break at their first question.
+  ///
+  /// Each question waits for `onAnswer` before it is answered.
+  init(
+    unopened: Int = 0,
+    broken: Int = 0,
+    onAnswer: @escaping @Sendable () async throws -> Void = { await Task.yield() }
+  ) {
     self.unopened = unopened
     self.broken = broken
+    self.onAnswer = onAnswer
   }
 
   var counts: Counts { state.withLock { $0 } }
@@ -81,7 +89,7 @@ final class FakeDatabase: Sendable {
         counts.busy += 1
         counts.mostBusy = max(counts.mostBusy, counts.busy)
       }
-      await Task.yield()
+      try await database.onAnswer()
       database.state.withLock { $0.busy -= 1 }
       state.withLock { $0 = breaks ? .broken : .idle }
       if breaks { throw ConnectionBroken() }

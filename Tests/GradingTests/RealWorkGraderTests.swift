@@ -191,6 +191,32 @@ import Testing
     }
   }
 
+  /// Has one connection, whatever it may have.
+  private final class Single: LearnerConnections {
+    private let pool: Surviving
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = Surviving(limit: 1, open: open)
+    }
+
+    func answer(to question: Int) async throws -> Int { try await pool.answer(to: question) }
+  }
+
+  /// Tells nobody that a connection cannot be opened.
+  private final class Silent: LearnerConnections {
+    private let pool: Surviving
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = Surviving(limit: limit) {
+        while true {
+          if let connection = try? await open() { return connection }
+        }
+      }
+    }
+
+    func answer(to question: Int) async throws -> Int { try await pool.answer(to: question) }
+  }
+
   /// Counts a connection before it is opened, and for ever.
   private actor Miscounting: LearnerConnections {
     private let limit: Int
@@ -247,5 +273,7 @@ import Testing
     #expect(await failed(Grader.connections(Keeping.self))?.name == "broken")
     #expect(await failed(Grader.connections(Wasteful.self))?.name == "errors")
     #expect(await failed(Grader.connections(Miscounting.self))?.name == "unopened")
+    #expect(await failed(Grader.connections(Single.self))?.name == "together")
+    #expect(await failed(Grader.connections(Silent.self))?.name == "unopened")
   }
 }
