@@ -53,7 +53,7 @@ package struct BuiltProgram: Sendable {
     folder: String?,
     deadline: Duration
   ) throws -> Result {
-    let end = ContinuousClock.now + deadline
+    var patience = Patience(deadline)
     signal(SIGPIPE, SIG_IGN)
     let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
     let child = try spawn(
@@ -85,15 +85,13 @@ package struct BuiltProgram: Sendable {
         pollfd(fd: errors.readEnd, events: Int16(POLLIN), revents: 0),
         pollfd(fd: input.writeEnd, events: Int16(POLLOUT), revents: 0),
       ]
-      let left = ContinuousClock.now.duration(to: end)
-      guard left > .zero else {
+      if patience.isOver() {
         throw TestSupportError(
           "\(path) \(arguments) did not end within \(deadline). "
             + "So far: \(String(decoding: caught[0] + caught[1], as: UTF8.self))"
         )
       }
-      let milliseconds = Int32(clamping: left.components.seconds * 1_000 + 100)
-      guard poll(&waiting, nfds_t(waiting.count), milliseconds) > 0 else { continue }
+      guard patience.wait(for: &waiting) else { continue }
       for (index, pipe) in [output, errors].enumerated() where waiting[index].revents != 0 {
         pipe.readOnce(into: &caught[index])
       }
@@ -104,7 +102,7 @@ package struct BuiltProgram: Sendable {
         if unsent.isEmpty || sent < 0 && errno != EAGAIN { input.closeWriteEnd() }
       }
     }
-    let status = try awaitExit(of: child, path, until: end)
+    let status = try awaitExit(of: child, path, while: &patience)
     reaped = true
     return Result(
       standardOutput: String(decoding: caught[0], as: UTF8.self),

@@ -97,10 +97,10 @@ package final class PseudoTerminal: Sendable {
     _ isAsWanted: @escaping @Sendable (ScreenModel) -> Bool
   ) async throws -> ScreenModel {
     try await onOwnThread { [self] in
-      let end = ContinuousClock.now + deadline
+      var patience = Patience(deadline)
       while true {
         if isAsWanted(screen) { return screen }
-        try readMore(until: end, waitingFor: what)
+        try readMore(while: &patience, waitingFor: what)
       }
     }
   }
@@ -129,7 +129,7 @@ package final class PseudoTerminal: Sendable {
   package func waitForOutput(_ text: String, deadline: Duration = .seconds(300)) async throws {
     let wanted = Array(text.utf8)
     try await onOwnThread { [self] in
-      let end = ContinuousClock.now + deadline
+      var patience = Patience(deadline)
       while true {
         let found = state.withLock { state in
           guard let range = state.transcript[state.passed...].firstRange(of: wanted) else {
@@ -139,7 +139,7 @@ package final class PseudoTerminal: Sendable {
           return true
         }
         if found { return }
-        try readMore(until: end, waitingFor: "the output '\(text)'")
+        try readMore(while: &patience, waitingFor: "the output '\(text)'")
       }
     }
   }
@@ -159,7 +159,7 @@ package final class PseudoTerminal: Sendable {
   package func send(_ text: String, deadline: Duration = .seconds(300)) async throws {
     let bytes = Array(text.utf8)
     try await onOwnThread { [self] in
-      let end = ContinuousClock.now + deadline
+      var patience = Patience(deadline)
       var unsent = bytes[...]
       while !unsent.isEmpty {
         let sent = unsent.withUnsafeBytes { write(controller, $0.baseAddress, $0.count) }
@@ -168,7 +168,7 @@ package final class PseudoTerminal: Sendable {
         } else if sent < 0, errno != EAGAIN, errno != EINTR {
           throw failure("typing '\(text.prefix(20))': \(String(cString: strerror(errno)))")
         } else {
-          try readMore(until: end, waitingFor: "room to type", alsoWhenWritable: true)
+          try readMore(while: &patience, waitingFor: "room to type", alsoWhenWritable: true)
         }
       }
     }
@@ -201,12 +201,12 @@ package final class PseudoTerminal: Sendable {
   /// Waits for the program to end.
   package func waitForExit(deadline: Duration = .seconds(300)) async throws -> ExitStatus {
     try await onOwnThread { [self] in
-      let end = ContinuousClock.now + deadline
+      var patience = Patience(deadline)
       if let status = state.withLock({ $0.status }) { return status }
       while !state.withLock({ $0.hungUp }) {
-        try readMore(until: end, waitingFor: "the end of \(name)")
+        try readMore(while: &patience, waitingFor: "the end of \(name)")
       }
-      let status = try awaitExit(of: child, name, until: end)
+      let status = try awaitExit(of: child, name, while: &patience)
       state.withLock { $0.status = status }
       return status
     }
@@ -216,19 +216,17 @@ package final class PseudoTerminal: Sendable {
 
   /// Waits for the program to write something, or to be gone.
   private func readMore(
-    until end: ContinuousClock.Instant,
+    while patience: inout Patience,
     waitingFor what: String,
     alsoWhenWritable: Bool = false
   ) throws {
     if state.withLock({ $0.hungUp }) {
       throw failure("the program ended while waiting for \(what)")
     }
-    let left = ContinuousClock.now.duration(to: end)
-    guard left > .zero else { throw failure("no \(what) in time") }
+    if patience.isOver() { throw failure("no \(what) in time") }
     let events = alsoWhenWritable ? POLLIN | POLLOUT : POLLIN
-    var waiting = pollfd(fd: controller, events: Int16(events), revents: 0)
-    let milliseconds = Int32(clamping: left.components.seconds * 1_000 + 100)
-    guard poll(&waiting, 1, milliseconds) > 0 else { return }
+    var waiting = [pollfd(fd: controller, events: Int16(events), revents: 0)]
+    guard patience.wait(for: &waiting) else { return }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = read(controller, &buffer, buffer.count)
     if count > 0 {

@@ -100,7 +100,7 @@ func spawn(
 func awaitExit(
   of child: pid_t,
   _ name: String,
-  until end: ContinuousClock.Instant
+  while patience: inout Patience
 ) throws -> ExitStatus {
   var status: Int32 = 0
   while true {
@@ -109,7 +109,7 @@ func awaitExit(
     case -1 where errno != EINTR: throw TestSupportError.system("\(name) cannot be waited for")
     default: break
     }
-    guard ContinuousClock.now < end else { throw TestSupportError("\(name) did not end in time") }
+    if patience.isOver() { throw TestSupportError("\(name) did not end in time") }
     // There is no descriptor to poll for a child's end without Linux's own calls.
     poll(nil, 0, 1)
   }
