@@ -428,7 +428,8 @@ extension ExplorationScenario {
       left.append("steps of others between two jobs that an actor runs in one turn")
     }
     if verdict.wasKeptFair, let fair {
-      left.append("more than \(fair) yields in a row while nothing happens")
+      let what = inside ? "yields, or looks at the same lock or atomic," : "yields"
+      left.append("more than \(fair) \(what) in a row while nothing happens")
     }
     return left
   }

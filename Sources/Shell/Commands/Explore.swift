@@ -200,7 +200,8 @@ enum ExploreKeys {
   static let fair = Key(
     "fair",
     form: "a whole number from 1, or none",
-    help: "how often a task may yield in a row, nothing happening, before others go on",
+    help:
+      "how often a task may yield, or look at the same lock or atomic, in a row, nothing happening, before others go on",
     candidates: ["1", "2", "none"]
   )
   static let inside = Key(
