@@ -26,6 +26,11 @@ struct Agenda: Sendable {
 
   private var entries = Heap<Entry>()
   private var sequence = 0
+  /// How many tasks have yet to arrive.
+  private var arrivals = 0
+
+  /// Whether somebody has yet to arrive.
+  var awaitsTasks: Bool { arrivals > 0 }
 
   /// When the next thing is to be done, in nanoseconds from the start of the run.
   var nextTime: Int64? { entries.min?.time }
@@ -33,6 +38,7 @@ struct Agenda: Sendable {
   mutating func add(_ item: Item, at time: Int64) {
     entries.insert(Entry(time: time, sequence: sequence, item: item))
     sequence += 1
+    if case .arrive = item { arrivals += 1 }
   }
 
   mutating func add(_ tasks: [SimulatedTask]) {
@@ -42,7 +48,14 @@ struct Agenda: Sendable {
     }
   }
 
-  mutating func removeNext() -> Item? { entries.popMin()?.item }
+  mutating func removeNext() -> Item? {
+    let item = entries.popMin()?.item
+    if case .arrive = item { arrivals -= 1 }
+    return item
+  }
 
-  mutating func removeAll() { entries = Heap() }
+  mutating func removeAll() {
+    entries = Heap()
+    arrivals = 0
+  }
 }

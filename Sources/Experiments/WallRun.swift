@@ -180,6 +180,8 @@ package final class WallRun: LiveRun {
   private func keepAgenda() {
     while true {
       let step = state.withLock { state -> Step in
+        // What is left to cancel or to change concerns nobody any more.
+        if state.closed, state.visits.isEmpty, !state.agenda.awaitsTasks { return .end }
         if let time = state.agenda.nextTime {
           let left = time - world.now
           if left > 0 { return .wait(nanoseconds: left) }
@@ -242,6 +244,8 @@ package final class WallRun: LiveRun {
       await mechanism.carry(Visit(task, tracer: recorder, world: world))
     }
     note { $0.visits[task.number] = nil }
+    // The agenda may wait for an hour that concerned this task alone.
+    if state.withLock({ $0.closed && $0.visits.isEmpty }) { bell.signal() }
   }
 
   // MARK: Waiting for the run
