@@ -80,6 +80,15 @@ package struct Experiment: Sendable {
     return isReal || mechanism.profile.clock == .real ? .real : .virtual
   }
 
+  /// How many workers were asked for; nil where nobody can choose: of lanes one for each processor, on
+  /// the wall clock else the threads that the system gives.
+  package var chosenWorkers: Int? {
+    switch executor {
+    case .lanes(let workers): workers
+    case .global: resolvedClock == .virtual ? workers : nil
+    }
+  }
+
   /// Says why the experiment cannot be run as asked for, and what to do.
   package func check() throws(ExperimentError) {
     let profile = mechanism.profile

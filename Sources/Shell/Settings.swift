@@ -10,7 +10,8 @@ package struct Settings: Sendable {
   /// The kind of work; nil for what the mechanism's users do.
   package var kind: ServiceKind?
   package var clock = Experiment.ClockChoice.auto
-  package var workers = Experiment.defaultWorkers
+  /// How many workers the virtual pool has, or the lanes; nil for what each has by itself.
+  package var workers: Int?
   package var executor = Experiment.Executor.global
   package var seed: UInt64 = 1
   /// Pictures are told in sentences.
@@ -39,7 +40,6 @@ package struct Settings: Sendable {
     }
     if let workers = try arguments.value(Keys.workers, Keys.parseWorkers) {
       self.workers = workers
-      if executor != .global { executor = .lanes(workers: workers) }
     }
     if let seed = try arguments.value(Keys.seed, Keys.parseSeed) { self.seed = seed }
     if let describe = try arguments.value(Keys.describe, Keys.parseSwitch) {
@@ -50,6 +50,7 @@ package struct Settings: Sendable {
 
   /// The clock a run with these settings would use.
   var resolvedClock: RunClock {
-    clock == .real || mechanism.profile.clock == .real ? .real : .virtual
+    let isReal = clock == .real || kind?.isReal == true
+    return isReal || mechanism.profile.clock == .real ? .real : .virtual
   }
 }

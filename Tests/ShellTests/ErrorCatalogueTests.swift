@@ -456,6 +456,29 @@ import Testing
       after: "spawn 3"
     ),
     Wrong(
+      "spawn 2 workers=3",
+      at: "3",
+      "the run in the background has 2 workers. Leave workers= out, or 'wait' for the run first.",
+      after: "spawn 3 workers=2"
+    ),
+    Wrong(
+      "spawn 2 workers=3",
+      at: "3",
+      "the run in the background has 2 workers. Leave workers= out, or 'wait' for the run first.",
+      after: "spawn 3 executor=lanes workers=2"
+    ),
+    Wrong(
+      "spawn 2 workers=3",
+      at: "3",
+      "the run in the background has a worker for each processor. Leave workers= out, or 'wait' for the run first.",
+      after: "spawn 3 executor=lanes"
+    ),
+    Wrong(
+      "run 2 workers=3 clock=real",
+      at: "3",
+      "workers= is for virtual time, models and executor=lanes. limiter runs on the wall clock here, on the threads that the system gives. Leave workers= out."
+    ),
+    Wrong(
       "spawn 2 relimit=3@1ms",
       at: "spawn",
       "relimit= and pause= belong to the run's beginning. Use 'limit', 'suspend' and 'resume' now.",

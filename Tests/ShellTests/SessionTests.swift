@@ -235,6 +235,21 @@ import Testing
     #expect(lines.last?.contains(#""lanes":{"jobs":"#) == true)
   }
 
+  @Test func `the workers that are set are the lanes' too`() async {
+    let lab = Lab()
+    await lab.run("set workers 3")
+    let text = await lab.run("run 2 limiter work=1ms executor=lanes")
+    #expect(text.contains("wall clock on lanes of 3 workers"))
+    #expect(await lab.run("compare 2 limiter@lanes pool@lanes work=1ms").contains("limiter@lanes"))
+    #expect(await lab.run("timeline workers of limiter@lanes").contains("lanes, 3 workers"))
+  }
+
+  @Test func `real work that is set has the wall clock`() async {
+    let lab = Lab()
+    #expect(await lab.run("set kind=copy").contains("auto (real)"))
+    #expect(await lab.run("set kind=block").contains("auto (virtual)"))
+  }
+
   @Test
   func `the time of many long waits together is not too much to count`() async {
     let lab = Lab()

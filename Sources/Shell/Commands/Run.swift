@@ -105,14 +105,20 @@ extension Session {
       limit: chosen.limit,
       workload: workload,
       clock: chosen.clock,
-      workers: chosen.workers,
-      executor: chosen.executor,
+      workers: chosen.workers ?? Experiment.defaultWorkers,
+      executor: chosen.executor == .global ? .global : .lanes(workers: chosen.workers),
       controls: controls
     )
     do {
       try experiment.check()
     } catch {
       throw ShellError(error.description, at: arguments.culprit(of: error) ?? arguments.name)
+    }
+    if let workers = arguments.values[Keys.workers.name], experiment.chosenWorkers == nil {
+      throw ShellError(
+        "workers= is for virtual time, models and executor=lanes. \(experiment.mechanism.id) runs on the wall clock here, on the threads that the system gives. Leave workers= out",
+        at: workers
+      )
     }
     return experiment
   }

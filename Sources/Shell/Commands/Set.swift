@@ -51,7 +51,7 @@ extension Session {
       ("work", ValueSyntax.text(settings.work)),
       ("kind", kind),
       ("clock", "\(settings.clock.rawValue) (\(settings.resolvedClock.rawValue))"),
-      ("workers", String(settings.workers)),
+      ("workers", String(settings.workers ?? Experiment.defaultWorkers)),
       ("seed", String(settings.seed)),
       ("describe", settings.describe ? "on" : "off"),
       ("pager", settings.pager ? "on" : "off"),

@@ -133,6 +133,7 @@ extension Session {
       settings.kind = background.experiment.workload.kind
       settings.clock = background.experiment.clock
       settings.executor = background.experiment.executor
+      settings.workers = background.experiment.chosenWorkers
     }
     let experiment = try experiment(arguments, settings, joining: background)
     let target: Background
@@ -182,7 +183,7 @@ extension Session {
       experiment.mechanism.id == running.mechanism.id
       && (experiment.limit == background.limit || running.mechanism.profile.limit != .any)
       && experiment.resolvedClock == running.resolvedClock
-      && experiment.executor == running.executor
+      && (experiment.executor == .global) == (running.executor == .global)
     guard same else {
       let limit = running.effectiveLimit.map { _ in " limit=\(background.limit)" } ?? ""
       throw ShellError(
@@ -200,6 +201,14 @@ extension Session {
       throw ShellError(
         "the run in the background has \(name)=\(value) for all its tasks. Leave \(name)= out, or 'wait' for the run first",
         at: arguments.values[name] ?? arguments.name
+      )
+    }
+    guard experiment.chosenWorkers == running.chosenWorkers else {
+      let count = running.chosenWorkers.map { NumberText.count($0, "worker") }
+      let workers = count ?? "a worker for each processor"
+      throw ShellError(
+        "the run in the background has \(workers). Leave workers= out, or 'wait' for the run first",
+        at: arguments.values[Keys.workers.name] ?? arguments.name
       )
     }
     guard experiment.controls.isEmpty else {
