@@ -26,6 +26,9 @@ package protocol LiveRun: AnyObject, Sendable {
   /// Does something to the mechanism; it must be able to.
   func perform(_ control: Experiment.Control)
 
+  /// Whether the mechanism was last told to admit nobody.
+  var isSuspended: Bool { get }
+
   /// Starts no more tasks and cancels those that have not ended.
   func stop(because reason: String)
 
@@ -33,4 +36,15 @@ package protocol LiveRun: AnyObject, Sendable {
   ///
   /// To be called once.
   func finish() async -> Run
+}
+
+extension LiveRun {
+  /// Whether nobody will be admitted any more, unless somebody resumes the mechanism.
+  package var staysSuspended: Bool {
+    let now = now
+    let willResume = experiment.controls.contains { time, control in
+      control == .resume && time > now
+    }
+    return !willResume && isSuspended
+  }
 }

@@ -7,6 +7,10 @@ final class Steering: Sendable {
   private let mechanism: any Mechanism
   private let tracer: any Tracer
   private let limit: Atomic<Int>
+  private let suspended = Atomic(false)
+
+  /// Whether the mechanism was last told to admit nobody.
+  var isSuspended: Bool { suspended.load(ordering: .relaxed) }
 
   init(_ mechanism: any Mechanism, limit: Int, _ tracer: any Tracer) {
     self.mechanism = mechanism
@@ -23,9 +27,14 @@ final class Steering: Sendable {
       if isRaise { note(new) }
       mechanism.changeLimit(to: new)
       if !isRaise { note(new) }
-    case .suspend: mechanism.setSuspended(true)
-    case .resume: mechanism.setSuspended(false)
+    case .suspend: setSuspended(true)
+    case .resume: setSuspended(false)
     }
+  }
+
+  private func setSuspended(_ isSuspended: Bool) {
+    suspended.store(isSuspended, ordering: .relaxed)
+    mechanism.setSuspended(isSuspended)
   }
 
   private func note(_ limit: Int) { tracer.record(.limit(Int32(clamping: limit)), of: .run) }

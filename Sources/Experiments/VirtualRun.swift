@@ -113,6 +113,8 @@ package final class VirtualRun: LiveRun {
 
   package func perform(_ control: Experiment.Control) { steering.perform(control) }
 
+  package var isSuspended: Bool { steering.isSuspended }
+
   package func stop(because reason: String) {
     state.withLock { state in
       if state.stoppedBecause == nil { state.stoppedBecause = reason }

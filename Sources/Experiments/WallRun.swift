@@ -119,6 +119,8 @@ package final class WallRun: LiveRun {
 
   package func perform(_ control: Experiment.Control) { steering.perform(control) }
 
+  package var isSuspended: Bool { steering.isSuspended }
+
   package func stop(because reason: String) {
     let numbers = state.withLock { state in
       if state.stoppedBecause == nil { state.stoppedBecause = reason }

@@ -511,6 +511,12 @@ import Testing
       after: "spawn 3 pool"
     ),
     Wrong(
+      "suspend; wait",
+      at: "wait",
+      "operation-queue is suspended, so those that wait would never end. 'resume' it first.",
+      after: "spawn 3 operation-queue limit=1 work=10ms"
+    ),
+    Wrong(
       "suspend",
       at: "suspend",
       "limiter cannot be suspended. Use operation-queue.",

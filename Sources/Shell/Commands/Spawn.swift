@@ -40,7 +40,17 @@ extension Command {
     "wait",
     summary: "wait until every task of the background run has ended, and show the result",
     examples: ["spawn 6 limiter limit=2; wait"]
-  ) { session, arguments in try await session.wait(for: try session.background(arguments)) }
+  ) { session, arguments in
+    let background = try session.background(arguments)
+    let (board, count) = (background.board, background.run.plan.count)
+    guard board.ended + board.running >= count || !background.run.staysSuspended else {
+      throw ShellError(
+        "\(background.experiment.mechanism.id) is suspended, so those that wait would never end. 'resume' it first",
+        at: arguments.name
+      )
+    }
+    return try await session.wait(for: background)
+  }
 
   static let cancel = Command(
     "cancel",
