@@ -92,13 +92,20 @@ package struct TerminalCapabilities: Sendable, Equatable {
 
     // Shells keep COLUMNS to themselves: where it is in the environment, someone put it there to
     // decide, as POSIX has it.
-    let columns = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
-    let lines = environment["LINES"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+    let (columns, lines) = (Self.size(environment["COLUMNS"]), Self.size(environment["LINES"]))
     size = TerminalSize(
       columns: options.width ?? columns ?? readings.size?.columns ?? 80,
       rows: lines ?? readings.size?.rows ?? 24
     )
   }
+
+  /// A number of columns or lines; nil for what is none, and no more than anybody can look at.
+  private static func size(_ text: String?) -> Int? {
+    text.flatMap { Int($0) }.flatMap { $0 > 0 ? min($0, most) : nil }
+  }
+
+  /// The most columns and lines that anything is drawn with.
+  package static let most = 10_000
 
   /// The first of the three that is set and not empty decides, as in the C library.
   private static func localeIsUTF8(_ environment: [String: String]) -> Bool {

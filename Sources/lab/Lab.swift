@@ -1,4 +1,5 @@
 import ArgumentParser
+import Basics
 import Experiments
 import Foundation
 import Shell
@@ -107,8 +108,10 @@ struct Lab: ParsableCommand {
   var files: [String] = []
 
   func validate() throws {
-    if let width, !(20...10_000).contains(width) {
-      throw ValidationError("--width is \(width), but must be from 20 to 10000.")
+    if let width, !(20...TerminalCapabilities.most).contains(width) {
+      throw ValidationError(
+        "--width is \(width), but must be from 20 to \(TerminalCapabilities.most)."
+      )
     }
     if interactive, files.contains("-") {
       throw ValidationError(
@@ -118,6 +121,7 @@ struct Lab: ParsableCommand {
   }
 
   static func main() async {
+    StandardStreams.fill()
     let lab: Lab
     do {
       lab = try parse()

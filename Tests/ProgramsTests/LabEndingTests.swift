@@ -66,6 +66,21 @@ import Testing
     #expect(text == "lab: the disk is full: the output is cut short.\nstatus 3")
   }
 
+  @Test(arguments: ["<&- >&- 2>&-", "<&- 2>&-", ">&- 2>&-"])
+  func `streams that are closed are nobody's, and take nothing`(_ closed: String) async throws {
+    let text = try await shell("$LAB -c 'show; bogus' \(closed); echo status $?")
+    #expect(text.hasSuffix("status 3"), "\(text)")
+  }
+
+  @Test
+  func `the key for SIGQUIT at the prompt ends the lab as it would end any program`() async throws {
+    let lab = try LabTerminal(command: "ulimit -c 0; exec $LAB")
+    try await lab.screen.waitForCurrentLine(LabTerminal.prompt)
+    try await lab.screen.send("\u{1C}")
+    #expect(try await lab.screen.waitForExit() == .signalled(SIGQUIT))
+    #expect(lab.screen.echoesAndWaitsForEnter())
+  }
+
   @Test
   func `commands first and the prompt afterwards, where that was asked for`() async throws {
     let lab = try LabTerminal(["-i", "-c", "use pool limit=8"])

@@ -37,6 +37,13 @@ import Testing
     #expect(!capabilities(error: false).errorColor)
   }
 
+  @Test func `a size in the environment counts, up to what anybody can look at`() {
+    let wide = capabilities(["TERM": "xterm", "COLUMNS": "\(Int.max)", "LINES": "100000"])
+    #expect(wide.size == TerminalSize(columns: 10_000, rows: 10_000))
+    let odd = capabilities(["TERM": "xterm", "COLUMNS": "0", "LINES": "many"])
+    #expect(odd.size == TerminalSize(columns: 100, rows: 30))
+  }
+
   @Test(arguments: [["TERM": "dumb"], ["TERM": ""], [:]])
   func `a dumb terminal, or none named, gets neither`(environment: [String: String]) {
     let dumb = capabilities(environment)
