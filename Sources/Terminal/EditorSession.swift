@@ -217,9 +217,10 @@ final class EditorSession {
       write("\n")
       return .endOfInput
     }
-    let line = string(UnsafeBufferPointer(start: text, count: Int(count))).prefix { !$0.isNewline }
-    keep(String(line))
-    return .line(String(line))
+    var line = string(UnsafeBufferPointer(start: text, count: Int(count)))
+    if line.last == "\n" { line.removeLast() }
+    keep(line)
+    return .line(line)
   }
 
   private func keep(_ line: String) {
@@ -271,14 +272,13 @@ final class EditorSession {
       return nil
     }
     let keys = TerminalMode.shared.signalKeys
-    guard byte != 0, byte == keys.interrupt || byte == keys.suspend else {
-      return assembler.feed(byte)
-    }
-    if byte == keys.interrupt {
-      abandon(.interrupted)
-    } else {
-      // To all of our process group, as the terminal itself would.
-      kill(0, SIGTSTP)
+    switch byte {
+    case 0: return assembler.feed(byte)
+    case keys.interrupt: abandon(.interrupted)
+    // To all of our process group, as the terminal itself would.
+    case keys.suspend: kill(0, SIGTSTP)
+    case keys.quit: kill(0, SIGQUIT)
+    default: return assembler.feed(byte)
     }
     return nil
   }

@@ -168,6 +168,8 @@ struct HistoryFile {
   /// The lock on the old one is held; whoever waits for it finds out that it was replaced, and
   /// opens the new one.
   private func replace(with entries: [String]) throws(Trouble) {
+    // Where the path is a link, the file that it leads to: the link stays.
+    let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     let temporary = "\(path).\(getpid())"
     let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw trouble(errno) }

@@ -13,8 +13,9 @@ enum Paste {
     pasted.compactMap { scalar in
       switch scalar {
       case "\r", "\n": "\n"
-      case "\t": " "
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F: nil
+      // A tab asks for completion; the others are line ends to Unicode, and none to the shell.
+      case "\t", "\u{85}", "\u{2028}", "\u{2029}": " "
+      case _ where scalar.properties.generalCategory == .control: nil
       default: scalar
       }
     }

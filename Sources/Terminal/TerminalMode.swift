@@ -49,12 +49,12 @@ final class TerminalMode: Sendable {
     if last { restore() }
   }
 
-  /// The keys that ask for a signal, as the person's terminal is set: Ctrl-C and Ctrl-Z as a rule.
+  /// The keys that ask for a signal, as the person's terminal is set: Ctrl-C, Ctrl-Z and Ctrl-\ as a rule.
   ///
   /// Zero for one that is switched off.
-  var signalKeys: (interrupt: UInt8, suspend: UInt8) {
-    guard let found = state.withLock({ $0.found }) else { return (3, 26) }
-    return withUnsafeBytes(of: found.c_cc) { ($0[Int(VINTR)], $0[Int(VSUSP)]) }
+  var signalKeys: (interrupt: UInt8, suspend: UInt8, quit: UInt8) {
+    guard let found = state.withLock({ $0.found }) else { return (3, 26, 28) }
+    return withUnsafeBytes(of: found.c_cc) { ($0[Int(VINTR)], $0[Int(VSUSP)], $0[Int(VQUIT)]) }
   }
 
   /// Puts back what was found, for the time the process is stopped or for good.

@@ -84,6 +84,18 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["history"])
   }
 
+  @Test func `a file that a link leads to is shortened, and the link stays`() throws {
+    try folder.write((1...250).map { "entry \($0)\n" }.joined(), to: "real")
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(folder.path)/history",
+      withDestinationPath: "real"
+    )
+    _ = try file().load()
+    let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/history")
+    #expect(attributes[.type] as? FileAttributeType == .typeSymbolicLink)
+    #expect(try folder.read("real").hasPrefix(HistoryFile.header + "\nentry 151\n"))
+  }
+
   @Test func `a huge file is read from its end`() throws {
     let line = String(repeating: "x", count: 999) + "\n"
     try folder.write(String(repeating: line, count: 20_000) + "last\n", to: "history")

@@ -141,5 +141,11 @@ import Testing
 
   @Test func `tabs are spaces, control characters are nothing`() {
     #expect(typed("a\tb\u{3}\u{4}\u{1B}[A\u{7F}c") == "a b[Ac")
+    // Those of the second set too: a terminal may take one for the start of a command.
+    #expect(typed("a\u{9B}31mb") == "a31mb")
+  }
+
+  @Test func `what only Unicode calls a line end is a space`() {
+    #expect(typed("a\u{2028}b\u{2029}c\u{85}d") == "a b c d")
   }
 }
