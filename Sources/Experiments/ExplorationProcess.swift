@@ -5,16 +5,20 @@ internal import Foundation
 /// What a program does that is started to explore for a lab: another `lab`, or one built around a learner's
 /// file.
 package enum ExplorationProcess {
-  /// Does the errand, writes its answer as the last line of standard output, and ends.
-  package static func run(_ errand: String, journal: String?) async -> Never {
-    guard let errand = try? JSONDecoder().decode(ExplorationErrand.self, from: Data(errand.utf8))
-    else { exit(2) }
-    // Standard input closes when the lab that waits for the answer goes away.
+  /// Ends this process with the lab that waits for its answer: standard input closes when that goes away.
+  package static func holdLifeline() {
     OSThread("lifeline") {
       var byte: UInt8 = 0
       while read(STDIN_FILENO, &byte, 1) > 0 {}
       _exit(1)
     }.detach()
+  }
+
+  /// Does the errand, writes its answer as the last line of standard output, and ends.
+  package static func run(_ errand: String, journal: String?) async -> Never {
+    guard let errand = try? JSONDecoder().decode(ExplorationErrand.self, from: Data(errand.utf8))
+    else { exit(2) }
+    holdLifeline()
     let leaving: ScheduleJournal.Leaving =
       switch errand {
       case .explore: .nothing

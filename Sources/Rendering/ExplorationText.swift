@@ -271,7 +271,7 @@ package enum ExplorationText {
       ("violation", text(report.found?.minimum.violation?.kind)),
       ("schedule", text(report.found?.schedule)),
       ("minimal_schedule", text(report.found?.minimum.schedule)),
-      ("seed", .number(Int(clamping: report.seed))),
+      ("seed", .unsigned(report.seed)),
       ("cancel", .string(scenario.cancels ? "any" : "none")),
       ("failed", .number(report.failed)),
       ("granularity", scenario.inside ? "synchronization" : "jobs"),

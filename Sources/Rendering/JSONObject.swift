@@ -3,6 +3,8 @@ package enum JSONObject {
   package enum Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     case string(String)
     case number(Int)
+    /// One that `Int` may not hold.
+    case unsigned(UInt64)
     case null
     case object([(StaticString, Value)])
     case array([Value])
@@ -33,6 +35,7 @@ package enum JSONObject {
     switch value {
     case .string(let text): json.value(text)
     case .number(let number): json.value(Int64(number))
+    case .unsigned(let number): json.raw(String(number))
     case .null: json.null()
     case .object(let members): write(members, to: &json)
     case .array(let values): json.array(values) { json, value in write(value, to: &json) }

@@ -120,16 +120,19 @@ extension Session {
     var hasPassed = false
     switch outcome {
     case .doesNotBuild(let errors):
-      passages = [.missed("it does not build", because: "")]
-      output.write(errors + "\n")
+      passages = [.missed("it does not build", because: json ? errors : "")]
+      if !json { output.write(errors + "\n") }
     case .graded(let items, let passed, let seed):
       hasPassed = passed
       for item in items {
         passages.append(
-          item.passed ? .met(item.sentence) : .missed(item.sentence, because: "")
+          item.passed
+            ? .met(item.sentence) : .missed(item.sentence, because: json ? item.story : "")
         )
       }
-      if let story = items.last?.story, !story.isEmpty { output.write("\n" + story + "\n") }
+      if !json, let story = items.last?.story, !story.isEmpty {
+        output.write("\n" + story + "\n")
+      }
       let same = seed.map { "; 'exercise grade seed=\($0)' asks the same again" } ?? ""
       passages.append(
         .advice(

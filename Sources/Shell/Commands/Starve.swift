@@ -46,6 +46,9 @@ extension Command {
         timeLimit: .seconds(20),
         isInterrupted: { interruption.hasCome }
       )
+      guard child.ending != .interrupted else {
+        return session.answer(json: "", Session.interrupted + "\n")
+      }
       let line = child.output.split(separator: "\n").last ?? ""
       outcome = try JSONDecoder().decode(PoolStarvation.Outcome.self, from: Data(line.utf8))
     } catch {

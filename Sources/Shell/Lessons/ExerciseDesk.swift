@@ -96,6 +96,7 @@ struct ExerciseDesk: Sendable {
       seed.map { ["\($0)"] } ?? [],
       environment: [GradeLine.journalVariable: journal],
       timeLimit: .seconds(300),
+      holdsLifeline: true,
       isInterrupted: { interruption.hasCome }
     )
     let lines = grading.output.split(separator: "\n").compactMap { line in
