@@ -12,10 +12,10 @@ final class Interruption: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether an interrupt has come since the line began.
+  /// Whether an interrupt has come since `begin`.
   var hasCome: Bool { state.withLock { $0.hasCome } }
 
-  /// A new line begins: what was meant for the last does not concern it.
+  /// A new line comes: what was meant for the last does not concern it.
   func begin() { state.withLock { $0 = State() } }
 
   func interrupt() {

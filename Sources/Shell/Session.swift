@@ -101,8 +101,9 @@ package actor Session {
   /// Carries out a line, which may hold several commands.
   ///
   /// Stops at the first command that fails, unless the session is to keep going.
+  ///
+  /// An interrupt that has come since `beginLine` ends it.
   package func execute(_ line: String, at place: Place) async -> Outcome {
-    interruption.begin()
     isTyped = if case .prompt = place { true } else { false }
     guard isTyped else { return await carryOut(line, at: place) }
     if takesAsAnswer(line) || takesAsGuess(line) { return .done }
@@ -173,10 +174,16 @@ package actor Session {
   /// Whether what comes after is left out.
   package nonisolated func ends(with outcome: Outcome) -> Bool { !outcome.isDisjoint(with: stops) }
 
+  /// Forgets an interrupt of an earlier line.
+  ///
+  /// What comes from here on concerns the next one, even if it comes
+  /// before `execute` is called.
+  package nonisolated func beginLine() { interruption.begin() }
+
   /// Ends what the session is doing, if anything; the session goes on.
   package nonisolated func interrupt() { interruption.interrupt() }
 
-  /// Whether that has happened since the last line began.
+  /// Whether that has happened since `beginLine`.
   package nonisolated var isInterrupted: Bool { interruption.hasCome }
 
   private func execute(_ words: [Word]) async throws -> Outcome {

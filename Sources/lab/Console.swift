@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Shell
 import Synchronization
@@ -81,8 +82,9 @@ final class Console: ShellOutput {
     if !line.isEmpty { typed.withLock { $0.append(line) } }
   }
 
+  /// Cut to the window: of a line that goes round, only the last part could be taken away again.
   func writeTransient(_ line: String) {
-    write("\(line)")
+    write(CellWidth.truncate(line, to: capabilities.size.columns - 1))
     hasTransient.withLock { $0 = true }
   }
 

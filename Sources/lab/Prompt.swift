@@ -31,6 +31,8 @@ struct Prompt {
       case .endOfInput: if await session.endInput() == .quit { break loop }
       case .line(let line):
         console.remember(line)
+        // Before interrupts can come to it: what comes from here on is meant for this line.
+        session.beginLine()
         let claim = Signals.shared.claim { [session] event in
           if event == .interrupt { session.interrupt() }
         }

@@ -88,7 +88,8 @@ struct Lab {
   }
 
   func outcome(of line: String) async -> Session.Outcome {
-    await session.execute(line, at: .script(name: "test", line: 1))
+    session.beginLine()
+    return await session.execute(line, at: .script(name: "test", line: 1))
   }
 
   /// What a line typed behind `prompt> ` complains about, a line each.

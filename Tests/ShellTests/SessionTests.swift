@@ -235,6 +235,23 @@ import Testing
     #expect(lines.last?.contains(#""lanes":{"jobs":"#) == true)
   }
 
+  @Test func `an interrupt that comes before its line begins is not lost`() async {
+    let lab = Lab()
+    lab.session.beginLine()
+    lab.session.interrupt()
+    let outcome = await lab.session.execute(
+      "set limit 4; set limit 5",
+      at: .script(name: "test", line: 1)
+    )
+    #expect(outcome.contains(.interrupted))
+    #expect(await lab.run("show").contains("limit      4"))
+  }
+
+  @Test func `the largest seed is told as it is`() async {
+    let line = "explore limiter tasks=1 limit=1 inside=no seed=18446744073709551615"
+    #expect(await Lab(json: true).run(line).contains(#""seed":18446744073709551615,"#))
+  }
+
   @Test func `the workers that are set are the lanes' too`() async {
     let lab = Lab()
     await lab.run("set workers 3")

@@ -116,13 +116,14 @@ extension Session {
   ) async throws -> Outcome {
     let control = ExplorationControl()
     if !json, output.canShowFrames { output.writeTransient("exploring; Ctrl-C ends it") }
-    async let _ = tellProgress(of: control, plan)
     let report: ExplorationReport
     do {
-      report = try await interruption.whileRunning {
-        try await place.explore(scenario, plan, control)
-      } onInterrupt: {
-        control.stop()
+      report = try await telling(of: control, plan) {
+        try await interruption.whileRunning {
+          try await place.explore(scenario, plan, control)
+        } onInterrupt: {
+          control.stop()
+        }
       }
     } catch {
       throw ShellError("\(error)", at: arguments.name)
@@ -138,6 +139,17 @@ extension Session {
 }
 
 extension Session {
+  /// Tells how far an exploration has come for as long as `explore` runs, and no longer: what comes after it
+  /// may show a page and wait.
+  private func telling<Value>(
+    of control: ExplorationControl,
+    _ plan: ExplorationPlan,
+    while explore: () async throws -> Value
+  ) async rethrows -> Value {
+    async let _ = tellProgress(of: control, plan)
+    return try await explore()
+  }
+
   /// Tells now and then how far an exploration has come, until it is cancelled: at a prompt in place,
   /// elsewhere on standard error.
   private nonisolated func tellProgress(
@@ -151,7 +163,7 @@ extension Session {
       let line = ExplorationText.progress(looked, of: plan.schedules, after: elapsed)
       if isInPlace {
         let text = "exploring; Ctrl-C ends it: \(line)"
-        output.writeTransient(String(text.prefix(output.display.width - 1)))
+        output.writeTransient(text)
       } else {
         output.tellProgress("exploring: \(line)")
       }
