@@ -514,7 +514,7 @@ import Testing
       "suspend; wait",
       at: "wait",
       "operation-queue is suspended, so those that wait would never end. 'resume' it first.",
-      after: "spawn 3 operation-queue limit=1 work=10ms"
+      after: "spawn 3 operation-queue limit=1 work=10m"
     ),
     Wrong(
       "suspend",
