@@ -12,7 +12,7 @@ internal import ExplorableLimiters
 // The interleaving that shows it, with one place: t1 arrives and builds; t2 arrives and waits; t1's
 // builder throws; t2 waits for ever, though nothing is lent and nothing is being built.
 //
-// The fix: a build that fails passes its place to the first waiter. See `buildFailed` in
+// The fix: a build that fails passes its place to the first waiter. See `giveUp` in
 // Sources/Limiters/PoolState.swift.
 
 /// DEFECT: a waiter is not told that a failed build has left its place free.
