@@ -122,19 +122,14 @@ struct LinePlot {
 
   /// Right of the points, moved down where another name already is.
   private func drawNamesBeside(_ svg: inout SVG) {
-    var taken: [SVG.Point] = []
+    var places = NamePlaces()
     let ends = curves.compactMap { curve in
       curve.points.last.flatMap(place).map { (curve: curve, end: $0) }
     }.sorted { ($0.end.y, $0.end.x) < ($1.end.y, $1.end.x) }
     for (curve, end) in ends {
-      var at = SVG.Point(x: end.x + 9, y: end.y + 4)
-      // A name is at most about 120 wide and 14 high.
-      while let other = taken.first(where: { abs($0.x - at.x) < 120 && abs($0.y - at.y) < 14 }) {
-        at.y = other.y + 14
-      }
-      taken.append(at)
+      let place = places.take(x: end.x + 9, y: end.y + 4)
       svg.group(curve.style ?? "", title: nil, mechanism: curve.mechanism) { svg in
-        svg.text(curve.name, at: at, class: "name")
+        svg.text(curve.name, at: SVG.Point(x: place.x, y: place.y), class: "name")
       }
     }
   }
