@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Publishing
+internal import Synchronization
 internal import Trials
 
 /// The bench: measures every mechanism in processes of their own and writes what it found.
@@ -10,7 +11,7 @@ public enum Bench {
     case measured = 0
     case regression = 1
     case wrongUsage = 2
-    /// The results could not be written, or the release build failed.
+    /// The results or the output could not be written, or the release build failed.
     case failed = 3
     case invalid = 4
     /// The shell's own number for a program ended by Ctrl-C.
@@ -24,6 +25,8 @@ public enum Bench {
   ///
   /// - Parameter limiters: limiters of one's own, measured and named as the mechanisms of this package are.
   public static func main(measuring limiters: [any MeasuredLimiter.Type] = []) async -> Never {
+    // A write to a reader that has left says so instead of ending the process before its comparison.
+    signal(SIGPIPE, SIG_IGN)
     for limiter in limiters {
       if let complaint = Contestants.add(limiter.entry) {
         print("bench: \(complaint)", to: .standardError)
@@ -37,10 +40,10 @@ public enum Bench {
     } catch {
       let isHelp = BenchOptions.exitCode(for: error) == .success
       print(BenchOptions.fullMessage(for: error), to: isHelp ? .standardOutput : .standardError)
-      exit((isHelp ? Status.measured : .wrongUsage).rawValue)
+      exit(status(isHelp ? .measured : .wrongUsage).rawValue)
     }
     if let request = options.trial { await runTrial(request) }
-    exit(await run(options, arguments).rawValue)
+    exit(status(await run(options, arguments)).rawValue)
   }
 
   /// The child's side: one trial, its report on standard output.
@@ -48,7 +51,7 @@ public enum Bench {
     Lifeline.hold()
     do {
       print(try await TrialProcess.run(request), to: .standardOutput)
-      exit(Status.measured.rawValue)
+      exit(status(.measured).rawValue)
     } catch {
       print("\(error)", to: .standardError)
       exit(Status.failed.rawValue)
@@ -204,7 +207,35 @@ public enum Bench {
     }
   }
 
-  private static func print(_ text: String, terminator: String = "\n", to file: FileHandle) {
-    file.write(Data((text + terminator).utf8))
+  /// The first reason for which standard output could not be written; nil while it can.
+  private static let outputFailure = Mutex<OutputDescriptor.Failure?>(nil)
+
+  /// What cannot be written ends nothing: the run is published and compared all the same.
+  private static func print(_ text: String, terminator: String = "\n", to output: OutputDescriptor)
+  {
+    // With standard error gone there is nobody left to tell.
+    guard output == .standardOutput else {
+      try? output.write(text + terminator)
+      return
+    }
+    // A part of the output after a part that is missing would mislead.
+    guard outputFailure.withLock({ $0 }) == nil else { return }
+    do {
+      try output.write(text + terminator)
+    } catch {
+      outputFailure.withLock { $0 = error }
+      // A reader that has left is no reason to say anything: it has what it wanted.
+      if error != .closed { print("bench: \(error).", to: .standardError) }
+    }
+  }
+
+  /// The exit status, of which a good one is none where the output was cut short.
+  ///
+  /// What else a run has to tell, such as a regression, outweighs that.
+  private static func status(_ status: Status) -> Status {
+    switch outputFailure.withLock({ $0 }) {
+    case nil, .closed: status
+    case .full, .failed: status == .measured ? .failed : status
+    }
   }
 }

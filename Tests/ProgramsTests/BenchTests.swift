@@ -174,6 +174,53 @@ import Trials
     }
   }
 
+  @Test func `standard output on a full disk is told, with status 3, and the run is published`()
+    async throws
+  {
+    try await withTemporaryFolder { out in
+      let list = try await script(out, #""$BENCH" --list >/dev/full"#)
+      #expect(list.standardError == "bench: the disk is full: the output is cut short.\n")
+      #expect(list.status == .exited(3))
+
+      let run = try await script(out, #""$BENCH" $ARGUMENTS >/dev/full"#)
+      #expect(run.standardError.contains("the disk is full"))
+      #expect(run.standardError.contains("written: \(out)/"))
+      #expect(run.status == .exited(3))
+      #expect(try names(in: out).count == 1)
+    }
+  }
+
+  @Test func `an invalid run is invalid also where neither output can be written`() async throws {
+    try await withTemporaryFolder { out in
+      let result = try await script(
+        out,
+        """
+        exec "$BENCH" --ci --unoptimised --forks 1 --out "$OUT" --filter cancel-random \
+          --mechanism specimen-published-limiter limiter >/dev/full 2>/dev/full
+        """
+      )
+      #expect(result.status == .exited(4))
+      #expect(try names(in: out).count == 1)
+    }
+  }
+
+  @Test func `a reader that leaves ends nothing early, and says nothing`() async throws {
+    try await withTemporaryFolder { out in
+      // The bench begins once the reader has closed its end of the pipe.
+      let result = try await script(
+        out,
+        """
+        mkfifo "$OUT/left"
+        (read _ <"$OUT/left"; "$BENCH" $ARGUMENTS; echo "status $?" >&2) |
+          (exec <&-; echo >"$OUT/left")
+        """
+      )
+      #expect(result.standardError.hasSuffix("status 0\n"), "\(result.standardError)")
+      #expect(result.standardError.contains("written: \(out)/"))
+      #expect(!result.standardError.contains("reading"))
+    }
+  }
+
   @Test func `a baseline that is no run folder is refused before anything is measured`()
     async throws
   {

@@ -91,5 +91,6 @@ package struct Progress {
     seconds < 90 ? "\(Int(seconds.rounded(.up))) s" : "\(Int((seconds / 60).rounded())) min"
   }
 
-  private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  /// Progress that nobody can see any more is no reason to stop.
+  private func write(_ text: String) { try? OutputDescriptor.standardError.write(text) }
 }
