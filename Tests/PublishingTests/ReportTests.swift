@@ -138,6 +138,27 @@ struct ImaginedRun {
     #expect(links.filter { !report.contains("id=\"\($0)\"") } == [])
   }
 
+  /// What a section of a report holds.
+  private func section(_ id: String, of report: String) throws -> String {
+    let start = try #require(report.range(of: "<section id=\"\(id)\""), "\(id)")
+    let end = try #require(report[start.upperBound...].range(of: "</section>"))
+    return String(report[start.lowerBound..<end.lowerBound])
+  }
+
+  @Test func `without intervals nobody is named best, and the report says why`() throws {
+    let few = try ImaginedRun(
+      Selection(scale: .ci, mechanisms: ["limiter", "pool", "task-group"], filter: "uncontended")
+    )
+    let report = try #require(
+      try few.files.all(few.environment).first { $0.name == "report.html" }?.text
+    )
+    let short = try section("short", of: report)
+    #expect(!short.contains("<span class=\"name"), "\(short)")
+    #expect(short.contains("nobody: fewer than 6 forks"))
+    #expect(report.contains("<span class=\"answer\"></span>"))
+    #expect(!report.contains("<span class=\"answer\"><span"))
+  }
+
   @Test func `every cell folds open to its figures and its forks, under a question in words`()
     throws
   {

@@ -22,6 +22,11 @@ package struct Summary: Sendable {
     package var isMean: Bool
     /// The two groups that the forks fall into; empty where they are one.
     package var modes: [Mode]
+
+    /// Why there is no interval; nil where there is one.
+    package var reasonForNoInterval: String? {
+      interval == nil ? "fewer than 6 forks" : nil
+    }
   }
 
   /// One contestant against the reference of its cell.

@@ -178,13 +178,21 @@ struct HTMLReport {
         let own = entry.contestants.indices.first(where: { entry.reference(of: $0) == nil })
       else { return nil }
       let unit = headline.metric.unit
-      let names = best.map { name(entry.contestants[$0.contestant]) }
       let reference = summary.line(index, own, headline)
+      let names: String
+      let figure: String
+      if let reason = best[0].reasonForNoInterval {
+        names = "<span class=\"soft\">nobody: \(escaped(reason))</span>"
+        figure = ""
+      } else {
+        names = best.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
+        figure = Quantity.text(best[0].median, unit: unit)
+      }
       return """
         <tr><td class="wide"><a href="#\(anchor(index))">\(escaped(entry.cell.words))</a></td>\
         <td>\(escaped(headline.label))</td>\
-        <td class="wide">\(names.joined(separator: " = "))</td>\
-        <td class="n">\(Quantity.text(best[0].median, unit: unit))</td>\
+        <td class="wide">\(names)</td>\
+        <td class="n">\(figure)</td>\
         <td class="n">\(reference.map { Quantity.text($0.median, unit: unit) } ?? "")</td></tr>
         """
     }
@@ -193,7 +201,8 @@ struct HTMLReport {
     return """
       <section id="short"><h2>In short</h2>
       <p>Mechanisms joined by = are tied: their intervals overlap, so this run does not tell which of \
-      them is best. \(Self.threadMark) marks those whose waiting tasks each hold a thread.</p>
+      them is best. Nobody is named where the first has no interval: it may be first by chance. \
+      \(Self.threadMark) marks those whose waiting tasks each hold a thread.</p>
       <div class="scroll"><table><thead><tr><th>question</th><th>figure</th><th>best mechanism</th>\
       <th class="n">best figure</th><th class="n">\(escaped(reference))'s</th></tr></thead>
       <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
@@ -216,6 +225,7 @@ struct HTMLReport {
 
   /// The best mechanism of a cell and those tied with it; nil where there are no two to compare.
   ///
+  /// Where the first has no interval it stands alone, and may be first by chance.
   /// No limit is not a way to limit, nor is the floor: they are what the others are measured against.
   private func best(_ index: Int) -> [Summary.Line]? {
     let entry = plan.entries[index]
@@ -227,10 +237,11 @@ struct HTMLReport {
     }
     let lines = limiting.isEmpty ? ranking.filter { !hardlyWaited($0) } : limiting
     guard let first = lines.first else { return nil }
+    guard let own = first.interval else { return [first] }
     return lines.filter { line in
-      guard line.contestant != first.contestant, let own = first.interval, let other = line.interval
-      else { return line.contestant == first.contestant }
-      return own.low <= other.high && other.low <= own.high
+      // Of one without an interval there is only the figure to go by.
+      let other = line.interval ?? Interval(low: line.median, high: line.median)
+      return line.contestant == first.contestant || own.low <= other.high && other.low <= own.high
     }
   }
 
@@ -306,7 +317,7 @@ struct HTMLReport {
   private func cell(_ index: Int) -> String {
     let entry = plan.entries[index]
     var answer = ""
-    if let best = best(index), let headline = entry.headline {
+    if let best = best(index), best[0].interval != nil, let headline = entry.headline {
       answer =
         best.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
         + " " + Quantity.text(best[0].median, unit: headline.metric.unit)
