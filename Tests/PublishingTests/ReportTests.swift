@@ -159,6 +159,32 @@ struct ImaginedRun {
     #expect(!report.contains("<span class=\"answer\"><span"))
   }
 
+  @Test func `every cell is compared with its own reference, and the report and the plots name it`()
+    throws
+  {
+    // At limit 1 an ordered queue is the first of them; at others it is not measured.
+    let mixed = try ImaginedRun(
+      Selection(
+        scale: .quick,
+        forks: 6,
+        limits: [1, 2],
+        mechanisms: ["fifo-queue", "pool", "task-group"],
+        filter: "contended-yield"
+      )
+    )
+    #expect(mixed.plan.entries.map(\.reference) == ["fifo-queue", "pool"])
+    let files = try mixed.files.all(mixed.environment)
+    let report = try #require(files.first { $0.name == "report.html" }?.text)
+    let short = try section("short", of: report)
+    #expect(short.contains("<td class=\"n\">fifo-queue, "))
+    #expect(short.contains("<td class=\"n\">pool, "))
+    #expect(!short.contains("'s</th>"))
+    let plot = try #require(files.first { $0.name == "ratios-contended-yield.svg" }?.text)
+    #expect(plot.contains(" · reference fifo-queue</text>"))
+    #expect(plot.contains(" · reference pool</text>"))
+    #expect(plot.contains(": ratio to the reference</text>"))
+  }
+
   @Test func `every cell folds open to its figures and its forks, under a question in words`()
     throws
   {

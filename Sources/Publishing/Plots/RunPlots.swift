@@ -84,7 +84,8 @@ package struct RunPlots {
     let workloads = BenchWorkloads.all.map(\.id)
     return workloads.compactMap { workload in
       let panels = entries(of: workload).compactMap { index, entry in
-        panel(index, entry, band: summary.noise[index]?.interval) { contestant, headline in
+        var drawn = panel(index, entry, band: summary.noise[index]?.interval) {
+          (contestant, headline) in
           guard let line = summary.line(index, contestant, headline) else { return nil }
           if entry.reference(of: contestant) == nil {
             return (values: [], middle: 1, interval: nil, note: "reference")
@@ -96,18 +97,25 @@ package struct RunPlots {
               "\(Quantity.digits(ratio.value))  \(comparison.verdict.word(forUnit: headline.metric.unit))"
           )
         }
+        // Each cell has its own: an ordered queue is measured at limit 1 only.
+        if let title = drawn?.title, let reference = entry.reference {
+          drawn?.title = (title.isEmpty ? "" : title + " · ") + "reference \(reference)"
+        }
+        return drawn
       }
       guard !panels.isEmpty, let headline = BenchWorkloads.named(workload)?.headline else {
         return nil
       }
-      let reference = entries(of: workload).compactMap(\.1.reference).first ?? ""
+      let isOnLanes = entries(of: workload).contains { entry in
+        entry.1.contestants.contains { $0.executor == .lanes }
+      }
       let plot = RowPlot(
-        title: "\(workload): ratio to \(reference)",
+        title: "\(workload): ratio to the reference",
         subtitle:
           "\(headline.metric.id), \(headline.stat) · ring: ratio of medians, bar: 99 % interval, "
-          + "shaded: what \(reference) shows against itself",
+          + "shaded: what it shows against itself",
         axisLabel: headline.metric.better == .higher
-          ? "times \(reference)'s (more is better)" : "times \(reference)'s (less is better)",
+          ? "times the reference's (more is better)" : "times the reference's (less is better)",
         unit: "times",
         spacing: .logarithmic,
         panels: panels,
@@ -117,8 +125,9 @@ package struct RunPlots {
       return Plot(
         file: "ratios-\(workload).svg",
         caption:
-          "Left of the shaded band is better than \(reference), right of it worse; a bar that "
-          + "touches the band is inconclusive.",
+          "Left of the shaded band is better than the reference, right of it worse; a bar that "
+          + "touches the band is inconclusive."
+          + (isOnLanes ? " On lanes, the reference is the same mechanism on the global pool." : ""),
         svg: plot.svg,
         workload: workload
       )

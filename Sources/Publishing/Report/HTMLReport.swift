@@ -173,7 +173,7 @@ struct HTMLReport {
   private var answers: String {
     let rows = plan.entries.indices.compactMap { index -> String? in
       let entry = plan.entries[index]
-      guard entry.reference != nil, let headline = entry.headline,
+      guard let referred = entry.reference, let headline = entry.headline,
         let best = best(index),
         let own = entry.contestants.indices.first(where: { entry.reference(of: $0) == nil })
       else { return nil }
@@ -193,18 +193,18 @@ struct HTMLReport {
         <td>\(escaped(headline.label))</td>\
         <td class="wide">\(names)</td>\
         <td class="n">\(figure)</td>\
-        <td class="n">\(reference.map { Quantity.text($0.median, unit: unit) } ?? "")</td></tr>
+        <td class="n">\(escaped(referred))\
+        \(reference.map { ", " + Quantity.text($0.median, unit: unit) } ?? "")</td></tr>
         """
     }
     guard !rows.isEmpty else { return "" }
-    let reference = plan.entries.compactMap(\.reference).first ?? ""
     return """
       <section id="short"><h2>In short</h2>
       <p>Mechanisms joined by = are tied: their intervals overlap, so this run does not tell which of \
       them is best. Nobody is named where the first has no interval: it may be first by chance. \
       \(Self.threadMark) marks those whose waiting tasks each hold a thread.</p>
       <div class="scroll"><table><thead><tr><th>question</th><th>figure</th><th>best mechanism</th>\
-      <th class="n">best figure</th><th class="n">\(escaped(reference))'s</th></tr></thead>
+      <th class="n">best figure</th><th class="n">reference</th></tr></thead>
       <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
       </section>
       """
