@@ -185,6 +185,20 @@ struct ImaginedRun {
     #expect(plot.contains(": ratio to the reference</text>"))
   }
 
+  @Test func `a figure over paths says that it is one, with the interval that it has`() throws {
+    let report = try #require(all["report.html"])
+    let paths = try section("w-open-loop", of: report)
+    #expect(paths.contains("<th>99 %</th>"))
+    #expect(!paths.contains("<th>95 %</th>"))
+    let medians = try section("w-uncontended", of: report)
+    #expect(medians.contains("<th>95 %</th>"))
+    #expect(!medians.contains("<th>99 %</th>"))
+    #expect(try section("reading", of: report).contains("Student's t"))
+    let plot = try #require(all["ratios-open-loop.svg"])
+    #expect(plot.contains("ring: geometric mean of the ratios, path by path"))
+    #expect(try #require(all["ratios-uncontended.svg"]).contains("ring: ratio of medians"))
+  }
+
   @Test func `every cell folds open to its figures and its forks, under a question in words`()
     throws
   {

@@ -12,7 +12,7 @@ package struct Summary: Sendable {
     package var forks: Int
     /// Of the forks; where every fork has a path of its own, their mean.
     package var median: Double
-    /// At 95 %; nil with fewer than six forks.
+    /// At `confidence` percent; nil with fewer than six forks.
     package var interval: Interval?
     /// Nil for figures nothing is compared by, and for the reference itself.
     package var comparison: Comparison?
@@ -22,6 +22,9 @@ package struct Summary: Sendable {
     package var isMean: Bool
     /// The two groups that the forks fall into; empty where they are one.
     package var modes: [Mode]
+
+    /// Of the interval, in percent.
+    package var confidence: Int { isMean ? Int((Ratio.confidence * 100).rounded()) : 95 }
 
     /// Why there is no interval; nil where there is one.
     package var reasonForNoInterval: String? {

@@ -106,13 +106,16 @@ package struct RunPlots {
       guard !panels.isEmpty, let headline = BenchWorkloads.named(workload)?.headline else {
         return nil
       }
+      let middle =
+        BenchWorkloads.named(workload)?.drawsPaths == true
+        ? "geometric mean of the ratios, path by path" : "ratio of medians"
       let isOnLanes = entries(of: workload).contains { entry in
         entry.1.contestants.contains { $0.executor == .lanes }
       }
       let plot = RowPlot(
         title: "\(workload): ratio to the reference",
         subtitle:
-          "\(headline.metric.id), \(headline.stat) · ring: ratio of medians, bar: 99 % interval, "
+          "\(headline.metric.id), \(headline.stat) · ring: \(middle), bar: 99 % interval, "
           + "shaded: what it shows against itself",
         axisLabel: headline.metric.better == .higher
           ? "times the reference's (more is better)" : "times the reference's (less is better)",

@@ -266,8 +266,10 @@ struct HTMLReport {
     Otherwise the verdict is <b>inconclusive</b>, which does not mean equal. It is <b>undecidable</b> \
     where so few processes could not have shown any difference.</p>
     <p>Where tasks come by a clock, every process draws arrivals and service times of its own, the same \
-    for all mechanisms next to it. There a figure is the mean over these paths, its interval covers the \
-    luck of the draw as well as the machine, and mechanisms are compared path by path.</p>
+    for all mechanisms next to it. There a figure is the mean over these paths, its interval, at 99 %, \
+    covers the luck of the draw as well as the machine, and mechanisms are compared path by path: the \
+    ratio is the geometric mean of the paths' ratios, its bar is that of Student's t at 99 %, and \
+    Student's test stands for the rank test.</p>
     <p><b>Waited</b> is the share of visits that found no free permit. Where less than \
     \(Quantity.digits(Summary.leastWaitedPercent)) % waited there is <b>no comparison</b>: a limiter \
     that nobody waits for looks free. Where the processes fall into two groups, both are shown, because \
@@ -404,7 +406,8 @@ struct HTMLReport {
       return "<tr data-m=\"\(escaped(who ?? ""))\">\(cells.joined())</tr>"
     }
     var heads = [
-      "<th></th>", "<th class=\"n\">\(label(headline))</th>", "<th>95 %</th>",
+      "<th></th>", "<th class=\"n\">\(label(headline))</th>",
+      "<th>\(ranking[0].confidence) %</th>",
     ]
     if isCompared { heads += ["<th class=\"n\">ratio</th>", "<th>verdict</th>"] }
     heads += extras.map { "<th class=\"n\">\(label($0))</th>" }
