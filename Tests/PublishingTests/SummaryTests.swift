@@ -306,4 +306,20 @@ import Workloads
     )
     #expect(SummaryTable(summary).text.contains("are undecidable: 3 forks"))
   }
+
+  @Test
+  func `half of the forks disturbed is enough to go by, more than half is too noisy, and says so`()
+  {
+    func disturbed(_ forks: Int) -> Summary {
+      var records = records(plan, seed: 1) { _ in 100 }
+      for index in records.indices where records[index].fork <= forks {
+        records[index].dropReason = "another process"
+      }
+      return Summary(plan: plan, records: records)
+    }
+    #expect(disturbed(5).isValid)
+    let noisy = SummaryTable(disturbed(6)).text
+    #expect(noisy.contains("too noisy"))
+    #expect(noisy.contains("disturbed more than half of the forks"))
+  }
 }

@@ -57,7 +57,7 @@ package struct Summary: Sendable {
   /// Figures that came out the same in every fork and should not have, as lines for people; among the
   /// violations.
   package let constants: [String]
-  /// Entries of which too few forks are left to say anything.
+  /// Entries of which fewer than half of the forks are left: too few to say anything.
   package let tooNoisy: [Int]
 
   /// Analyses the records of a run, or of as much of it as there is.

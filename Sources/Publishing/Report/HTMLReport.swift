@@ -146,7 +146,9 @@ struct HTMLReport {
     if !summary.tooNoisy.isEmpty {
       let names = summary.tooNoisy.map { escaped(plan.entries[$0].cell.name) }
       let which = names.count == plan.entries.count ? "every cell" : names.joined(separator: "; ")
-      lines.append("<b>Too noisy to say</b>, half of the forks or more being disturbed: \(which).")
+      lines.append(
+        "<b>Too noisy to say</b>, more than half of the forks being disturbed: \(which)."
+      )
     }
     let pairs = summary.pairs
     if pairs.all > 0 {

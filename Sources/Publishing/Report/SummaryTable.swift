@@ -32,7 +32,7 @@ package struct SummaryTable {
     }
     if !noisy.isEmpty {
       text +=
-        "\nother processes disturbed half of the forks or more; measure again when they are done\n"
+        "\nother processes disturbed more than half of the forks; measure again when they are done\n"
     }
     return text
   }
