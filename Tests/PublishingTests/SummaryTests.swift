@@ -322,4 +322,40 @@ import Workloads
     #expect(noisy.contains("too noisy"))
     #expect(noisy.contains("disturbed more than half of the forks"))
   }
+
+  @Test func `where a path's figure is 0 that is the reason for what is missing`() throws {
+    let plan = try Plan(
+      Selection(mechanisms: ["limiter", "pool", "task-group"], filter: "overload")
+    )
+    func results(_ seed: UInt64) throws -> (table: String, figures: PublishedFigures) {
+      var generator = SplitMix64(seed: seed)
+      let records = plan.blocks().enumerated().map { index, block in
+        BlockRecord(
+          number: index + 1,
+          fork: block.fork,
+          entry: block.entry,
+          trials: block.order.map { contestant in
+            var report = TrialReport()
+            // In one fork nobody waited any more when the pool's overload ended.
+            let isZero =
+              block.fork == 3
+              && plan.entries[block.entry].contestants[contestant].mechanism == "pool"
+            report.add(.recovery, "total", isZero ? 0 : 1e6 * (1 + generator.nextUnit()))
+            return BlockRecord.Entry(contestant: contestant, report: report)
+          }
+        )
+      }
+      let summary = Summary(plan: plan, records: records)
+      let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
+      return (SummaryTable(summary).text, try PublishedFigures(csv: files.results()))
+    }
+    let (one, other) = (try results(1), try results(2))
+    #expect(!one.table.contains("fewer than 6 forks"))
+    #expect(one.table.contains("not above 0 in 1 of 10 forks: no interval"))
+    #expect(one.table.contains("inconclusive: a figure that is not above 0 has no ratio"))
+    let comparison = BaselineComparison(baseline: one.figures, current: other.figures, seed: 1)
+    #expect(!comparison.text.contains("fewer than two forks"))
+    #expect(comparison.text.contains("1 figure is not above 0 in some fork, and has no ratio"))
+    #expect(comparison.lines.count == 2)
+  }
 }

@@ -134,6 +134,8 @@ package struct BaselineComparison: Sendable {
   package let unmatched: Int
   /// Measured in both, but with too few forks to compare.
   package let tooFewForks: Int
+  /// Measured in both, but not above 0 in some fork: of such a figure there is no ratio.
+  package let notAbove0: Int
   /// How far the baseline workloads moved, as a ratio; nil where they were not measured in both.
   package let machineDrift: Double?
 
@@ -178,7 +180,14 @@ package struct BaselineComparison: Sendable {
       )
     }
     let corrected = holmCorrected(judged.map(\.p))
-    tooFewForks = compared.count - judged.count
+    let judgedKeys = Set(judged.map(\.key))
+    let others = compared.filter { !judgedKeys.contains($0) }
+    tooFewForks = others.count { key in
+      let (here, there) =
+        current.paths(key, and: baseline) ?? (current[key], baseline[key])
+      return min(here.count, there.count) < 2
+    }
+    notAbove0 = others.count - tooFewForks
     lines = zip(judged, corrected).map { judged, probability in
       let key = judged.key
       let band = max(
@@ -258,6 +267,12 @@ package struct BaselineComparison: Sendable {
       text += " · the machine itself moved by \(Quantity.digits(machineDrift))"
     }
     if tooFewForks > 0 { text += " · \(tooFewForks) figures have fewer than two forks" }
+    if notAbove0 > 0 {
+      text +=
+        notAbove0 == 1
+        ? " · 1 figure is not above 0 in some fork, and has no ratio"
+        : " · \(notAbove0) figures are not above 0 in some fork, and have no ratio"
+    }
     if unmatched > 0 { text += " · \(unmatched) figures are in one of the runs only" }
     return text + "\n"
   }

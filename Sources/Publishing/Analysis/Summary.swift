@@ -12,7 +12,7 @@ package struct Summary: Sendable {
     package var forks: Int
     /// Of the forks; where every fork has a path of its own, their mean.
     package var median: Double
-    /// At `confidence` percent; nil with fewer than six forks.
+    /// At `confidence` percent; nil with fewer than six forks, and over paths where one is not above 0.
     package var interval: Interval?
     /// Nil for figures nothing is compared by, and for the reference itself.
     package var comparison: Comparison?
@@ -22,13 +22,17 @@ package struct Summary: Sendable {
     package var isMean: Bool
     /// The two groups that the forks fall into; empty where they are one.
     package var modes: [Mode]
+    /// In how many forks it is 0 or less: such a figure has no logarithm, and so no ratio.
+    package var forksNotAbove0: Int
 
     /// Of the interval, in percent.
     package var confidence: Int { isMean ? Int((Ratio.confidence * 100).rounded()) : 95 }
 
     /// Why there is no interval; nil where there is one.
     package var reasonForNoInterval: String? {
-      interval == nil ? "fewer than 6 forks" : nil
+      if interval != nil { return nil }
+      return forks < 6
+        ? "fewer than 6 forks" : "not above 0 in \(forksNotAbove0) of \(forks) forks"
     }
   }
 
@@ -42,7 +46,15 @@ package struct Summary: Sendable {
     package var leastProbability: Double
     /// Whether on either side too few visits waited.
     package var nobodyWaited = false
+    /// Whether there are forks enough for a ratio, but their figures are not above 0.
+    package var isNotAbove0 = false
     package var verdict: Verdict
+
+    /// For people: the verdict, and why nothing could be found where there is no ratio.
+    func words(forUnit unit: String) -> String {
+      verdict == .inconclusive && isNotAbove0
+        ? "inconclusive: a figure that is not above 0 has no ratio" : verdict.word(forUnit: unit)
+    }
   }
 
   package let plan: Plan
@@ -117,7 +129,8 @@ package struct Summary: Sendable {
         comparison: comparisons[key],
         serviceKind: kinds[who] ?? cell.serviceKind,
         isMean: isMean,
-        modes: isMean ? [] : modes(values)
+        modes: isMean ? [] : modes(values),
+        forksNotAbove0: values.count { $0 <= 0 }
       )
       byKey[key] = line
       return line
@@ -175,6 +188,7 @@ package struct Summary: Sendable {
       comparison.ratio = paths?.ratio
       comparison.probability = paths?.p ?? 1
       comparison.leastProbability = subject.count < PairedComparison.leastPaths ? 1 : 0
+      comparison.isNotAbove0 = paths == nil && subject.count >= 2
     } else {
       let (subject, reference) = (figures[key], figures[base])
       guard let test = MannWhitney(subject, reference) else { return nil }
@@ -185,6 +199,8 @@ package struct Summary: Sendable {
       )
       comparison.probability = test.p
       comparison.leastProbability = MannWhitney.leastProbability(subject.count, reference.count)
+      comparison.isNotAbove0 =
+        comparison.ratio == nil && subject.count >= 2 && reference.count >= 2
     }
     comparison.correctedProbability = comparison.probability
     if workload.needsWaiting {

@@ -353,7 +353,7 @@ struct HTMLReport {
       return """
         <tr><td>\(escaped(workload.id))</td><td class="wide">\(escaped(workload.question))</td>\
         <td class="n strong">\(Quantity.text(line.median, unit: headline.metric.unit))</td>\
-        <td class="soft">\(interval(line.interval, unit: headline.metric.unit))</td>\
+        <td class="soft">\(interval(line, unit: headline.metric.unit))</td>\
         <td class="n">\(allocations.map(Quantity.digits) ?? "")</td>\
         <td class="n soft">\(line.forks)</td></tr>
         """
@@ -391,7 +391,7 @@ struct HTMLReport {
           + (modes.isEmpty ? "" : "<br><small>\(modes.joined(separator: ", ")) forks</small>")
           + "</td>"
       )
-      cells.append("<td class=\"soft\">\(interval(line.interval, unit: unit))</td>")
+      cells.append("<td class=\"soft\">\(interval(line, unit: unit))</td>")
       if isCompared {
         let isReference = entry.reference(of: line.contestant) == nil
         let ratio = line.comparison?.ratio.map { Quantity.digits($0.value) }
@@ -556,14 +556,14 @@ struct HTMLReport {
     }
   }
 
-  private func interval(_ interval: Interval?, unit: String) -> String {
-    interval.map { Quantity.text($0, unit: unit) } ?? ""
+  private func interval(_ line: Summary.Line, unit: String) -> String {
+    line.interval.map { Quantity.text($0, unit: unit) } ?? escaped(line.reasonForNoInterval ?? "")
   }
 
   private func verdict(_ line: Summary.Line, _ headline: Headline) -> String {
-    guard let verdict = line.comparison?.verdict else { return "" }
-    return
-      "<span class=\"\(verdict.rawValue)\">\(verdict.word(forUnit: headline.metric.unit))</span>"
+    guard let comparison = line.comparison else { return "" }
+    let words = escaped(comparison.words(forUnit: headline.metric.unit))
+    return "<span class=\"\(comparison.verdict.rawValue)\">\(words)</span>"
   }
 
   private func label(_ headline: Headline) -> String { escaped(headline.label) }

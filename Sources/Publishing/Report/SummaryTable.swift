@@ -57,7 +57,8 @@ package struct SummaryTable {
     return (summary.ranking(index) ?? []).map { line in
       let unit = headline.metric.unit
       let interval =
-        line.interval.map { Quantity.text($0, unit: unit) } ?? "fewer than 6 forks: no interval"
+        line.interval.map { Quantity.text($0, unit: unit) }
+        ?? "\(line.reasonForNoInterval ?? ""): no interval"
       return [
         "  " + (entry.contestants[line.contestant].name ?? ""),
         Quantity.text(line.median, unit: unit), interval,
@@ -76,7 +77,7 @@ package struct SummaryTable {
     }
     return [
       comparison.ratio.map { Quantity.digits($0.value) } ?? "",
-      comparison.verdict.word(forUnit: unit),
+      comparison.words(forUnit: unit),
     ]
   }
 
