@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The median of `values`; nil where there are none.
 ///
 /// - Complexity: O(n log n).
@@ -45,21 +47,15 @@ package func medianInterval(_ values: [Double], confidence: Double = 0.95) -> In
   let count = values.count
   let sorted = values.sorted()
   var narrowest: Interval?
-  // The probability of one value of the binomial, and of all those below it.
-  var probability = Double.exp2(-Double(count))
+  // The probability of one value of the binomial, and of all those below it. The first is 2⁻ⁿ, which as a
+  // number would be 0 from 1,075 values on, and with it all that follow; so it is a logarithm.
+  var logarithm = -Double(count) * log(2)
   var below = 0.0
   for rank in 1...max(1, count / 2) where count >= 2 {
-    below += probability
-    probability *= Double(count - rank + 1) / Double(rank)
+    below += exp(logarithm)
+    logarithm += log(Double(count - rank + 1) / Double(rank))
     guard 1 - 2 * below >= confidence else { break }
     narrowest = Interval(low: sorted[rank - 1], high: sorted[count - rank])
   }
   return narrowest
-}
-
-extension Double {
-  /// Two to a whole power, exactly, down to zero.
-  fileprivate static func exp2(_ power: Double) -> Double {
-    power < -1_074 ? 0 : Double(sign: .plus, exponent: Int(power), significand: 1)
-  }
 }

@@ -15,7 +15,10 @@ import Testing
   }
 
   /// Ranks from the binomial distribution, as SciPy gives them.
-  @Test(arguments: [(6, 1, 6), (9, 2, 8), (10, 2, 9), (20, 6, 15), (30, 10, 21)])
+  @Test(arguments: [
+    (6, 1, 6), (9, 2, 8), (10, 2, 9), (20, 6, 15), (30, 10, 21), (1_000, 469, 532),
+    (1_074, 505, 570), (1_075, 505, 571), (2_000, 956, 1_045), (10_000, 4_902, 5_099),
+  ])
   func `the median's interval lies between the ranks the binomial gives`(
     count: Int,
     low: Int,
