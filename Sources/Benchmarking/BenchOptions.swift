@@ -92,7 +92,13 @@ struct BenchOptions: ParsableArguments {
     if [quick, full, ci].count(where: { $0 }) > 1 {
       throw ValidationError("--quick, --full and --ci exclude each other; choose one")
     }
+    if let forks, forks > Self.mostForks {
+      throw ValidationError("--forks must be at most \(Self.mostForks), not \(forks)")
+    }
   }
+
+  /// Many times what anybody has the time for, and so few that trials and seconds can be counted.
+  private static let mostForks = 10_000
 
   var scale: Scale { quick ? .quick : full ? .full : ci ? .ci : .standard }
 

@@ -43,6 +43,7 @@ import Trials
     (["--quick", "--full"], "exclude each other"),
     (["--filter", "("], "not a regular expression"),
     (["--mechanism", "limitr"], "no mechanism 'limitr'"), (["--forks", "0"], "at least 1"),
+    (["--forks", "9223372036854775807", "--dry-run"], "--forks must be at most 10000, not 92"),
     (["--limit", "0"], "at least 1"), (["--out", "/proc/none"], "/proc/none"),
   ])
   func `wrong usage is told on standard error with status 2`(
