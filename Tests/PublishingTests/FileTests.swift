@@ -18,6 +18,18 @@ import Trials
     #expect(CSV.records(CSV.text(header: header, records)) == [header] + records)
   }
 
+  /// A quote with an accent is one character to Swift, and a quote all the same to whoever reads the file.
+  @Test func `a quote or a comma with a combining mark is still a quote or a comma`() {
+    let records = [["\"\u{301}", "b"], [",\u{301}", "say \"\u{301}no\""]]
+    let text = CSV.text(header: ["h1", "h2"], records)
+    #expect(
+      text.unicodeScalars.elementsEqual(
+        "h1,h2\r\n\"\"\"\u{301}\",b\r\n\",\u{301}\",\"say \"\"\u{301}no\"\"\"\r\n".unicodeScalars
+      )
+    )
+    #expect(CSV.records(text) == [["h1", "h2"]] + records)
+  }
+
   @Test func `whole numbers have no point and unknown ones are empty`() {
     #expect(CSV.number(3.0) == "3")
     #expect(CSV.number(0.25) == "0.25")

@@ -17,8 +17,14 @@ package enum CSV {
     // Unicode treats CR LF as one character, so look at the bytes: a comma, a quote, CR, LF.
     let needsQuotes = cell.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0D || $0 == 0x0A }
     guard needsQuotes else { return cell }
-    let doubled = cell.split(separator: "\"", omittingEmptySubsequences: false)
-    return "\"" + doubled.joined(separator: "\"\"") + "\""
+    // Nor is a quote with a combining mark the character that a quote alone is.
+    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in cell.unicodeScalars {
+      quoted.append(scalar)
+      if scalar == "\"" { quoted.append(scalar) }
+    }
+    quoted.append("\"")
+    return String(quoted)
   }
 
   /// Reads such a text back into its records, the header first.
