@@ -483,6 +483,45 @@ struct ImaginedRun {
     )
   }
 
+  @Test func `more memory is worse, not slower`() throws {
+    let plan = try Plan(
+      Selection(forks: 10, mechanisms: ["limiter", "pool", "task-group"], filter: "memory")
+    )
+    func figures(_ seed: UInt64, pool: Double) throws -> PublishedFigures {
+      var generator = SplitMix64(seed: seed)
+      let records = plan.blocks().enumerated().map { index, block in
+        BlockRecord(
+          number: index + 1,
+          fork: block.fork,
+          entry: block.entry,
+          trials: block.order.map { contestant in
+            let who = plan.entries[block.entry].contestants[contestant].mechanism
+            var report = TrialReport()
+            report.add(
+              .heapPerWaiter,
+              "mean",
+              (who == "pool" ? pool : 500) * (1 + 0.01 * generator.nextUnit())
+            )
+            return BlockRecord.Entry(contestant: contestant, report: report)
+          }
+        )
+      }
+      let summary = Summary(plan: plan, records: records)
+      let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
+      return try PublishedFigures(csv: files.results())
+    }
+    func text(_ pool: Double) throws -> String {
+      BaselineComparison(
+        baseline: try figures(1, pool: 500),
+        current: try figures(2, pool: pool),
+        seed: 1
+      ).text
+    }
+    let (more, less) = (try text(900), try text(250))
+    #expect(more.contains("  worse\n") && !more.contains("slower"), "\(more)")
+    #expect(less.contains("  better\n") && !less.contains("faster"), "\(less)")
+  }
+
   @Test func `invalid rows take no part`() throws {
     let text = try results(seed: 1).replacingOccurrences(of: ",true,", with: ",false,")
     #expect(try PublishedFigures(csv: text).keys.isEmpty)

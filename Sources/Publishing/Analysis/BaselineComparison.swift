@@ -244,15 +244,15 @@ package struct BaselineComparison: Sendable {
   /// For people: regressions first, then improvements, then how many are unchanged.
   package var text: String {
     var text = "\nagainst the baseline, \(lines.count) figures compared\n"
-    let moved = regressions.map { ("slower", $0) } + improvements.map { ("faster", $0) }
+    let moved = regressions + improvements
     text += SummaryTable.aligned(
-      moved.map { verdict, line in
+      moved.map { line in
         [
           "  " + line.key.name,
           Quantity.digits(line.ratio.value),
           Quantity.text(line.ratio.interval, unit: "times"),
           "±\(Quantity.digits(line.band * 100)) %",
-          verdict,
+          line.verdict.word(forUnit: line.key.headline?.metric.unit ?? ""),
         ]
       }
     )
