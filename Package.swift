@@ -222,7 +222,7 @@ let package = Package(
 
     program("lab", "Experiments", "Shell", "Terminal", "Basics", argumentParser),
     // All of the bench, for the program of this package and for those of others.
-    room("Benchmarking", "Mechanisms", "Trials", "Publishing", argumentParser),
+    room("Benchmarking", "Mechanisms", "Trials", "Publishing", "Basics", argumentParser),
     program("bench", "Benchmarking"),
 
     // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Basics
 internal import Foundation
 internal import Publishing
 internal import Synchronization
@@ -25,6 +26,7 @@ public enum Bench {
   ///
   /// - Parameter limiters: limiters of one's own, measured and named as the mechanisms of this package are.
   public static func main(measuring limiters: [any MeasuredLimiter.Type] = []) async -> Never {
+    StandardStreams.fill()
     // A write to a reader that has left says so instead of ending the process before its comparison.
     signal(SIGPIPE, SIG_IGN)
     for limiter in limiters {

@@ -99,7 +99,7 @@ struct ImportDirections {
       packages: ["ArgumentParser"]
     ),
     "Benchmarking": Room(
-      rooms: ["Mechanisms", "Trials", "Publishing"],
+      rooms: ["Mechanisms", "Trials", "Publishing", "Basics"],
       packages: ["ArgumentParser"]
     ),
     "bench": Room(rooms: ["Benchmarking"]),

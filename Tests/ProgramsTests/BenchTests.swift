@@ -205,6 +205,19 @@ import Trials
     }
   }
 
+  /// No file that is opened takes the place of standard output, and what is printed.
+  @Test func `streams that are closed take nothing, and the run is published`() async throws {
+    try await withTemporaryFolder { out in
+      let result = try await script(
+        out,
+        #""$BENCH" $ARGUMENTS <&- >&- 2>&-; echo $? >"$OUT/status""#
+      )
+      #expect(result.status == .exited(0))
+      #expect(try String(contentsOfFile: "\(out)/status", encoding: .utf8) == "3\n")
+      #expect(try names(in: out).count == 2)
+    }
+  }
+
   @Test func `a reader that leaves ends nothing early, and says nothing`() async throws {
     try await withTemporaryFolder { out in
       // The bench begins once the reader has closed its end of the pipe.
