@@ -228,6 +228,40 @@ import Workloads
     #expect(SummaryTable(few).text.contains("no comparison: too few waited"))
   }
 
+  @Test func `a tail is judged by its own noise, not by the headline's`() throws {
+    let plan = try Plan(
+      Selection(scale: .quick, mechanisms: ["limiter", "pool"], filter: "hand-off")
+    )
+    var generator = SplitMix64(seed: 6)
+    let records = plan.blocks().enumerated().map { index, block in
+      BlockRecord(
+        number: index + 1,
+        fork: block.fork,
+        entry: block.entry,
+        trials: block.order.map { contestant in
+          let who = plan.entries[block.entry].contestants[contestant]
+          var report = TrialReport()
+          let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
+          let cost = (who.mechanism == "pool" ? 120 : 100) * noise
+          report.add(.handOff, "p50", cost)
+          // The pair itself lies half as far again apart in the tail.
+          report.add(.handOff, "p99", cost * (who.isAgain ? 15 : 10))
+          report.add(.waited, "mean", 100)
+          return BlockRecord.Entry(contestant: contestant, report: report)
+        }
+      )
+    }
+    let summary = Summary(plan: plan, records: records)
+    let pool = summary.lines.filter {
+      plan.entries[0].contestants[$0.contestant].name == "pool" && $0.metric == Metric.handOff.id
+    }
+    #expect(pool.map(\.stat) == ["p50", "p99"])
+    #expect(pool.map { $0.comparison?.verdict } == [.slower, .inconclusive])
+    let noise = RunFiles(runID: "r", plan: plan, records: records, summary: summary).jsonLines()
+      .matches(of: /"noise_pct":([0-9.]+)/).compactMap { Double($0.output.1) }
+    #expect(noise.contains { $0 < 5 } && noise.contains { $0 > 45 }, "\(noise)")
+  }
+
   @Test func `open loops are compared path by path, whatever the paths' own spread`() throws {
     let plan = try Plan(
       Selection(scale: .quick, mechanisms: ["limiter", "pool", "task-group"], filter: "open-loop")

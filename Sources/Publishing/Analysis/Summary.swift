@@ -59,8 +59,10 @@ package struct Summary: Sendable {
 
   package let plan: Plan
   package let lines: [Line]
-  /// By entry of the plan: how far the two halves of its A/A pair lay apart.
+  /// By entry of the plan: how far the two halves of its A/A pair lay apart in the headline.
   package let noise: [Int: NoiseFloor]
+  /// The same in the tail, which varies more: by entry of the plan, where its workload compares one.
+  package let tailNoise: [Int: NoiseFloor]
   /// Blocks that were dropped because others disturbed them.
   package let droppedBlocks: Int
   package let blocks: Int
@@ -79,7 +81,7 @@ package struct Summary: Sendable {
     blocks = records.count
     droppedBlocks = records.count { $0.dropReason != nil }
 
-    var noise: [Int: NoiseFloor] = [:]
+    var (noise, tailNoise): ([Int: NoiseFloor], [Int: NoiseFloor]) = ([:], [:])
     var comparisons: [FigureKey: Comparison] = [:]
     for (index, entry) in plan.entries.enumerated() {
       guard let workload = BenchWorkloads.named(entry.cell.workload) else { continue }
@@ -90,21 +92,20 @@ package struct Summary: Sendable {
           let base = FigureKey(index, reference, headline)
           guard let comparison = Self.compare(key, base, figures, workload, plan) else { continue }
           comparisons[key] = comparison
-          if entry.contestants[contestant].isAgain, headline == workload.headline {
-            let varies = [key, base].allSatisfy { Set(figures[$0]).count > 1 }
-            noise[index] = comparison.ratio.map { NoiseFloor(ratio: $0, varies: varies) }
+          guard entry.contestants[contestant].isAgain else { continue }
+          let varies = [key, base].allSatisfy { Set(figures[$0]).count > 1 }
+          let floor = comparison.ratio.map { NoiseFloor(ratio: $0, varies: varies) }
+          if headline == workload.headline {
+            noise[index] = floor
+          } else {
+            tailNoise[index] = floor
           }
         }
       }
     }
-    let typical = median(noise.values.filter(\.varies).map(\.distance)) ?? 0
-    noise = noise.mapValues { pair in
-      var pair = pair
-      pair.typical = typical
-      return pair
-    }
-    Self.judge(&comparisons, noise: noise, plan)
-    self.noise = noise
+    self.noise = Self.withTypical(noise)
+    self.tailNoise = Self.withTypical(tailNoise)
+    Self.judge(&comparisons, noise: self.noise, tailNoise: self.tailNoise, plan)
 
     var kinds: [FigureKey: String] = [:]
     for (record, trial) in ForkFigures.countedTrials(records) {
@@ -164,6 +165,16 @@ package struct Summary: Sendable {
     tooNoisy = plan.entries.indices.filter { (counted[$0]?.count ?? 0) * 2 < plan.forks }
   }
 
+  /// The pairs, each knowing how far those of the run lie apart typically.
+  private static func withTypical(_ noise: [Int: NoiseFloor]) -> [Int: NoiseFloor] {
+    let typical = median(noise.values.filter(\.varies).map(\.distance)) ?? 0
+    return noise.mapValues { pair in
+      var pair = pair
+      pair.typical = typical
+      return pair
+    }
+  }
+
   /// Nil where one of the two was not measured.
   private static func compare(
     _ key: FigureKey,
@@ -216,6 +227,7 @@ package struct Summary: Sendable {
   private static func judge(
     _ comparisons: inout [FigureKey: Comparison],
     noise: [Int: NoiseFloor],
+    tailNoise: [Int: NoiseFloor],
     _ plan: Plan
   ) {
     // The pairs are the measure, not the measured: they take no part in the correction.
@@ -227,13 +239,14 @@ package struct Summary: Sendable {
     for (key, probability) in zip(judged, corrected) {
       guard var comparison = comparisons[key] else { continue }
       comparison.correctedProbability = probability
+      let floors = isHeadline(key.metric, key.stat, of: key.entry, plan) ? noise : tailNoise
       if comparison.nobodyWaited {
         comparison.verdict = .incomparable
       } else {
         comparison.verdict = Verdict(
           ratio: comparison.ratio,
           correctedProbability: probability,
-          noise: noise[key.entry]?.band ?? .infinity,
+          noise: floors[key.entry]?.band ?? .infinity,
           lowerIsBetter: Metric.named[key.metric]?.better != .higher
         )
         .unlessUndecidable(
@@ -243,6 +256,22 @@ package struct Summary: Sendable {
       }
       comparisons[key] = comparison
     }
+  }
+
+  private static func isHeadline(
+    _ metric: String,
+    _ stat: String,
+    of entry: Int,
+    _ plan: Plan
+  ) -> Bool {
+    let headline = plan.entries[entry].headline
+    return headline?.metric.id == metric && headline?.stat == stat
+  }
+
+  /// The noise of the figure that the line is of.
+  func noise(of line: Line) -> NoiseFloor? {
+    Self.isHeadline(line.metric, line.stat, of: line.entry, plan)
+      ? noise[line.entry] : tailNoise[line.entry]
   }
 
   /// From so many equal forks on, a figure is taken for a constant.
@@ -259,7 +288,7 @@ package struct Summary: Sendable {
     byKey[FigureKey(entry: entry, contestant: contestant, metric: metric, stat: stat)]
   }
 
-  /// The A/A pairs whose figures vary, and those of them that agree: a constant always agrees.
+  /// The A/A pairs whose headlines vary, and those of them that agree: a constant always agrees.
   package var pairs: (agreeing: Int, all: Int) {
     let varying = noise.values.filter(\.varies)
     return (varying.count(where: \.agrees), varying.count)

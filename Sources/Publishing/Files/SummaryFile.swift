@@ -87,7 +87,7 @@ extension RunFiles {
       SummaryCell(comparison?.ratio?.value), SummaryCell(comparison?.ratio?.interval.low),
       SummaryCell(comparison?.ratio?.interval.high), SummaryCell(comparison?.probability),
       SummaryCell(comparison?.correctedProbability),
-      SummaryCell(comparison == nil ? nil : summary.noise[line.entry].map { $0.band * 100 }),
+      SummaryCell(comparison == nil ? nil : summary.noise(of: line).map { $0.band * 100 }),
       SummaryCell(comparison?.verdict.rawValue),
       SummaryCell(entry.contestants[line.contestant].executor?.rawValue),
       SummaryCell(cell.processors), .text(line.isMean ? "mean" : "median"),
