@@ -292,7 +292,7 @@ let package = Package(
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(
       name: "echo-editor",
-      dependencies: ["Terminal"],
+      dependencies: ["Terminal", "Basics"],
       path: "Tests/EchoEditor",
       swiftSettings: house
     ),

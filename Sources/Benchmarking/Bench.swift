@@ -210,11 +210,10 @@ public enum Bench {
   }
 
   /// The first reason for which standard output could not be written; nil while it can.
-  private static let outputFailure = Mutex<OutputDescriptor.Failure?>(nil)
+  private static let outputFailure = Mutex<OutputWriter.Failure?>(nil)
 
   /// What cannot be written ends nothing: the run is published and compared all the same.
-  private static func print(_ text: String, terminator: String = "\n", to output: OutputDescriptor)
-  {
+  private static func print(_ text: String, terminator: String = "\n", to output: OutputWriter) {
     // With standard error gone there is nobody left to tell.
     guard output == .standardOutput else {
       try? output.write(text + terminator)

@@ -1,3 +1,4 @@
+internal import Basics
 import CLibedit
 import Foundation
 import Glibc

@@ -92,5 +92,5 @@ package struct Progress {
   }
 
   /// Progress that nobody can see any more is no reason to stop.
-  private func write(_ text: String) { try? OutputDescriptor.standardError.write(text) }
+  private func write(_ text: String) { try? OutputWriter.standardError.write(text) }
 }

@@ -1,11 +1,12 @@
-import Glibc
+internal import Glibc
 
 /// Writes whole texts to a file descriptor.
 ///
-/// `print` cannot say that the reader of a pipe has gone or that a disk is full; this can, so that a
-/// closed pipe ends a program quietly and a full disk is reported instead of cutting a file short.
-/// SIGPIPE must be ignored (`Signals.start()` does that): otherwise a closed pipe ends the process.
-package struct OutputWriter: Sendable {
+/// `print` cannot say that the reader of a pipe has gone or that a disk is full, and `FileHandle` traps on
+/// Linux where it cannot write. This can, so that a closed pipe ends a program quietly and a full disk is
+/// reported instead of cutting a file short.
+/// SIGPIPE must be ignored: otherwise a closed pipe ends the process.
+package struct OutputWriter: Hashable, Sendable {
   package enum Failure: Error, Equatable, CustomStringConvertible {
     /// Nobody reads any more: the other end of the pipe is closed, or the terminal is gone.
     case closed

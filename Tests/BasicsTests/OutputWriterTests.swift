@@ -5,8 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Terminal
-
 @Suite(.watched) struct `Output writer` {
   /// Both ends of a new pipe.
   private func makePipe() -> (read: Int32, write: Int32) {
