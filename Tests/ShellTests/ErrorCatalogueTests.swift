@@ -474,11 +474,6 @@ import Testing
       after: "spawn 3 executor=lanes"
     ),
     Wrong(
-      "run 2 workers=3 clock=real",
-      at: "3",
-      "workers= is for virtual time, models and executor=lanes. limiter runs on the wall clock here, on the threads that the system gives. Leave workers= out."
-    ),
-    Wrong(
       "spawn 2 relimit=3@1ms",
       at: "spawn",
       "relimit= and pause= belong to the run's beginning. Use 'limit', 'suspend' and 'resume' now.",

@@ -261,6 +261,16 @@ import Testing
     #expect(await lab.run("timeline workers of limiter@lanes").contains("lanes, 3 workers"))
   }
 
+  @Test func `workers that change nothing are not ignored in silence`() async {
+    let lab = Lab()
+    let note = "note: workers=3 has no effect: on the wall clock the system gives the threads"
+    #expect(await lab.run("run 2 limiter work=1ms clock=real workers=3").contains(note))
+    #expect(await lab.run("run 2 gcd-gate work=1ms workers=3").contains(note))
+    #expect(!(await lab.run("run 2 limiter work=1ms workers=3").contains("no effect")))
+    let lanes = await lab.run("run 2 limiter work=1ms executor=lanes workers=3")
+    #expect(!lanes.contains("no effect"))
+  }
+
   @Test func `real work that is set has the wall clock`() async {
     let lab = Lab()
     #expect(await lab.run("set kind=copy").contains("auto (real)"))

@@ -114,12 +114,6 @@ extension Session {
     } catch {
       throw ShellError(error.description, at: arguments.culprit(of: error) ?? arguments.name)
     }
-    if let workers = arguments.values[Keys.workers.name], experiment.chosenWorkers == nil {
-      throw ShellError(
-        "workers= is for virtual time, models and executor=lanes. \(experiment.mechanism.id) runs on the wall clock here, on the threads that the system gives. Leave workers= out",
-        at: workers
-      )
-    }
     return experiment
   }
 
@@ -276,8 +270,26 @@ extension Arguments {
     )
   }
 
-  /// A note if a limit was given that the mechanism does not have.
+  /// A note for what was given and changes nothing: a limit that the mechanism does not have, a number of
+  /// workers where the system gives the threads.
   fileprivate func ignored(by experiment: Experiment) throws(ShellError) -> [Note] {
+    try ignoredLimit(by: experiment) + ignoredWorkers(by: experiment)
+  }
+
+  private func ignoredWorkers(by experiment: Experiment) throws(ShellError) -> [Note] {
+    guard let workers = try value(Keys.workers, Keys.parseWorkers), experiment.chosenWorkers == nil
+    else { return [] }
+    return [
+      Note(
+        text: "workers=\(workers) has no effect: on the wall clock the system gives the threads, "
+          + "except with executor=lanes",
+        command: "help run",
+        isViolation: false
+      )
+    ]
+  }
+
+  private func ignoredLimit(by experiment: Experiment) throws(ShellError) -> [Note] {
     guard let limit = try value(Keys.limit, Keys.parseLimit), experiment.effectiveLimit != limit
     else { return [] }
     let id = experiment.mechanism.id
