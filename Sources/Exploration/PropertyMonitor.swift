@@ -299,11 +299,9 @@ struct PropertyMonitor {
       earlier.append(other)
       tasks[other].overtaken += 1
       if let bound = promises.overtakingBound, tasks[other].overtaken > bound {
-        fail(
-          .overtaken,
-          [other, task],
-          "\(Self.name(other)) was overtaken \(tasks[other].overtaken) times, promised at most \(bound)"
-        )
+        let times = "\(tasks[other].overtaken) times, promised at most \(bound)"
+        let how = bound == 0 ? "by \(Self.name(task)), which arrived later" : times
+        fail(.overtaken, [other, task], "\(Self.name(other)) was overtaken \(how)")
       }
     }
     if promises.order, !earlier.isEmpty, running + earlier.count > limit {

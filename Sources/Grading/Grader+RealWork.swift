@@ -50,6 +50,7 @@ extension Grader {
         let cache = Cache(fetch: network.fetch)
         let one = Task { try await cache.image("logo") }
         let two = Task { try await cache.image("logo") }
+        await Task.yield()
         one.cancel()
         let image = try? await two.value
         try require(image == Array("logo".utf8), "the other did not get it")
@@ -73,6 +74,39 @@ extension Grader {
         )
         _ = await gone.result
       },
+      promise("again", "the first fetch fails, and both who asked ask again") {
+        let network = FakeNetwork(failures: 1)
+        let cache = Cache(fetch: network.fetch)
+        let ask: @Sendable () async throws -> [UInt8] = {
+          do { return try await cache.image("logo") } catch is FakeNetwork.Offline {
+            return try await cache.image("logo")
+          }
+        }
+        async let one = ask()
+        async let two = ask()
+        let images = try await [one, two]
+        try require(images == Array(repeating: Array("logo".utf8), count: 2), "a wrong image")
+        try require(
+          network.count("logo") == 2,
+          "it was fetched \(network.count("logo")) times, not 2"
+        )
+      },
+      promise("apart", "one image cannot be fetched, and another can") {
+        let network = FakeNetwork()
+        let cache = Cache(fetch: { name in
+          guard name == "broken" else { return try await network.fetch(name) }
+          await Task.yield()
+          throw FakeNetwork.Offline()
+        })
+        async let broken = try? cache.image("broken")
+        async let one = cache.image("logo")
+        let (nothing, first) = (await broken, try await one)
+        let second = try await cache.image("logo")
+        try require(nothing == nil, "the error of the other did not come out")
+        let images = [first, second]
+        try require(images == Array(repeating: Array("logo".utf8), count: 2), "a wrong image")
+        try require(network.count("logo") == 1, "it was fetched \(network.count("logo")) times")
+      },
       realImages(type),
     ])
   }
@@ -92,22 +126,23 @@ extension Grader {
         try require(counts.mostBusy <= 2, "\(counts.mostBusy) connections were in use at once")
         try require(counts.askedBusy == 0, "one connection was asked two things at once")
       },
-      promise("together", "two ask, two connections, both answers wait until both have asked") {
-        let (bothAsked, asked) = Condition.makeCondition()
+      promise("together", "three ask, three connections, all answers wait until all have asked") {
+        let (allAsked, asked) = Condition.makeCondition()
         let count = Lock(0)
         let database = FakeDatabase(onAnswer: {
-          let isSecond = count.withLock { count in
+          let isLast = count.withLock { count in
             count += 1
-            return count == 2
+            return count == 3
           }
-          if isSecond { asked.signal() }
-          try await bothAsked.waitUncancellably()
+          if isLast { asked.signal() }
+          try await allAsked.waitUncancellably()
         })
-        let pool = Pool(limit: 2, open: database.open)
+        let pool = Pool(limit: 3, open: database.open)
         async let one = pool.answer(to: 2)
         async let two = pool.answer(to: 3)
-        let answers = try await [one, two]
-        try require(answers == [4, 9], "a wrong answer")
+        async let three = pool.answer(to: 4)
+        let answers = try await [one, two, three]
+        try require(answers == [4, 9, 16], "a wrong answer")
       },
       promise("broken", "the first connection breaks") {
         let database = FakeDatabase(broken: 1)
@@ -118,6 +153,17 @@ extension Grader {
         try require(database.counts.askedBroken == 0, "the broken connection was used again")
         try require(answers == [4, 9], "somebody got no answer")
         try require(database.counts.mostBusy <= 1, "two connections were in use at once")
+      },
+      promise("broken_twice", "the first two connections break, one asks") {
+        let database = FakeDatabase(broken: 2)
+        let pool = Pool(limit: 1, open: database.open)
+        try require(try await pool.answer(to: 2) == 4, "a wrong answer")
+        try require(try await pool.answer(to: 3) == 9, "a wrong answer")
+        try require(database.counts.askedBroken == 0, "a broken connection was used again")
+        try require(
+          database.counts.opened == 3,
+          "\(database.counts.opened) connections were opened, not 3"
+        )
       },
       promise("errors", "a question that cannot be answered") {
         let database = FakeDatabase()
@@ -148,10 +194,25 @@ extension Grader {
         let pool = Pool(limit: 1, open: database.open)
         let one = Task { try await pool.answer(to: 2) }
         let two = Task { try await pool.answer(to: 3) }
+        await Task.yield()
         one.cancel()
         let answer = try? await two.value
         try require(answer == 9, "the other got no answer")
         _ = await one.result
+      },
+      promise("line", "three ask, one connection, and the second of them is cancelled") {
+        let database = FakeDatabase()
+        let pool = Pool(limit: 1, open: database.open)
+        let first = Task { try await pool.answer(to: 1) }
+        let gone = Task { try await pool.answer(to: 2) }
+        let last = Task { try await pool.answer(to: 3) }
+        // From here on the cancellation comes at any step of theirs.
+        await Task.yield()
+        gone.cancel()
+        let answers = [try? await first.value, try? await last.value]
+        try require(answers == [1, 9], "another got no answer")
+        _ = await gone.result
+        try require(try await pool.answer(to: 5) == 25, "a connection was lost")
       },
       realConnections(type),
     ])

@@ -19,10 +19,13 @@ extension Grader {
   package static func downloader<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook {
-    GradeBook([
+    // More than the threads that an operation queue has.
+    let many = max(64, 2 * ProcessInfo.processInfo.activeProcessorCount + 4)
+    return GradeBook([
       downloads(type, "over", files: 6, limit: 2),
-      downloads(type, "limit_reached", files: 64, limit: 64, together: 64),
+      downloads(type, "limit_reached", files: many, limit: many, together: many),
       downloads(type, "all", files: 100, limit: 8),
+      twoListsAtOnce(type),
     ])
   }
 
@@ -54,11 +57,35 @@ extension Grader {
     }
   }
 
+  /// The limit is the downloader's, and not that of one call.
+  private static func twoListsAtOnce<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "no files, then two lists of 12 at once, limit 3"
+    return .task("two_at_once", asked, seconds: 30) { _ in
+      let server = FakeServer()
+      let downloader = Downloader(limit: 3)
+      await downloader.download([], server.fetch)
+      async let one: Void = downloader.download(Array(1...12), server.fetch)
+      async let two: Void = downloader.download(Array(13...24), server.fetch)
+      _ = await (one, two)
+      let counts = server.counts
+      return GradeItem(
+        "two_at_once",
+        passed: counts.ended == 24 && counts.begun == 24 && counts.peak <= 3,
+        "\(asked): \(counts.ended) of \(counts.begun) had ended when both had returned, and at most "
+          + "\(counts.peak) ran at once"
+      )
+    }
+  }
+
   // MARK: Lesson 5
 
   /// A blocking call holds no thread of the pool.
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
-    GradeBook([answers(type), poolGoesOn(type)])
+    GradeBook([
+      answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
+    ])
   }
 
   private static func answers<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
@@ -85,13 +112,22 @@ extension Grader {
   }
 
   /// The last of many tasks makes the disk ready: it needs a thread again and again, while the others read.
-  private static func poolGoesOn<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
+  ///
+  /// With a reader for each of them, one that keeps its callers in a line holds a thread for each too.
+  private static func poolGoesOn<Reader: LearnerReader>(
+    _ type: Reader.Type,
+    _ name: String,
+    readerForEach: Bool = false
+  ) -> GradeBook.Question {
     // More than the threads of any pool this may run on.
     let readers = 2 * ProcessInfo.processInfo.activeProcessorCount + 4
-    let asked = "\(readers) tasks read, and the last of them makes the disk ready first"
-    return .task("pool", asked, seconds: 60) { _ in
+    let asked =
+      "\(readers) tasks read\(readerForEach ? ", each by a reader of its own" : ""), "
+      + "and the last of them makes the disk ready first"
+    return .task(name, asked, seconds: 60) { _ in
       let disk = Disk(ready: false)
-      let reader = Reader(disk: disk)
+      let shared = Reader(disk: disk)
+      let own = (1...readers).map { _ in readerForEach ? Reader(disk: disk) : shared }
       let begun = Lock(0)
       let ask: @Sendable (Int) async -> Bool = { number in
         let isLast = begun.withLock { begun in
@@ -103,7 +139,7 @@ extension Grader {
           for _ in 1...4 * readers { await Task.yield() }
           disk.makeReady()
         }
-        return (try? await reader.read(number)) == 10 * number
+        return (try? await own[number - 1].read(number)) == 10 * number
       }
       let right = await withTaskGroup { group in
         for number in 1...readers { group.addTask { await ask(number) } }
@@ -111,11 +147,11 @@ extension Grader {
       }
       let late = disk.givenUp
       return GradeItem(
-        "pool",
+        name,
         passed: late == 0 && right == readers,
         "\(asked): "
           + (late > 0
-            ? "it got no thread for 3 s, because the others blocked them all"
+            ? "it got no thread for 5 s, because the others blocked them all"
             : "the pool went on, and \(right) read what they asked for")
       )
     }
@@ -238,6 +274,21 @@ extension Grader {
         async let one: Void = copier.download { await meeting.come() }
         async let two: Void = copier.upload { await meeting.come() }
         _ = try await (one, two)
+      },
+      promise(
+        "alike",
+        "two downloads that wait for each other, then two uploads, two of each",
+        preemptions: onePreemption
+      ) {
+        let copier = Copier(connections: 2, files: 2)
+        let downloads = Meeting()
+        async let one: Void = copier.download { await downloads.come() }
+        async let two: Void = copier.download { await downloads.come() }
+        _ = try await (one, two)
+        let uploads = Meeting()
+        async let three: Void = copier.upload { await uploads.come() }
+        async let four: Void = copier.upload { await uploads.come() }
+        _ = try await (three, four)
       },
       promise("errors", "two copies that throw, and two after them", preemptions: onePreemption) {
         let copier = Copier(connections: 1, files: 1)

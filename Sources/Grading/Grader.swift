@@ -25,6 +25,7 @@ package enum Grader {
       values(type),
       explored(entry, "safety", tasks: 2, limit: 1),
       explored(entry, "safety_three", tasks: 3, limit: 1),
+      explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
       limitReached(entry),
@@ -46,6 +47,7 @@ package enum Grader {
       explored(entry, "safety", tasks: 2, limit: 1),
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
       explored(entry, "cancellation_three", tasks: 3, limit: 1, cancels: true),
+      explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       cancelledAtOnce(entry),
       permitBack(type),
       hidden(entry, "long_line", HiddenWorkload.longLines),
@@ -63,11 +65,13 @@ package enum Grader {
       elements(type),
       explored(entry, "once", tasks: 2, limit: 1),
       explored(entry, "once_three", tasks: 3, limit: 1),
+      explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       explored(entry, "two_elements", tasks: 3, limit: 2),
       limitReached(entry),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      poolsApart(type),
       Storm.question(entry),
     ]).about(entry)
   }
@@ -182,7 +186,9 @@ package enum Grader {
       cancels ? "any of them cancelled at any step" : "",
       fails ? "every body throwing" : "",
       inside ? "stopping at any two operations on locks and atomics" : "",
-      overtaking.map { "overtaken at most \($0 == 1 ? "once" : "\($0) times")" } ?? "",
+      overtaking.map {
+        $0 == 0 ? "nobody overtaken" : "overtaken at most \($0 == 1 ? "once" : "\($0) times")"
+      } ?? "",
     ].filter { !$0.isEmpty }.joined(separator: ", ")
     var scenario = ExplorationScenario(entry)
     scenario.tasks = tasks
@@ -320,7 +326,9 @@ package enum Grader {
       let one = Limiter(limit: 1)
       let other = Limiter(limit: 1)
       let inService = Lock(0)
-      let visit: @Sendable () async throws -> Void = {
+      // Whoever shares the permit of the other never gets there.
+      let meeting = Meeting()
+      let visit: @Sendable (_ body: () async -> Void) async throws -> Void = { body in
         try await other.run {
           let count = inService.withLock { count in
             count += 1
@@ -330,13 +338,43 @@ package enum Grader {
             count == 1,
             "\(count) tasks are in service at once in a limiter of one permit"
           )
-          await Task.yield()
+          await body()
           inService.withLock { $0 -= 1 }
         }
       }
-      async let first: Void = one.run { await Task.yield() }
-      async let second: Void = visit()
-      async let third: Void = visit()
+      async let first: Void = one.run { await meeting.come() }
+      async let second: Void = visit { await meeting.come() }
+      async let third: Void = visit { await Task.yield() }
+      _ = try await (first, second, third)
+    }
+  }
+
+  private static func poolsApart<Pool: LearnerPool>(_ type: Pool.Type) -> GradeBook.Question {
+    promise("apart", "two pools of one element, a task in one and two in the other") {
+      let one = Pool(size: 1, waiting: Waiting(report: { _ in }))
+      let other = Pool(size: 1, waiting: Waiting(report: { _ in }))
+      let lent = Lock(0)
+      // Whoever shares the element of the other never gets there.
+      let meeting = Meeting()
+      let visit: @Sendable (_ body: () async -> Void) async throws -> Void = { body in
+        let element = await other.take()
+        let count = lent.withLock { count in
+          count += 1
+          return count
+        }
+        try require(count == 1, "\(count) tasks have an element of a pool of one")
+        await body()
+        lent.withLock { $0 -= 1 }
+        other.giveBack(element)
+      }
+      let meet: @Sendable () async -> Void = {
+        let element = await one.take()
+        await meeting.come()
+        one.giveBack(element)
+      }
+      async let first: Void = meet()
+      async let second: Void = visit { await meeting.come() }
+      async let third: Void = visit { await Task.yield() }
       _ = try await (first, second, third)
     }
   }

@@ -38,7 +38,7 @@ actor WaitingCache: LearnerCache {
     case none
     /// Two who ask together both download.
     case downloadsTwice
-    /// Who asks during a download gets what is being downloaded, whatever it is.
+    /// Who asked during a download gets what was downloaded last, whatever it is.
     case mixesUp
     /// Who begins to wait just when the download ends waits for ever.
     case forgets
@@ -47,23 +47,25 @@ actor WaitingCache: LearnerCache {
   private let defect: Defect
   private var values: [String: Int] = [:]
   private var waiting: [String: [CheckedContinuation<Int, Never>]] = [:]
+  private var latest = 0
   private(set) var downloads = 0
 
   init(_ defect: Defect) { self.defect = defect }
 
   func value(for key: String) async -> Int {
     if let value = values[key] { return value }
-    let place = defect == .mixesUp ? "" : key
-    if waiting[place] != nil, defect != .downloadsTwice {
+    if waiting[key] != nil, defect != .downloadsTwice {
       // Here the actor is open, and the download may end.
       if defect == .forgets { await Task.yield() }
-      return await withCheckedContinuation { waiting[place, default: []].append($0) }
+      let value = await withCheckedContinuation { waiting[key, default: []].append($0) }
+      return defect == .mixesUp ? latest : value
     }
-    waiting[place] = []
+    waiting[key] = []
     downloads += 1
     await Task.yield()
     values[key] = key.count
-    for waiter in waiting.removeValue(forKey: place) ?? [] { waiter.resume(returning: key.count) }
+    latest = key.count
+    for waiter in waiting.removeValue(forKey: key) ?? [] { waiter.resume(returning: key.count) }
     return key.count
   }
 }

@@ -79,7 +79,7 @@ import Testing
     #expect(
       basic.passed
         == [
-          "values", "safety", "safety_three", "errors", "permit_back", "limit_reached",
+          "values", "safety", "safety_three", "order", "errors", "permit_back", "limit_reached",
           "long_line", "throwing", "inside", "apart", "storm",
         ]
     )
@@ -245,6 +245,17 @@ import Testing
     }
   }
 
+  /// Looks at no value.
+  private enum CountsDownloads: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws {
+      async let one = cache.value(for: "logo")
+      async let two = cache.value(for: "logo")
+      async let other = cache.value(for: "photograph")
+      _ = await [one, two, other]
+      try require(await cache.downloads == 2)
+    }
+  }
+
   private enum RefusesAll: LearnerTest {
     static func check(_ cache: any LearnerCache) async throws { try require(false) }
   }
@@ -257,6 +268,12 @@ import Testing
     let (passed, failed) = await grade(Grader.test(OneAfterTheOther.self))
     #expect(passed.contains("right_too"))
     #expect(failed?.name == "once")
+  }
+
+  @Test func `a test that looks at the downloads only misses a wrong value`() async {
+    let (passed, failed) = await grade(Grader.test(CountsDownloads.self))
+    #expect(passed.contains("once"))
+    #expect(failed?.name == "own")
   }
 
   @Test func `a test that refuses what is right fails, and is told the schedule`() async {

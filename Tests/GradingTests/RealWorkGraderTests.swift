@@ -129,6 +129,44 @@ import Testing
     }
   }
 
+  /// Forgets whatever fetch is kept, also a newer one.
+  private actor CarelessCache: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      do {
+        return try await task.value
+      } catch {
+        fetches[name] = nil
+        throw error
+      }
+    }
+  }
+
+  /// Forgets all images when one cannot be fetched.
+  private actor SweepingCache: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      do {
+        return try await task.value
+      } catch {
+        if fetches[name] == task { fetches.removeAll() }
+        throw error
+      }
+    }
+  }
+
   @Test func `a cache that fetches each image once passes, also on a real server`() async {
     #expect(await failed(Grader.imageCache(Cache.self)) == nil)
   }
@@ -137,8 +175,11 @@ import Testing
     #expect(await failed(Grader.imageCache(ForgetfulCache.self))?.name == "once")
     #expect(await failed(Grader.imageCache(StubbornCache.self))?.name == "failure")
     #expect(await failed(Grader.imageCache(SilentCache.self))?.name == "failure")
+    #expect(await failed(Grader.imageCache(CarelessCache.self))?.name == "again")
+    #expect(await failed(Grader.imageCache(SweepingCache.self))?.name == "apart")
     #expect(await failed(Grader.imageCache(HarshCache.self))?.name == "cancellation")
-    #expect(await failed(Grader.imageCache(LastOneOut.self))?.name == "gone")
+    let last = await failed(Grader.imageCache(LastOneOut.self))?.name
+    #expect(last == "gone", "\(last ?? "nothing")")
   }
 
   // MARK: The pool
@@ -200,6 +241,89 @@ import Testing
     }
 
     func answer(to question: Int) async throws -> Int { try await pool.answer(to: question) }
+  }
+
+  /// Has two connections at most.
+  private final class Couple: LearnerConnections {
+    private let pool: Surviving
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = Surviving(limit: min(limit, 2), open: open)
+    }
+
+    func answer(to question: Int) async throws -> Int { try await pool.answer(to: question) }
+  }
+
+  /// Asks once more, and keeps what breaks then.
+  private final class OnceMore: LearnerConnections {
+    private let pool: AsyncPool<any LearnerConnection>
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      pool = AsyncPool(maxElements: limit) { try await open() }
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      let lease = try await pool.lease()
+      do {
+        return try await lease.element.answer(to: question)
+      } catch is ConnectionBroken {
+        lease.discard()
+      }
+      return try await pool.withElement { try await $0.answer(to: question) }
+    }
+  }
+
+  /// A waiter that is cancelled stays in the line, and is given another's turn.
+  private actor Lingering: LearnerConnections {
+    private let limit: Int
+    private let open: @Sendable () async throws -> any LearnerConnection
+    private var idle: [any LearnerConnection] = []
+    private var opened = 0
+    private var line: [Signal] = []
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      self.limit = limit
+      self.open = open
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      while true {
+        let connection = try await take()
+        do {
+          let answer = try await connection.answer(to: question)
+          giveBack(connection)
+          return answer
+        } catch is ConnectionBroken {
+          opened -= 1
+          giveBack(nil)
+        } catch {
+          giveBack(connection)
+          throw error
+        }
+      }
+    }
+
+    private func take() async throws -> any LearnerConnection {
+      while idle.isEmpty, opened == limit {
+        let (condition, signal) = Condition.makeCondition()
+        line.append(signal)
+        try await condition.wait()
+      }
+      if let connection = idle.popLast() { return connection }
+      opened += 1
+      do {
+        return try await open()
+      } catch {
+        opened -= 1
+        giveBack(nil)
+        throw error
+      }
+    }
+
+    private func giveBack(_ connection: (any LearnerConnection)?) {
+      if let connection { idle.append(connection) }
+      if !line.isEmpty { line.removeFirst().signal() }
+    }
   }
 
   /// Tells nobody that a connection cannot be opened.
@@ -274,6 +398,9 @@ import Testing
     #expect(await failed(Grader.connections(Wasteful.self))?.name == "errors")
     #expect(await failed(Grader.connections(Miscounting.self))?.name == "unopened")
     #expect(await failed(Grader.connections(Single.self))?.name == "together")
+    #expect(await failed(Grader.connections(Couple.self))?.name == "together")
+    #expect(await failed(Grader.connections(OnceMore.self))?.name == "broken_twice")
+    #expect(await failed(Grader.connections(Lingering.self))?.name == "line")
     #expect(await failed(Grader.connections(Silent.self))?.name == "unopened")
   }
 }

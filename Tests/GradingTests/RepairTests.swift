@@ -44,12 +44,24 @@ import Testing
     }
   }
 
+  /// Keeps the limit within each call.
+  private final class LimitForEachCall: LearnerDownloader {
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+      await Downloader(limit: limit).download(files, fetch)
+    }
+  }
+
   @Test func `a downloader is graded by when its operations are over`() async {
     let failed = await refusal(Grader.downloader(Downloader.self))
     #expect(failed == nil, "\(failed as Any)")
     let hasty = await refusal(Grader.downloader(Hasty.self))
     #expect(hasty?.name == "over")
     #expect(hasty?.sentence.contains("had ended when 'download' returned") == true)
+    #expect(await refusal(Grader.downloader(LimitForEachCall.self))?.name == "two_at_once")
   }
 
   // MARK: Lesson 5
@@ -73,12 +85,24 @@ import Testing
     func read(_ block: Int) async throws -> Int { try disk.read(block) }
   }
 
+  /// One of them blocks one thread, and as many as the pool has threads block them all.
+  private actor ActorReader: LearnerReader {
+    private let disk: Disk
+
+    init(disk: Disk) { self.disk = disk }
+
+    func read(_ block: Int) async throws -> Int { try disk.read(block) }
+  }
+
   @Test func `a reader is refused that holds the threads of the pool`() async {
     let failed = await refusal(Grader.reader(QueueReader.self))
     #expect(failed == nil, "\(failed as Any)")
     let blocking = await refusal(Grader.reader(BlockingReader.self))
     #expect(blocking?.name == "pool")
-    #expect(blocking?.sentence.contains("it got no thread for 3 s") == true)
+    #expect(blocking?.sentence.contains("it got no thread for 5 s") == true)
+    // On one processor it is refused sooner.
+    let actor = await refusal(Grader.reader(ActorReader.self))
+    #expect(["pool", "pool_each"].contains(actor?.name))
   }
 
   // MARK: Lesson 10
@@ -169,6 +193,17 @@ import Testing
     }
   }
 
+  private final class OneOfEachCopier: Copier, LearnerCopier, @unchecked Sendable {
+    private let alsoOneAtATime = ConcurrencyLimiter(concurrency: 1)
+
+    func download(_ copy: () async throws -> Void) async throws {
+      try await pass(oneAtATime, connections, files, copy: copy)
+    }
+    func upload(_ copy: () async throws -> Void) async throws {
+      try await pass(alsoOneAtATime, connections, files, copy: copy)
+    }
+  }
+
   private final class NarrowCopier: Copier, LearnerCopier, @unchecked Sendable {
     func download(_ copy: () async throws -> Void) async throws {
       try await pass(oneAtATime, connections, files, copy: copy)
@@ -209,6 +244,7 @@ import Testing
     #expect(await refusal(Grader.copier(FilesOnlyCopier.self))?.name == "connections")
     #expect(await refusal(Grader.copier(ConnectionsOnlyCopier.self))?.name == "files")
     #expect(await refusal(Grader.copier(NarrowCopier.self))?.name == "both")
+    #expect(await refusal(Grader.copier(OneOfEachCopier.self))?.name == "alike")
     let leaky = await refusal(Grader.copier(LeakyCopier.self))
     #expect(leaky?.name == "errors", "\(leaky as Any)")
   }

@@ -32,9 +32,9 @@ import Testing
   @Test func `in the order of service are refused in lessons 7, 8, 9 and 16`() async {
     let overtaken = "was overtaken by"
     typealias LIFO = Flawed<LastComeFirstServed>
-    await expect(Grader.limiter(LIFO.self), refusedBy: "long_line", saying: overtaken)
-    await expect(Grader.cancellableLimiter(LIFO.self), refusedBy: "long_line", saying: overtaken)
-    await expect(Grader.pool(LastFirstPool.self), refusedBy: "long_line", saying: overtaken)
+    await expect(Grader.limiter(LIFO.self), refusedBy: "order", saying: overtaken)
+    await expect(Grader.cancellableLimiter(LIFO.self), refusedBy: "order", saying: overtaken)
+    await expect(Grader.pool(LastFirstPool.self), refusedBy: "order", saying: overtaken)
     await expect(
       Grader.design(Flawed<LastFirstWhenLong>.self),
       refusedBy: "long_line",
@@ -69,7 +69,16 @@ import Testing
     )
   }
 
+  @Test func `in which a newcomer overtakes who was woken are refused`() async {
+    await expect(Grader.limiter(Barging.self), refusedBy: "order", saying: "was overtaken by")
+  }
+
   @Test func `in which one limiter takes from another are refused`() async {
+    await expect(
+      Grader.pool(OnePoolForAll.self),
+      refusedBy: "apart",
+      saying: "a task in one and two in the other: not in every schedule"
+    )
     await expect(
       Grader.limiter(OneLineForAll.self),
       refusedBy: "apart",

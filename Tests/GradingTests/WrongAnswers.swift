@@ -365,6 +365,57 @@ final class TwoLocksPool: LearnerPool {
   }
 }
 
+/// A waiter is woken and must try again, behind all others; a newcomer may be faster.
+final class Barging: LearnerLimiter {
+  private let state: Mutex<(free: Int, line: [Signal])>
+
+  init(limit: Int) { state = Mutex((limit, [])) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    while true {
+      let (condition, signal) = Condition.makeCondition()
+      let mustWait = state.withLock { state in
+        if state.free > 0 {
+          state.free -= 1
+          return false
+        }
+        state.line.append(signal)
+        return true
+      }
+      if !mustWait { break }
+      try await condition.waitUncancellably()
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    let next: Signal? = state.withLock { state in
+      state.free += 1
+      return state.line.isEmpty ? nil : state.line.removeFirst()
+    }
+    next?.signal()
+  }
+}
+
+/// The last pool that was made is all of them.
+final class OnePoolForAll: LearnerPool {
+  private static let current = Mutex<SoundPool?>(nil)
+
+  init(size: Int, waiting: Waiting) {
+    let pool = SoundPool(size: size, waiting: waiting)
+    Self.current.withLock { $0 = pool }
+  }
+
+  private var pool: SoundPool {
+    guard let pool = Self.current.withLock({ $0 }) else { preconditionFailure("init makes one") }
+    return pool
+  }
+
+  func take() async -> Int { await pool.take() }
+  func giveBack(_ element: Int) { pool.giveBack(element) }
+}
+
 /// A pool in one lock that says who is next and which element is lent.
 class OneLockPool: @unchecked Sendable {
   // Safe: nothing but constants beside the lock.
