@@ -40,9 +40,9 @@
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on.
 ///
-/// On an actor with an executor of its own, the runtime sends a task that prefers a task executor to the
-/// actor once more before its body starts, when the next may already come. Then the order is kept if the
-/// actor's executor runs its jobs in the order in which they come.
+/// On an actor with an executor of its own, as the main actor is, the runtime sends a task that prefers a task
+/// executor to the actor once more before its body starts, and the next body may come there first. On such an
+/// actor the order is certain only if no task that waits prefers one, and the queue has no `executor`.
 public final class ActorQueue<ActorType: Actor>: Sendable {
   private struct Context: Sendable {
     weak var actor: ActorType?
@@ -54,7 +54,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   private let context = Lock(Context())
   private let permit = SerialPermit()
 
-  /// Makes an empty queue; call ``adoptExecutionContext(of:)`` before anything is enqueued.
+  /// Makes an empty queue; call ``adoptExecutionContext(of:file:line:)`` before anything is enqueued.
   ///
   /// - Parameters:
   ///   - priority: The priority of enqueued closures; nil for that of the code that enqueues each. An
@@ -150,7 +150,7 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
     return try await run(body, on: actor)
   }
 
-  /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
+  /// Runs `body` as ``enqueueAndWait(file:line:_:)`` does, waiting even if the task is cancelled meanwhile.
   ///
   /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///

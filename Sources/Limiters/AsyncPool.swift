@@ -58,8 +58,9 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   ///
   /// Elements that lie idle for `idleTimeout` are given up, but never so that fewer than `minElements`
   /// are left. A task of the pool sees to it while any lie idle; it runs on `executor`, or the global
-  /// pool, sleeps on `clock` and does not keep the pool alive. ``prepare()`` builds the first
-  /// `minElements`.
+  /// pool, sleeps on `clock` and does not keep the pool alive. The end of that time must be an instant of the
+  /// clock: for no expiry, leave `idleTimeout` nil, as `.seconds(Int64.max)` stops the program.
+  /// ``prepare()`` builds the first `minElements`.
   ///
   /// - Precondition: `maxElements` is at least 1; `minElements` is neither negative nor larger.
   public init<C: Clock>(
@@ -184,17 +185,20 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   /// Makes of what the pool granted an element that is good.
   @usableFromInline
   func accept(_ grant: consuming PoolGrant) async throws -> (Element, PoolLoan) {
-    let place: PoolLoan
+    let place: PoolLoan?
     switch consume grant {
     case .place(let loan): place = loan
     case .element(let box, let loan):
       let element = open(box)
       guard let validate else { return (element, loan) }
       if (try? await validate(element)) == true { return (element, loan) }
-      core.remove(loan)
-      place = loan
+      place = core.remove(loan) ? loan : nil
     }
     // Here nothing refers to an element that is not good: it is gone before there is another.
+    //
+    // If the check discarded the element itself, or the element was returned a second time meanwhile, the place is
+    // not this task's any more. To build in it would put two tasks in one place.
+    guard let place else { return try await accept(try await core.take()) }
     return (try await build(for: place), place)
   }
 

@@ -58,13 +58,13 @@ public import Synchronization
 /// ``run(weight:file:line:_:)`` gives its permits back however its body ends. Code that has no such scope
 /// takes a ``Permit`` with ``acquire(weight:file:line:)``.
 public final class ConcurrencyLimiter: Sendable {
-  /// Who is admitted first.
+  /// Which waiter is admitted first.
   public enum Order: Hashable, Sendable {
-    /// Who came first.
+    /// The one that came first.
     case fifo
-    /// The task of the highest priority; among equals, who came first.
+    /// The task of the highest priority; among equals, the one that came first.
     ///
-    /// Who has waited for `agingAfter` goes before all others, so nobody starves. The limiter has no
+    /// A waiter that has waited for `agingAfter` goes before all others, so nobody starves. The limiter has no
     /// timer for that: it looks when a task arrives or leaves, and when the limit changes. A task counts with
     /// the priority it has when it arrives: if it is raised while it waits, it keeps its place. The
     /// limiter does not raise the tasks that hold permits while a more important one waits: it does not
@@ -150,7 +150,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit in time.
   ///
   /// `duration` bounds the wait for the permit; the body may run as long as it likes. `clock` measures it;
-  /// its `sleep` must return when it is cancelled, as those of the standard library do. The end of the time
+  /// its `sleep` must end when it is cancelled, as those of the standard library do. The end of the time
   /// must be an instant of the clock: `.seconds(Int64.max)` from now is none, and stops the program if the
   /// task must wait.
   ///
@@ -417,7 +417,10 @@ public final class ConcurrencyLimiter: Sendable {
     at deadline: C.Instant,
     _ clock: C
   ) async {
-    do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
+    try? await clock.sleep(until: deadline, tolerance: nil)
+    // A sleep that is cancelled may throw, or return as if its time were over. The timer is cancelled when
+    // the wait is over, or with its task, whose wait then ends as cancelled.
+    if Task.isCancelled { return }
     leave(ticket, .timedOut)?.settle(.timedOut)
   }
 

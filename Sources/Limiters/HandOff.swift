@@ -43,7 +43,7 @@ final class HandOff<Value: Sendable>: Sendable {
 
 /// Where a hand-off stands.
 ///
-/// It ends in `.done`, in whichever order value and receiver come.
+/// It ends in `.done`, no matter whether the value or the receiver comes first.
 enum HandOffState<Value, Receiver> {
   /// Neither the value nor the receiver has come.
   case empty

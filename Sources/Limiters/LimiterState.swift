@@ -4,9 +4,9 @@
 // returns whom to wake; the limiter calls it under its lock and acts after the lock is released. So the
 // decisions can be tested exhaustively, and no waiter is resumed under the lock.
 //
-// The invariant: whoever is first in line does not fit. Each event that could change that (permits come
+// The invariant: the first waiter in line does not fit. Each event that could change that (permits come
 // back, the limit is changed, somebody leaves the line, or joins it and is first by priority) therefore ends
-// by admitting from the front, so nobody waits while permits for it rest. Who came later is admitted only in
+// by admitting from the front, so nobody waits while permits for it rest. A later task is admitted only in
 // its turn: nobody overtakes (no barging), and many light tasks cannot starve a heavy one. The price is that
 // permits rest while they are gathered for a heavy waiter, or while a waiter that has its permit wakes up.
 //

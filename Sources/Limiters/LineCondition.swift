@@ -8,10 +8,10 @@ internal import Synchronization
 //
 // A limiter's waiter is alone, and waits once; and the line keeps its signal until it signals it. So the
 // pair needs neither a queue nor an end that notices that it is dropped, and all that it knows fits into one
-// atomic word: nobody has come yet, the waiter is suspended, or the event is over, and how. Whoever comes
-// second finds the other in the word: the waiter the outcome, the signal the waiter. One atomic operation
-// for each of the two, where `Condition`, with its lock, takes two each: a wait through it takes some 600
-// instructions more.
+// atomic word: nobody has come yet, the waiter is suspended, or the event is over, and how. The second of the
+// two finds the other in the word: the waiter finds the outcome, the signal finds the waiter. One atomic
+// operation for each of the two, where `Condition`, with its lock, takes two each: a wait through it takes
+// some 600 instructions more.
 //
 // Who may signal: the code that took the waiter out of its line, under the lock of that line (see
 // ConcurrencyLimiter.swift). A departing task takes it out and signals the permit, a cancellation handler

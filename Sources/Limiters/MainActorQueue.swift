@@ -8,6 +8,8 @@
 ///
 /// The order is kept up to the first suspension of each body; bodies that suspend overlap. A body may
 /// wait for the queue it runs on. The main actor is free between two bodies.
+///
+/// The body of a task that waits and prefers a task executor may start after the next: see ``ActorQueue``.
 public final class MainActorQueue: Sendable {
   /// One queue for the whole program, so that there is one order.
   public static let shared = MainActorQueue()

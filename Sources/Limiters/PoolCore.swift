@@ -72,10 +72,10 @@ final class PoolCore: Sendable {
     state.withLock { $0.built(element, for: loan) }
   }
 
-  /// Lets go of an element that is not good any more, and keeps its place.
+  /// Lets go of an element that is not good any more, and keeps its place; false if the loan is over.
   ///
   /// The element is released outside of the lock.
-  func remove(_ loan: PoolLoan) { _ = state.withLock { $0.remove(loan) } }
+  func remove(_ loan: PoolLoan) -> Bool { state.withLock { $0.remove(loan) } != nil }
 
   /// Ends a loan; false if it was over already.
   @usableFromInline @discardableResult
@@ -106,7 +106,13 @@ final class PoolCore: Sendable {
 
   private func startTimer() {
     Task.detached(on: executor) { [weak self, sleep] in
-      while let next = self?.expire() { try? await sleep(next) }
+      while let next = self?.expire() {
+        // A clock that throws at once would keep a thread busy: it is asked again when an element comes back.
+        do { try await sleep(next) } catch {
+          self?.state.withLock { $0.endTimer() }
+          return
+        }
+      }
     }
   }
 

@@ -12,9 +12,9 @@
 // waiter, if there is one.
 //
 // A loan names a place and the how-manieth lending of it. So the return of a loan that is over finds
-// another number there, and is recognised, whoever has the element by now. Who borrows with `get` has only
-// the element. Its identity says which loan is meant, but not whose: a second return, while the element is
-// lent again, looks like the return of its present borrower.
+// another number there, and is recognised, no matter which task has the element by now. A task that borrows
+// with `get` has only the element. Its identity says which loan is meant, but not whose: a second return, while
+// the element is lent again, looks like the return of its present borrower.
 
 /// One lending of a place.
 @usableFromInline
@@ -136,7 +136,11 @@ struct PoolState<Waiter> {
   }
 
   /// Takes out an element that is not good any more; its place stays with the borrower, who builds anew.
-  mutating func remove(_ loan: PoolLoan) -> PoolElement? { takeElement(from: loan.place) }
+  ///
+  /// Nil, and nothing is taken out, if the loan is over: then the place is nobody's, or another's.
+  mutating func remove(_ loan: PoolLoan) -> PoolElement? {
+    isCurrent(loan) ? takeElement(from: loan.place) : nil
+  }
 
   /// Ends a loan: the element goes to the first waiter or lies idle.
   mutating func giveBack(_ loan: PoolLoan, at now: Duration = .zero) -> Ending {
@@ -182,6 +186,9 @@ struct PoolState<Waiter> {
     hasTimer = false
     return (expired, nil)
   }
+
+  /// Notes that nobody looks after the idle elements: the next that comes back starts a timer again.
+  mutating func endTimer() { hasTimer = false }
 
   /// Lends nothing any more: returns the waiters to refuse, and the idle elements to let go of.
   mutating func shutDown() -> (refused: [Waiter], idle: [PoolElement]) {

@@ -37,7 +37,7 @@ package final class NoLastLookLimiter: Sendable {
 
   package func run<Value>(_ body: () async throws -> Value) async throws -> Value {
     while !take() {
-      // Here is the defect: whoever departs now sees nobody asleep.
+      // Here is the defect: a task that departs now sees nobody asleep.
       try await sleep()
     }
     defer { depart() }

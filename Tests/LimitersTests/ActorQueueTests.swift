@@ -97,7 +97,7 @@ private actor Contrary {
     queue.adoptExecutionContext(of: actor)
     for number in 1...5 { queue.enqueue { [journal] _ in journal.note("\(number)") } }
     while journal.entries.count < 5 {
-      // Whoever may go to the actor goes, before it runs anybody.
+      // Every task that may go to the actor goes, before the actor runs one.
       for _ in 1...200 { await Task.yield() }
       _ = serial.runNewest()
     }
@@ -381,6 +381,20 @@ private actor Contrary {
     }
     #expect(count == 100)
     #expect(journal.entries == (1...100).map(String.init))
+  }
+
+  @Test @MainActor
+  func `keeps the order of enqueued bodies and of those waited for on the main actor`()
+    async throws
+  {
+    let (queue, journal) = (MainActorQueue(), Journal())
+    queue.enqueue { journal.note("1") }
+    queue.enqueue { journal.note("2") }
+    try await queue.enqueueAndWait { journal.note("3") }
+    queue.enqueue { journal.note("4") }
+    queue.enqueue { journal.note("5") }
+    await queue.enqueueAndWaitUncancellably { journal.note("6") }
+    #expect(journal.entries == (1...6).map(String.init))
   }
 
   @Test func `may wait for itself from inside`() async throws {

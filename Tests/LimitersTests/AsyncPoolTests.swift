@@ -35,6 +35,20 @@ private final class Workshop: Sendable {
   }
 }
 
+/// A clock that does not let anybody sleep.
+private final class ThrowingClock: Clock {
+  private let count = Mutex(0)
+
+  var sleeps: Int { count.withLock { $0 } }
+  var now: HandClock.Instant { HandClock.Instant(time: .zero) }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: HandClock.Instant, tolerance: Duration?) async throws {
+    count.withLock { $0 += 1 }
+    throw Failure()
+  }
+}
+
 @Suite(.watched) struct `An async pool` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
@@ -430,6 +444,54 @@ private final class Workshop: Sendable {
     #expect(journal.entries == ["0 living", "0 living"])
   }
 
+  @Test func `lends another element, or builds one, if the check gives its element up itself`()
+    async throws
+  {
+    let workshop = Workshop()
+    let pools = Mutex<AsyncPool<Element>?>(nil)
+    let pool = AsyncPool(
+      maxElements: 1,
+      validate: { element in
+        pools.withLock { $0 }?.discard(element)
+        return false
+      },
+      elementBuilder: { try await workshop.build() }
+    )
+    pools.withLock { $0 = pool }
+    try await pool.withElement { _ in }
+    try await pool.withElement { element in
+      #expect(element.number == 2)
+      #expect(pool.lent == 1, "it is lent, not put into a place that is vacant")
+    }
+    #expect(pool.idle == 1)
+    expectIdle(pool)
+    pools.withLock { $0 = nil }
+  }
+
+  @Test func `asks anew if a second return ends the loan of an element while it is checked`()
+    async throws
+  {
+    let workshop = Workshop()
+    let pools = Mutex<AsyncPool<Element>?>(nil)
+    let pool = AsyncPool(
+      maxElements: 1,
+      validate: { element in
+        // The second return, which looks like that of the task that has the element now.
+        pools.withLock { $0.take() }?.return(element)
+        return element.number != 1
+      },
+      elementBuilder: { try await workshop.build() }
+    )
+    pools.withLock { $0 = pool }
+    pool.return(try await pool.get())
+    try await pool.withElement { element in
+      #expect(element.number == 2)
+      #expect(pool.lent == 1 && pool.idle == 0, "nobody else can be lent this element")
+    }
+    #expect(pool.idle == 1)
+    expectIdle(pool)
+  }
+
   @Test func `gives up what lies idle too long, down to its smallest size`() async throws {
     let clock = HandClock()
     let census = Tracked.Census()
@@ -468,6 +530,44 @@ private final class Workshop: Sendable {
     clock.advance(by: .seconds(1))
     executor.runAll()
     #expect(pool.idle == 1)
+  }
+
+  @Test func `asks a clock that throws once for each element that comes back`() async throws {
+    let clock = ThrowingClock()
+    let pool = AsyncPool(
+      maxElements: 1,
+      idleTimeout: .seconds(1),
+      clock: clock,
+      executor: executor
+    ) { Element(1) }
+    for returns in 1...2 {
+      try await pool.withElement { _ in }
+      executor.runAll()
+      #expect(clock.sleeps == returns)
+    }
+    #expect(pool.idle == 1)
+  }
+
+  @Test func `gives up one element after the other, each when its time has come`() async throws {
+    let clock = HandClock()
+    let pool = AsyncPool(
+      maxElements: 2,
+      idleTimeout: .seconds(10),
+      clock: clock,
+      executor: executor
+    ) { 1 }
+    let first = try await pool.lease()
+    let second = try await pool.lease()
+    first.return()
+    executor.runAll()
+    clock.advance(by: .seconds(5))
+    second.return()
+    executor.runAll()
+    for (seconds, idle) in [(5, 1), (4, 1), (1, 0)] {
+      clock.advance(by: .seconds(seconds))
+      executor.runAll()
+      #expect(pool.idle == idle && clock.sleeping == idle)
+    }
   }
 
   @Test func `goes away with its last reference, though elements lie idle`() async throws {

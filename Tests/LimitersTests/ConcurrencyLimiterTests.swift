@@ -206,6 +206,19 @@ import Testing
     expectIdle(limiter)
   }
 
+  @Test func `counts a limit that is larger than it can count as the largest that it can`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: .max)
+    #expect(limiter.concurrency == Int(Int32.max))
+    #expect(try await limiter.run { limiter.running } == 1)
+    limiter.setConcurrency(1)
+    limiter.setConcurrency(.max)
+    #expect(try await limiter.run(weight: 7) { limiter.running } == 7)
+    #expect(limiter.concurrency == Int(Int32.max))
+    expectIdle(limiter)
+  }
+
   @Test func `runs the body on the calling task, in the caller's isolation`() async throws {
     // Compiles only if neither the body nor its value has to be Sendable.
     final class Draft {

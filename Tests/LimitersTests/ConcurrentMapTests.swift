@@ -44,6 +44,68 @@ import Testing
     #expect(try await [1, 2].concurrentMap(limit: 1, ordered: false) { $0 } == [1, 2])
   }
 
+  @Test func `returns the result first that is ready first, of any sequence`() {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    for isAsync in [false, true] {
+      Task(executorPreference: executor) {
+        let (gate, signal) = Condition.makeCondition()
+        let waitOrSignal: @Sendable (Int) async throws -> Int = { number in
+          if number == 1 { try await gate.wait() } else { signal.signal() }
+          return number
+        }
+        let results =
+          if isAsync {
+            try await stream(1...2).concurrentMap(limit: 2, ordered: false, waitOrSignal)
+          } else {
+            try await (1...2).concurrentMap(limit: 2, ordered: false, waitOrSignal)
+          }
+        journal.note("\(results)")
+      }
+      executor.runAll()
+    }
+    #expect(journal.entries == ["[2, 1]", "[2, 1]"])
+  }
+
+  @Test func `calls the body for as many elements at once as the limit allows`() {
+    let executor = HandDrivenExecutor()
+    for isAsync in [false, true] {
+      let (gate, signal) = Condition.makeCondition()
+      let visit: @Sendable (Int) async throws -> Void = { [peak] _ in
+        peak.enter()
+        try await gate.wait()
+        peak.leave()
+      }
+      Task(executorPreference: executor) {
+        if isAsync {
+          try await stream(1...5).concurrentForEach(limit: 3, visit)
+        } else {
+          try await (1...5).concurrentForEach(limit: 3, visit)
+        }
+      }
+      executor.runAll()
+      #expect(peak.inside == 3)
+      signal.signal()
+      executor.runAll()
+      #expect(peak.inside == 0)
+    }
+    #expect(peak.entries == 10)
+  }
+
+  @Test func `runs a child of a group at the priority that it was given`() {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    // Nobody awaits this task, which would raise it.
+    Task(executorPreference: executor, priority: .low) {
+      try await withLimitedTaskGroup(of: Void.self, limit: 1) { group in
+        for priority in [nil, TaskPriority.high] {
+          group.addTask(priority: priority) { journal.note("\(Task.basePriority == .high)") }
+          try await group.next()
+        }
+      }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["false", "true"])
+  }
+
   @Test func `keeps optional results that are nil`() async throws {
     let results: [Int?] = try await [1, 2, 3].concurrentMap(limit: 2) { $0 == 2 ? nil : $0 }
     #expect(results == [1, nil, 3])

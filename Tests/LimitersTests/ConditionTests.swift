@@ -79,6 +79,33 @@ import Testing
     #expect(journal.entries == ["t1 SignalDropped", "t2 SignalDropped"])
   }
 
+  @Test
+  func `wakes who waits uncancellably with an error too, before and after the signal is dropped`()
+    async
+  {
+    let (condition, firstSignal) = Condition.makeCondition()
+    var signal: Signal? = consume firstSignal
+    Task(executorPreference: executor) { [journal] in
+      await #expect(throws: SignalDropped()) { try await condition.waitUncancellably() }
+      journal.note("woken")
+    }
+    executor.runAll()
+    #expect(journal.entries.isEmpty)
+    withExtendedLifetime(signal) {}
+    signal = nil
+    executor.runAll()
+    #expect(journal.entries == ["woken"])
+    await #expect(throws: SignalDropped()) { try await condition.waitUncancellably() }
+  }
+
+  @Test func `lets a cancelled task pass that comes when the event has happened`() {
+    let (condition, signal) = Condition.makeCondition()
+    signal.signal()
+    wait(for: condition, as: "t1").cancel()
+    executor.runAll()
+    #expect(journal.entries == ["t1 signalled"])
+  }
+
   @Test func `says what a dropped signal means and what to do`() {
     #expect("\(SignalDropped())".contains("Signal was dropped without being signalled"))
     #expect("\(SignalDropped())".contains("keep the Signal until you call signal()"))

@@ -85,6 +85,12 @@ import Testing
     #expect(journal.entries == inOrder(1...2))
   }
 
+  @Test func `runs enqueued bodies in a task of the name that it was given`() {
+    makeQueue().enqueue { [journal] in journal.note(Task.name ?? "none") }
+    executor.runAll()
+    #expect(journal.entries == ["test"])
+  }
+
   @Test func `runs a waiting task's body on that task, in its isolation`() async throws {
     // Compiles only if neither the body nor its value has to be Sendable.
     final class Draft {

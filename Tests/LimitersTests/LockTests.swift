@@ -139,3 +139,38 @@ private final class ProbingClock: Clock {
     }
   }
 }
+
+/// Asks its pool how many lie idle, as it goes.
+private final class Talkative: Sendable {
+  /// Where it finds its pool, once there is one.
+  final class Address: Sendable { let pool = Mutex<AsyncPool<Talkative>?>(nil) }
+
+  private let address: Address
+
+  init(_ address: Address) { self.address = address }
+
+  deinit { _ = address.pool.withLock { $0 }?.idle }
+}
+
+@Suite(.watched) struct `No element is released under the lock` {
+  @Test func `of a pool that gives it up, or ends`() async {
+    await #expect(processExitsWith: .success) {
+      let (executor, clock, address) = (HandDrivenExecutor(), HandClock(), Talkative.Address())
+      let pool = AsyncPool(
+        maxElements: 1,
+        idleTimeout: .seconds(1),
+        clock: clock,
+        executor: executor
+      ) { Talkative(address) }
+      address.pool.withLock { $0 = pool }
+      try await pool.withElement { _ in }
+      executor.runAll()
+      clock.advance(by: .seconds(1))
+      executor.runAll()
+      #expect(pool.idle == 0)
+      try await pool.withElement { _ in }
+      await pool.shutdown()
+      #expect(pool.idle == 0)
+    }
+  }
+}

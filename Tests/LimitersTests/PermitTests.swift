@@ -4,6 +4,27 @@ import Testing
 
 @testable import Limiters
 
+/// A clock whose sleep returns when it is cancelled, as if its time were over.
+private struct ReturningClock: Clock {
+  private let clock: HandClock
+
+  init(_ clock: HandClock) { self.clock = clock }
+
+  var now: HandClock.Instant { clock.now }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: HandClock.Instant, tolerance: Duration?) async {
+    try? await clock.sleep(until: deadline, tolerance: tolerance)
+  }
+}
+
+/// Runs each job inside of what enqueues it.
+private final class AtOnceExecutor: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    job.runSynchronously(on: asUnownedTaskExecutor())
+  }
+}
+
 /// Everything of a limiter but `run` and its cancellation, which `ConcurrencyLimiterTests` has.
 @Suite(.watched) struct `A limiter's permits` {
   private let executor = HandDrivenExecutor()
@@ -162,6 +183,80 @@ import Testing
     #expect(await limiter.runIfFree(weight: 2) { true } == true)
   }
 
+  @Test func `are given at once to a body that needs more than there are, if nobody holds any`()
+    async
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    #expect(await limiter.runIfFree(weight: 5) { limiter.running } == 5)
+    guard let permit = limiter.tryAcquire(weight: 3) else {
+      Issue.record("nobody held a permit")
+      return
+    }
+    #expect(limiter.running == 3)
+    if limiter.tryAcquire() != nil { Issue.record("one that needs more than there are runs alone") }
+    permit.release()
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are as many as were asked for, taken in any way, at once or after a wait`()
+    async throws
+  {
+    let (clock, journal) = (clock, journal)
+    let limiter = ConcurrencyLimiter(concurrency: 3, clock: clock)
+    let note: @Sendable () -> Void = {
+      let statistics = limiter.statistics
+      journal.note("\(statistics.borrowers) has \(statistics.running)")
+    }
+    let ways: [@Sendable () async throws -> Void] = [
+      { try await limiter.run(weight: 2) { note() } },
+      { try await limiter.run(weight: 2, waitingAtMost: .seconds(1), clock: clock) { note() } },
+      { await limiter.runUncancellably(weight: 2) { note() } },
+      {
+        let permit = try await limiter.acquire(weight: 2)
+        note()
+        permit.release()
+      },
+      {
+        let permit = try await limiter.acquire(weight: 2, waitingAtMost: .seconds(1), clock: clock)
+        note()
+        permit.release()
+      },
+      {
+        let token = try await limiter.acquire(weight: 2).detach()
+        note()
+        token.release()
+      },
+      {
+        let token = try await limiter.acquire(weight: 2).detach()
+        note()
+        withExtendedLifetime(token) {}
+      },
+    ]
+    for way in ways {
+      for waits in [false, true] {
+        let token = waits ? try await limiter.acquire(weight: 2).detach() : nil
+        start("all") { try await way() }
+        executor.runAll()
+        #expect(limiter.waiting == (waits ? 1 : 0))
+        token?.release()
+        executor.runAll()
+        #expect(limiter.running == 0)
+      }
+    }
+    // Often enough that the lock must admit some, too.
+    for _ in 1...300 {
+      await limiter.runIfFree(weight: 2) { note() }
+      guard let permit = limiter.tryAcquire(weight: 2) else {
+        Issue.record("all permits were free")
+        return
+      }
+      note()
+      permit.release()
+    }
+    #expect(limiter.running == 0)
+    #expect(Set(journal.entries) == ["1 has 2", "all done"])
+  }
+
   @Test func `reach a waiter that became too heavy when the limit was lowered`() async throws {
     let limiter = ConcurrencyLimiter(concurrency: 3)
     let permit = try await limiter.acquire()
@@ -199,6 +294,16 @@ import Testing
     #expect(limiter.running == 0)
   }
 
+  @Test func `are looked for by a task that was cancelled before, as without a deadline`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    start("run") { try await limiter.run(waitingAtMost: .seconds(1)) {} }.cancel()
+    start("acquire") { try await limiter.acquire(waitingAtMost: .seconds(1)).release() }.cancel()
+    executor.runAll()
+    #expect(journal.entries == ["run CancellationError", "acquire done"])
+  }
+
   @Test func `are used or passed on when they come together with the deadline`() async throws {
     for permitComesFirst in [true, false] {
       let limiter = ConcurrencyLimiter(concurrency: 1)
@@ -231,7 +336,28 @@ import Testing
     task.cancel()
     executor.runAll()
     #expect(journal.entries == ["t1 CancellationError"])
+    #expect(limiter.statistics.cancelled == 1 && limiter.statistics.timedOut == 0)
     #expect(clock.sleeping == 0)
+    permit.release()
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `are denied as cancelled also by a clock whose sleep returns when it is cancelled`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    start("t1") { [clock] in
+      withUnsafeCurrentTask { $0?.cancel() }
+      // So the timer comes to its end before the wait begins.
+      try await withTaskExecutorPreference(AtOnceExecutor()) {
+        try await limiter.acquire(waitingAtMost: .seconds(1), clock: ReturningClock(clock))
+          .release()
+      }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["t1 CancellationError"])
+    #expect(limiter.statistics.cancelled == 1 && limiter.statistics.timedOut == 0)
     permit.release()
     #expect(limiter.running == 0)
   }
@@ -418,6 +544,27 @@ import Testing
     #expect(limiter.running == 0)
   }
 
+  @Test func `are waited for as long as the clock says, whatever ends the wait`() async throws {
+    let events: [(name: String, end: @Sendable (ConcurrencyLimiter, Task<Void, Never>) -> Void)] = [
+      ("nothing yet", { _, _ in }),
+      ("a cancellation", { $1.cancel() }),
+      ("a higher limit", { limiter, _ in limiter.setConcurrency(2) }),
+      ("closing", { limiter, _ in limiter.close() }),
+    ]
+    for (name, end) in events {
+      let limiter = ConcurrencyLimiter(concurrency: 1, clock: clock)
+      let permit = try await limiter.acquire()
+      clock.advance(by: .seconds(1))
+      let task = start("t1") { try await limiter.run {} }
+      executor.runAll()
+      clock.advance(by: .seconds(3))
+      end(limiter, task)
+      #expect(limiter.statistics.longestWait == .seconds(3), "\(name)")
+      permit.release()
+      executor.runAll()
+    }
+  }
+
   @Test func `are not waited for inside of a body that holds one, if nesting is detected`()
     async throws
   {
@@ -437,6 +584,9 @@ import Testing
     let two = ConcurrencyLimiter(concurrency: 2, detectsNesting: true)
     // Often enough that the lock must admit some, too.
     for _ in 1...300 { #expect(try await two.run { try await two.run { 1 } } == 1) }
+    let three = ConcurrencyLimiter(concurrency: 3, detectsNesting: true)
+    for _ in 1...300 { #expect(try await three.run { try await three.run(weight: 2) { 1 } } == 1) }
+    #expect(three.running == 0)
   }
 
   @Test func `are refused by a closed limiter inside of a body that holds one, as anywhere`() async
@@ -464,16 +614,19 @@ import Testing
     #expect(journal.entries == ["t1 done"])
   }
 
-  @Test func `may be waited for by a task that was started in a body that has ended`() async throws
-  {
+  @Test(arguments: [false, true])
+  func `may be waited for by a task that was started in a body that has ended`(
+    bodyThrows: Bool
+  ) async throws {
     let limiter = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
     let (gate, signal) = Condition.makeCondition()
-    try await limiter.run {
+    try? await limiter.run {
       _ =
         Task(executorPreference: executor) {
           try await gate.wait()
           try await limiter.run {}
         }
+      if bodyThrows { throw Failure() }
     }
     executor.runAll()
     let permit = try await limiter.acquire()

@@ -126,7 +126,7 @@ private final class Element: Sendable {
     }
   }
 
-  @Test func `recognises the return of a loan that is over, whoever has the element now`() {
+  @Test func `recognises the return of a loan that is over, also when the element is lent again`() {
     var state = PoolState<Int>(maxElements: 1)
     guard let first = state.reserve(upTo: 1), state.built(Element().boxed, for: first) else {
       Issue.record("a place was free")
@@ -172,6 +172,25 @@ private final class Element: Sendable {
     #expect(state.loan(of: identity) == nil)
   }
 
+  @Test func `ends when the last of its elements has come back, and not before`() {
+    var state = PoolState<Int>(maxElements: 2)
+    let loans = (0..<2).compactMap { _ in state.reserve(upTo: 2) }
+    for loan in loans {
+      let isNew = state.built(Element().boxed, for: loan)
+      #expect(isNew)
+    }
+    _ = state.shutDown()
+    let mustWait = state.awaitEnd(7)
+    #expect(mustWait)
+    let told = loans.map { loan in
+      guard case .vacate(_, let ended) = state.giveBack(loan) else { return [-1] }
+      return ended
+    }
+    #expect(told == [[], [7]])
+    let mustWaitAgain = state.awaitEnd(8)
+    #expect(!mustWaitAgain)
+  }
+
   @Test func `lends the element used last first, while it is warm`() {
     var state = PoolState<Int>(maxElements: 3)
     let elements = (0..<3).map { _ in Element().boxed }
@@ -180,6 +199,19 @@ private final class Element: Sendable {
     for loan in loans { _ = state.giveBack(loan) }
     let warmest = state.takeIdle()
     #expect(warmest?.0.identity == elements[2].identity)
+  }
+
+  @Test func `counts how long an element has lain idle from its last return on`() {
+    var state = PoolState<Int>(maxElements: 1, idleTimeout: .seconds(10))
+    guard let first = state.reserve(upTo: 1), state.built(Element().boxed, for: first) else {
+      Issue.record("a place was free")
+      return
+    }
+    _ = state.giveBack(first, at: .seconds(5))
+    guard let (_, second) = state.takeIdle() else { return }
+    _ = state.giveBack(second, at: .seconds(12))
+    let (expired, next) = state.expire(at: .seconds(15))
+    #expect(expired.isEmpty && next == .seconds(22))
   }
 
   @Test func `gives up what has lain idle too long, the oldest first, and keeps the smallest size`()

@@ -132,7 +132,7 @@ import Testing
     #expect(state.leave(heavy)?.turns.all == [2])
   }
 
-  @Test func `admits by priority, and whoever has waited for the aging bound before all others`() {
+  @Test func `admits by priority, but first a waiter that has waited for the aging bound`() {
     var state = LimiterState<String>(limit: 1, agingAfter: .seconds(10))
     _ = state.arrive(.init(waiter: "holder"))
     func arrive(_ name: String, _ priority: UInt8, at seconds: Int) {
@@ -148,6 +148,27 @@ import Testing
     #expect(order == ["high 1", "high 2", "low 1", "middle", "low 2"])
   }
 
+  @Test
+  func `admits the one first that has waited longest, of those who have waited for the bound`() {
+    var state = LimiterState<String>(limit: 1, agingAfter: .seconds(10))
+    _ = state.arrive(.init(waiter: "holder"))
+    _ = state.arrive(.init(waiter: "low", priority: 1, arrived: .seconds(1)))
+    _ = state.arrive(.init(waiter: "high", priority: 9, arrived: .seconds(2)))
+    let order = (0..<2).flatMap { _ in state.depart(at: .seconds(20)).all }
+    #expect(order == ["low", "high"])
+  }
+
+  @Test func `keeps the order of those whom closing does not refuse`() {
+    var state = LimiterState<Int>(limit: 1)
+    for waiter in 0..<6 {
+      _ = state.arrive(.init(waiter: waiter, outlastsClosing: waiter.isMultiple(of: 2)))
+    }
+    let (refused, turns) = state.close()
+    #expect(refused == [1, 3, 5] && turns.all.isEmpty)
+    let order = (0..<2).flatMap { _ in state.depart().all }
+    #expect(order == [2, 4])
+  }
+
   @Test func `counts what happened`() {
     var state = LimiterState<Int>(limit: 1)
     _ = state.arrive(.init(waiter: 0))
@@ -157,6 +178,8 @@ import Testing
         continue
       }
       _ = state.leave(ticket, why, at: .seconds(1 + waiter))
+      let again = state.leave(ticket, why)
+      #expect(again == nil, "it has left already")
     }
     _ = state.arrive(.init(waiter: 3, arrived: .seconds(10)))
     #expect(state.longestWait(at: .seconds(11)) == .seconds(2))

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the order of those who stay, whoever leaves and in whatever order`() {
+  @Test func `keeps the order of those that stay, no matter which leave and in which order`() {
     var generator = SplitMix64(seed: 1)
     var queue = WaiterQueue<Int>()
     let tickets = (0..<1_000).map { queue.append($0) }
