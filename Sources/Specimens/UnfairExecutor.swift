@@ -7,7 +7,7 @@ internal import ExplorableSynchronization
 // still in the cache, and nobody else touches the list. What comes from outside waits in a list for all.
 //
 // What is wrong with it: it has a slot for the task just woken, as it were, and no budget for it. A task that
-// yields goes on top and is the next to run: it runs to its end, and whoever lies below waits until then, or
+// yields goes on top and is the next to run: it runs to its end, and the tasks below it wait until then, or
 // for ever. Each worker runs its tasks one after the other, so no more of them meet at a limiter than there
 // are workers: measured on this executor, all limiters are fast, and no visit has waited.
 //

@@ -31,6 +31,9 @@ struct Bands {
 
   var count: Int { high.count + ordinary.count + background.count }
 
+  /// The number of places in memory, with a job or without.
+  var places: Int { high.places + ordinary.places + background.places }
+
   mutating func append(_ job: UInt, _ band: Band) {
     switch band {
     case .high: high.append(job)
@@ -39,8 +42,11 @@ struct Bands {
     }
   }
 
-  /// For a worker that has nothing else.
-  mutating func take() -> UInt? { high.take() ?? ordinary.take() ?? background.take() }
+  /// For a worker that has nothing, and finds nothing at the others'.
+  mutating func take() -> UInt? { takeForeground() ?? background.take() }
+
+  /// For a worker that has nothing; background jobs come after what it could steal.
+  mutating func takeForeground() -> UInt? { high.take() ?? ordinary.take() }
 
   /// For a worker that has other work and looks all the same.
   mutating func takeOnLook() -> UInt? {
@@ -66,6 +72,7 @@ private struct FIFO {
   private var taken = 0
 
   var count: Int { jobs.count - taken }
+  var places: Int { jobs.capacity }
 
   mutating func append(_ job: UInt) { jobs.append(job) }
 
@@ -74,7 +81,8 @@ private struct FIFO {
     defer {
       taken += 1
       if taken == jobs.count {
-        jobs.removeAll(keepingCapacity: taken <= 1_024)
+        // Not `taken`: that is small at the end of a long queue too, which is shortened as it goes.
+        jobs.removeAll(keepingCapacity: jobs.capacity <= 1_024)
         taken = 0
       } else if taken >= 64, taken * 2 >= jobs.count {
         jobs.removeFirst(taken)
@@ -114,16 +122,19 @@ struct Injection: ~Copyable, Sendable {
   /// Takes a job for a worker that has other work too.
   func takeOnLook() -> UInt? { isEmpty ? nil : change { $0.bands.takeOnLook() } }
 
-  /// Takes a job for a worker that has nothing, and this worker's share of the rest.
+  /// Takes a job for a worker that has nothing, but none of background, and this worker's share of the rest.
   ///
   /// With a share of many at once, the workers come to this one lock less often.
   func takeShare(of workers: Int) -> (job: UInt, others: [UInt])? {
     guard !isEmpty else { return nil }
     return change { state in
-      guard let job = state.bands.take() else { return nil }
+      guard let job = state.bands.takeForeground() else { return nil }
       return (job, state.bands.takeShare(of: workers, atMost: 64))
     }
   }
+
+  /// Takes a job for a worker that has nothing, and finds nothing at the others'.
+  func takeLast() -> UInt? { isEmpty ? nil : change { $0.bands.take() } }
 
   /// Takes no more jobs from now on; false, and nothing happens, while there are some.
   func closeIfEmpty() -> Bool {

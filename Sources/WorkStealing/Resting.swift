@@ -1,6 +1,6 @@
 /// Who searches, who sleeps, who is woken: the decisions, without threads.
 ///
-/// The rule is tokio's and Go's (Lerche, above; D. Vyukov, Scalable Go scheduler design, 2012). Whoever
+/// The rule is tokio's and Go's (Lerche, above; D. Vyukov, Scalable Go scheduler design, 2012). A thread that
 /// makes work visible wakes one sleeper, unless somebody already searches. The one who is woken searches;
 /// when it finds work and was the last to search, it looks whether there is more, and wakes the next. So a
 /// burst of work wakes one worker after the other, as many as there is work for. If each job woke
@@ -8,9 +8,9 @@
 ///
 /// The lost wake-up: a worker looks, finds nothing and lies down; a job that arrives between its look and
 /// its sleep sees nobody asleep, wakes nobody, and waits for ever. Therefore a worker first says that it
-/// sleeps, then looks once more, then sleeps. Whoever brings work first makes it visible, then looks who
-/// sleeps. All four are sequentially consistent: in the one order that they form, either the job comes
-/// before the last look, and the sleeper sees it and rises, or the sleeper is in the list before the
+/// sleeps, then looks once more, then sleeps. A thread that brings work makes it visible first, and then
+/// looks who sleeps. All four are sequentially consistent: in the one order that they form, either the job
+/// comes before the last look, and the sleeper sees it and rises, or the sleeper is in the list before the
 /// other looks. For the same reason the last searcher looks again after it has said that it no longer
 /// searches: while it still did, others left the waking to it.
 ///

@@ -14,8 +14,8 @@ internal import Synchronization
 // The classic queue for it is Chase and Lev's (Dynamic circular work-stealing deque, SPAA 2005). There the
 // owner takes the job it put in last, and thieves take the oldest: best for a program that divides one
 // problem. Tasks of a server must be served in order of arrival, or the oldest waits for ever. So here the
-// owner takes the oldest too, and both ends become simpler: whoever advances `head` owns the jobs between
-// its old value and its new one. Go's and tokio's queues work like this. From Chase and Lev comes
+// owner takes the oldest too, and both ends become simpler: the thread that advances `head` owns the jobs
+// between its old value and its new one. Go's and tokio's queues work like this. From Chase and Lev comes
 // the array that grows: a queue of fixed size has to put what overflows somewhere else, and those jobs are
 // served less often than the ones inside.
 //

@@ -52,9 +52,10 @@ internal import Synchronization
 /// runs next. No task waits for ever: after three such turns in a row the others have one.
 ///
 /// Priority: of the tasks that wait outside, those of `high` (or `userInitiated`) go first. Those of
-/// `background` run when a worker has nothing else. None starves the rest: a worker that has other work looks
-/// outside once in 61 jobs, and of four such looks one takes an ordinary task first and one a `background`
-/// task. Tasks woken by a task that runs here are equal, whatever their priority, unless it is `background`.
+/// `background` run when a worker has nothing else, and nothing to steal. None starves the rest: a worker
+/// that has other work looks outside once in 61 jobs, and of four such looks one takes an ordinary task
+/// first and one a `background` task. Tasks woken by a task that runs here are equal, whatever their
+/// priority, unless it is `background`.
 ///
 /// Its threads run until ``shutdown()``, so an executor that nobody shuts down lives as long as the
 /// process. Do not block them: they are as few as processors.

@@ -174,7 +174,9 @@ final class Worker: @unchecked Sendable {
       }
       index = index + 1 == crew.workers.count ? 0 : index + 1
     }
-    return nil
+    guard let job = crew.injection.takeLast() else { return nil }
+    route = .outside
+    return job
   }
 
   private func sleep() {

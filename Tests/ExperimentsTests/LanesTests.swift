@@ -52,7 +52,7 @@ import Workloads
     let wall = WallRun(experiment)
     wall.submit(workload)
     let run = await wall.finish()
-    // Who departs wakes the first in line, which therefore is next.
+    // A departing task wakes the first in line, which therefore is next.
     #expect(run.events.count { $0.kind == .admitted && $0.route == .slot } >= 12)
     #expect(run.events.allSatisfy { $0.route != .stolen })
     #expect(run.lanes?.steals == 0)

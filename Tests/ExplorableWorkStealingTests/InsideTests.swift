@@ -119,7 +119,9 @@ private final class Ran: Sendable {
     expected: ClosedRange<UInt>? = nil,
     preemptions: Int,
     sleepsToTheEnd: Bool = true,
+    steals: Int? = nil,
     endsWhenTold: Bool = false,
+    startsAsleep: Bool = true,
     work: @escaping @Sendable (UInt, Worker, Crew, _ parkers: [Parker]) -> Void = { _, _, _, _ in }
   ) throws {
     try explore(name, preemptions: preemptions) {
@@ -134,7 +136,7 @@ private final class Ran: Sendable {
           }
         }
       }
-      if endsWhenTold { _ = parkers[1].park(nanoseconds: 1_000) }
+      if endsWhenTold, startsAsleep { _ = parkers[1].park(nanoseconds: 1_000) }
       for job in jobs { try require(crew.inject(job, .ordinary), "refused") }
       // The end would wake who should be awake already.
       if endsWhenTold { parkers[1].park() }
@@ -142,12 +144,29 @@ private final class Ran: Sendable {
       for thread in threads { thread.join() }
       try require(ran.all.sorted() == Array(expected ?? jobs), "ran \(ran.all)")
       let slept = crew.workers.map { $0.statistics.sleeps - $0.statistics.wakes }
-      try require(!sleepsToTheEnd || slept.allSatisfy { $0 == 0 }, "only the watch found the work")
+      if sleepsToTheEnd {
+        try require(slept.allSatisfy { $0 == 0 }, "only the watch found the work")
+      } else {
+        try require(slept.contains { $0 > 0 } && slept.allSatisfy { $0 >= 0 }, "slept \(slept)")
+      }
+      let stolen = crew.workers.reduce(0) { $0 + $1.statistics.steals }
+      try require(steals == nil || steals == stolen, "stole \(stolen) times")
     }
   }
 
   @Test func `one worker loses no job that comes as it lies down, and ends`() throws {
     try crew("one worker, one job", workers: 1, jobs: 1...1, preemptions: 2)
+  }
+
+  /// The end, which wakes it too, comes only after the job.
+  @Test func `one worker is woken for a job that comes as it lies down`() throws {
+    try crew("told", workers: 1, jobs: 1...1, preemptions: 2, endsWhenTold: true) {
+      _,
+      _,
+      _,
+      parkers in
+      parkers[1].unpark()
+    }
   }
 
   @Test func `one worker runs two jobs`() throws {
@@ -168,6 +187,27 @@ private final class Ran: Sendable {
     }
   }
 
+  /// Only the other worker can run what it makes ready, and is to see it before its watch is over.
+  @Test func `a worker that lies down sees what another one makes ready just then`() throws {
+    try crew(
+      "made ready late",
+      workers: 2,
+      jobs: 1...1,
+      expected: 1...2,
+      preemptions: 1,
+      endsWhenTold: true,
+      startsAsleep: false
+    ) { job, worker, crew, parkers in
+      if job == 1 {
+        worker.append(2, crew)
+        parkers[0].park()
+      } else {
+        parkers[0].unpark()
+        parkers[1].unpark()
+      }
+    }
+  }
+
   @Test func `a burst of work wakes one worker after the other`() throws {
     // Each job needs a worker to itself until the other one runs.
     try crew("two at once", workers: 2, jobs: 1...2, preemptions: 1) { job, _, _, parkers in
@@ -183,12 +223,13 @@ private final class Ran: Sendable {
       jobs: 1...1,
       expected: 1...2,
       preemptions: 1,
-      sleepsToTheEnd: false
+      sleepsToTheEnd: false,
+      steals: 1
     ) { job, worker, crew, parkers in
       if job == 1 {
         worker.wake(2, crew)
         parkers[0].park()
-      } else {
+      } else if worker.route == .stolen {
         parkers[0].unpark()
       }
     }
@@ -212,6 +253,35 @@ private final class Ran: Sendable {
         parkers[0].unpark()
         parkers[1].unpark()
       }
+    }
+  }
+
+  /// In some schedules it has the watch while the first job runs; the slot is filled by the second.
+  @Test func `the watch takes nothing from the slot of a worker that has begun another job`() throws
+  {
+    try explore("watch leaves", preemptions: 0) {
+      let crew = Crew(workers: 2)
+      let (first, second, parker) = (crew.workers[0], crew.workers[1], Parker())
+      try require(crew.inject(1, .ordinary) && first.next(crew) == 1)
+      let watches = Ran()
+      let watcher = Thread {
+        while let job = second.next(crew) {
+          watches.note(UInt(second.statistics.sleeps))
+          if job == 3 { parker.unpark() }
+        }
+      }
+      let caller = Thread { parker.unpark() }
+      parker.park()
+      let before = second.statistics.sleeps
+      first.wake(2, crew)
+      try require(first.next(crew) == 2)
+      first.wake(3, crew)
+      parker.park()
+      crew.beginEnding()
+      while first.next(crew) != nil {}
+      watcher.join()
+      caller.join()
+      try require(watches.all.count == 1 && watches.all[0] > before, "taken from one that went on")
     }
   }
 }

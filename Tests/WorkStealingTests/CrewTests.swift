@@ -56,6 +56,60 @@ import Testing
     }
   }
 
+  @Test func `wakes somebody for the yield of a task when another job runs before it`() {
+    let crew = Self.computing(workers: 2)
+    crew.workers[0].appendYielding(2, of: 1, crew)
+    crew.workers[0].wake(3, crew)
+    #expect(!crew.workers[1].wasWoken)
+    #expect(crew.workers[0].next(crew) == 3)
+    #expect(crew.workers[1].wasWoken)
+  }
+
+  @Test func `runs the task woken last next, and before the others those that were woken first`() {
+    let crew = Crew(workers: 1)
+    let worker = crew.workers[0]
+    for job in 1...4 as ClosedRange<UInt> { worker.wake(job, crew) }
+    let order = (0..<4).map { _ in worker.next(crew) }
+    #expect(order == [4, 1, 2, 3])
+  }
+
+  @Test func `says of each job how it came to its worker`() {
+    let crew = Crew(workers: 2)
+    let (first, second) = (crew.workers[0], crew.workers[1])
+    for job in 1...3 as ClosedRange<UInt> { _ = crew.inject(job, .ordinary) }
+    var came: [JobRoute] = []
+    func run(_ job: UInt, on worker: Worker) {
+      #expect(worker.next(crew) == job)
+      came.append(worker.route)
+    }
+    run(1, on: first)
+    run(2, on: first)
+    first.wake(4, crew)
+    run(4, on: first)
+    run(3, on: second)
+    for job in 5...6 as ClosedRange<UInt> { first.append(job, crew) }
+    run(5, on: second)
+    #expect(came == [.outside, .queue, .slot, .outside, .stolen])
+    #expect(first.statistics.steals == 0 && second.statistics.steals == 1)
+    // Its own work lasts until it looks outside all the same.
+    for job in 10...100 as ClosedRange<UInt> { first.append(job, crew) }
+    _ = crew.inject(7, .ordinary)
+    let next = (0..<Turns.lookInterval).map { _ in (job: first.next(crew), route: first.route) }
+    #expect(next.contains { $0.job == 7 && $0.route == .outside })
+  }
+
+  @Test func `takes background jobs from outside only when there is nothing to steal`() {
+    let crew = Crew(workers: 2)
+    for (job, band) in [(1, .ordinary), (2, .background), (3, .high)] as [(UInt, Bands.Band)] {
+      _ = crew.inject(job, band)
+    }
+    #expect(crew.workers[0].next(crew) == 3)
+    crew.workers[0].append(4, crew)
+    crew.workers[0].append(5, crew)
+    let order = (0..<4).map { _ in crew.workers[1].next(crew) }
+    #expect(order == [1, 4, 5, 2])
+  }
+
   @Test func `stays open under a job that came late, for what that job makes ready`() {
     let crew = Crew(workers: 2)
     crew.beginEnding()
@@ -71,7 +125,7 @@ import Testing
     let isOpen = crew.inject(2, .background)
     #expect(isOpen)
     #expect(crew.workers[1].wasWoken)
-    #expect(crew.injection.takeShare(of: 2)?.job == 2)
+    #expect(crew.injection.takeLast() == 2)
     crew.endSearch()
     #expect(crew.fallAsleep(0) == .onWatch)
     #expect(crew.fallAsleep(1) == .lastOfAll)

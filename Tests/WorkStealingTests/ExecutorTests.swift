@@ -155,18 +155,21 @@ import Testing
   }
 
   @Test func `runs a task just woken although the one that woke it computes on`() async throws {
-    try await Self.on(2) { executor in
+    let statistics = try await Self.on(2) { executor in
       let isRunning = Flag()
       let turn = Turn()
       let woken = Task(executorPreference: executor) {
         await turn.come()
         isRunning.set()
       }
+      while !turn.isAwaited { await Task.yield() }
       turn.pass()
       // Never suspends: only the other worker can run the task in this one's slot.
       while !isRunning.isSet {}
       await woken.value
     }
+    #expect(statistics.steals > 0)
+    #expect(statistics.sleeps > statistics.wakes, "nobody woke the one that had the watch")
   }
 
   @Test func `wakes up for work from outside, as often as it comes`() async throws {
@@ -220,6 +223,80 @@ import Testing
     await executor.shutdown()
     #expect(order.all == ["high", "medium", "low", "background"])
     for task in tasks { await task.value }
+    await blocker.value
+  }
+
+  @Test func `runs background tasks last, also those that a task here has started`() async throws {
+    let order = Log<String>()
+    try await Self.on(1) { executor in
+      Task(executorPreference: executor, priority: .background) { order.append("background") }
+      for priority in [TaskPriority.low, .high, .medium] {
+        Task(executorPreference: executor, priority: priority) { order.append("\(priority)") }
+      }
+    }
+    #expect(
+      order.all == [
+        "\(TaskPriority.low)", "\(TaskPriority.high)", "\(TaskPriority.medium)", "background",
+      ]
+    )
+  }
+
+  @Test func `runs the task just woken next, also one that was started from outside`() async {
+    let executor = WorkStealingExecutor(workers: 1)
+    let order = Log<String>()
+    let (early, late) = (Turn(), Turn())
+    let tasks = [("early", early), ("late", late)].map { name, turn in
+      Task(executorPreference: executor) {
+        await turn.come()
+        order.append(name)
+      }
+    }
+    while !(early.isAwaited && late.isAwaited) { await Moment.pass() }
+    await Task(executorPreference: executor) {
+      early.pass()
+      late.pass()
+    }.value
+    for task in tasks { await task.value }
+    #expect(order.all == ["late", "early"])
+    await executor.shutdown()
+  }
+
+  @Test func `runs its tasks on its own threads, also those that another executor's start`() async {
+    let (executor, other) = (
+      WorkStealingExecutor(workers: 1, name: "own"), WorkStealingExecutor(workers: 1, name: "other")
+    )
+    let names = await Task(executorPreference: other) {
+      let task = Task(executorPreference: executor) { threadName() }
+      return [threadName(), await task.value]
+    }.value
+    #expect(names == ["other-1", "own-1"])
+    await executor.shutdown()
+    await other.shutdown()
+  }
+
+  @Test func `ends for all who asked for it at the same time, the second as late as the first`()
+    async
+  {
+    let executor = WorkStealingExecutor(workers: 1)
+    let (isBlocked, mayGo) = await onOwnThread {
+      (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    }
+    let blocker = Task(executorPreference: executor) { Self.block(isBlocked, mayGo) }
+    await onOwnThread { isBlocked.wait() }
+    let (hand, ended) = (HandDrivenExecutor(), Log<Int>())
+    for number in 1...2 {
+      Task(executorPreference: hand) {
+        await executor.shutdown()
+        ended.append(number)
+      }
+    }
+    hand.runAll()
+    #expect(ended.all.isEmpty, "a job still runs")
+    mayGo.signal()
+    while ended.all.count < 2 {
+      hand.runAll()
+      await Moment.pass()
+    }
     await blocker.value
   }
 
@@ -352,6 +429,8 @@ private final class Turn: Sendable {
     }
     waiter?.resume()
   }
+
+  var isAwaited: Bool { state.withLock { if case .waiting = $0 { true } else { false } } }
 
   func come() async {
     await withCheckedContinuation { continuation in

@@ -43,6 +43,15 @@ import Testing
     #expect(queue.pop() == nil)
   }
 
+  @Test func `gives a thief as many as its array always has room for`() {
+    let (queue, thief) = (RunQueue(), RunQueue())
+    for job in 1...1_000 as ClosedRange<UInt> { queue.push(job) }
+    #expect(queue.steal(into: thief) == 1)
+    for job in 2...128 as ClosedRange<UInt> { #expect(thief.pop() == job) }
+    #expect(thief.isEmpty)
+    #expect(queue.pop() == 129)
+  }
+
   @Test(arguments: [1, 3])
   func `gives every job to exactly one of its owner and its thieves`(thieves: Int) async {
     let count = 200_000

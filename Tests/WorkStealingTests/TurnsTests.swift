@@ -77,7 +77,8 @@ import Testing
     _ = injection.append(9, .background)
     var order: [UInt] = []
     while let (job, others) = injection.takeShare(of: 1) { order += [job] + others }
-    #expect(order == [6, 7, 8, 1, 2, 3, 4, 5, 9])
+    #expect(order == [6, 7, 8, 1, 2, 3, 4, 5])
+    #expect(injection.takeLast() == 9)
   }
 
   @Test func `are shared by the number of ordinary jobs`() {
@@ -86,6 +87,27 @@ import Testing
     for job in 6...20 as ClosedRange<UInt> { _ = injection.append(job, .background) }
     let share = injection.takeShare(of: 2)
     #expect(share?.job == 1 && share?.others == [2, 3])
+  }
+
+  @Test func `are shared in parts that leave some to the others, however many jobs there are`() {
+    let injection = Injection()
+    for job in 0...1_000 as ClosedRange<UInt> { _ = injection.append(job, .ordinary) }
+    let share = injection.takeShare(of: 2)
+    #expect(share?.job == 0 && share?.others == Array(1...64))
+  }
+
+  @Test func `keep no memory of jobs that were taken, though they never run empty, nor of many`() {
+    var bands = Bands()
+    bands.append(0, .ordinary)
+    for job in 1...10_000 as ClosedRange<UInt> {
+      bands.append(job, .ordinary)
+      _ = bands.take()
+    }
+    #expect(bands.count == 1)
+    #expect(bands.places <= 1_024)
+    for job in 1...10_000 as ClosedRange<UInt> { bands.append(job, .ordinary) }
+    while bands.take() != nil {}
+    #expect(bands.places <= 1_024)
   }
 
   @Test func `are told from priorities as Swift names them`() {
