@@ -68,21 +68,21 @@ public enum Bench {
       print("bench: \(error)", to: .standardError)
       return .wrongUsage
     }
-    if options.list {
-      print(PlanText(plan).list, to: .standardOutput)
-      return .measured
-    }
-    if options.dryRun {
-      print(PlanText(plan).dryRun, to: .standardOutput)
-      return .measured
-    }
-
     let baseline: EarlierRun?
     do {
       baseline = try options.baseline.map { try EarlierRun(folder: $0) }
     } catch {
       print("bench: \(error)", to: .standardError)
       return .wrongUsage
+    }
+    if options.list || options.dryRun {
+      let text = options.json ? nil : PlanText(plan)
+      let lines = PlanLines(plan)
+      print(
+        options.list ? text?.list ?? lines.list : text?.dryRun ?? lines.dryRun,
+        to: .standardOutput
+      )
+      return .measured
     }
 
     Interruption.watch()

@@ -35,6 +35,11 @@ package enum Contestants {
   /// What is measured without being asked for.
   package static var mechanisms: [CatalogueEntry] { Catalogue.mechanisms + added.withLock { $0 } }
 
+  /// What is measured only if asked for by name, beside the specimens.
+  package static var others: [String] { own.map(\.id) }
+
+  package static var specimens: [String] { Catalogue.specimens.map(\.id) }
+
   /// What `--mechanism` is completed with.
-  package static var names: [String] { mechanisms.map(\.id) }
+  package static var names: [String] { mechanisms.map(\.id) + others + specimens }
 }

@@ -38,13 +38,51 @@ import Trials
     #expect(result.standardOutput.contains("about"))
   }
 
+  @Test(arguments: ["--list", "--dry-run"])
+  func `what is only planned is JSON too where JSON was asked for`(_ option: String) async throws {
+    let result = try await bench.run([
+      "--json", option, "--quick", "--mechanism", "limiter", "pool",
+    ])
+    #expect(result.status == .exited(0))
+    let lines = try result.standardOutput.split(separator: "\n").map { line in
+      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+    if option == "--list" {
+      #expect(lines.allSatisfy { $0["schema"] as? String == "bench-list/1" })
+      #expect(lines.contains { $0["name"] as? String == "uncontended limit=1 tasks=1 limiter" })
+      #expect(lines.contains { $0["mechanism"] as? String == "pool" && $0["limit"] as? Int == 1 })
+    } else {
+      #expect(lines.allSatisfy { $0["schema"] as? String == "bench-plan/1" })
+      let trials = lines.dropLast().compactMap { $0["trials"] as? Int }
+      #expect(lines.last?["trials"] as? Int == trials.reduce(0, +))
+      #expect(lines.last?["cells"] as? Int == trials.count)
+    }
+  }
+
+  @Test(arguments: ["--dry-run", "--list"])
+  func `a baseline that is no run folder is refused also where nothing is to be measured`(
+    _ option: String
+  ) async throws {
+    let result = try await bench.run([option, "--baseline", "/nonexist"])
+    #expect(result.status == .exited(2))
+    #expect(result.standardError.contains("--baseline /nonexist is not the folder of a run"))
+    #expect(result.standardOutput.isEmpty)
+  }
+
   @Test(arguments: [
     (["--nonsense"], "--nonsense"), (["--filtre", "x"], "Did you mean '--filter'?"),
     (["--quick", "--full"], "exclude each other"),
     (["--filter", "("], "not a regular expression"),
     (["--mechanism", "limitr"], "no mechanism 'limitr'"), (["--forks", "0"], "at least 1"),
+    (["--mechanism", "nope"], "; measured only if named: floor-semaphore, "),
+    (["--mechanism", "nope"], "and wrong on purpose: specimen-"),
     (["--forks", "9223372036854775807", "--dry-run"], "--forks must be at most 10000, not 92"),
-    (["--limit", "0"], "at least 1"), (["--out", "/proc/none"], "/proc/none"),
+    (["--limit", "0"], "at least 1"),
+    (
+      ["--out", "/proc/none/below"],
+      "cannot write results to /proc/none/below: No such file or directory. Choose another folder"
+    ),
+    (["--out", "/dev/null/below"], "/dev/null/below: Not a directory. Choose another folder"),
   ])
   func `wrong usage is told on standard error with status 2`(
     arguments: [String],
@@ -61,6 +99,13 @@ import Trials
     #expect(result.status == .exited(0))
     #expect(result.standardOutput.contains("--dry-run"))
     #expect(!result.standardOutput.contains("--trial"))
+    let words = result.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("USAGE: bench "))
+    for status in ["0 measured", "1 a regr", "2 wrong", "3 the", "4 a run was", "130 ended"] {
+      #expect(words.contains("\(status)"))
+    }
+    // How long it takes depends on what is measured; only the dry run can tell.
+    #expect(words.contains("few cells. --dry-run says how long"))
   }
 
   @Test func `a run writes its folder whole, with every documented file`() async throws {

@@ -18,7 +18,7 @@ import Trials
     #expect(CSV.records(CSV.text(header: header, records)) == [header] + records)
   }
 
-  /// A quote with an accent is one character to Swift, and a quote all the same to whoever reads the file.
+  /// A quote with an accent is one character to Swift, but still a quote to a program that reads the file.
   @Test func `a quote or a comma with a combining mark is still a quote or a comma`() {
     let records = [["\"\u{301}", "b"], [",\u{301}", "say \"\u{301}no\""]]
     let text = CSV.text(header: ["h1", "h2"], records)

@@ -17,33 +17,24 @@ struct ImaginedRun {
   init(_ selection: Selection = Selection(scale: .standard)) throws {
     plan = try Plan(selection)
     let plan = plan
-    records = plan.blocks().enumerated().map { index, block in
-      BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: block.entry,
-        trials: block.order.map { contestant in
-          var generator = SplitMix64(seed: UInt64(index * 100 + contestant))
-          var report = TrialReport()
-          let name = plan.entries[block.entry].contestants[contestant].mechanism ?? ""
-          let cost = Double(100 + 40 * name.utf8.count) * (1 + 0.02 * generator.nextUnit())
-          for metric in Metric.all { report.add(metric, "mean", cost) }
-          for metric in Metric.all { report.add(metric, "p50", cost * 0.9) }
-          for metric in Metric.all { report.add(metric, "p99", cost * 3) }
-          report.add(.makespan, "max", cost)
-          report.add(.peakRequests, "max", cost)
-          report.add(.recovery, "total", cost)
-          report.add(.response, of: (1...100).map { Int64(cost) * $0 })
-          report.serviceKind = plan.entries[block.entry].cell.serviceKind ?? "suspend"
-          if block.fork == 1, block.entry == plan.stampedEntry {
-            report.stamps = [Stamps(intended: 0, arrival: 1, admission: 2, departure: 3)]
-          }
-          report.series = [
-            Series(metric: Metric.peakThreads.id, times: [0, 5, 9, 12], values: [4, 4, 5, 5])
-          ]
-          return BlockRecord.Entry(contestant: contestant, report: report)
-        }
-      )
+    records = plan.records { trial, report in
+      var generator = SplitMix64(seed: UInt64(trial.index * 100 + trial.place))
+      let name = trial.contestant.mechanism ?? ""
+      let cost = Double(100 + 40 * name.utf8.count) * (1 + 0.02 * generator.nextUnit())
+      for metric in Metric.all { report.add(metric, "mean", cost) }
+      for metric in Metric.all { report.add(metric, "p50", cost * 0.9) }
+      for metric in Metric.all { report.add(metric, "p99", cost * 3) }
+      report.add(.makespan, "max", cost)
+      report.add(.peakRequests, "max", cost)
+      report.add(.recovery, "total", cost)
+      report.add(.response, of: (1...100).map { Int64(cost) * $0 })
+      report.serviceKind = trial.entry.cell.serviceKind ?? "suspend"
+      if trial.fork == 1, trial.block.entry == plan.stampedEntry {
+        report.stamps = [Stamps(intended: 0, arrival: 1, admission: 2, departure: 3)]
+      }
+      report.series = [
+        Series(metric: Metric.peakThreads.id, times: [0, 5, 9, 12], values: [4, 4, 5, 5])
+      ]
     }
     files = RunFiles(
       runID: "2026-11-20-default-1",
@@ -383,23 +374,13 @@ struct ImaginedRun {
     var generator = SplitMix64(seed: seed)
     // The machine of one run is not quite that of another.
     let machine = 1 + 0.04 * (2 * generator.nextUnit() - 1)
-    let records = plan.blocks().enumerated().map { index, block in
-      let entry = plan.entries[block.entry]
-      return BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: block.entry,
-        trials: block.order.map { contestant in
-          let who = entry.contestants[contestant].mechanism
-          var report = TrialReport()
-          let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
-          report.add(
-            .timePerOperation,
-            "mean",
-            100 * machine * noise * (who == slowed || entry.cell.workload == slowed ? factor : 1)
-          )
-          return BlockRecord.Entry(contestant: contestant, report: report)
-        }
+    let records = plan.records { trial, report in
+      let who = trial.contestant.mechanism
+      let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
+      report.add(
+        .timePerOperation,
+        "mean",
+        100 * machine * noise * (who == slowed || trial.entry.cell.workload == slowed ? factor : 1)
       )
     }
     let summary = Summary(plan: plan, records: records)
@@ -428,6 +409,34 @@ struct ImaginedRun {
     let enough = try comparison(5, slowed: "pool", factor: 10, forks: 10)
     #expect(enough.regressions.map(\.key.parts[1]) == ["pool"])
     #expect(enough.undecidable.isEmpty)
+  }
+
+  @Test func `one figure is told in the singular`() throws {
+    let runs = try (results(seed: 1), results(seed: 2))
+    func figures(_ results: String, _ mechanisms: [String]) throws -> PublishedFigures {
+      let records = CSV.records(results)
+      let column = try #require(records[0].firstIndex(of: "mechanism"))
+      let kept = records.dropFirst().filter { mechanisms.contains($0[column]) }
+      return try PublishedFigures(csv: CSV.text(header: records[0], Array(kept)))
+    }
+    func text(_ now: [String], _ then: [String]) throws -> String {
+      BaselineComparison(
+        baseline: try figures(runs.0, then),
+        current: try figures(runs.1, now),
+        seed: 1
+      ).text
+    }
+    let all = BaselineComparison(
+      baseline: try figures(runs.0, ["pool"]),
+      current: try figures(runs.1, ["pool"]),
+      seed: 1
+    )
+    try #require(all.lines.count == 1)
+    #expect(all.text.contains("against the baseline, 1 figure compared\n"))
+    let one = try text(["pool", "limiter"], ["pool"])
+    #expect(one.contains(" · 1 figure is in one of the runs only"), "\(one)")
+    let both = try text(["pool", "limiter"], ["pool", "limiter"])
+    #expect(both.contains("2 figures compared\n"))
   }
 
   @Test func `a run of the first schema, without executors, is compared with one on the pool`()
@@ -489,21 +498,12 @@ struct ImaginedRun {
     )
     func figures(_ seed: UInt64, pool: Double) throws -> PublishedFigures {
       var generator = SplitMix64(seed: seed)
-      let records = plan.blocks().enumerated().map { index, block in
-        BlockRecord(
-          number: index + 1,
-          fork: block.fork,
-          entry: block.entry,
-          trials: block.order.map { contestant in
-            let who = plan.entries[block.entry].contestants[contestant].mechanism
-            var report = TrialReport()
-            report.add(
-              .heapPerWaiter,
-              "mean",
-              (who == "pool" ? pool : 500) * (1 + 0.01 * generator.nextUnit())
-            )
-            return BlockRecord.Entry(contestant: contestant, report: report)
-          }
+      let records = plan.records { trial, report in
+        let who = trial.contestant.mechanism
+        report.add(
+          .heapPerWaiter,
+          "mean",
+          (who == "pool" ? pool : 500) * (1 + 0.01 * generator.nextUnit())
         )
       }
       let summary = Summary(plan: plan, records: records)

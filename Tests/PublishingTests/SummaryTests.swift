@@ -17,25 +17,16 @@ import Workloads
     cost: (Contestant) -> Double
   ) -> [BlockRecord] {
     var generator = SplitMix64(seed: seed)
-    return plan.blocks().enumerated().map { index, block in
-      BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: block.entry,
-        trials: block.order.map { contestant in
-          var report = TrialReport()
-          let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
-          for repetition in 1...3 {
-            report.add(
-              .timePerOperation,
-              "mean",
-              cost(plan.entries[block.entry].contestants[contestant]) * noise,
-              repetition: repetition
-            )
-          }
-          return BlockRecord.Entry(contestant: contestant, report: report)
-        }
-      )
+    return plan.records { trial, report in
+      let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
+      for repetition in 1...3 {
+        report.add(
+          .timePerOperation,
+          "mean",
+          cost(trial.contestant) * noise,
+          repetition: repetition
+        )
+      }
     }
   }
 
@@ -118,24 +109,15 @@ import Workloads
   @Test func `a figure that is the same in every fork is a constant, and the run invalid`() {
     let summary = Summary(
       plan: plan,
-      records: plan.blocks().enumerated().map { index, block in
-        BlockRecord(
-          number: index + 1,
-          fork: block.fork,
-          entry: block.entry,
-          trials: block.order.map { contestant in
-            var report = TrialReport()
-            report.add(.timePerOperation, "mean", 100 + Double(index * 7 + contestant))
-            // All three may repeat: one right value, whole things, one reading of the clock.
-            report.add(.offeredRate, "mean", 450)
-            report.add(.peakThreads, "max", 4)
-            report.add(.waiting, "p50", 31)
-            if plan.entries[0].contestants[contestant].mechanism == "pool" {
-              report.add(.recovery, "total", 183_226_960)
-            }
-            return BlockRecord.Entry(contestant: contestant, report: report)
-          }
-        )
+      records: plan.records { trial, report in
+        report.add(.timePerOperation, "mean", 100 + Double(trial.index * 7 + trial.place))
+        // All three may repeat: one right value, whole things, one reading of the clock.
+        report.add(.offeredRate, "mean", 450)
+        report.add(.peakThreads, "max", 4)
+        report.add(.waiting, "p50", 31)
+        if trial.contestant.mechanism == "pool" {
+          report.add(.recovery, "total", 183_226_960)
+        }
       }
     )
     #expect(!summary.isValid)
@@ -148,16 +130,7 @@ import Workloads
     let few = try Plan(
       Selection(scale: .quick, forks: 4, mechanisms: ["limiter"], filter: "uncont")
     )
-    let equal = few.blocks().enumerated().map { index, block in
-      var report = TrialReport()
-      report.add(.recovery, "total", 5_000_000)
-      return BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: 0,
-        trials: [BlockRecord.Entry(contestant: 0, report: report)]
-      )
-    }
+    let equal = few.records { _, report in report.add(.recovery, "total", 5_000_000) }
     #expect(Summary(plan: few, records: equal).constants.isEmpty)
   }
 
@@ -165,17 +138,8 @@ import Workloads
     func pairs(_ spread: Double) -> (agreeing: Int, all: Int) {
       Summary(
         plan: plan,
-        records: plan.blocks().enumerated().map { index, block in
-          BlockRecord(
-            number: index + 1,
-            fork: block.fork,
-            entry: block.entry,
-            trials: block.order.map { contestant in
-              var report = TrialReport()
-              report.add(.timePerOperation, "mean", 100 + spread * Double(index % 3))
-              return BlockRecord.Entry(contestant: contestant, report: report)
-            }
-          )
+        records: plan.records { trial, report in
+          report.add(.timePerOperation, "mean", 100 + spread * Double(trial.index % 3))
         }
       ).pairs
     }
@@ -186,22 +150,13 @@ import Workloads
   /// Records of the hand-off in which `waited` of the visits had to wait, in percent.
   private func handOffs(_ plan: Plan, waited: (Contestant) -> Double) -> [BlockRecord] {
     var generator = SplitMix64(seed: 4)
-    return plan.blocks().enumerated().map { index, block in
-      BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: block.entry,
-        trials: block.order.map { contestant in
-          let who = plan.entries[block.entry].contestants[contestant]
-          var report = TrialReport()
-          let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
-          let cost = (who.mechanism == "pool" ? 300 : 100) * noise
-          report.add(.handOff, "p50", cost)
-          report.add(.handOff, "p99", cost * 9)
-          if who.mechanism != "none" { report.add(.waited, "mean", waited(who)) }
-          return BlockRecord.Entry(contestant: contestant, report: report)
-        }
-      )
+    return plan.records { trial, report in
+      let who = trial.contestant
+      let noise = 1 + 0.03 * (2 * generator.nextUnit() - 1)
+      let cost = (who.mechanism == "pool" ? 300 : 100) * noise
+      report.add(.handOff, "p50", cost)
+      report.add(.handOff, "p99", cost * 9)
+      if who.mechanism != "none" { report.add(.waited, "mean", waited(who)) }
     }
   }
 
@@ -233,23 +188,14 @@ import Workloads
       Selection(scale: .quick, mechanisms: ["limiter", "pool"], filter: "hand-off")
     )
     var generator = SplitMix64(seed: 6)
-    let records = plan.blocks().enumerated().map { index, block in
-      BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: block.entry,
-        trials: block.order.map { contestant in
-          let who = plan.entries[block.entry].contestants[contestant]
-          var report = TrialReport()
-          let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
-          let cost = (who.mechanism == "pool" ? 120 : 100) * noise
-          report.add(.handOff, "p50", cost)
-          // The pair itself lies half as far again apart in the tail.
-          report.add(.handOff, "p99", cost * (who.isAgain ? 15 : 10))
-          report.add(.waited, "mean", 100)
-          return BlockRecord.Entry(contestant: contestant, report: report)
-        }
-      )
+    let records = plan.records { trial, report in
+      let who = trial.contestant
+      let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
+      let cost = (who.mechanism == "pool" ? 120 : 100) * noise
+      report.add(.handOff, "p50", cost)
+      // The pair itself lies half as far again apart in the tail.
+      report.add(.handOff, "p99", cost * (who.isAgain ? 15 : 10))
+      report.add(.waited, "mean", 100)
     }
     let summary = Summary(plan: plan, records: records)
     let pool = summary.lines.filter {
@@ -268,22 +214,13 @@ import Workloads
     )
     var generator = SplitMix64(seed: 9)
     let paths = (0...plan.forks).map { _ in 1 + 9 * generator.nextUnit() }
-    let records = plan.blocks().enumerated().map { index, block in
-      BlockRecord(
-        number: index + 1,
-        fork: block.fork,
-        entry: block.entry,
-        trials: block.order.map { contestant in
-          let who = plan.entries[block.entry].contestants[contestant].mechanism
-          var report = TrialReport()
-          let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
-          report.add(
-            .response,
-            "mean",
-            paths[block.fork] * noise * (who == "pool" ? 1.1 : 1) * 1e6
-          )
-          return BlockRecord.Entry(contestant: contestant, report: report)
-        }
+    let records = plan.records { trial, report in
+      let who = trial.contestant.mechanism
+      let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
+      report.add(
+        .response,
+        "mean",
+        paths[trial.fork] * noise * (who == "pool" ? 1.1 : 1) * 1e6
       )
     }
     let summary = Summary(plan: plan, records: records)
@@ -299,21 +236,11 @@ import Workloads
   }
 
   @Test func `two groups of forks are shown as two, beside a median that none of them had`() {
-    var fork = 0.0
     let summary = Summary(
       plan: plan,
-      records: plan.blocks().enumerated().map { index, block in
-        fork += 1
-        return BlockRecord(
-          number: index + 1,
-          fork: block.fork,
-          entry: block.entry,
-          trials: block.order.map { contestant in
-            var report = TrialReport()
-            report.add(.timePerOperation, "mean", (index.isMultiple(of: 2) ? 2_000 : 5_000) + fork)
-            return BlockRecord.Entry(contestant: contestant, report: report)
-          }
-        )
+      records: plan.records { trial, report in
+        let group = trial.index.isMultiple(of: 2) ? 2_000.0 : 5_000
+        report.add(.timePerOperation, "mean", group + Double(trial.index + 1))
       }
     )
     for line in summary.lines { #expect(line.modes.map(\.forks) == [5, 5]) }
@@ -363,21 +290,10 @@ import Workloads
     )
     func results(_ seed: UInt64) throws -> (table: String, figures: PublishedFigures) {
       var generator = SplitMix64(seed: seed)
-      let records = plan.blocks().enumerated().map { index, block in
-        BlockRecord(
-          number: index + 1,
-          fork: block.fork,
-          entry: block.entry,
-          trials: block.order.map { contestant in
-            var report = TrialReport()
-            // In one fork nobody waited any more when the pool's overload ended.
-            let isZero =
-              block.fork == 3
-              && plan.entries[block.entry].contestants[contestant].mechanism == "pool"
-            report.add(.recovery, "total", isZero ? 0 : 1e6 * (1 + generator.nextUnit()))
-            return BlockRecord.Entry(contestant: contestant, report: report)
-          }
-        )
+      let records = plan.records { trial, report in
+        // In one fork nobody waited any more when the pool's overload ended.
+        let isZero = trial.fork == 3 && trial.contestant.mechanism == "pool"
+        report.add(.recovery, "total", isZero ? 0 : 1e6 * (1 + generator.nextUnit()))
       }
       let summary = Summary(plan: plan, records: records)
       let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)

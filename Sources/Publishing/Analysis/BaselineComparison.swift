@@ -243,7 +243,7 @@ package struct BaselineComparison: Sendable {
 
   /// For people: regressions first, then improvements, then how many are unchanged.
   package var text: String {
-    var text = "\nagainst the baseline, \(lines.count) figures compared\n"
+    var text = "\nagainst the baseline, \(Quantity.count(lines.count, "figure")) compared\n"
     let moved = regressions + improvements
     text += SummaryTable.aligned(
       moved.map { line in
@@ -266,14 +266,20 @@ package struct BaselineComparison: Sendable {
     if let machineDrift {
       text += " · the machine itself moved by \(Quantity.digits(machineDrift))"
     }
-    if tooFewForks > 0 { text += " · \(tooFewForks) figures have fewer than two forks" }
+    if tooFewForks > 0 {
+      let have = tooFewForks == 1 ? "has" : "have"
+      text += " · \(Quantity.count(tooFewForks, "figure")) \(have) fewer than two forks"
+    }
     if notAbove0 > 0 {
       text +=
         notAbove0 == 1
         ? " · 1 figure is not above 0 in some fork, and has no ratio"
         : " · \(notAbove0) figures are not above 0 in some fork, and have no ratio"
     }
-    if unmatched > 0 { text += " · \(unmatched) figures are in one of the runs only" }
+    if unmatched > 0 {
+      let are = unmatched == 1 ? "is" : "are"
+      text += " · \(Quantity.count(unmatched, "figure")) \(are) in one of the runs only"
+    }
     return text + "\n"
   }
 }

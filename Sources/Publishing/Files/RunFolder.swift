@@ -49,14 +49,8 @@ package final class RunFolder {
     date: String
   ) throws(RunFolderError) {
     self.parent = parent
-    do {
-      try FileManager.default.createDirectory(
-        atPath: parent,
-        withIntermediateDirectories: true
-      )
-    } catch {
-      throw .cannotCreate(parent, Self.reason(error))
-    }
+    let failure = Self.makeFolder(parent)
+    guard failure == 0 else { throw .cannotCreate(parent, String(cString: strerror(failure))) }
     for id in Self.interruptedRuns(in: parent) {
       let folder = "\(parent)/\(Self.prefix)\(id)"
       let plan = try? String(contentsOfFile: "\(folder)/plan", encoding: .utf8)
@@ -193,11 +187,18 @@ package final class RunFolder {
     close(folder)
   }
 
-  private static func reason(_ error: any Error) -> String {
-    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-    if let underlying, underlying.domain == NSPOSIXErrorDomain {
-      return String(cString: strerror(Int32(underlying.code)))
-    }
-    return "\(error.localizedDescription)"
+  /// Makes a folder, and those that it lies in.
+  ///
+  /// Foundation does so too, and says why it cannot in sentences of its own.
+  ///
+  /// - Returns: 0 if it is there, or else the system's number for why it is not.
+  private static func makeFolder(_ path: String) -> Int32 {
+    if mkdir(path, 0o777) == 0 || errno == EEXIST { return 0 }
+    let failure = errno
+    let parent = (path as NSString).deletingLastPathComponent
+    guard failure == ENOENT, !parent.isEmpty, parent != path else { return failure }
+    let above = makeFolder(parent)
+    if above != 0 { return above }
+    return mkdir(path, 0o777) == 0 || errno == EEXIST ? 0 : errno
   }
 }

@@ -71,6 +71,6 @@ extension Cell {
   private func percent(_ share: Double?) -> String { "\(Int(((share ?? 0) * 100).rounded())) %" }
 
   private func count(_ number: Int, _ noun: String) -> String {
-    "\(Quantity.grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+    Quantity.count(number, noun)
   }
 }

@@ -21,6 +21,11 @@ package enum Quantity {
     "[\(text(interval.low, unit: unit)), \(text(interval.high, unit: unit))]"
   }
 
+  /// `1 figure`, `2 figures`.
+  static func count(_ number: Int, _ noun: String) -> String {
+    "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+  }
+
   private static func scaled(_ value: Double, _ steps: [(String, Double)]) -> String {
     // 999.7 ns rounds to 1.00 µs, not to 1000 ns.
     let step = steps.last { abs(value) >= $0.1 * 0.9995 } ?? steps[0]

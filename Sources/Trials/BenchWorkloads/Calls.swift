@@ -1,6 +1,6 @@
 internal import Limiters
 
-/// What one call of the library costs in the code of whoever uses it, while a permit is free.
+/// What one call of the library costs in the code of its caller, while a permit is free.
 ///
 /// `Uncontended` passes through the adapters that make all mechanisms alike; these are the calls themselves, to
 /// be set beside `baseline-compare-and-swap` and `baseline-semaphore-closure`.

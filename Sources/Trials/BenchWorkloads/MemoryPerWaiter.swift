@@ -34,7 +34,7 @@ package struct MemoryPerWaiter: BenchWorkload {
     let mechanism = trial.makeMechanism()
     let gate = GateWorld()
     let (entered, ran) = (Counter(), Counter())
-    // Whoever is admitted first holds the permit until everybody else has come.
+    // The body that is admitted first holds the permit until all others have come.
     let body = BatchBody(
       onThread: { _ in
         if entered.increment() == 1 { gate.block(for: 1) }

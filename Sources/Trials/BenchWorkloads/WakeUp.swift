@@ -27,7 +27,7 @@ package struct WakeUp: BenchWorkload {
     let samples = max(20, Int(trial.request.budget / Self.pause / 2))
     let latencies = await onOwnThread("outside", startsTasks: true) {
       (0..<samples).map { _ -> Int64 in
-        // Long enough for whoever searches for work to have gone to sleep.
+        // Long enough for a worker that searches for work to have gone to sleep.
         usleep(UInt32(Self.pause / 1_000))
         let latency = Latency()
         Task.detached(on: executor) { latency.end() }
@@ -63,7 +63,7 @@ package struct Resting: BenchWorkload {
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    // Whoever rests has worked before.
+    // The workers that rest have worked before.
     await withDiscardingTaskGroup { group in
       for _ in 0..<1_000 { group.addTask { await Task.yield() } }
     }

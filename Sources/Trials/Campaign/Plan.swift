@@ -37,7 +37,7 @@ package struct Selection: Sendable {
 
 /// Why a selection cannot be measured.
 package enum SelectionError: Error, CustomStringConvertible {
-  case unknownMechanism(String, known: [String])
+  case unknownMechanism(String)
   case badPattern(option: String, String)
   case empty
   case tooFewForks(Int)
@@ -45,8 +45,10 @@ package enum SelectionError: Error, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .unknownMechanism(let name, let known):
-      "no mechanism '\(name)'. There are: \(known.joined(separator: ", "))"
+    case .unknownMechanism(let name):
+      "no mechanism '\(name)'. There are: \(Self.names(Contestants.mechanisms.map(\.id))); measured only "
+        + "if named: \(Self.names(Contestants.others)); and wrong on purpose: "
+        + Self.names(Contestants.specimens)
     case .badPattern(let option, let pattern):
       "\(option) '\(pattern)' is not a regular expression. A plain word such as 'uncontended' will do"
     case .empty:
@@ -57,6 +59,8 @@ package enum SelectionError: Error, CustomStringConvertible {
       "--limit must be at least 1, not \(limit)"
     }
   }
+
+  private static func names(_ names: [String]) -> String { names.joined(separator: ", ") }
 }
 
 /// What will be measured, and in which order; made before anything runs.
@@ -166,7 +170,7 @@ package struct Plan: Hashable, Codable, Sendable {
     var found: [CatalogueEntry] = []
     for name in names where !found.contains(where: { $0.id == name }) {
       guard let entry = Contestants.entry(name) else {
-        throw .unknownMechanism(name, known: Contestants.names)
+        throw .unknownMechanism(name)
       }
       found.append(entry)
     }
