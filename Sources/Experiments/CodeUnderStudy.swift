@@ -55,19 +55,13 @@ package struct CodeUnderStudy: Sendable, Codable {
     return nil
   }
 
-  /// What the operation on that line is done to: `free` where it says `free.withLock`.
-  func object(at place: SourcePlace) -> String? {
-    let text = text(of: Line(place)) ?? ""
-    let operations =
-      /(\w+)\.(?:withLock|load|store|exchange|compareExchange|weakCompareExchange|wrapping\w+|add|subtract|bitwise\w+|park|unpark)\w*\b/
-    let names = Set(text.matches(of: operations).map { String($0.output.1) })
-    return names.count == 1 ? names.first : nil
-  }
-
   /// The record in words, with the names that the source has for what it does something to.
   func description(of record: StepRecord) -> String {
     var record = record
-    if let place = record.place { record.objectName = object(at: place) }
+    if let place = record.place, let operation = record.operation {
+      record.objectName = text(of: Line(place))
+        .flatMap { ObjectNames.name(in: $0, of: operation) }
+    }
     return record.description
   }
 

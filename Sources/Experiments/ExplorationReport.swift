@@ -34,6 +34,11 @@ package struct ExplorationReport: Sendable, Codable {
     package var task = 0
     /// The line the step goes on from.
     package var from: CodeUnderStudy.Line?
+    /// Whom it took the turn from, though it could have gone on: `t02`.
+    package var preempted: String?
+
+    /// What happens: whom it pre-empts, and what it does.
+    package var words: String { (preempted.map { "pre-empts \($0); " } ?? "") + description }
   }
 
   /// Where a task is after a step.
@@ -258,7 +263,7 @@ extension ExplorationScenario {
     var elapsed = between.elapsed
     for bound in further.preemptions {
       if let best, !further.isSoonDone(after: best.steps) { break }
-      plan.preemptions = bound
+      plan.preemptions = plan.strategy == .exhaustive ? bound : nil
       let report = try await inner.look(plan, control, mostSteps: further.steps)
       elapsed += report.elapsed
       // What was looked at to its end says more than a part of more.
@@ -507,7 +512,8 @@ extension ExplorationReport.Step {
         isUneventful: record.isUneventful,
         lines: lines,
         task: record.task,
-        from: from
+        from: from,
+        preempted: record.preempted
       )
     }
   }

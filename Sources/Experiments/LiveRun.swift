@@ -1,7 +1,7 @@
 package import Tracing
 package import Workloads
 
-/// A run under way, whichever its clock: can be given tasks, watched, steered, stopped, waited for.
+/// A run under way, on any clock: it can be given tasks, watched, steered, stopped and waited for.
 package protocol LiveRun: AnyObject, Sendable {
   /// What was asked for when the run was opened.
   var experiment: Experiment { get }

@@ -20,9 +20,9 @@ package struct PriorityInversion: Sendable {
   /// What is done about it.
   package enum Remedy: String, CaseIterable, Sendable {
     case none
-    /// Whoever takes the permit is made as urgent as the most urgent who may want it, while it has it.
+    /// While a task has the permit, it is made as urgent as the most urgent task that may want it.
     case ceiling
-    /// Whoever has the permit is made as urgent as the one who has come to wait for it.
+    /// The task that has the permit is made as urgent as the task that has come to wait for it.
     case inherit
     /// The permit is not held across a suspension: the waiting was done before it is taken.
     case short

@@ -117,7 +117,7 @@ extension Run {
         guard let (time, parts) = due[event.task] else { continue }
         if event.time > time { ready[event.task, default: []].append(time..<event.time) }
         due[event.task] = parts.first.map { (event.time + $0, parts.dropFirst()) }
-      // Who is made to wait in service, or is told to stop, goes by another plan.
+      // A task that is made to wait in service, or is told to stop, goes by another plan.
       case .suspended, .resumed, .failed, .cancelled: due[event.task] = nil
       case .arrived, .blocked, .answered, .holds, .rejected, .limit: continue
       }

@@ -249,7 +249,7 @@ struct VirtualWorld: World {
 /// Records, and lets the scheduler know whom a mechanism's own task serves.
 ///
 /// The child of a task group is a task of its own, which nobody tagged: without this, whatever it makes
-/// runnable would count as caused by whoever had the child started.
+/// runnable would count as caused by the task that had the child started.
 struct VirtualTracer: Tracer {
   let recorder: TraceRecorder
   let scheduler: VirtualScheduler

@@ -246,23 +246,24 @@ package final class WallRun: LiveRun {
       await mechanism.carry(Visit(task, tracer: recorder, world: world))
     }
     note { $0.visits[task.number] = nil }
-    // The agenda may wait for an hour that concerned this task alone.
-    if state.withLock({ $0.closed && $0.visits.isEmpty }) { bell.signal() }
   }
 
   // MARK: Waiting for the run
 
-  /// Changes the state and wakes whoever waits for what has come true.
+  /// Changes the state, and wakes the waiters of what has come true.
   private func note(_ change: (inout State) -> Void) {
-    let (started, ended) = state.withLock { state in
+    let (started, ended, isOver) = state.withLock { state in
       change(&state)
       return (
         state.allStarted ? state.whenStarted.take() : nil,
-        state.allEnded ? state.whenEnded.take() : nil
+        state.allEnded ? state.whenEnded.take() : nil,
+        state.closed && state.visits.isEmpty
       )
     }
     started?.resume()
     ended?.resume()
+    // The agenda may wait for an hour that concerned the last task alone.
+    if isOver { bell.signal() }
   }
 
   private func reached(

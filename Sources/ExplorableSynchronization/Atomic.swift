@@ -22,14 +22,14 @@ where Value.AtomicRepresentation: AtomicStorage {
   /// Reads the value.
   @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
   public borrowing func load(ordering: AtomicLoadOrdering) -> Value {
-    if exploration_is_under_way() { identity.willLoad() }
+    if exploration_is_under_way() { return loadExplored() }
     return Value.AtomicRepresentation.load(real, ordering)
   }
 
   /// Writes a value.
   @_semantics("atomics.requires_constant_orderings") @_alwaysEmitIntoClient @_transparent
   public borrowing func store(_ desired: consuming Value, ordering: AtomicStoreOrdering) {
-    if exploration_is_under_way() { identity.willStore() }
+    if exploration_is_under_way() { return storeExplored(desired) }
     Value.AtomicRepresentation.store(real, desired, ordering)
   }
 
@@ -94,6 +94,24 @@ where Value.AtomicRepresentation: AtomicStorage {
   // Explored, an operation may be ordered as strongly as any can be.
 
   @usableFromInline
+  borrowing func loadExplored() -> Value {
+    identity.willLoad()
+    let value = Value.AtomicRepresentation.load(real, .sequentiallyConsistent)
+    identity.note(found: value, left: nil)
+    return value
+  }
+
+  @usableFromInline
+  borrowing func storeExplored(_ desired: Value) {
+    identity.willStore()
+    identity.note(
+      found: Value.AtomicRepresentation.load(real, .sequentiallyConsistent),
+      left: desired
+    )
+    Value.AtomicRepresentation.store(real, desired, .sequentiallyConsistent)
+  }
+
+  @usableFromInline
   borrowing func exchangeExplored(_ desired: Value) -> Value {
     identity.willExchange()
     let original = Value.AtomicRepresentation.exchange(real, desired, .sequentiallyConsistent)
@@ -101,6 +119,7 @@ where Value.AtomicRepresentation: AtomicStorage {
       withUnsafeBytes(of: desired) { original.elementsEqual($0) }
     }
     identity.noteOutcome(hasWritten: !isSame)
+    identity.note(found: original, left: desired)
     return original
   }
 
@@ -113,6 +132,7 @@ where Value.AtomicRepresentation: AtomicStorage {
     let outcome =
       Value.AtomicRepresentation.compareExchange(real, expected, desired, .sequentiallyConsistent)
     identity.noteOutcome(hasWritten: outcome.exchanged)
+    identity.note(found: outcome.original, left: outcome.exchanged ? desired : nil)
     return outcome
   }
 }
@@ -163,6 +183,7 @@ extension Atomic where Value == Bool {
     -> (oldValue: Bool, newValue: Bool)
   {
     identity.noteOutcome(hasWritten: values.oldValue != values.newValue)
+    identity.note(found: values.oldValue, left: values.newValue)
     return values
   }
 }
@@ -175,7 +196,7 @@ extension Atomic where Value == Int {
   public borrowing func add(_ operand: Int, ordering: AtomicUpdateOrdering)
     -> (oldValue: Int, newValue: Int)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() { return updateExplored { $0 + operand } }
     return real.add(operand, ordering: ordering)
   }
 
@@ -185,7 +206,7 @@ extension Atomic where Value == Int {
   public borrowing func subtract(_ operand: Int, ordering: AtomicUpdateOrdering)
     -> (oldValue: Int, newValue: Int)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() { return updateExplored { $0 - operand } }
     return real.subtract(operand, ordering: ordering)
   }
 
@@ -195,7 +216,7 @@ extension Atomic where Value == Int {
   public borrowing func wrappingAdd(_ operand: Int, ordering: AtomicUpdateOrdering)
     -> (oldValue: Int, newValue: Int)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() { return updateExplored { $0 &+ operand } }
     return real.wrappingAdd(operand, ordering: ordering)
   }
 
@@ -205,7 +226,7 @@ extension Atomic where Value == Int {
   public borrowing func wrappingSubtract(_ operand: Int, ordering: AtomicUpdateOrdering)
     -> (oldValue: Int, newValue: Int)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() { return updateExplored { $0 &- operand } }
     return real.wrappingSubtract(operand, ordering: ordering)
   }
 }
@@ -270,7 +291,22 @@ extension Atomic where Value: FixedWidthInteger {
   borrowing func update(_ ordering: AtomicUpdateOrdering, _ change: (Value) -> Value)
     -> (oldValue: Value, newValue: Value)
   {
-    if exploration_is_under_way() { identity.willUpdate() }
+    if exploration_is_under_way() { return updateExplored(change) }
+    return updateReal(ordering, change)
+  }
+
+  @usableFromInline
+  borrowing func updateExplored(_ change: (Value) -> Value) -> (oldValue: Value, newValue: Value) {
+    identity.willUpdate()
+    let values = updateReal(.sequentiallyConsistent, change)
+    identity.note(found: values.oldValue, left: values.newValue)
+    return values
+  }
+
+  @inlinable @inline(__always)
+  borrowing func updateReal(_ ordering: AtomicUpdateOrdering, _ change: (Value) -> Value)
+    -> (oldValue: Value, newValue: Value)
+  {
     var old = Value.AtomicRepresentation.load(real, .relaxed)
     while true {
       let new = change(old)
@@ -307,6 +343,38 @@ struct AtomicIdentity: ~Copyable, Sendable {
 
   @usableFromInline
   func noteOutcome(hasWritten: Bool) { currentPart?.noteOutcome(hasWritten: hasWritten) }
+
+  /// Tells a run that is told what the operation has found and, if it has written, what.
+  @usableFromInline
+  func note<Value>(found: Value, left: Value?) {
+    guard let part = currentPart, part.wantsValues else { return }
+    let values = OperationValues(
+      found: Self.text(found),
+      left: left.flatMap(Self.text),
+      hasWritten: left != nil
+    )
+    part.note(values)
+  }
+
+  /// A number, a truth value or the name of a case; nil for all else, whose text would say little or would
+  /// come from code that is explored.
+  private static func text<Value>(_ value: Value) -> String? {
+    if let number = value as? any FixedWidthInteger { return text(ofNumber: number) }
+    if let truth = value as? Bool { return "\(truth)" }
+    if value is any CustomStringConvertible || value is any CustomDebugStringConvertible
+      || value is any TextOutputStreamable || value is any CustomReflectable
+    {
+      return nil
+    }
+    let mirror = Mirror(reflecting: value)
+    return mirror.displayStyle == .enum && mirror.children.isEmpty ? "\(value)" : nil
+  }
+
+  /// A large one without a sign in hexadecimal: it is several values in a word.
+  private static func text<Number: FixedWidthInteger>(ofNumber number: Number) -> String {
+    let isPlain = Number.isSigned || number.magnitude < 1_000_000
+    return isPlain ? "\(number)" : "0x" + String(number, radix: 16)
+  }
 
   private func stand(before kind: SynchronizationOperation.Kind) {
     _ = currentPart?.stand(before: kind, of: identity)

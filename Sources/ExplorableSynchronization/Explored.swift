@@ -12,7 +12,7 @@ internal import Synchronization
 // orderings that atomics are given are passed on and make no difference. What only weaker memory shows
 // is not seen, and a weak compare-and-exchange never fails without cause.
 //
-// Nothing here knows who explores. Whoever does lends each of its threads a `SynchronizationPart`.
+// Nothing here knows the code that explores. That code lends each of its threads a `SynchronizationPart`.
 
 /// An operation that a thread is about to do.
 package struct SynchronizationOperation: Hashable, Sendable {
@@ -23,7 +23,7 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case store
     /// Reads and writes at once.
     case update
-    /// Compares, and writes if equal. Who does it says later whether it wrote.
+    /// Compares, and writes if equal. The same code says later whether it wrote.
     case compare
     case park
     /// Parks until the time is over.
@@ -33,7 +33,7 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case start
     /// Waits for a thread to end.
     case join
-    /// Writes, and may find there what it writes. Who does it says later whether it was something else.
+    /// Writes, and may find there what it writes. The same code says later whether it was something else.
     case exchange
   }
 
@@ -47,6 +47,13 @@ package struct SynchronizationOperation: Hashable, Sendable {
   }
 }
 
+/// What an operation on an atomic found there and what it wrote, as far as there is a text for it.
+package struct OperationValues: Hashable, Sendable {
+  package var found: String?
+  package var left: String?
+  package var hasWritten: Bool
+}
+
 /// What a thread plays in an exploration: asked before each operation.
 ///
 /// All methods are called on the thread that has the part.
@@ -58,6 +65,10 @@ package protocol SynchronizationPart: AnyObject {
   func stand(before operation: SynchronizationOperation) -> Bool
   /// Notes whether the operation that the thread stood before, a comparison or an exchange, changed anything.
   func noteOutcome(hasWritten: Bool)
+  /// Whether it asks what operations on atomics find and leave; only a run that is told does.
+  var wantsValues: Bool { get }
+  /// Notes what the operation that the thread stood before has found and left.
+  func note(_ values: OperationValues)
   /// Notes that the lock was released.
   func noteRelease(of object: Int)
   /// Starts a thread that is explored.
@@ -76,6 +87,12 @@ package struct ObjectIdentity: ~Copyable, Sendable {
   package func number(in schedule: UInt32) -> Int? {
     let value = value.load(ordering: .relaxed)
     return value >> 32 == UInt64(schedule) ? Int(value & 0xFFFF_FFFF) : nil
+  }
+
+  /// The schedule it was numbered in last, and its number there, as one number; nil if it never was.
+  package var lastUse: UInt64? {
+    let value = value.load(ordering: .relaxed)
+    return value == 0 ? nil : value
   }
 
   package func set(_ number: Int, in schedule: UInt32) {

@@ -53,6 +53,8 @@ final class Carriers: @unchecked Sendable {
   var isTimeOver = false
   /// Threads that have ended.
   private var ended: Set<Int> = []
+  /// Locks of this schedule, by number, that a schedule before it left locked: they outlive the closure.
+  private var lockedForEver: Set<Int> = []
   private var objects = 0
   private var count = 0
   private var schedule: UInt32 = 0
@@ -73,6 +75,12 @@ final class Carriers: @unchecked Sendable {
 
   private static let schedules = Synchronization.Atomic<UInt32>(0)
 
+  /// The locks that were held by jobs as those were given up, each by its last use: no job will release them.
+  private static let leftLocks = Synchronization.Mutex<Set<UInt64>>([])
+  /// Whether a schedule of the one exploration that `explore` lets run has come to such a lock: what happens
+  /// then says nothing about the code.
+  static let hasMetLeftLock = Synchronization.Atomic(false)
+
   init(_ run: ScheduleRun) {
     self.run = run
     noteExploration(isUnderWay: true)
@@ -86,6 +94,7 @@ final class Carriers: @unchecked Sendable {
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
     objects = 0
     holders.removeAll(keepingCapacity: true)
+    lockedForEver.removeAll(keepingCapacity: true)
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
     ended.removeAll(keepingCapacity: true)
@@ -165,19 +174,22 @@ final class Carriers: @unchecked Sendable {
     if let carrier = idle.popLast() { return carrier }
     count += 1
     let carrier = Carrier(self, count)
-    carrier.thread = OSThread {
-      self.made.withLock { $0[carrier.begin()] = carrier }
-      GlobalPoolHook.setCurrent(self.run.executor)
-      var lookout = Lookout()
-      while true {
-        // The carrier that ended a schedule begins the next one, soon if schedules are short.
-        if !lookout.sees(carrier.seat) { carrier.seat.wait() }
-        self.takeBaton(carrier)
-        guard case .perform(let option) = carrier.order else { return }
-        self.lead(carrier, option)
-      }
-    }
+    carrier.thread = OSThread { ScheduleUnderWay.withSecondStack { self.serve(as: carrier) } }
     return carrier
+  }
+
+  /// Makes happen what the carrier is told, until it is to leave; on its thread.
+  private func serve(as carrier: Carrier) {
+    made.withLock { $0[carrier.begin()] = carrier }
+    GlobalPoolHook.setCurrent(run.executor)
+    var lookout = Lookout()
+    while true {
+      // The carrier that ended a schedule begins the next one, soon if schedules are short.
+      if !lookout.sees(carrier.seat) { carrier.seat.wait() }
+      takeBaton(carrier)
+      guard case .perform(let option) = carrier.order else { return }
+      lead(carrier, option)
+    }
   }
 
   /// Performs `first` and goes on choosing, until the baton goes elsewhere.
@@ -295,6 +307,11 @@ final class Carriers: @unchecked Sendable {
   /// The same where nothing stands in the middle, so that nobody explored can be what it waits for.
   private static let greatPatience = Duration.seconds(3)
 
+  /// How many seconds a job runs with nothing to be seen until that is told.
+  ///
+  /// Only a test changes it, in a process of its own.
+  static let longStep = Synchronization.Atomic(10)
+
   /// Notes whether something stands in the middle, for the watch.
   func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
 
@@ -313,6 +330,8 @@ final class Carriers: @unchecked Sendable {
       let state = carrier.state
       if state != before?.state || pulse != before?.pulse { since = .now }
       before = (pulse, state)
+      let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
+      if state == .runs, ContinuousClock.now - since > long { ScheduleUnderWay.tellOfLongStep() }
       let slept = state == .runs ? .zero : ContinuousClock.now - since
       let isAlone = !isInMiddle.load(ordering: .acquiring)
       let isHeldUp = isHeldUp(carrier)
@@ -338,7 +357,7 @@ final class Carriers: @unchecked Sendable {
   /// or somebody does who sleeps so too.
   private func isHeldUp(_ carrier: Carrier) -> Bool {
     let state = carrier.state
-    // Who was awake at the first look, and let go of the lock, sleeps for another one at the second.
+    // A thread that was awake at the first look, and let go of the lock, sleeps for another one at the second.
     return leadsToStanding(state) && carrier.state == state && leadsToStanding(state)
   }
 
@@ -367,7 +386,7 @@ final class Carriers: @unchecked Sendable {
         if isHeldUp(carrier) { break }
         // Awake meanwhile, or the watch would take this thread for a blocked one.
         sched_yield()
-        // Whoever is explored and wakes it has done so by now.
+        // An explored thread that wakes it has done so by now.
         guard carrier.isUnaccounted, carrier.state == carrier.sleep else { continue }
         if !patiently || ContinuousClock.now - start > Self.patience { break }
       }
@@ -400,7 +419,10 @@ final class Carriers: @unchecked Sendable {
   /// Gives up the jobs that can never go on, with their threads.
   func abandon() {
     lost += standing.count + blocked.count
-    for carrier in standing + blocked { carrier.giveUp() }
+    for carrier in standing + blocked {
+      for (object, holder) in holders where holder === carrier { leaveLocked(object) }
+      carrier.giveUp()
+    }
     standing = []
     blocked = []
   }
@@ -412,16 +434,32 @@ final class Carriers: @unchecked Sendable {
 
   func number(of identity: borrowing ObjectIdentity) -> Int {
     if let number = identity.number(in: schedule) { return number }
+    let lastUse = identity.lastUse
     objects += 1
     identity.set(objects, in: schedule)
+    if let lastUse, Self.leftLocks.withLock({ $0.contains(lastUse) }) {
+      Self.hasMetLeftLock.store(true, ordering: .releasing)
+      lockedForEver.insert(objects)
+      leaveLocked(objects)
+    }
     return objects
+  }
+
+  /// Notes that no job will release the lock: a thread that took it for real would wait for ever.
+  private func leaveLocked(_ object: Int) {
+    let use = UInt64(schedule) << 32 | UInt64(object)
+    Self.leftLocks.withLock { _ = $0.insert(use) }
+  }
+
+  private func isFree(_ object: Int) -> Bool {
+    holders[object] == nil && !lockedForEver.contains(object)
   }
 
   /// Whether the job can go on.
   func isEnabled(_ carrier: Carrier) -> Bool {
     guard let operation = carrier.operation else { return true }
     switch operation.kind {
-    case .lock: return holders[operation.object] == nil
+    case .lock: return isFree(operation.object)
     case .park: return wakeUps.contains(operation.object)
     case .parkAWhile: return isTimeOver || wakeUps.contains(operation.object)
     case .join: return ended.contains(operation.object)
@@ -440,7 +478,7 @@ final class Carriers: @unchecked Sendable {
       holders[object] = me
       effect = .took
     case .tryLock:
-      isDone = holders[object] == nil
+      isDone = isFree(object)
       if isDone { holders[object] = me }
       effect = isDone ? .took : .looked
     case .parkAWhile:
@@ -475,7 +513,10 @@ final class Carriers: @unchecked Sendable {
   func stuck(_ name: (Choice) -> String = \.actorName) -> [String] {
     standing.map { carrier in
       guard let operation = carrier.operation else { return "\(name(carrier.choice)) waits" }
-      let holder = holders[operation.object].map { ", which \(name($0.choice)) holds" } ?? ""
+      let left = lockedForEver.contains(operation.object)
+      let holder =
+        holders[operation.object].map { ", which \(name($0.choice)) holds" }
+        ?? (left ? ", which a schedule before left locked" : "")
       return "\(name(carrier.choice)) waits for \(operation.objectName)\(holder)"
     }
       + blocked.map { carrier in
@@ -597,6 +638,10 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     guard let object = operation?.object else { return }
     carriers.run.noteOperation(hasWritten ? .wrote : .looked, on: object, by: choice)
   }
+
+  var wantsValues: Bool { carriers.run.points != nil }
+
+  func note(_ values: OperationValues) { carriers.run.values = values }
 
   func noteRelease(of object: Int) { carriers.noteRelease(of: object) }
 

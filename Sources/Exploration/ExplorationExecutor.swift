@@ -245,7 +245,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let ticket = tickets
     let agent = agentOfCurrentTask()
     try await withTaskCancellationHandler {
-      // Resumed once: by whoever takes it out of `sleepers`. All of it happens on one thread, and a
+      // Resumed once: by the code that takes it out of `sleepers`. All of it happens on one thread, and a
       // cancellation before this point was found by the check above.
       try await withUnsafeThrowingContinuation { continuation in
         sleepers.append(

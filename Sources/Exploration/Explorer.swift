@@ -98,6 +98,8 @@ package struct Explorer: Sendable {
     let run = ScheduleRun(scenario, reduction: reduction)
     defer { run.close() }
     var choices: [Choice] = []
+    // A schedule that kept every promise.
+    var clean: [Choice]?
     while true {
       if verdict.schedules >= schedules || verdict.steps >= mostSteps {
         verdict.coverage = .bounded
@@ -123,7 +125,10 @@ package struct Explorer: Sendable {
       } else if !run.isOver, !search.isDeadEnd {
         verdict.givenUp += 1
         verdict.coverage = .bounded
+      } else if clean == nil, run.isOver {
+        clean = choices
       }
+      let isFirstFailure = run.violation != nil && verdict.failed == 1
       // Code that comes to no end is not waited for a thousand times.
       let isHopeless =
         scenario.atRest != nil && verdict.givenUp >= Self.mostGivenUpAtFirst
@@ -131,6 +136,10 @@ package struct Explorer: Sendable {
       run.end()
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
       let hasMore = search.finish(steps: run.steps)
+      // State that outlives a schedule would be taken for a defect of the code.
+      if isFirstFailure, let clean, run.breaksPromises(following: clean) {
+        throw .diverges(scenario: scenario.name)
+      }
       if !hasMore { break }
       if stopsAtViolation, verdict.failed > 0 {
         verdict.coverage = .bounded
@@ -151,6 +160,28 @@ package struct Explorer: Sendable {
     verdict.wasKeptFair = run.wasKeptFair
     verdict.sawActorTurn = run.sawActorTurn
     verdict.operations = run.operations
+    verdict.timerPoints = run.executor.strays.timerPoints
+  }
+}
+
+extension ScheduleRun {
+  /// Whether a schedule breaks a promise as it is run some times more.
+  ///
+  /// Not asked where threads were given up: they hold their locks for ever, which may be of those that outlive
+  /// a schedule.
+  fileprivate func breaksPromises(following choices: [Choice]) -> Bool {
+    // What counts up breaks a promise at every second time, or every third.
+    for _ in 0..<3 {
+      if let carriers, carriers.lost > 0 { return false }
+      begin()
+      defer { end() }
+      for choice in choices {
+        guard let option = index(of: choice) else { break }
+        take(option)
+      }
+      if violation != nil { return true }
+    }
+    return false
   }
 }
 
@@ -193,6 +224,8 @@ package struct Verdict: Sendable {
   package internal(set) var wasKeptFair = false
   /// The kinds of operations that code came to, before each of which it can stop.
   var operations: Set<SynchronizationOperation.Kind> = []
+  /// Where a task first waited for the runtime's own time, however that ended; nil if none did.
+  var timerPoints: [UInt]?
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
 

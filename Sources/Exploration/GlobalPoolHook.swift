@@ -39,7 +39,24 @@ enum GlobalPoolHook {
     }
   }
 
+  /// Has a `Set` or a `Dictionary` go through its elements in the same order in each schedule.
+  ///
+  /// Each table hashes with a seed of its own, by default the address of its memory, so that code that resumes
+  /// all waiters of a dictionary would resume them in another order each time. With this switch of the standard
+  /// library, which `SWIFT_DETERMINISTIC_HASHING` sets too, the seed is the table's size. A table keeps the seed
+  /// that it was made with, so those that exist are not touched. What all tables of a process have in common
+  /// stays random.
+  private static func keepOrderOfTables() {
+    struct Parameters {
+      var seeds: (UInt64, UInt64)
+      var isDeterministic: Bool
+    }
+    dlsym(dlopen(nil, RTLD_NOW), "_swift_stdlib_Hashing_parameters")?
+      .assumingMemoryBound(to: Parameters.self).pointee.isDeterministic = true
+  }
+
   private static func install() {
+    keepOrderOfTables()
     // Where there is none such tasks escape as they always did, and the exploration says so.
     // Kept before they are replaced.
     _ = (Executors.original, Executors.mainExecutor)
@@ -86,6 +103,7 @@ private enum Executors: ExecutorFactory {
       tolerance: C.Duration?,
       clock: C
     ) {
+      GlobalPoolHook.current?.strays.noteTimer()
       guard let executor = original as? any SchedulingExecutor else {
         fatalError("the default executor of this process cannot wait")
       }
@@ -98,6 +116,7 @@ private enum Executors: ExecutorFactory {
       tolerance: C.Duration?,
       clock: C
     ) {
+      GlobalPoolHook.current?.strays.noteTimer()
       guard let executor = original as? any SchedulingExecutor else {
         fatalError("the default executor of this process cannot wait")
       }

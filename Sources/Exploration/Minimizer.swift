@@ -1,4 +1,5 @@
 internal import Basics
+internal import ExplorableSynchronization
 
 /// The smallest schedule that breaks a promise: fewest pre-emptions, then tasks, then steps.
 ///
@@ -8,6 +9,9 @@ internal import Basics
 /// then all with one; and so on. Where something fails, the search for that number of pre-emptions and
 /// tasks is finished with ever shorter schedules. The first hit is therefore the minimum, with nothing
 /// left to take away: every schedule with a pre-emption less has been looked at.
+///
+/// It may break another promise than the found schedule does. Wrong code breaks several, and which of them
+/// is found first is an accident too.
 ///
 /// The number of schedules grows with the pre-emptions like a power, which is why few come first. If
 /// the allowance runs out, the found schedule itself is returned, and said not to be minimal.
@@ -51,33 +55,30 @@ package struct Minimum: Sendable {
         var smaller = scenario
         smaller.tasks = tasks
         var best: [Choice]?
-        var search = BoundedSearch(kind: found.violation.kind, preemptions: bound)
+        var search = BoundedSearch(
+          kinds: Self.kinds(besides: found.violation.kind),
+          preemptions: bound
+        )
         let isFinished = search.run(smaller, allowance: &left, best: &best, shouldStop)
         if let best {
-          try self.init(best, of: found.violation.kind, in: smaller, isMinimal: isFinished)
+          try self.init(best, in: smaller, isMinimal: isFinished)
           schedules = allowance - left
           return
         }
         if !isFinished {
-          try self.init(
-            found.schedule.choices,
-            of: found.violation.kind,
-            in: scenario,
-            isMinimal: false
-          )
+          try self.init(found.schedule.choices, in: scenario, isMinimal: false)
           schedules = allowance - left
           return
         }
       }
     }
     // Not reached while runs repeat: the last search covers the schedule that was found.
-    try self.init(found.schedule.choices, of: found.violation.kind, in: scenario, isMinimal: false)
+    try self.init(found.schedule.choices, in: scenario, isMinimal: false)
     schedules = allowance - left
   }
 
   private init(
     _ choices: [Choice],
-    of kind: Violation.Kind,
     in scenario: Scenario,
     isMinimal: Bool
   ) throws(ScheduleError) {
@@ -95,17 +96,25 @@ package struct Minimum: Sendable {
       throw .notPossible(step: replay.length, choice: choices[choices.count - 1], options: [])
     }
     self.violation = violation
-    race = Self.race(in: replay, of: kind, scenario)
+    race = Self.race(in: replay, scenario)
+  }
+
+  /// What a smaller schedule may break.
+  ///
+  /// Anything, but it retries for ever only where the found one does: a livelock is told by its length, so it
+  /// is never a small one.
+  private static func kinds(besides found: Violation.Kind) -> Set<Violation.Kind> {
+    Set(Violation.Kind.allCases).subtracting([.livelock]).union([found])
   }
 
   /// A pair of steps of different agents whose order matters.
   ///
   /// There are often several. Told is the one that says most: a cancellation before another step, if
-  /// there is one, and the closest such; else the pair that ends latest in the schedule, where what
-  /// went wrong shows; else the closest with a step of the aftermath.
+  /// there is one, and the closest such; else two operations on one lock or atomic; else the pair that
+  /// ends latest in the schedule, where what went wrong shows; else the closest with a step of the
+  /// aftermath.
   private static func race(
     in replay: Replay,
-    of kind: Violation.Kind,
     _ scenario: Scenario
   ) -> (first: Int, second: Int)? {
     let choices = replay.steps.map(\.choice)
@@ -131,9 +140,17 @@ package struct Minimum: Sendable {
       scenario.tasks > 1
       ? within
       : others.filter { $0.second < replay.length && choices[$0.second].agent != 1 } + within
+    // Where the agent of the first did more in between, that is left out too and may be what matters.
+    func isMeeting(_ pair: (first: Int, second: Int)) -> Bool {
+      meet(replay.steps[pair.first], replay.steps[pair.second])
+        && !choices[(pair.first + 1)..<pair.second].contains {
+          $0.agent == choices[pair.first].agent
+        }
+    }
+    let ranked = told.filter(isMeeting) + told.filter { !isMeeting($0) }
     // There may be more pairs than anybody would wait for.
     var left = 100_000
-    for (first, second) in cancelling + told + beyond {
+    for (first, second) in cancelling + ranked + beyond {
       if run.hasLostThreads || left <= 0 { return nil }
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
@@ -149,12 +166,18 @@ package struct Minimum: Sendable {
     }
     return nil
   }
+
+  /// Whether both steps do something to the same object, and not both only look.
+  private static func meet(_ first: StepRecord, _ second: StepRecord) -> Bool {
+    guard let one = first.operation, let other = second.operation else { return false }
+    return one.object == other.object && !(one.kind == .load && other.kind == .load)
+  }
 }
 
-/// All schedules with at most so many pre-emptions, for the shortest that breaks one promise.
+/// All schedules with at most so many pre-emptions, for the shortest that breaks a promise.
 private struct BoundedSearch {
-  /// Which promise; a trap for none, as it ends the program that searches.
-  let kind: Violation.Kind
+  /// Which promises; a trap is never seen, as it ends the program that searches.
+  let kinds: Set<Violation.Kind>
   let preemptions: Int
   /// Only schedules of fewer steps than this.
   var shorterThan = 10_001
@@ -181,7 +204,7 @@ private struct BoundedSearch {
         choices.append(run.options[index].choice)
         return index
       }
-      if run.violation?.kind == kind {
+      if let violation = run.violation, kinds.contains(violation.kind) {
         best = choices
         // From here on only shorter ones are of interest.
         search.length = choices.count - 1
@@ -212,7 +235,7 @@ extension Scenario {
     allowance: inout Int,
     shouldStop: () -> Bool
   ) -> Bool {
-    var search = BoundedSearch(kind: .trap, preemptions: preemptions)
+    var search = BoundedSearch(kinds: [], preemptions: preemptions)
     if let shorterThan { search.shorterThan = shorterThan }
     var none: [Choice]?
     return search.run(self, allowance: &allowance, best: &none, shouldStop)

@@ -31,7 +31,7 @@
 /// **Under a bound on pre-emptions** partial-order reductions are not sound as they stand: the schedule that
 /// stands for another may need more pre-emptions (Coons, Musuvathi, McKinley, "Bounded partial-order
 /// reduction", OOPSLA 2013). These three keep the number. Renaming two tasks renames who pre-empts whom.
-/// Cancelling and waking take no turn, and change nothing about whose turn it was; so whoever goes on
+/// Cancelling and waking take no turn, and change nothing about whose turn it was; so the agent that goes on
 /// just after them pre-empts the same agent as it did when others stepped in between, or nobody.
 ///
 /// What is not used, and why: sleep sets and dynamic partial-order reduction need all that each step

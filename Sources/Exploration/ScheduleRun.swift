@@ -57,6 +57,8 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var operations: Set<SynchronizationOperation.Kind> = []
   /// Tells where in the code the calling thread is, if that is wanted of jobs that stop in the middle.
   var points: (() -> [UInt])?
+  /// What the operation that the step began with has found and left, if it was asked and said so.
+  @exclusivity(unchecked) var values: OperationValues?
   /// What each step did, if that is wanted.
   @exclusivity(unchecked) var record: StepRecorder?
   @exclusivity(unchecked) private(set) var last = Turn()
@@ -96,6 +98,9 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private var readyBefore = 0
   /// How often each agent has looked at each object, or taken it, since anything was written.
   @exclusivity(unchecked) private var looks: [Look: Int] = [:]
+
+  /// How often each agent has woken since another one that could go on has last stepped.
+  @exclusivity(unchecked) private var overtakings: [Overtaking: Int] = [:]
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
@@ -137,6 +142,7 @@ final class ScheduleRun: @unchecked Sendable {
     last = Turn()
     carriers?.begin()
     looks.removeAll(keepingCapacity: true)
+    overtakings.removeAll(keepingCapacity: true)
     mustBegin = 0
     mustGoOn = 0
     hasResized = false
@@ -179,7 +185,7 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Lets happen what `choose` chooses, until it chooses nothing or nothing can run.
   ///
-  /// `choose` is called on whichever thread has the baton; only one calls it at a time.
+  /// `choose` is called on the thread that has the baton; only one thread calls it at a time.
   func drive(_ choose: (ScheduleRun) -> Int?) {
     if let carriers {
       withoutActuallyEscaping(choose) { carriers.drive($0) }
@@ -206,15 +212,22 @@ final class ScheduleRun: @unchecked Sendable {
     let agent = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
+    values = nil
     if isLive { journal?.note(option.choice) } else { journal?.noteLife() }
     let stands = option.source == .standing ? carriers?.standing[option.slot] : nil
-    record?.begin(
-      option.choice,
-      isPreemption: isPreemption(option),
-      operation: stands?.operation,
-      at: stands?.points ?? [],
-      goesOn: option.source == .standing
-    )
+    if isLive {
+      record?.begin(
+        option.choice,
+        preempting: isPreemption(option) ? last.choice : nil,
+        operation: stands?.operation,
+        at: stands?.points ?? [],
+        goesOn: option.source == .standing,
+        tasks: scenario.tasks
+      )
+    }
+    if !overtakings.isEmpty, option.source != .sleeper {
+      overtakings = overtakings.filter { $0.key.overtaken != option.choice.agent }
+    }
     mustBegin = 0
     mustGoOn = 0
     somethingHappened = false
@@ -235,7 +248,9 @@ final class ScheduleRun: @unchecked Sendable {
         isHandOffPossible: carriers != nil || !isParked(agent)
       )
       if !hasBegun[agent], reduction.beginsCancelledAtOnce { mustBegin = option.choice.agent }
-    case .sleeper: somethingHappened = true
+    case .sleeper:
+      somethingHappened = true
+      if scenario.atRest != nil { noteOvertaking(by: option.choice.agent) }
     case .ready:
       if option.choice.kind == .run, agent < hasBegun.count { hasBegun[agent] = true }
       if executor.ready[option.slot].isActor { sawActorTurn = true }
@@ -316,7 +331,7 @@ final class ScheduleRun: @unchecked Sendable {
     carriers?.noteMiddle()
     if isLive, runnable == 0, monitor.violation == nil {
       isRestToFinish = true
-    } else {
+    } else if isLive {
       record?.end(in: self)
     }
   }
@@ -380,10 +395,34 @@ final class ScheduleRun: @unchecked Sendable {
     if retrying != [agent] { idleRounds = 0 }
   }
 
-  /// Who looks at one object so often, nothing being written, waits for somebody.
+  /// A task that looks at one object so often, while nothing is written, waits for another task.
   private static let mostLooks = 4
-  /// Who takes one lock so often waits for what it guards.
+  /// A task that takes one lock so often waits for what the lock guards.
   private static let mostTakings = 16
+
+  /// Notes that a sleeper wakes while others could go on.
+  private func noteOvertaking(by agent: Int32) {
+    for option in options[..<runnable]
+    where option.source != .sleeper && option.choice.agent != agent {
+      overtakings[Overtaking(agent: agent, overtaken: option.choice.agent), default: 0] += 1
+    }
+  }
+
+  /// Whether a sleeper has woken so often, while `option` could have happened, that it has to wait for that.
+  ///
+  /// Without this, a task that does something every second does it for ever, and no other task takes a step.
+  private func hasOvertaken(_ agent: Int32, _ option: Option) -> Bool {
+    let overtaking = Overtaking(agent: agent, overtaken: option.choice.agent)
+    return overtakings[overtaking, default: 0] >= Self.mostOvertakings
+  }
+
+  /// A task may try again so often in time, while another one gets no processor.
+  private static let mostOvertakings = 3
+
+  private struct Overtaking: Hashable {
+    var agent: Int32
+    var overtaken: Int32
+  }
 
   private struct Look: Hashable {
     var agent: Int
@@ -464,8 +503,8 @@ final class ScheduleRun: @unchecked Sendable {
     return last.agent == choice.agent && last.kind.isOwn == choice.kind.isOwn
   }
 
-  /// The option to take when nothing speaks for another: the agent that ran last goes on, else
-  /// whoever has been ready for longest.
+  /// The option to take when nothing speaks for another: the agent that ran last goes on, else the agent
+  /// that has been ready for longest.
   ///
   /// - Precondition: something can run.
   var defaultOption: Int { options[..<runnable].firstIndex { isLast($0.choice) } ?? 0 }
@@ -629,7 +668,14 @@ final class ScheduleRun: @unchecked Sendable {
     }
     if mustStep == 0 {
       let earliest = executor.sleepers.lazy.map(\.deadline).min() ?? 0
+      let awake = options.count
       for (index, sleeper) in executor.sleepers.enumerated() where sleeper.deadline <= earliest {
+        if !overtakings.isEmpty,
+          options[..<awake].contains(where: { hasOvertaken(sleeper.agent, $0) })
+        {
+          kept += 1
+          continue
+        }
         options.append(
           Option(choice: Choice(.wake, Int(sleeper.agent)), source: .sleeper, slot: index)
         )

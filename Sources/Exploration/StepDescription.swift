@@ -26,8 +26,8 @@ extension StepRecord {
     case .run, .turn: break
     }
     if let operation {
-      let name = objectName.map { " (\($0))" } ?? ""
-      parts.append(operation.text + name + (place.map { " at \($0)" } ?? ""))
+      let text = operation.text(of: objectName, values)
+      parts.append(text + (place.map { " at \($0)" } ?? ""))
     }
     for report in reports {
       let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
@@ -44,8 +44,8 @@ extension StepRecord {
   /// Whether nothing of it can be seen from outside: the step led from one suspension to the next, and
   /// touched no lock and no atomic.
   package var isUneventful: Bool {
-    !choice.isInterference && operation == nil && reports.isEmpty && woke.isEmpty && !isParked
-      && violation == nil
+    !choice.isInterference && preempted == nil && operation == nil && reports.isEmpty
+      && woke.isEmpty && !isParked && violation == nil
   }
 
   private var wokenNames: String? {
@@ -73,8 +73,20 @@ extension Observation {
 }
 
 extension SynchronizationOperation {
-  /// `takes lock 1`.
-  var text: String { "\(kind.verb) \(objectName)" }
+  /// `takes lock 1 (free)`, `reads atomic 2 (inUse = 0)`, `changes atomic 2 (inUse = 0, then 1)`,
+  /// `compares atomic 2 (inUse = 1)`.
+  ///
+  /// - Parameters:
+  ///   - name: what the source calls the object, if that is known.
+  ///   - values: what the operation found and left, if that is known.
+  /// - Returns: what the agent does, to what, and with which values.
+  func text(of name: String? = nil, _ values: OperationValues? = nil) -> String {
+    let found = values?.found.map { [name, "= \($0)"].compactMap(\.self).joined(separator: " ") }
+    let inside = [found ?? name, values?.left.map { "then \($0)" }].compactMap(\.self)
+    let verb = kind == .compare && values?.hasWritten == false ? "compares" : kind.verb
+    return "\(verb) \(objectName)"
+      + (inside.isEmpty ? "" : " (\(inside.joined(separator: ", ")))")
+  }
 
   /// `lock 1`.
   var objectName: String {

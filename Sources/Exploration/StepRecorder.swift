@@ -15,10 +15,13 @@ package struct StepRecord: Hashable, Sendable {
   package var woke: [Int]
   /// Whether the step's task waits now, and nobody is about to resume it.
   package var isParked: Bool
-  /// Whether the step took the turn from an agent that could have gone on.
-  package var isPreemption: Bool
+  /// Whom the step took the turn from, though it could have gone on: `t02`, `the cancelling of t02`; nil if
+  /// nobody.
+  package var preempted: String?
   /// What the step began with, if it went on in the middle of a job.
   package var operation: SynchronizationOperation?
+  /// What that operation found and left, where it is known.
+  package var values: OperationValues?
   /// What the source calls the lock or atomic, if somebody looked.
   package var objectName: String?
   /// Where that operation stands in the source, where it was asked for and is known.
@@ -34,6 +37,9 @@ package struct StepRecord: Hashable, Sendable {
   package var waiting: Int
   /// The promise the step broke.
   package var violation: Violation?
+
+  /// Whether the step took the turn from somebody that could have gone on.
+  package var isPreemption: Bool { preempted != nil }
 
   package struct Report: Hashable, Sendable {
     package var observation: Observation
@@ -54,7 +60,7 @@ struct StepRecorder {
   private var starters: [Int32: Int] = [:]
   private var reports: [StepRecord.Report] = []
   private var choice: Choice?
-  private var isPreemption = false
+  private var preempted: String?
   private var operation: SynchronizationOperation?
   private var goesOn = false
   private var wasBroken = false
@@ -63,14 +69,19 @@ struct StepRecorder {
 
   mutating func begin(
     _ choice: Choice,
-    isPreemption: Bool,
+    preempting: Choice?,
     operation: SynchronizationOperation?,
     at points: [UInt],
-    goesOn: Bool
+    goesOn: Bool,
+    tasks: Int
   ) {
     self.points.append(points)
     self.choice = choice
-    self.isPreemption = isPreemption
+    preempted = preempting.map { choice in
+      if choice.isInterference { return choice.actorName }
+      let task = task(of: choice.agent, amongst: tasks)
+      return task == 0 ? "a helper" : PropertyMonitor.name(task)
+    }
     self.operation = operation
     self.goesOn = goesOn
     reports.removeAll(keepingCapacity: true)
@@ -93,8 +104,9 @@ struct StepRecorder {
         reports: reports,
         woke: tasksWoken(by: choice, in: run),
         isParked: task != 0 && run.monitor.tasks[task].phase == .waiting && run.isParked(task),
-        isPreemption: isPreemption,
+        preempted: preempted,
         operation: operation,
+        values: run.values,
         goesOn: goesOn,
         running: run.monitor.running,
         waiting: run.monitor.waiting,
@@ -126,20 +138,21 @@ struct StepRecorder {
 
   private func task(of choice: Choice, in run: ScheduleRun) -> Int {
     if choice.kind == .limit { return 0 }
-    // A turn of an actor serves whoever reports during it.
+    // A turn of an actor serves the task that reports during it.
     if choice.kind == .turn, let report = reports.first { return report.task }
-    return task(of: choice.agent, in: run)
+    return task(of: choice.agent, amongst: run.scenario.tasks)
   }
 
-  private func task(of agent: Int32, in run: ScheduleRun) -> Int {
-    Int(agent) <= run.scenario.tasks ? Int(agent) : served[agent] ?? 0
+  /// The task that the agent is, or that it last served.
+  private func task(of agent: Int32, amongst tasks: Int) -> Int {
+    Int(agent) <= tasks ? Int(agent) : served[agent] ?? 0
   }
 
   private func tasksWoken(by choice: Choice, in run: ScheduleRun) -> [Int] {
     var woken: [Int] = []
     for step in run.executor.ready
     where step.wokenAt == run.steps && (choice.kind == .limit || step.agent != choice.agent) {
-      let task = task(of: step.agent, in: run)
+      let task = task(of: step.agent, amongst: run.scenario.tasks)
       if task != 0, !woken.contains(task) { woken.append(task) }
     }
     return woken

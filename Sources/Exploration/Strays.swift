@@ -6,6 +6,7 @@ final class Strays: Sendable {
   private let seen = Atomic<Bool>(false)
   private let first = Mutex<[UInt]>([])
   private let asleep = Mutex<Int?>(nil)
+  private let timer = Mutex<[UInt]?>(nil)
 
   var any: Bool { seen.load(ordering: .acquiring) }
 
@@ -14,6 +15,19 @@ final class Strays: Sendable {
 
   /// The first agent that slept where the exploration cannot wake it; nil for none.
   var sleeper: Int? { asleep.withLock { $0 } }
+
+  /// Where a task first began to wait for the runtime's own time; nil if none did.
+  var timerPoints: [UInt]? { timer.withLock { $0 } }
+
+  /// Notes that the calling task begins to wait for the runtime's own time, which alone is no harm:
+  /// it may be cancelled before that time is over.
+  func noteTimer() {
+    // To look where the code stands takes long.
+    if timerPoints == nil {
+      let points = SourceLines.here()
+      timer.withLock { $0 = $0 ?? points }
+    }
+  }
 
   func note(sleeper agent: Int) {
     asleep.withLock { $0 = $0 ?? agent }

@@ -22,8 +22,8 @@ package enum CodeColumns {
       let state =
         switch last.states[task] {
         case .absent: "has not begun"
-        case .ended: "has ended"
-        case .waiting, .running: place(line, game.code)
+        case .ended where line == nil: "has ended"
+        case .waiting, .running, .ended: place(line, game.code)
         }
       return Column(title: "\(name)  \(state)", line: line)
     }

@@ -21,6 +21,10 @@ package enum ExplorationText {
       let count = report.stoppedAtFirst ? "" : " in \(NumberText.count(failure.count, "schedule"))"
       text += "\(format.glyphs.bad) \(failure.kind)\(count)\n"
     }
+    // The smallest may break another promise than the schedule that the search met first.
+    if let kind = minimum.violation?.kind, !report.failures.contains(where: { $0.kind == kind }) {
+      text += "\(format.glyphs.bad) \(kind), in the smallest schedule that fails\n"
+    }
     text += "\n" + story(minimum, format)
     text += "\n" + advice(report.scenario.mechanism, format)
     return text + "replay \(minimum.schedule)\n"
@@ -162,7 +166,7 @@ package enum ExplorationText {
     for row in rows {
       let step = row.step
       if row.first == story.length + 1 { text += "  and then\n" }
-      let lines = Columns.wrap(step.description, width: room)
+      let lines = Columns.wrap(step.words, width: room)
       for (index, told) in (lines.isEmpty ? [""] : lines).enumerated() {
         let isFirst = index == 0
         var line = "  " + Columns.right(isFirst ? row.numbers : "", digits) + "  "

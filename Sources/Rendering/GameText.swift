@@ -9,7 +9,7 @@ package enum GameText {
     let steps = game.steps
     var text = ""
     if let last = steps.last {
-      text += paragraph("step \(last.number)   \(last.actor)  \(last.description)", format)
+      text += paragraph("step \(last.number)   \(last.actor)  \(last.words)", format)
     }
     if game.isOver { return text + ending(game, steps.count, best: best, format) }
     let title = "step \(steps.count + 1)"
@@ -68,7 +68,7 @@ package enum GameText {
     ) {
       return columns
     }
-    return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.description] })
+    return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.words] })
   }
 
   /// The position as one JSON object on a line.

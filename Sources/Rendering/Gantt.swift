@@ -134,7 +134,8 @@ package struct Gantt {
   private func row(of lane: Timeline.WorkerLane) -> GlyphLine {
     var row = GlyphLine(axis: axis, glyphs: format.glyphs)
     let spans = lane.spans.map { span in
-      // Whoever is in service works, be it asleep on its thread; who waits for a permit blocks it.
+      // A task in service works, even if it sleeps on its thread; a task that waits for a permit
+      // blocks its thread.
       (start: span.start, end: span.end, role: Style.Role(span.phase))
     }
     let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in

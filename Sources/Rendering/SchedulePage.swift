@@ -58,7 +58,7 @@ package enum SchedulePage {
 
   private static func list(_ story: ExplorationReport.ScheduleDescription) -> String {
     story.steps.map { step in
-      let text = XMLText.escaped("\(step.actor) \(step.description)")
+      let text = XMLText.escaped("\(step.actor) \(step.words)")
       let broke = step.broke.map { " <strong>\(XMLText.escaped($0))</strong>" } ?? ""
       return "<li>\(text)\(broke)</li>"
     }.joined(separator: "\n")
@@ -68,7 +68,7 @@ package enum SchedulePage {
   private static func data(_ story: ExplorationReport.ScheduleDescription) -> String {
     let steps = story.steps.map { step in
       JSONObject.Value.object([
-        ("who", .string(step.actor)), ("what", .string(step.description)),
+        ("who", .string(step.actor)), ("what", .string(step.words)),
         ("running", .number(step.running)), ("broke", step.broke.map { .string($0) } ?? .null),
         ("states", .array(step.states.map { .string(name(of: $0)) })),
         ("task", .number(step.task)), ("from", line(step.from)),

@@ -65,8 +65,8 @@ enum StepColumns {
   /// What the step does, behind the line it goes on from.
   private static func words(_ step: ExplorationReport.Step) -> String {
     let who = step.task == 0 ? "\(step.actor) " : ""
-    guard let from = step.from else { return who + step.description }
-    return "\(from.number) \(who)" + step.description.replacing(" at \(from)", with: "")
+    guard let from = step.from else { return who + step.words }
+    return "\(from.number) \(who)" + step.words.replacing(" at \(from)", with: "")
   }
 
   /// Who waits after each step, in the order in which they began to.

@@ -10,7 +10,7 @@
 //   brought into the order of time when they are read, and one that was being appended while a live
 //   view read the log turns up in the view's next reading. After the run, nothing is missing.
 // - A serial source (virtual time) gets one log for all threads, under a lock: the order of its events
-//   within one instant is the order of recording, whichever threads took turns.
+//   within one instant is the order of recording, no matter which threads took turns.
 
 import Glibc
 import Synchronization

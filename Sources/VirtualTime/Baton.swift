@@ -8,11 +8,11 @@ import Synchronization
 /// actor it is on and the locks it has stay where they are, while other workers go on. In virtual
 /// time that is `hold(for:)`, and it needs a stack to come back to, so it costs a thread.
 ///
-/// The threads share one baton: whoever has it chooses and runs jobs, all others wait on a `Seat`. A
-/// job that holds sets a deadline for its own seat, passes the baton to a helper thread, and waits.
-/// When the deadline is due, whoever leads then passes the baton back, and sits down to be the next
-/// helper. So exactly one thread runs at any moment, the order of everything is decided by the
-/// leader alone, and a run with held workers is as repeatable as one without.
+/// The threads share one baton: the thread that has it chooses and runs jobs, all others wait on a
+/// `Seat`. A job that holds sets a deadline for its own seat, passes the baton to a helper thread,
+/// and waits. When the deadline is due, the current leader passes the baton back, and sits down to
+/// be the next helper. So exactly one thread runs at any moment, the order of everything is decided
+/// by the leader alone, and a run with held workers is as repeatable as one without.
 ///
 /// A drive returns to its caller from the thread that it began on, its home. A home whose own job
 /// holds cannot return, so a drive that may end while jobs hold (one with a horizon) leads from a

@@ -13,7 +13,7 @@ import HeapModule
 struct Timers {
   /// Who waits for a deadline.
   enum Waiter {
-    /// A suspended task, and the tag of whoever put it to sleep.
+    /// A suspended task, and the tag of the task that put it to sleep.
     case sleeper(UnsafeContinuation<Void, any Error>, tag: Int32)
     /// A job that holds its worker, its thread parked on a seat.
     case held(Seat)

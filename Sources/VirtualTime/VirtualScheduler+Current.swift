@@ -4,8 +4,8 @@ internal import Basics
 ///
 /// A task has the tag that was given to it, not its children: a child task or the drain task of a
 /// queue has none until it is tagged itself. An untagged task is a mere messenger: what it makes
-/// runnable was caused by whoever made it runnable. So the child that a task group starts when
-/// another ended was caused by that other, though the group's parent stands between them.
+/// runnable was caused by the task that made the messenger runnable. So the child that a task group
+/// starts when another ended was caused by that other, though the group's parent stands between them.
 ///
 /// The cause of a step is the tag of the task whose step made it runnable: resumed, started or
 /// cancelled it. Three rules make it useful:

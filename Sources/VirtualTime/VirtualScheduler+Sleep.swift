@@ -11,7 +11,7 @@ extension VirtualScheduler {
     // finds something to revoke.
     let ticket = timers.issue()
     try await withTaskCancellationHandler {
-      // Resumed exactly once: by whoever takes it out of `timers`, or here when it never got in.
+      // Resumed once: by the code that takes it out of `timers`, or here when it never got in.
       try await withUnsafeThrowingContinuation {
         (continuation: UnsafeContinuation<Void, any Error>) in
         let waiter = Timers.Waiter.sleeper(continuation, tag: causeForOthers())

@@ -177,6 +177,25 @@ import Testing
     #expect(again.steps.map(\.description) == found.minimum.steps.map(\.description))
   }
 
+  @Test(arguments: [
+    ("specimen-check-then-act", false, [1, 2, 1], "t01"),
+    ("pool", true, [2, 1, 2, 1, 1, 3, 2, 3, 1, 2], "the cancelling of t02"),
+  ])
+  func `a step says whom it pre-empts: a task, or a cancellation that stands in its handler`(
+    id: String,
+    cancels: Bool,
+    places: [Int],
+    name: String
+  ) async throws {
+    var scenario = ExplorationScenario(try #require(Catalogue.entry(id)))
+    (scenario.tasks, scenario.limit, scenario.inside) = (2, 1, true)
+    scenario.cancels = cancels
+    var game = try await ScheduleGame(scenario)
+    for place in places { game = try await game.choosing(place - 1) }
+    #expect(game.steps.last?.preempted == name, "\(game.steps.map(\.words))")
+    #expect(game.steps.count == places.count, "what is cleared away is no step")
+  }
+
   @Test func `a bound on overtaking is honoured: three may pass where three newcomers can`() throws
   {
     let barging = try #require(Catalogue.entry("specimen-barging"))

@@ -267,7 +267,7 @@ extension Run {
   // MARK: Causes
 
   @Test(arguments: ["limiter", "pool", "task-group", "fifo-queue"])
-  func `whoever waited was admitted because of the one that departed`(id: String) async throws {
+  func `a task that waited was admitted because of the one that departed`(id: String) async throws {
     let workload = Workload(
       count: 5,
       service: .fixed(100 * milliseconds),
@@ -301,7 +301,7 @@ extension Run {
     )
   }
 
-  @Test func `on an actor's queue whoever waits starts because of the one before`() async throws {
+  @Test func `on an actor's queue a waiter starts because of the one before`() async throws {
     let workload = Workload(count: 3, service: .fixed(10 * milliseconds), kind: .spin)
     let run = await (try Experiment.virtual("actor-queue", limit: 1, workload)).run()
     #expect(
@@ -309,7 +309,7 @@ extension Run {
     )
   }
 
-  @Test func `a task that was cancelled leaves because of whoever cancelled it`() async throws {
+  @Test func `a cancelled task leaves because of the driver that cancelled it`() async throws {
     let workload = Workload(
       count: 2,
       service: .fixed(100 * milliseconds),

@@ -30,7 +30,13 @@ import Testing
   {
     let story = try await story(Self.twoLocks)
     let race = try #require(story.race)
+    // Between them t01 looks at the line, and finds nobody.
+    for step in [race.first, race.second] {
+      let words = story.steps[step - 1].description
+      #expect(words.contains("takes lock 1 (free)"), "two that meet at one lock: \(words)")
+    }
     let lines = text(story, 100)
+    #expect(lines.count { $0.contains("pre-empts t02") } == story.preemptions)
     let head = try #require(lines.first { $0.contains("running of 1") })
     #expect(head.contains(/t01 +t02 +running of 1  line/))
     let second = try #require(head.firstRange(of: "t02")).lowerBound
@@ -55,7 +61,7 @@ import Testing
       "who waits, and that nobody runs"
     )
     let lit = try #require(lines.first { $0.hasPrefix("▸ ") })
-    #expect(lit.contains("let next = line.withLock"), "\(lit)")
+    #expect(lit.contains("free.withLock"), "\(lit)")
     #expect(lit.count { $0 == "▸" } == 2, "the current line of both: \(lit)")
     #expect(lines.allSatisfy { $0.count <= 100 })
   }
@@ -73,7 +79,7 @@ import Testing
     #expect(!text(three, 120).contains { $0.contains("running of 1") })
     #expect(text(three, 140).contains { $0.contains(/t01 +t02 +t03 +running of 1/) })
     let plain = text(two, 100, .ascii)
-    #expect(plain.contains { $0.hasPrefix("> ") && $0.contains("line.withLock") })
+    #expect(plain.contains { $0.hasPrefix("> ") && $0.contains("free.withLock") })
     #expect(plain.allSatisfy { $0.allSatisfy(\.isASCII) })
   }
 
@@ -95,5 +101,23 @@ import Testing
     let marked = both.filter { $0.contains("▸") }
     #expect(marked.joined().count { $0 == "▸" } == 2, "\(both.joined(separator: "\n"))")
     #expect(!GameText.position(game, best: nil, TextFormat(width: 80)).contains("▸"))
+  }
+
+  @Test func `in the game a task that departs is told by the function it is still in`()
+    async throws
+  {
+    var scenario = ExplorationScenario(try #require(Catalogue.entry("specimen-no-last-look")))
+    (scenario.tasks, scenario.inside) = (2, true)
+    var game = try await ScheduleGame(scenario, withPlaces: true)
+    while true {
+      let index = try #require(game.options.firstIndex { $0.actor == "t01" })
+      game = try await game.choosing(index)
+      if case .ended? = game.steps.last?.states[0] { break }
+    }
+    let text = GameText.position(game, best: nil, TextFormat(width: 100))
+    #expect(
+      text.contains(/t01  depart\(\)  NoLastLookLimiter\.swift +t02  has not begun/),
+      "\(text)"
+    )
   }
 }

@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `the two halves of a hold have the same cause, whoever ran between`() {
+  @Test func `the two halves of a hold have the same cause, no matter which task ran between`() {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     scheduler.spawn(tag: 1) {
       for await _ in stream { break }

@@ -72,7 +72,7 @@ import Testing
     #expect(await outcome == .stopped(tasksLeft: 0))
   }
 
-  @Test func `cancelling whoever awaits a run stops it`() async {
+  @Test func `cancelling the task that awaits a run stops the run`() async {
     let scheduler = VirtualScheduler(workers: 1)
     let started = AsyncStream<Void>.makeStream()
     let awaiting = Task {

@@ -33,8 +33,9 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
 extension ExplorationVerdict {
   init(_ verdict: Verdict, preemptionBound: Int?, longest: Int, stoppedAt most: Int) {
-    // Whoever retries is made to wait, and nobody knows whether the retries would have ended.
-    coverage = verdict.coverage == .exhaustive && !verdict.wasKeptFair ? .exhaustive : .bounded
+    // A task that retries is made to wait, and nobody knows whether the retries would have ended.
+    let isWhole = !verdict.wasKeptFair && verdict.timerPoints == nil
+    coverage = verdict.coverage == .exhaustive && isWhole ? .exhaustive : .bounded
     schedules = verdict.schedules
     steps = verdict.steps
     givenUp = verdict.givenUp
@@ -53,7 +54,14 @@ extension ExplorationVerdict {
     if givenUp > 0 { notCovered.append("what comes behind step \(longest) of a schedule") }
     if verdict.wasKeptFair {
       notCovered.append(
-        "a task that yields, or looks at the same lock or atomic, again and again while others could go on"
+        "a task that yields, sleeps, or looks at the same lock or atomic, again and again while others could go on"
+      )
+    }
+    if let points = verdict.timerPoints {
+      let place = SourceLines(of: [points]).at(points)
+      notCovered.append(
+        "that a Task.sleep ends by itself, as the one\(place): its time is the runtime's; sleep on a clock "
+          + "that the code is given, and give it a VirtualClock() here"
       )
     }
     if verdict.sawActorTurn {
@@ -77,6 +85,10 @@ extension ExplorationVerdict {
     if verdict.operations.contains(.parkAWhile) {
       notCovered.append("a park(nanoseconds:) whose time is over while others can go on")
     }
+    if !verdict.operations.isDisjoint(with: [.park, .parkAWhile, .join]) {
+      notCovered.append("a pool whose threads are all parked: here it always has another")
+    }
+    notCovered.append("dispatch queues, threads and timers that the exploration does not see")
     notCovered.append("cancellations that the closure does not make itself")
     notCovered.append("data races and weak memory: one step runs at a time")
   }

@@ -60,6 +60,11 @@ public func explore(
   guard wanted >= 1 else {
     fatalError("an exploration needs at least 1 schedule, not \(wanted)")
   }
+  if let preemptions, preemptions < 0 {
+    fatalError(
+      "an exploration allows at least 0 pre-emptions, or nil for any number, not \(preemptions)"
+    )
+  }
   let inquiry = Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", body)
   return try turns.withLock { _ throws(ExplorationFailure) in
     ScheduleUnderWay.beginTelling(of: inquiry.scenario.name, named: name)

@@ -68,6 +68,7 @@ struct Inquiry {
     preemptions: Int?,
     schedules most: Int
   ) throws(ExplorationFailure) -> ExplorationVerdict {
+    Carriers.hasMetLeftLock.store(false, ordering: .releasing)
     var most = most
     var explorer = Explorer(schedules: most, preemptions: preemptions)
     switch strategy {
@@ -159,6 +160,14 @@ extension Inquiry {
       let least = try Minimum(of: found, in: scenario, allowance: allowance)
       var telling = try Telling(of: least.schedule, in: scenario, place: place)
       telling.race = least.race
+      if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
+        return failureThatLeftLocks(found, whereFound)
+      }
+      // Alone it breaks nothing, so something else has a part in it than the order of the steps.
+      let isOfOrder = [.requirement, .thrown, .livelock].contains(least.violation.kind)
+      if isOfOrder, telling.violation == nil {
+        return failure(of: .diverges(scenario: scenario.name))
+      }
       let size = least.isMinimal ? "the smallest that fails: " : ""
       return failure(
         telling.violation ?? least.violation,
@@ -167,7 +176,45 @@ extension Inquiry {
           + "\(least.preemptions == 1 ? "pre-emption" : "pre-emptions")"
       )
     } catch {
+      if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
+        return failureThatLeftLocks(found, whereFound)
+      }
       return failure(of: .diverges(scenario: scenario.name), error.description)
+    }
+  }
+
+  /// What was found first, as it was found, where nothing can be run again: some lock is held for ever.
+  private func failureThatLeftLocks(_ found: Verdict.Found, _ whereFound: String)
+    -> ExplorationFailure
+  {
+    let (kind, message) = failureKind(of: found.violation)
+    return ExplorationFailure(
+      kind: kind,
+      schedule: found.schedule.description,
+      description: """
+        '\(name)' fails \(whereFound): \(message)
+        its steps cannot be told: a lock outlives the closure, and a task that cannot go on holds it for ever, \
+        so nothing that takes it can run again in this process; make the locks inside the closure
+        to run it again, in another process: \(call(replaying: found.schedule))
+        """
+    )
+  }
+
+  /// The line of code that runs a schedule again.
+  private func call(replaying schedule: Schedule) -> String {
+    "explore(\(String(reflecting: name)), replaying: \"\(schedule)\") { … }"
+  }
+
+  /// What the violation is for who calls the library, and what it says.
+  private func failureKind(of violation: Violation) -> (ExplorationFailure.Kind, message: String) {
+    let message = violation.message
+    switch violation.kind {
+    case .requirement: return (.requirement(message), message)
+    case .thrown:
+      let error = notes.thrown.withLock { $0 }
+      return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
+    case .livelock: return (.livelock, "tasks retry for ever, and nothing happens")
+    default: return (.deadlock, message)
     }
   }
 
@@ -176,18 +223,8 @@ extension Inquiry {
     _ telling: Telling,
     _ whereFound: String
   ) -> ExplorationFailure {
-    var kind: ExplorationFailure.Kind
-    var message = violation.message
-    switch violation.kind {
-    case .requirement: kind = .requirement(message)
-    case .thrown:
-      kind = notes.thrown.withLock { $0 }.map { .thrown($0) } ?? .requirement(message)
-      message = "the closure threw \(message)"
-    case .livelock:
-      kind = .livelock
-      message = "tasks retry for ever, and nothing happens"
-    default:
-      kind = .deadlock
+    var (kind, message) = failureKind(of: violation)
+    if case .deadlock = kind {
       if let escape = telling.escape {
         kind = .escaped
         message = escape
@@ -202,7 +239,7 @@ extension Inquiry {
       description: """
         '\(name)' fails \(whereFound): \(message)
         \(telling.text)
-        to run it again: explore(\(String(reflecting: name)), replaying: "\(telling.schedule)") { … }
+        to run it again: \(call(replaying: telling.schedule))
         """
     )
   }
@@ -211,6 +248,18 @@ extension Inquiry {
     of error: ExplorationError,
     _ detail: String = ""
   ) -> ExplorationFailure {
+    // A sleep that ended by itself ends elsewhere the next time.
+    if let points = notes.strays.withLock({ $0?.timerPoints }), case .diverges = error {
+      let place = SourceLines(of: [points]).at(points)
+      return ExplorationFailure(
+        kind: .escaped,
+        schedule: "",
+        description:
+          "the same choices led '\(name)' to different runs: it is in Task.sleep\(place), whose time is the "
+          + "runtime's and is not explored; sleep on a clock that the code is given, and give it a "
+          + "VirtualClock() here"
+      )
+    }
     switch error {
     case .escapes:
       if let sleeper = notes.strays.withLock({ $0?.sleeper }) {
@@ -239,8 +288,9 @@ extension Inquiry {
         kind: .diverged,
         schedule: "",
         description:
-          "the same choices led '\(name)' to different runs: it reads a clock, random numbers "
-          + "or state that outlives the closure; make everything anew inside the closure"
+          "the same choices led '\(name)' to different runs: it reads a clock, random numbers (a UUID is one), "
+          + "addresses, or state that outlives the closure; make everything anew inside the closure, and use "
+          + "what sets itself up at its first use, such as a static, once before"
           + (detail.isEmpty ? "" : " (\(detail))")
       )
     }

@@ -1,7 +1,7 @@
 /// Fails the exploration, with a message, if something is not so.
 ///
-/// It counts in whichever task it is asked, also when the error it throws is caught there. Outside an
-/// exploration it only throws.
+/// It counts in every task that calls it, also when that task catches the error that it throws.
+/// Outside an exploration it only throws.
 ///
 /// - Throws: ``RequirementNotMet`` if `condition` is false.
 public func require(

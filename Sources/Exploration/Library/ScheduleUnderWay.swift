@@ -1,27 +1,36 @@
 internal import Glibc
+internal import Synchronization
 
 /// The schedule in progress, kept as text, so that a signal handler can print it.
 ///
 /// Code under test that traps ends the process at once. A handler of that signal may call next to nothing:
 /// no allocation, no lock, no formatting. So the text is written step by step, before each step runs, into
-/// memory that never moves, and the handler passes it to `write`. Then it puts back whoever handled the
-/// signal before and returns: the trap happens again, and the backtracer or the system sees it.
+/// memory that never moves, and the handler passes it to `write`. Then it puts back the previous handler
+/// of the signal and returns: the trap happens again, and the backtracer or the system sees it.
 enum ScheduleUnderWay {
   private struct State {
     let text = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     /// Who handled each signal before, by its number.
     let previous = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
+    /// How much of the text says that the program stops.
+    var occasion = 0
     /// How much of the text stands before the steps; 0 while nothing is told.
     var head = 0
     var length = 0
   }
 
   // Safe: written only by the thread that has the baton of the one exploration there is (`explore` queues
-  // them); the handler runs on the thread that traps, and reads only if that one explores.
+  // them). The handler runs on the thread that traps, and reads only if that one explores. The thread that
+  // tells of a long step reads while another one may just end that step: the text never moves, a byte is
+  // written before the length says so, and the length never falls below the head. So what it prints may
+  // have a step more or less, and nothing worse.
   nonisolated(unsafe) private static var state = State()
   private static let capacity = 1 << 18
   /// What stands behind the steps.
   private static let room = 64
+
+  /// Whether it was told of the step in progress that it is long: once is enough.
+  static let hasToldOfLongStep = Atomic(false)
 
   private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
 
@@ -32,9 +41,11 @@ enum ScheduleUnderWay {
       """
 
       The program stops while \(quoted) is explored, in this schedule. To run it again:
-        explore(\(quoted), replaying: "\(Schedule.version):\(scenario):-:
+
       """
     )
+    state.occasion = state.length
+    append("  explore(\(quoted), replaying: \"\(Schedule.version):\(scenario):-:")
     state.head = state.length
     for signal in signals {
       var action = sigaction()
@@ -50,10 +61,23 @@ enum ScheduleUnderWay {
     state.head = 0
   }
 
+  /// Calls `body` with a second stack for the handler: code that never ends its recursion has used up the first.
+  static func withSecondStack(_ body: () -> Void) {
+    let size = 1 << 16
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    var stack = stack_t(ss_sp: memory, ss_flags: 0, ss_size: size)
+    var previous = stack_t()
+    sigaltstack(&stack, &previous)
+    body()
+    sigaltstack(&previous, nil)
+    memory.deallocate()
+  }
+
   static func restart() { state.length = state.head }
 
   /// Appends a step that is about to run.
   static func append(_ choice: Choice) {
+    hasToldOfLongStep.store(false, ordering: .relaxed)
     guard state.head > 0, state.length < capacity - room else { return }
     if state.length > state.head { put(UInt8(ascii: ",")) }
     switch choice.kind {
@@ -84,13 +108,33 @@ enum ScheduleUnderWay {
     put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 
+  /// Says, once a step, which schedule is in progress, whose last step seems not to end: nobody can stop a loop
+  /// that asks for nothing that is explored.
+  ///
+  /// Called by the thread that explores, while another one is in that step.
+  static func tellOfLongStep() {
+    guard state.head > 0, !hasToldOfLongStep.load(ordering: .relaxed) else { return }
+    let reason: StaticString = """
+
+      A step has run for long without an end, a suspension, or an operation of ExplorableSynchronization. \
+      If it asks again and again for what another task is to do, it asks what is not explored: import \
+      ExplorableSynchronization in place of Synchronization. To run this schedule again:
+
+      """
+    write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount)
+    tellText(from: state.occasion)
+    hasToldOfLongStep.store(true, ordering: .releasing)
+  }
+
+  private static func tellText(from start: Int) {
+    let end: StaticString = "\") { … }\n\n"
+    write(STDERR_FILENO, state.text + start, state.length - start)
+    write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
+  }
+
   /// The handler.
   private static func tell(_ signal: Int32) {
-    if state.head > 0, GlobalPoolHook.current != nil {
-      let end: StaticString = "\") { … }\n\n"
-      write(STDERR_FILENO, state.text, state.length)
-      write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
-    }
+    if state.head > 0, GlobalPoolHook.current != nil { tellText(from: 0) }
     sigaction(signal, state.previous + Int(signal), nil)
     // An abort does not happen again by itself.
     if signal == SIGABRT { raise(signal) }

@@ -107,6 +107,9 @@ struct SourceLines {
   /// The first of these addresses that is code under test.
   func place(of points: [UInt]) -> SourcePlace? { places(of: points).first }
 
+  /// The place as the end of a sentence, ` at Cache.swift:12`; nothing where it is not known.
+  func at(_ points: [UInt]) -> String { place(of: points).map { " at \($0)" } ?? "" }
+
   /// All of these addresses that are code under test and were looked up, in their order.
   func places(of points: [UInt]) -> [SourcePlace] { points.compactMap { found.places[$0] ?? nil } }
 

@@ -13,6 +13,8 @@ struct Telling {
     var isYield = false
     /// What it begins with, if it goes on in the middle of a job.
     var operation: SynchronizationOperation?
+    /// What that found and left, where it is known.
+    var values: OperationValues?
     /// Where the task goes on from.
     var from: [UInt] = []
     /// Where it stands afterwards, if it waits.
@@ -36,6 +38,8 @@ struct Telling {
   /// Where those wait that never finish.
   private var waiting: [(agent: Int, at: [UInt])] = []
   private var lines = SourceLines(of: [])
+  /// What the source calls the locks and atomics, by their numbers.
+  private var names: [Int: String] = [:]
 
   /// - Parameters:
   ///   - schedule: what to run.
@@ -88,6 +92,14 @@ struct Telling {
     lines = SourceLines(
       of: steps.flatMap { [$0.from, $0.waitsAt] } + waiting.map(\.at) + starts.values
     )
+    names = ObjectNames.names(
+      of: steps.compactMap { step in
+        guard let operation = step.operation, let place = lines.place(of: step.from) else {
+          return nil
+        }
+        return (operation, place)
+      }
+    )
     if !waiting.isEmpty { findEscape(in: run) }
   }
 
@@ -114,6 +126,7 @@ struct Telling {
     case .ready, .sleeper, .thread, .outside: step.from = executor.resumePoints(of: agent)
     }
     run.take(index)
+    step.values = run.values
     step.began = Array(known..<max(known, executor.seen))
     for ready in executor.ready where ready.wokenAt == run.steps {
       let other = Int(ready.agent)
@@ -138,7 +151,7 @@ struct Telling {
         + "sleep on a clock that the code is given, and give it a VirtualClock() here"
       return
     }
-    // Whoever was to resume a task may be a thread that is not explored: it gets a moment.
+    // A thread that is not explored may be about to resume a task: it gets a moment.
     for _ in 0..<20 where !run.executor.escaped {
       var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
       nanosleep(&time, nil)
@@ -150,7 +163,7 @@ struct Telling {
     }
   }
 
-  private func at(_ points: [UInt]) -> String { lines.place(of: points).map { " at \($0)" } ?? "" }
+  private func at(_ points: [UInt]) -> String { lines.at(points) }
 }
 
 // MARK: Text
@@ -178,8 +191,8 @@ extension Telling {
     var text = rows.map { "  " + $0.joined(separator: "  ") }
     let excess = text.count - Self.mostLines
     if excess > 0 {
-      let middle = Self.mostLines / 2
-      text.replaceSubrange(middle..<(middle + excess), with: ["  … \(excess) more steps"])
+      let middle = (Self.mostLines / 2)..<(Self.mostLines / 2 + excess)
+      text.replaceSubrange(middle, with: shortened(text, middle))
     }
     text += waiting.map { "  task \($0) waits for ever\(at($1))" }
     if let race {
@@ -188,12 +201,28 @@ extension Telling {
     return text.joined(separator: "\n")
   }
 
+  /// What is told of rows that are left out: how many, and those between whose order matters.
+  private func shortened(_ rows: [String], _ left: Range<Int>) -> [String] {
+    let marked = race.map { [$0.first - 1, $0.second - 1] } ?? []
+    var told: [String] = []
+    var begin = left.lowerBound
+    for end in marked.filter(left.contains) + [left.upperBound] {
+      if end > begin { told.append("  … \(end - begin) more steps") }
+      if end < left.upperBound { told.append(rows[end]) }
+      begin = end + 1
+    }
+    return told
+  }
+
   private func row(of step: Step, number: Int) -> [String] {
     let agent = Int(step.choice.agent)
     var what: [String] =
       switch step.choice.kind {
       case .run:
-        [step.operation?.text ?? (step.isFirst ? "begins" : "goes on")]
+        [
+          step.operation.map { $0.text(of: names[$0.object], step.values) }
+            ?? (step.isFirst ? "begins" : "goes on")
+        ]
       case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
       case .wake: ["wakes from its sleep"]
       case .cancel, .limit: []

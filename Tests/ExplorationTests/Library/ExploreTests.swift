@@ -220,6 +220,14 @@ import Testing
     #expect(text.contains("an exploration needs at least 1 schedule, not 0"), "\(text)")
   }
 
+  @Test func `fewer pre-emptions than none are refused`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try explore("less", preemptions: -1) {}
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("allows at least 0 pre-emptions"), "\(text)")
+  }
+
   @Test func `tasks that wait for ever are a deadlock, and told with the line they wait at`() throws
   {
     let failure = try Self.failure("never") {
@@ -267,6 +275,60 @@ import Testing
     #expect(elsewhere.description.contains("thread"), "\(elsewhere)")
   }
 
+  @Test func `a Task.sleep that is cancelled before its end is named in what was not covered`()
+    throws
+  {
+    let verdict = try explore("a race with a sleep") {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { try? await Task.sleep(for: .seconds(3_600)) }
+        group.addTask {}
+        await group.next()
+        group.cancelAll()
+      }
+    }
+    #expect(verdict.coverage == .bounded)
+    let part = "Task.sleep ends by itself, as the one at ExploreTests.swift:"
+    #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
+  }
+
+  @Test func `a set is gone through in the same order in each schedule`() throws {
+    // Kept, so that each is somewhere else in memory.
+    let kept = Mutex<[Set<Int>]>([])
+    try explore("the order of a set") {
+      let set = Set(0..<32)
+      kept.withLock { $0.append(set) }
+      await withTaskGroup { group in
+        for _ in 1...2 { group.addTask { for _ in 0..<(set.first ?? 0) { await Task.yield() } } }
+      }
+    }
+  }
+
+  @Test func `who sleeps again and again keeps nobody else from going on`() throws {
+    let verdict = try explore("a pulse", schedules: 5_000) {
+      let clock = VirtualClock()
+      let pulse = Task { while (try? await clock.sleep(for: .seconds(1))) != nil {} }
+      await Task {}.value
+      pulse.cancel()
+      await pulse.value
+    }
+    #expect(verdict.givenUp == 0 && verdict.schedules < 5_000, "\(verdict)")
+    #expect(verdict.coverage == .bounded)
+    #expect(verdict.notCovered.contains { $0.contains("sleeps") }, "\(verdict)")
+  }
+
+  @Test func `a task that sleeps three times may be done before another has begun`() throws {
+    let failure = try Self.failure("three attempts") {
+      let clock = VirtualClock()
+      let log = Log()
+      let work = Task { log.add(1) }
+      for _ in 1...3 where log.all.isEmpty { try await clock.sleep(for: .seconds(1)) }
+      let hasAnswer = !log.all.isEmpty
+      await work.value
+      try require(hasAnswer, "no answer")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+  }
+
   @Test func `more tasks than can be kept account of are explored at random, and that is said`()
     throws
   {
@@ -288,6 +350,33 @@ import Testing
       await withTaskGroup { group in
         for _ in 0..<(1 + run % 3) { group.addTask { await Task.yield() } }
       }
+    }
+    guard case .diverged = failure.kind else { throw failure }
+  }
+
+  @Test(arguments: [.exhaustive, .random(schedules: 10)] as [ExplorationStrategy])
+  func `state that outlives the closure is said to diverge, though it shows as a requirement`(
+    strategy: ExplorationStrategy
+  ) throws {
+    let visits = Log()
+    let failure = try Self.failure("outlives", strategy: strategy) {
+      async let one: Void = visits.add(1)
+      async let two: Void = visits.add(2)
+      _ = await (one, two)
+      try require(visits.all.count == 2, "\(visits.all.count) visits")
+    }
+    guard case .diverged = failure.kind else { throw failure }
+    #expect(failure.description.contains("state that outlives the closure"))
+  }
+
+  @Test(arguments: [2, 3])
+  func `state that outlives the closure diverges though only some runs show it`(turn: Int) throws {
+    let visits = Log()
+    let failure = try Self.failure("outlives") {
+      async let one: Void = visits.add(1)
+      async let two: Void = Task.yield()
+      _ = await (one, two)
+      try require(visits.all.count % turn != 0, "\(visits.all.count) visits")
     }
     guard case .diverged = failure.kind else { throw failure }
   }

@@ -89,9 +89,14 @@ import Testing
   ) throws {
     let failure = try ExploreTests.failure("visits") { try await visiting(false) }
     guard case .requirement = failure.kind else { throw failure }
-    #expect(failure.description.contains(#/  InsideTests.swift:\d+ +reads atomic 1/#), "\(failure)")
     #expect(
-      failure.description.contains(#/  InsideTests.swift:\d+ +writes atomic 1/#),
+      failure.description.contains(#/  InsideTests.swift:\d+ +reads atomic 1 \(count = 0\)/#),
+      "\(failure)"
+    )
+    #expect(
+      failure.description.contains(
+        #/  InsideTests.swift:\d+ +writes atomic 1 \(count = 0, then 1\)/#
+      ),
       "\(failure)"
     )
     let again = try ExploreTests.failure("visits", replaying: failure.schedule) {
@@ -105,6 +110,144 @@ import Testing
         $0.hasSuffix("elsewhere than at its ExplorableSynchronization")
       }
     )
+  }
+
+  private enum Phase: UInt8, AtomicRepresentable { case idle, busy }
+
+  private struct Word: AtomicRepresentable, CustomStringConvertible {
+    typealias AtomicRepresentation = UInt8.AtomicRepresentation
+    var byte: UInt8
+    var description: String { "text of the code that is explored" }
+    static func encodeAtomicRepresentation(_ value: consuming Word) -> AtomicRepresentation {
+      UInt8.encodeAtomicRepresentation(value.byte)
+    }
+    static func decodeAtomicRepresentation(_ storage: consuming AtomicRepresentation) -> Word {
+      Word(byte: UInt8.decodeAtomicRepresentation(storage))
+    }
+  }
+
+  @Test func `each operation on an atomic says its name, what it found and what it left`() throws {
+    let failure = try ExploreTests.failure("values") {
+      let count = Atomic(1)
+      let flag = Atomic(false)
+      let phase = Atomic(Phase.idle)
+      let packed = Atomic(UInt64(1) << 32)
+      let word = Atomic(Word(byte: 1))
+      // The first object of all, so the atomics are numbered from 2.
+      let thread = Thread {
+        count.add(2, ordering: .relaxed)
+        count.subtract(1, ordering: .relaxed)
+        count.wrappingAdd(5, ordering: .relaxed)
+        count.wrappingSubtract(7, ordering: .relaxed)
+        _ = count.compareExchange(expected: 9, desired: 8, ordering: .relaxed)
+        _ = count.compareExchange(expected: 0, desired: 8, ordering: .relaxed)
+        _ = count.exchange(8, ordering: .relaxed)
+        count.max(10, ordering: .relaxed)
+        count.store(3, ordering: .relaxed)
+        flag.logicalOr(true, ordering: .relaxed)
+        _ = phase.exchange(.busy, ordering: .relaxed)
+        packed.bitwiseOr(1, ordering: .relaxed)
+        _ = word.load(ordering: .relaxed)
+        _ = word.compareExchange(
+          expected: Word(byte: 9),
+          desired: Word(byte: 8),
+          ordering: .relaxed
+        )
+        count.store(-5_000_000, ordering: .relaxed)
+        flag.store(true, ordering: .relaxed)
+      }
+      thread.join()
+      try require(count.load(ordering: .relaxed) == 0, "told")
+    }
+    let operations = failure.description.matches(
+      of: /(?:reads|writes|(?:compares and )?changes|compares) atomic.*/
+    )
+    #expect(
+      operations.map { $0.output.replacing(/( {2}|;).*/, with: "") } == [
+        "changes atomic 2 (count = 1, then 3)", "changes atomic 2 (count = 3, then 2)",
+        "changes atomic 2 (count = 2, then 7)", "changes atomic 2 (count = 7, then 0)",
+        "compares atomic 2 (count = 0)", "compares and changes atomic 2 (count = 0, then 8)",
+        "changes atomic 2 (count = 8, then 8)", "changes atomic 2 (count = 8, then 10)",
+        "writes atomic 2 (count = 10, then 3)", "changes atomic 3 (flag = false, then true)",
+        "changes atomic 4 (phase = idle, then busy)",
+        "changes atomic 5 (packed = 0x100000000, then 0x100000001)", "reads atomic 6 (word)",
+        "compares atomic 6 (word)", "writes atomic 2 (count = 3, then -5000000)",
+        "writes atomic 3 (flag = true, then true)",
+        "reads atomic 2 (count = -5000000)",
+      ],
+      "\(failure)"
+    )
+  }
+
+  /// Its text would come from code that takes a lock, which would be a step.
+  private struct Payload: CustomStringConvertible, Sendable {
+    static let lock = Mutex(0)
+    var description: String { Self.lock.withLock { "\($0)" } }
+  }
+
+  private enum Holder: AtomicRepresentable, Sendable {
+    case empty
+    case full(Payload)
+    typealias AtomicRepresentation = UInt8.AtomicRepresentation
+    static func encodeAtomicRepresentation(_ value: consuming Holder) -> AtomicRepresentation {
+      if case .full = value { return UInt8.encodeAtomicRepresentation(1) }
+      return UInt8.encodeAtomicRepresentation(0)
+    }
+    static func decodeAtomicRepresentation(_ storage: consuming AtomicRepresentation) -> Holder {
+      UInt8.decodeAtomicRepresentation(storage) == 0 ? .empty : .full(Payload())
+    }
+  }
+
+  private final class Box: Sendable {
+    let holder = Atomic(Holder.empty)
+    let lock = Mutex(0)
+  }
+
+  @Test func `no code of the value's type runs to tell what an atomic held`() throws {
+    let failure = try ExploreTests.failure("payload") {
+      let visits = Visits(isCareful: false)
+      let box = Box()
+      await withTaskGroup { group in
+        for _ in 0..<2 {
+          group.addTask {
+            _ = box.holder.exchange(.full(Payload()), ordering: .relaxed)
+            visits.add()
+          }
+        }
+      }
+      try require(visits.total == 2, "a visit is lost")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+    #expect(failure.description.contains("changes atomic 1 (holder)"), "\(failure)")
+  }
+
+  private final class Counters: Sendable {
+    let other = Atomic(0)
+    let count = Atomic(0)
+  }
+
+  @Test func `the pair that matters is the race, and no harmless step beside it`() throws {
+    let failure = try ExploreTests.failure("statistics") {
+      let counters = Counters()
+      await withTaskGroup { group in
+        for _ in 0..<2 {
+          group.addTask {
+            for _ in 0..<60 { counters.other.add(1, ordering: .relaxed) }
+            let seen = counters.count.load(ordering: .relaxed)
+            counters.count.store(seen + 1, ordering: .relaxed)
+          }
+        }
+      }
+      try require(counters.count.load(ordering: .relaxed) == 2, "a visit is lost")
+    }
+    let text = failure.description
+    let marked = text.split(separator: "\n").filter { $0.hasSuffix("◀") }
+    #expect(marked.count == 2, "both are told, however long the schedule is: \(failure)")
+    #expect(marked.allSatisfy { $0.contains("(count = ") }, "\(failure)")
+    let numbers = text.matches(of: /\n +(\d+)  task/).compactMap { Int($0.output.1) }
+    let left = text.matches(of: /… (\d+) more steps/).compactMap { Int($0.output.1) }
+    #expect(!left.isEmpty && left.allSatisfy { $0 > 0 })
+    #expect(numbers.count + left.reduce(0, +) == numbers.last, "every step is told or counted")
   }
 
   @Test func `finds the wake-up that is lost between two locks`()
@@ -128,6 +271,28 @@ import Testing
       group.addTask { one.lock.withLock { _ in two.lock.withLock { _ in } } }
       group.addTask { two.lock.withLock { _ in one.lock.withLock { _ in } } }
     }
+  }
+
+  private static let (east, west) = (Box(), Box())
+
+  private static func circleOfLocksThatStay() async {
+    async let one: Void = east.lock.withLock { _ in west.lock.withLock { _ in } }
+    async let two: Void = west.lock.withLock { _ in east.lock.withLock { _ in } }
+    _ = await (one, two)
+  }
+
+  @Test func `tells a circle of locks that outlive the closure as it was found, at once`() throws {
+    let failure = try ExploreTests.failure("circle") { await Self.circleOfLocksThatStay() }
+    guard case .deadlock = failure.kind else { throw failure }
+    #expect(
+      failure.description.contains(/task 2 waits for lock \d, which task 3 holds/),
+      "\(failure)"
+    )
+    #expect(failure.description.contains("a lock outlives the closure"), "\(failure)")
+    #expect(failure.description.contains("replaying: \"\(failure.schedule)\""))
+    // They stay locked: whoever comes to them now waits for what no schedule will do.
+    let again = try ExploreTests.failure("circle") { await Self.circleOfLocksThatStay() }
+    #expect(again.description.contains("which a schedule before left locked"), "\(again)")
   }
 
   @Test func `tells who holds what in a circle of locks`() throws {
@@ -265,11 +430,15 @@ import Testing
     }
     for part in [
       "between an unlock and", "a weakCompareExchange that fails", "a park(nanoseconds:)",
+      "a pool whose threads are all parked",
     ] {
       #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
     }
     let none = try explore("none") {}
-    #expect(none.notCovered.allSatisfy { !$0.contains("unlock") && !$0.contains("weakCompare") })
+    for part in ["unlock", "weakCompare", "parked"] {
+      #expect(none.notCovered.allSatisfy { !$0.contains(part) }, "\(none)")
+    }
+    #expect(none.notCovered.contains { $0.contains("dispatch queues") })
   }
 
   @Test func `a task that looks hundreds of times and then ends is no livelock`() throws {

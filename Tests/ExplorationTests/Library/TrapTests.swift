@@ -1,6 +1,8 @@
-import Exploration
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import Exploration
 
 @Suite(.inTurn, .watched) struct TrapTests {
   @Test func `code that traps has its schedule printed, and that schedule traps again`()
@@ -24,6 +26,41 @@ import Testing
       "\(text)"
     )
     #expect(text.contains(line), "\(text)")
+  }
+
+  @Test func `code that has used up its stack has its schedule printed`() async throws {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try explore("deep") { _ = Self.depth(below: 1) }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains(#"explore("deep", replaying: "v2:deep:-:1")"#), "\(text)")
+  }
+
+  private static func depth(below level: Int) -> Int {
+    level == 0 ? 0 : depth(below: level + 1) + 1
+  }
+
+  @Test func `each step that does not end is told, with its schedule`() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      try explore("long") {
+        await Task.yield()
+        // Only from here: on a busy machine a step before may be looked at twice.
+        Carriers.longStep.store(0, ordering: .releasing)
+        for _ in 0..<2 {
+          let start = ContinuousClock.now
+          while !ScheduleUnderWay.hasToldOfLongStep.load(ordering: .acquiring) {
+            // Longer than any machine leaves a thread without a processor.
+            try require(start.duration(to: .now) < .seconds(60), "the step is not told")
+          }
+          await Task.yield()
+        }
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("A step has run for"), "\(text)")
+    #expect(text.contains(#"explore("long", replaying: "v2:long:-:1,a1,1")"#), "\(text)")
+    #expect(text.contains(#"explore("long", replaying: "v2:long:-:1,a1,1,a1,1")"#), "\(text)")
+    #expect(!text.contains("The program stops"), "\(text)")
   }
 
   @Test func `a trap outside an exploration prints no schedule`() async throws {
