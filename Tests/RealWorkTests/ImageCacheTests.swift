@@ -18,6 +18,11 @@ final class TemporaryFolder: Sendable {
   deinit { try? FileManager.default.removeItem(at: url) }
 
   var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+
+  /// Of all files together.
+  var bytes: Int {
+    files.reduce(0) { $0 + ((try? Data(contentsOf: url.appendingPathComponent($1)))?.count ?? 0) }
+  }
 }
 
 /// A network without a network: a download ends when the test lets it.

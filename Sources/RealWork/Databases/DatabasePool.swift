@@ -3,7 +3,7 @@ internal import Limiters
 // Many who read and one who writes, on connections that are lent.
 //
 // SQLite lets one connection write at a time; a second one waits, or is told that the file is busy. So
-// there is one connection for writing, and whoever writes waits for it in the line of an `AsyncPool`:
+// there is one connection for writing, and a writing task waits for it in the line of an `AsyncPool`:
 // served in order, and cancellable, which waiting inside SQLite is not. Readers need not wait for the
 // writer, with a write-ahead log; theirs is a pool of as many connections as may read at once.
 //

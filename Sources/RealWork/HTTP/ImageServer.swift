@@ -47,6 +47,8 @@ package final class ImageServer: Sendable {
     package fileprivate(set) var cancelled = 0
     /// Bytes of the images served to the last byte.
     package fileprivate(set) var bytes = 0
+    /// Bytes that clients had already, and so did not ask for again.
+    package fileprivate(set) var spared = 0
     /// How often each image was served to the last byte.
     package fileprivate(set) var transfers: [Int: Int] = [:]
     package fileprivate(set) var openConnections = 0
@@ -147,6 +149,12 @@ package final class ImageServer: Sendable {
     return (url, request)
   }
 
+  /// Keeps the last part of every image back, so that no transfer comes to its end before `letGo()`.
+  package func holdBack() { ledger.holdBack() }
+
+  /// Sends what was kept back.
+  package func letGo() { ledger.letGo() }
+
   /// The client has given the request up, and waits for no answer.
   package func withdraw(_ request: Int) { ledger.withdraw(request) }
 
@@ -179,6 +187,7 @@ package final class ImageServer: Sendable {
     }
     let bytes = Self.image(image, settings)
     let start = min(bytes.count, request.headers[.range].flatMap(firstByte) ?? 0)
+    ledger.spare(start)
     let body = PacedBytes(
       bytes: bytes.dropFirst(start),
       bandwidth: settings.bandwidth,
@@ -206,15 +215,14 @@ private final class Service: Sendable {
     case failed, cancelled
   }
 
-  private let number: Int
+  private let arrival: Int
   private let image: Int
   private let ledger: Ledger
 
   init(_ number: Int, image: Int, _ ledger: Ledger) {
-    self.number = number
     self.image = image
     self.ledger = ledger
-    ledger.arrived(number)
+    arrival = ledger.arrived(number)
   }
 
   /// Nobody writes any more: the connection was closed.
@@ -223,11 +231,14 @@ private final class Service: Sendable {
   /// Waits for one of the connections that the server answers on.
   func begin() async throws {
     let slot = try await ledger.slots.acquire().detach()
-    if !ledger.hold(slot, for: number) { slot.release() }
+    if !ledger.hold(slot, for: arrival) { slot.release() }
   }
 
+  /// Waits while the last parts of images are kept back.
+  func mayFinish() async throws { try await ledger.gate?.wait() }
+
   /// The first end counts.
-  func end(_ end: End) { ledger.ended(number, image: image, end) }
+  func end(_ end: End) { ledger.ended(arrival, image: image, end) }
 }
 
 /// The bytes of an image, as slowly as the network is said to be.
@@ -253,6 +264,7 @@ private struct PacedBytes: AsyncBufferedSequence {
       if let bandwidth = bytes.bandwidth {
         try await Task.sleep(for: .seconds(1) * part.count / bandwidth)
       }
+      if part.count == rest.count { try await bytes.service.mayFinish() }
       rest = rest.dropFirst(count)
       // Before the last byte is sent: the client may go on to its next request as soon as it has it.
       if rest.isEmpty { bytes.service.end(.served(bytes: bytes.bytes.count)) }
@@ -265,10 +277,19 @@ private struct PacedBytes: AsyncBufferedSequence {
 private final class Ledger: Sendable {
   private struct State {
     var counts = ImageServer.Counts()
-    /// The requests being answered; each holds a slot from the moment at which it got one.
-    var open: [Int: PermitToken?] = [:]
+    /// A request being answered, with the slot that it holds from the moment at which it got one.
+    struct Open {
+      let number: Int
+      var slot: PermitToken?
+    }
+
+    var arrivals = 0
+    /// By their arrivals: who was cut off may ask again by the same number before the server sees the cut.
+    var open: [Int: Open] = [:]
     /// Given up by their clients before they came.
     var withdrawn: Set<Int> = []
+    /// Signalled when images may be sent to their ends; nil while they may.
+    var gate: (condition: Condition, signal: Signal)?
   }
 
   let slots: ConcurrencyLimiter
@@ -278,30 +299,33 @@ private final class Ledger: Sendable {
 
   var counts: ImageServer.Counts { state.withLock { $0.counts } }
 
-  func arrived(_ number: Int) {
+  /// Notes a request; returns which one it is, by the order in which they came.
+  func arrived(_ number: Int) -> Int {
     state.withLock { state in
+      state.arrivals += 1
       if state.withdrawn.remove(number) != nil {
         state.counts.cancelled += 1
-        return
+        return state.arrivals
       }
-      state.open[number] = .some(nil)
+      state.open[state.arrivals] = State.Open(number: number)
       state.counts.serving += 1
       state.counts.peakServing = max(state.counts.peakServing, state.counts.serving)
+      return state.arrivals
     }
   }
 
   /// Whether the request is still to be answered; then it keeps the slot.
-  func hold(_ slot: PermitToken, for number: Int) -> Bool {
+  func hold(_ slot: PermitToken, for arrival: Int) -> Bool {
     state.withLock { state in
-      guard state.open[number] != nil else { return false }
-      state.open[number] = .some(slot)
+      guard state.open[arrival] != nil else { return false }
+      state.open[arrival]?.slot = slot
       return true
     }
   }
 
-  func ended(_ number: Int, image: Int, _ end: Service.End) {
+  func ended(_ arrival: Int, image: Int, _ end: Service.End) {
     let slot = state.withLock { state -> PermitToken? in
-      guard let slot = state.open.removeValue(forKey: number) else { return nil }
+      guard let request = state.open.removeValue(forKey: arrival) else { return nil }
       state.counts.serving -= 1
       switch end {
       case .served(let bytes):
@@ -311,23 +335,39 @@ private final class Ledger: Sendable {
       case .failed: state.counts.failed += 1
       case .cancelled: state.counts.cancelled += 1
       }
-      return slot
+      return request.slot
     }
     slot?.release()
   }
 
   func withdraw(_ number: Int) {
     let slot = state.withLock { state -> PermitToken? in
-      guard let slot = state.open.removeValue(forKey: number) else {
+      // The last of that number: those before it were cut off.
+      let arrival = state.open.filter { $0.value.number == number }.keys.max()
+      guard let arrival, let request = state.open.removeValue(forKey: arrival) else {
         state.withdrawn.insert(number)
         return nil
       }
       state.counts.serving -= 1
       state.counts.cancelled += 1
-      return slot
+      return request.slot
     }
     slot?.release()
   }
+
+  var gate: Condition? { state.withLock { $0.gate?.condition } }
+
+  func holdBack() { state.withLock { if $0.gate == nil { $0.gate = Condition.makeCondition() } } }
+
+  func letGo() {
+    let gate = state.withLock { state in
+      defer { state.gate = nil }
+      return state.gate?.signal
+    }
+    gate?.signal()
+  }
+
+  func spare(_ bytes: Int) { state.withLock { $0.counts.spared += bytes } }
 
   func connections(changeBy difference: Int) {
     state.withLock { state in

@@ -10,7 +10,7 @@ internal import Glibc
 //
 // That is not all: after a power failure the name may be on disk and the bytes not. So each file begins
 // with a checksum of its name and its bytes, and a file that does not match is no image: it is removed,
-// and fetched again by whoever asked.
+// and the caller that asked for the image fetches it again.
 //
 // The system's calls block, so the store is an actor with a thread of its own (`ThreadExecutor`).
 

@@ -2,9 +2,9 @@ internal import Limiters
 
 // One piece of work for all who ask for the same thing at the same time.
 //
-// Whoever asks first starts the work, as a task of its own; whoever asks while it is under way waits for
-// the same result. The work belongs to nobody, so cancelling one of those who wait takes only that one
-// away. When the last has gone, nobody wants the result any more, and the work is cancelled too.
+// The first caller starts the work, as a separate task; a caller that asks while the work is under way
+// waits for the same result. The work belongs to nobody, so cancelling one of those who wait takes only
+// that one away. When the last has gone, nobody wants the result any more, and the work is cancelled too.
 //
 // The lock guards who waits for what. Looking whether the work is under way, and joining or announcing it,
 // are one step under it: with a gap between them, two would look, find nothing, and both begin.
@@ -81,7 +81,7 @@ package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable
       let result: Result<Value, any Error>
       do { result = .success(try await work()) } catch { result = .failure(error) }
       flight.result.withLock { $0 = result }
-      // Who comes from here on begins anew; those on board have the result.
+      // A caller that comes from here on begins anew; those on board have the result.
       remove(flight, key)
       flight.landed.signal()
     }
