@@ -19,7 +19,8 @@ extension Grader {
   package static func downloader<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook {
-    // More than the threads that an operation queue has.
+    // More than the threads of an operation queue: once they are blocked it gets about one more a second,
+    // and not so many in the time that the question has.
     let many = max(64, 2 * ProcessInfo.processInfo.activeProcessorCount + 4)
     return GradeBook([
       downloads(type, "over", files: 6, limit: 2),
@@ -270,10 +271,7 @@ extension Grader {
         preemptions: onePreemption
       ) {
         let copier = Copier(connections: 2, files: 2)
-        let meeting = Meeting()
-        async let one: Void = copier.download { await meeting.come() }
-        async let two: Void = copier.upload { await meeting.come() }
-        _ = try await (one, two)
+        try await meet(copier.download, copier.upload)
       },
       promise(
         "alike",
@@ -281,14 +279,8 @@ extension Grader {
         preemptions: onePreemption
       ) {
         let copier = Copier(connections: 2, files: 2)
-        let downloads = Meeting()
-        async let one: Void = copier.download { await downloads.come() }
-        async let two: Void = copier.download { await downloads.come() }
-        _ = try await (one, two)
-        let uploads = Meeting()
-        async let three: Void = copier.upload { await uploads.come() }
-        async let four: Void = copier.upload { await uploads.come() }
-        _ = try await (three, four)
+        try await meet(copier.download, copier.download)
+        try await meet(copier.upload, copier.upload)
       },
       promise("errors", "two copies that throw, and two after them", preemptions: onePreemption) {
         let copier = Copier(connections: 1, files: 1)
@@ -304,6 +296,17 @@ extension Grader {
         try await copier.upload {}
       },
     ])
+  }
+
+  /// Two copies, each of which ends when the other is under way too.
+  private static func meet(
+    _ first: @escaping @Sendable (() async throws -> Void) async throws -> Void,
+    _ second: @escaping @Sendable (() async throws -> Void) async throws -> Void
+  ) async throws {
+    let meeting = Meeting()
+    async let one: Void = first { await meeting.come() }
+    async let two: Void = second { await meeting.come() }
+    _ = try await (one, two)
   }
 
   private static func copies(_ copier: some LearnerCopier, atMost limit: Int) async throws {

@@ -326,7 +326,7 @@ package enum Grader {
       let one = Limiter(limit: 1)
       let other = Limiter(limit: 1)
       let inService = Lock(0)
-      // Whoever shares the permit of the other never gets there.
+      // Two limiters that share one permit never let the two tasks meet.
       let meeting = Meeting()
       let visit: @Sendable (_ body: () async -> Void) async throws -> Void = { body in
         try await other.run {
@@ -354,7 +354,7 @@ package enum Grader {
       let one = Pool(size: 1, waiting: Waiting(report: { _ in }))
       let other = Pool(size: 1, waiting: Waiting(report: { _ in }))
       let lent = Lock(0)
-      // Whoever shares the element of the other never gets there.
+      // Two pools that share one element never let the two tasks meet.
       let meeting = Meeting()
       let visit: @Sendable (_ body: () async -> Void) async throws -> Void = { body in
         let element = await other.take()
@@ -486,7 +486,7 @@ package enum Grader {
         name,
         passed: true,
         "\(drawn[0].title), up to \(drawn.map(\.workload.count).max() ?? 0) tasks, limits "
-          + "\(ListText.all(limits)), seed \(seed): whoever was not cancelled was served, and "
+          + "\(ListText.all(limits)), seed \(seed): every task that was not cancelled was served, and "
           + (overtakings == 0 ? "nobody was overtaken" : "overtaken at most once")
       )
     }

@@ -14,7 +14,7 @@ enum OtherThreads {
       let state = KernelFile.line("/proc/self/task/\(thread)/stat")?.split(separator: ")").last
       return state?.drop { $0 == " " }.first != "S"
     }
-    // Who asks is awake.
+    // The thread that asks is awake.
     return !threads.isEmpty && awake <= 1
   }
 }

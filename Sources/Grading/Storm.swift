@@ -263,7 +263,7 @@ private final class Gang: Tracer, World {
     for _ in 0..<shape.visits {
       marks[racer].bits.store(0, ordering: .relaxed)
       if shape.lurks, racer != round % shape.racers { comeUpon() }
-      // Who comes a little later meets the others elsewhere.
+      // A task that comes a little later meets the others elsewhere.
       spin(random.next(below: 1 << random.next(below: 9)))
       await visit(racer, mechanism, &random)
     }
@@ -464,13 +464,13 @@ private final class Gang: Tracer, World {
     if !inService.isEmpty, inService.count < shape.limit {
       return
         "\(place), \(names(waiting)) \(verb) for ever for a permit, though only \(inService.count) of "
-        + "\(shape.limit) are in use: who gave one back did not see that somebody was about to wait (a lost "
+        + "\(shape.limit) are in use: the task that gave one back did not see that another was about to wait (a lost "
         + "wake-up), or a permit was lost"
     }
     return "\(place), \(names(waiting)) \(verb) for ever for a permit, "
       + (inService.isEmpty
-        ? "though nobody is in service: whoever gave the last permit back did not see that somebody was "
-          + "about to wait (a lost wake-up)"
+        ? "though nobody is in service: the task that gave the last permit back did not see that somebody "
+          + "was about to wait (a lost wake-up)"
         : "behind \(names(inService)), in service, who cannot go on")
   }
 

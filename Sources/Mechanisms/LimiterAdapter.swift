@@ -74,7 +74,7 @@ package struct LimiterAdapter<Limiter: NamedLimiter>: RunMechanism {
       let value = try await limiter.run { () async throws -> Receipt in
         do { try await body() } catch {
           thrown = error
-          // Who asks for a cancellation must see it; any other error says whose it is.
+          // A caller that asked for a cancellation must see it; any other error says whose it is.
           throw error is CancellationError ? error : Failed(receipt: receipt)
         }
         return receipt

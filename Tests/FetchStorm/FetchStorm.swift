@@ -17,7 +17,7 @@ enum FetchStorm {
     guard arguments.count == 3, let cancellations = Int(arguments[1]),
       let seed = UInt64(arguments[2])
     else { exit(2) }
-    // Opens what a process opens once, whoever comes after.
+    // Opens what a process opens once, no matter how many storms follow.
     _ = try await storm(cancelling: 5, seed: seed)
     // The client closes its connections on a thread of its own, a moment after it has let go of them.
     var before = descriptors

@@ -14,10 +14,10 @@ import Testing
 
   // MARK: The cache
 
-  /// A solution: the fetch is a task that belongs to nobody.
-  private actor Cache: LearnerImageCache {
+  /// Keeps each fetch, a task that belongs to nobody. `F` says what is forgotten when one fails.
+  private actor Cache<F: Forgetting>: LearnerImageCache {
     private let fetch: @Sendable (String) async throws -> [UInt8]
-    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+    private var fetches: Fetches = [:]
 
     init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
 
@@ -27,7 +27,7 @@ import Testing
       do {
         return try await task.value
       } catch {
-        if fetches[name] == task { fetches[name] = nil }
+        F.forget(name, task, &fetches)
         throw error
       }
     }
@@ -47,22 +47,9 @@ import Testing
     }
   }
 
-  private actor StubbornCache: LearnerImageCache {
-    private let fetch: @Sendable (String) async throws -> [UInt8]
-    private var fetches: [String: Task<[UInt8], any Error>] = [:]
-
-    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
-
-    func image(_ name: String) async throws -> [UInt8] {
-      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
-      fetches[name] = task
-      return try await task.value
-    }
-  }
-
   /// Says nothing of a fetch that fails.
   private actor SilentCache: LearnerImageCache {
-    private let cache: Cache
+    private let cache: Cache<ItsOwn>
 
     init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) {
       cache = Cache(fetch: fetch)
@@ -129,54 +116,16 @@ import Testing
     }
   }
 
-  /// Forgets whatever fetch is kept, also a newer one.
-  private actor CarelessCache: LearnerImageCache {
-    private let fetch: @Sendable (String) async throws -> [UInt8]
-    private var fetches: [String: Task<[UInt8], any Error>] = [:]
-
-    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
-
-    func image(_ name: String) async throws -> [UInt8] {
-      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
-      fetches[name] = task
-      do {
-        return try await task.value
-      } catch {
-        fetches[name] = nil
-        throw error
-      }
-    }
-  }
-
-  /// Forgets all images when one cannot be fetched.
-  private actor SweepingCache: LearnerImageCache {
-    private let fetch: @Sendable (String) async throws -> [UInt8]
-    private var fetches: [String: Task<[UInt8], any Error>] = [:]
-
-    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
-
-    func image(_ name: String) async throws -> [UInt8] {
-      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
-      fetches[name] = task
-      do {
-        return try await task.value
-      } catch {
-        if fetches[name] == task { fetches.removeAll() }
-        throw error
-      }
-    }
-  }
-
   @Test func `a cache that fetches each image once passes, also on a real server`() async {
-    #expect(await failed(Grader.imageCache(Cache.self)) == nil)
+    #expect(await failed(Grader.imageCache(Cache<ItsOwn>.self)) == nil)
   }
 
   @Test func `caches that are wrong in one way fail at what they are wrong in`() async {
     #expect(await failed(Grader.imageCache(ForgetfulCache.self))?.name == "once")
-    #expect(await failed(Grader.imageCache(StubbornCache.self))?.name == "failure")
+    #expect(await failed(Grader.imageCache(Cache<Nothing>.self))?.name == "failure")
     #expect(await failed(Grader.imageCache(SilentCache.self))?.name == "failure")
-    #expect(await failed(Grader.imageCache(CarelessCache.self))?.name == "again")
-    #expect(await failed(Grader.imageCache(SweepingCache.self))?.name == "apart")
+    #expect(await failed(Grader.imageCache(Cache<Newest>.self))?.name == "again")
+    #expect(await failed(Grader.imageCache(Cache<Everything>.self))?.name == "apart")
     #expect(await failed(Grader.imageCache(HarshCache.self))?.name == "cancellation")
     let last = await failed(Grader.imageCache(LastOneOut.self))?.name
     #expect(last == "gone", "\(last ?? "nothing")")
@@ -273,8 +222,8 @@ import Testing
     }
   }
 
-  /// A waiter that is cancelled stays in the line, and is given another's turn.
-  private actor Lingering: LearnerConnections {
+  /// Made by hand, with a line of waiters. `F` says what is wrong with it.
+  private actor HandMade<F: PoolFlaw>: LearnerConnections {
     private let limit: Int
     private let open: @Sendable () async throws -> any LearnerConnection
     private var idle: [any LearnerConnection] = []
@@ -307,15 +256,21 @@ import Testing
       while idle.isEmpty, opened == limit {
         let (condition, signal) = Condition.makeCondition()
         line.append(signal)
-        try await condition.wait()
+        if F.losesTurns {
+          try await condition.wait()
+        } else {
+          try await condition.waitUncancellably()
+        }
       }
       if let connection = idle.popLast() { return connection }
       opened += 1
       do {
         return try await open()
       } catch {
-        opened -= 1
-        giveBack(nil)
+        if !F.countsFailedOpenings {
+          opened -= 1
+          giveBack(nil)
+        }
         throw error
       }
     }
@@ -341,66 +296,78 @@ import Testing
     func answer(to question: Int) async throws -> Int { try await pool.answer(to: question) }
   }
 
-  /// Counts a connection before it is opened, and for ever.
-  private actor Miscounting: LearnerConnections {
-    private let limit: Int
-    private let open: @Sendable () async throws -> any LearnerConnection
-    private var idle: [any LearnerConnection] = []
-    private var opened = 0
-    private var line: [Signal] = []
-
-    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
-      self.limit = limit
-      self.open = open
-    }
-
-    func answer(to question: Int) async throws -> Int {
-      while true {
-        let connection = try await take()
-        do {
-          let answer = try await connection.answer(to: question)
-          giveBack(connection)
-          return answer
-        } catch is ConnectionBroken {
-          opened -= 1
-          giveBack(nil)
-        } catch {
-          giveBack(connection)
-          throw error
-        }
-      }
-    }
-
-    private func take() async throws -> any LearnerConnection {
-      while idle.isEmpty, opened == limit {
-        let (condition, signal) = Condition.makeCondition()
-        line.append(signal)
-        try await condition.waitUncancellably()
-      }
-      if let connection = idle.popLast() { return connection }
-      opened += 1
-      return try await open()
-    }
-
-    private func giveBack(_ connection: (any LearnerConnection)?) {
-      if let connection { idle.append(connection) }
-      if !line.isEmpty { line.removeFirst().signal() }
-    }
-  }
-
   @Test func `a pool that replaces a broken connection passes, also on SQLite`() async {
     let item = await failed(Grader.connections(Surviving.self))
     #expect(item == nil, "\(item as Any)")
+    let handMade = await failed(Grader.connections(HandMade<Sound>.self))
+    #expect(handMade == nil, "\(handMade as Any)")
   }
 
   @Test func `pools that are wrong in one way fail at what they are wrong in`() async {
     #expect(await failed(Grader.connections(Keeping.self))?.name == "broken")
     #expect(await failed(Grader.connections(Wasteful.self))?.name == "errors")
-    #expect(await failed(Grader.connections(Miscounting.self))?.name == "unopened")
+    #expect(
+      await failed(Grader.connections(HandMade<CountsFailedOpenings>.self))?.name == "unopened"
+    )
     #expect(await failed(Grader.connections(Single.self))?.name == "together")
     #expect(await failed(Grader.connections(Couple.self))?.name == "together")
     #expect(await failed(Grader.connections(OnceMore.self))?.name == "broken_twice")
-    #expect(await failed(Grader.connections(Lingering.self))?.name == "line")
+    #expect(await failed(Grader.connections(HandMade<LosesTurns>.self))?.name == "line")
     #expect(await failed(Grader.connections(Silent.self))?.name == "unopened")
   }
+}
+
+private typealias Fetches = [String: Task<[UInt8], any Error>]
+
+/// What a cache forgets when a fetch fails.
+private protocol Forgetting {
+  static func forget(_ name: String, _ failed: Task<[UInt8], any Error>, _ fetches: inout Fetches)
+}
+
+/// Right: the fetch that failed, unless a newer one is kept by now.
+private enum ItsOwn: Forgetting {
+  static func forget(_ name: String, _ failed: Task<[UInt8], any Error>, _ fetches: inout Fetches) {
+    if fetches[name] == failed { fetches[name] = nil }
+  }
+}
+
+/// Wrong: every later caller gets the error again.
+private enum Nothing: Forgetting {
+  static func forget(_: String, _: Task<[UInt8], any Error>, _: inout Fetches) {}
+}
+
+/// Wrong: also a newer fetch of the same image.
+private enum Newest: Forgetting {
+  static func forget(_ name: String, _: Task<[UInt8], any Error>, _ fetches: inout Fetches) {
+    fetches[name] = nil
+  }
+}
+
+/// Wrong: the other images too.
+private enum Everything: Forgetting {
+  static func forget(_ name: String, _ failed: Task<[UInt8], any Error>, _ fetches: inout Fetches) {
+    if fetches[name] == failed { fetches.removeAll() }
+  }
+}
+
+private protocol PoolFlaw {
+  /// A waiter that is cancelled stays in the line, and is given another's turn.
+  static var losesTurns: Bool { get }
+  /// A connection that could not be opened counts for ever.
+  static var countsFailedOpenings: Bool { get }
+}
+
+extension PoolFlaw {
+  static var losesTurns: Bool { false }
+  static var countsFailedOpenings: Bool { false }
+}
+
+private enum Sound: PoolFlaw {}
+
+private enum LosesTurns: PoolFlaw {
+  static var losesTurns: Bool { true }
+}
+
+private enum CountsFailedOpenings: PoolFlaw {
+  static var countsFailedOpenings: Bool { true }
 }

@@ -296,7 +296,7 @@ final class ThrowsAnother: LearnerLimiter {
   }
 }
 
-/// Turns away whoever finds a long line, though nobody cancelled them.
+/// Turns away a task that finds a long line, though nobody cancelled it.
 final class TurnsAway: LearnerLimiter {
   private let limiter: ConcurrencyLimiter
   private let inside = Mutex(0)
@@ -452,7 +452,7 @@ class OneLockPool: @unchecked Sendable {
   }
 }
 
-/// Whoever had to wait gets the first element, whatever came back.
+/// A task that had to wait gets the first element, no matter which one came back.
 final class AlwaysTheFirst: OneLockPool, LearnerPool, @unchecked Sendable {
   init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
 

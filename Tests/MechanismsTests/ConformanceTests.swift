@@ -362,7 +362,7 @@ struct `Every mechanism` {
   func `that signals completion does so after the last end`(
     conformance: Conformance
   ) async throws {
-    // Often, because whoever is late is late by little.
+    // Often, because a task that ends after the signal ends only a little after it.
     for _ in 1...20 {
       let stage = try Stage(conformance, limit: 1)
       let tasks = (1...4).map { stage.send($0, fails: $0 == 2) }

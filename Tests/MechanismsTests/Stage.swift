@@ -126,7 +126,7 @@ struct Stage {
   func until(_ what: String, _ condition: @escaping @Sendable (History) -> Bool) async throws {
     guard let executor else {
       do { return try await log.reaches(condition) } catch {
-        // The test's time is up. Whoever waits at a gate must not keep its thread from other tests.
+        // The test's time is up. A task at a gate must not keep its thread from other tests.
         defer { world.openAll() }
         throw NeverHappened(what: what, history: log.history)
       }
