@@ -141,6 +141,9 @@ extension Expectation {
     in source: some MetricSource
   ) throws(ExpectationError) -> MetricValue {
     if let value = source.value(of: metric) { return value }
+    if let objection = source.objection(to: metric) {
+      throw ExpectationError(objection, at: metric.description)
+    }
     throw ExpectationError(
       "there is no figure '\(metric)' here; there are \(source.metricForms.joined(separator: ", "))",
       at: metric.name,

@@ -22,11 +22,16 @@ package protocol MetricSource: Sendable {
   /// The value of a metric; nil where there is no such metric.
   func value(of metric: Metric) -> MetricValue?
 
+  /// Why there is no such metric, where more is wrong than its name; without a full stop.
+  func objection(to metric: Metric) -> String?
+
   /// Which task made the value what it is, and when: "t12 ended last, at 400 ms".
   func witness(of metric: Metric) -> String?
 }
 
 extension MetricSource {
+  package func objection(to metric: Metric) -> String? { nil }
+
   package func witness(of metric: Metric) -> String? { nil }
 }
 

@@ -50,9 +50,19 @@ package enum ManualPage {
         "1",
         "a run or an exploration showed a violation, or a check or an expectation was not met"
       ),
-      ("2", "wrong usage of lab itself"), ("3", "a command in a script failed"),
+      ("2", "wrong usage of lab itself"),
+      ("3", "a command in a script failed, or the output could not be written"),
       ("130", "ended by Ctrl-C"),
     ] { page += entry(status, meaning) }
+    page += [
+      ".PP",
+      escaped(
+        """
+        Where the reader of a script's output leaves, as 'head' does, the script is carried out to \
+        its end all the same, and the status says how it went.
+        """
+      ),
+    ]
     page.append(".SH FILES")
     page += entry(
       "$XDG_STATE_HOME/concurrency-lab/",

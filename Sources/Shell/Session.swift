@@ -31,7 +31,7 @@ package actor Session {
     package static let failed = Outcome(rawValue: 4)
     /// Ctrl-C came.
     package static let interrupted = Outcome(rawValue: 8)
-    /// The person wants to leave, or nobody reads what is said.
+    /// The person wants to leave or is gone, or what is said cannot be written.
     package static let quit = Outcome(rawValue: 16)
 
     /// The status of a script that ends with it.
@@ -147,7 +147,8 @@ package actor Session {
         } catch {
           outcome.formUnion(fail(error, in: line, at: place))
         }
-        if output.isClosed { outcome.insert(.quit) }
+        // A script is a test, also where its reader has left: what it expects is still to be checked.
+        if output.isCutShort || isTyped && output.isClosed { outcome.insert(.quit) }
         if interruption.hasCome { outcome.insert(.interrupted) }
         if ends(with: outcome) { break }
       }

@@ -16,8 +16,11 @@ package protocol ShellOutput: AnyObject, Sendable {
   /// nothing.
   func tellProgress(_ line: String)
 
-  /// Nobody reads standard output any more; there is no point in going on.
+  /// Nothing more can be written to standard output.
   var isClosed: Bool { get }
+
+  /// That is so, and not because the reader has left: the status tells it, whatever else happens.
+  var isCutShort: Bool { get }
 
   /// Whether frames can be shown in place.
   var canShowFrames: Bool { get }
@@ -47,6 +50,8 @@ package protocol ShellOutput: AnyObject, Sendable {
 }
 
 extension ShellOutput {
+  package var isCutShort: Bool { false }
+
   package func tellProgress(_ line: String) { complain(line) }
 }
 

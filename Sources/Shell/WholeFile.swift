@@ -42,8 +42,12 @@ package enum WholeFile {
     case .fileNoSuchFile, .fileReadNoSuchFile: return "no such file or directory"
     case .fileReadNoPermission, .fileWriteNoPermission: return "permission denied"
     case .fileWriteOutOfSpace: return "the disk is full"
-    case .fileReadInapplicableStringEncoding: return "it is not UTF-8 text"
-    default: return error.localizedDescription
+    case .fileReadInapplicableStringEncoding, .fileReadCorruptFile, .fileReadUnknownStringEncoding:
+      return "it is not UTF-8 text"
+    default:
+      // A sentence of Foundation's; the one that it becomes a part of has a full stop of its own.
+      let text = error.localizedDescription
+      return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
   }
 }

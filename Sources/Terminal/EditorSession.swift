@@ -208,7 +208,7 @@ final class EditorSession {
     carryOutBetweenLines()
     if marksPastes { write(Paste.ask) }
     defer { if marksPastes { write(Paste.askNoMore) } }
-    // Before the prompt shows, so that whoever waits for the prompt finds the keys working.
+    // Before the prompt shows, so that a user who waits for the prompt finds the keys working.
     cledit_prepare(editor, 1)
 
     var count: Int32 = 0
@@ -263,7 +263,7 @@ final class EditorSession {
     guard poll(&descriptors, nfds_t(descriptors.count), waiting ? -1 : 0) > 0,
       descriptors[0].revents != 0
     else { return nil }
-    // One at a time: what is typed ahead stays in the terminal, where whoever reads next finds it.
+    // One at a time: what is typed ahead stays in the terminal, where the next reader finds it.
     var byte: UInt8 = 0
     switch read(STDIN_FILENO, &byte, 1) {
     case 1: break
@@ -307,7 +307,7 @@ final class EditorSession {
     if orders.changeTheScreen {
       if orders.resized { size = TerminalSize.current(of: STDOUT_FILENO) ?? size }
       if orders.resumed {
-        // Whoever had the terminal meanwhile left it in a mode of its own: out of ours and in again.
+        // The program that had the terminal left it in a mode of its own: out of ours and in again.
         cledit_prepare(editor, 0)
         cledit_prepare(editor, 1)
         if marksPastes { write(Paste.ask) }

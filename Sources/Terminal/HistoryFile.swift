@@ -166,8 +166,8 @@ struct HistoryFile {
 
   /// Puts a new file in the old one's place, whole or not at all.
   ///
-  /// The lock on the old one is held; whoever waits for it finds out that it was replaced, and
-  /// opens the new one.
+  /// The lock on the old one is held; a session that waits for it finds out that the file was replaced,
+  /// and opens the new one.
   private func replace(with entries: [String]) throws(Trouble) {
     // Where the path is a link, the file that it leads to: the link stays.
     let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

@@ -103,8 +103,8 @@ private struct LiveLoop {
   private var painter = LivePainter()
   private var pacer = FramePacer()
   private var readsKeys = isatty(STDIN_FILENO) == 1
-  /// How many rounds to draw nothing: the process is being stopped, and whoever has the terminal
-  /// then must not be drawn over when it goes on, before it is told so.
+  /// How many rounds to draw nothing: the process is being stopped, and until it is told that it goes
+  /// on, it must not draw over the program that has the terminal.
   private var roundsToRest = 0
   /// If it was not stopped after all, nobody tells it to go on.
   private static let longestRest = 20

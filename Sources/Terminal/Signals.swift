@@ -9,8 +9,8 @@ import Synchronization
 /// here it writes the signal's number into a pipe. A thread reads the pipe and acts.
 ///
 /// What a signal means depends on what is going on: Ctrl-C drops a line being typed, or ends a run,
-/// or leaves a live view. Whoever is in the foreground holds a claim and is told alone; claims nest.
-/// With nobody claiming, Ctrl-C ends the process as if it were not handled.
+/// or leaves a live view. The code that is in the foreground holds a claim, and only that code is told;
+/// claims nest. With nobody claiming, Ctrl-C ends the process as if it were not handled.
 ///
 /// Ctrl-Z, Ctrl-\, SIGTERM and SIGHUP are handled here once for all: they put the terminal back as it was
 /// found, and then do to the process what they do by default, so that the shell which started it
@@ -106,7 +106,7 @@ package final class Signals: Sendable {
     }
   }
 
-  /// How often Ctrl-C was pressed so far, whoever was told.
+  /// How often Ctrl-C was pressed so far, no matter which claim was told.
   var interrupts: Int { state.withLock { $0.interrupts } }
 
   private func release(_ id: Int) {

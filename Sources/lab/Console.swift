@@ -132,11 +132,15 @@ final class Console: ShellOutput {
 
   var isClosed: Bool { failure.withLock { $0 } != nil }
 
+  var isCutShort: Bool {
+    switch failure.withLock({ $0 }) {
+    case nil, .closed: false
+    case .full, .failed: true
+    }
+  }
+
   /// The exit status, which a failure to write outweighs where it cut the output short.
   func status(_ status: Int32) -> Int32 {
-    switch failure.withLock({ $0 }) {
-    case nil, .closed: status
-    case .full, .failed: max(status, 3)
-    }
+    isCutShort ? max(status, 3) : status
   }
 }

@@ -18,7 +18,9 @@ struct Lab: ParsableCommand {
 
       Exit status: 0 all well; 1 a run or an exploration showed a violation (what follows is carried \
       out all the same), or a check or an expectation was not met; 2 wrong usage of lab itself; 3 a \
-      command in a script failed.
+      command in a script failed, or the output could not be written; 130 ended by Ctrl-C. Where the \
+      reader of a script's output leaves, as 'head' does, the script is carried out to its end all the \
+      same, and the status says how it went.
       """,
     version: "lab 1.0.0"
   )
@@ -32,7 +34,10 @@ struct Lab: ParsableCommand {
   )
   var c: [String] = []
 
-  @Flag(name: [.short, .long], help: "Go on to the prompt afterwards.")
+  @Flag(
+    name: [.short, .long],
+    help: "Go on to the prompt afterwards. The status stays that of the commands given before it."
+  )
   var interactive = false
 
   @Flag(help: "Output as JSON Lines, nothing else on standard output.")
@@ -254,6 +259,8 @@ struct Lab: ParsableCommand {
       return console.status(ending.status)
     }
     await Prompt(session, console).run(withBanner: isPrompt && !json)
-    return console.status(0)
+    // What a person types tells its own story; what was given beforehand is a script all the same, but for
+    // the start file, which nobody asked to see.
+    return console.status(isPrompt ? 0 : ending.status)
   }
 }

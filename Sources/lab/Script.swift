@@ -27,9 +27,12 @@ struct Script {
     self.session = session
     self.console = console
     var parts: [(name: String, lines: any AsyncSequence<String, Never>)] = []
+    let texts = sources.count { if case .text = $0 { true } else { false } }
     for source in sources {
       switch source {
-      case .text(let text): parts.append(("-c", Lines.of(text)))
+      case .text(let text):
+        // Of several options, an error names which one; the texts come before the files.
+        parts.append((texts > 1 ? "-c \(parts.count + 1)" : "-c", Lines.of(text)))
       case .file(let path):
         do {
           parts.append((path, Lines.of(try String(contentsOfFile: path, encoding: .utf8))))

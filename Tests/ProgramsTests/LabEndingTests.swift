@@ -60,6 +60,35 @@ import Testing
     #expect(lines.count == 2, "\(text)")
   }
 
+  @Test(
+    arguments: [
+      ("expect makespan = 1ms", 1), ("runn", 3), ("expect peak_running = 3", 0), ("quit; runn", 0),
+    ] as [(String, Int)]
+  )
+  func `what comes after the reader has left counts`(_ last: String, _ status: Int) async throws {
+    // More than a pipe holds, so that the reader is gone before the last command.
+    let script = "run 5000 limiter limit=3; events; events\n\(last)"
+    let text = try await shell("($LAB -c '\(script)' 2>/dev/null; echo status $? >&2) | true")
+    #expect(text == "status \(status)")
+  }
+
+  @Test
+  func `the rest of a script is left out once the disk is full`() async throws {
+    let text = try await shell("$LAB -c 'run 3; runn' -c 'runn' >/dev/full; echo status $?")
+    #expect(text == "lab: the disk is full: the output is cut short.\nstatus 3")
+  }
+
+  @Test(arguments: [[], ["--manual"]])
+  func `the statuses are told with what happens once the reader has left`(_ arguments: [String])
+    async throws
+  {
+    let help = try await LabRunTests.lab.get().run(arguments.isEmpty ? ["--help"] : arguments)
+    let words = help.standardOutput.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("the script is carried out to its end all the same"))
+    #expect(words.contains("or the output could not be written"))
+    #expect(words.contains("130"))
+  }
+
   @Test
   func `a full disk is told, with a status`() async throws {
     let text = try await shell("$LAB -c 'run 3; stats' >/dev/full; echo status $?")
@@ -87,6 +116,32 @@ import Testing
     try await lab.type("quit", after: "pool·8 virtual>")
     #expect(try await lab.screen.waitForExit() == .exited(0))
     #expect(!lab.screen.screen.text.contains("how many at once?"), "no banner: one knows one's way")
+  }
+
+  @Test(
+    arguments: [("run 3; expect makespan = 1ms", 1), ("runn", 3), ("run 3", 0)] as [(String, Int32)]
+  )
+  func `the status of commands given first is kept behind the prompt`(
+    _ command: String,
+    _ status: Int32
+  ) async throws {
+    let lab = try LabTerminal(["-i", "-c", command])
+    try await lab.type("runn")
+    try await lab.type("quit")
+    #expect(try await lab.screen.waitForExit() == .exited(status))
+  }
+
+  @Test
+  func `what is wrong in the start file or at the prompt is no status`() async throws {
+    let rc = FileManager.default.temporaryDirectory.appending(path: "lab-rc-\(UUID())")
+    let folder = rc.appending(path: "concurrency-lab")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: rc) }
+    try Data("runn\n".utf8).write(to: folder.appending(path: "rc"))
+    let lab = try LabTerminal(environment: ["XDG_CONFIG_HOME": rc.path])
+    try await lab.type("runn")
+    try await lab.type("quit")
+    #expect(try await lab.screen.waitForExit() == .exited(0))
   }
 
   @Test

@@ -1,3 +1,4 @@
+import Foundation
 import Shell
 import TestSupport
 import Testing
@@ -35,6 +36,27 @@ import Testing
   }
 
   @Test
+  func `of several -c an error names which one, and the line in it`() async throws {
+    let result = try await LabRunTests.run(
+      "--keep-going",
+      "-c",
+      "run 3",
+      "-c",
+      "show\nrunn",
+      "-c",
+      "x"
+    )
+    #expect(result.status == .exited(3))
+    #expect(
+      result.standardError == """
+        -c 2:2: no command 'runn'. Did you mean 'run'? 'help' lists all.
+        -c 3:1: no command 'x'. 'help' lists all.
+
+        """
+    )
+  }
+
+  @Test
   func `keep-going carries on within a line too`() async throws {
     let result = try await LabRunTests.run("--keep-going", "-c", "runn 5; run 2 limiter work=1ms")
     #expect(result.status == .exited(3))
@@ -52,6 +74,16 @@ import Testing
     let folder = try await LabRunTests.run("/")
     #expect(folder.status == .exited(2))
     #expect(folder.standardError == "lab: cannot read /: it is a folder\n")
+    let binary = FileManager.default.temporaryDirectory.appending(path: "binary-\(UUID()).lab")
+    try Data([0x72, 0xFF, 0xFE, 0x0A]).write(to: binary)
+    defer { try? FileManager.default.removeItem(at: binary) }
+    let other = try await LabRunTests.run(binary.path)
+    #expect(other.status == .exited(2))
+    #expect(other.standardError == "lab: cannot read \(binary.path): it is not UTF-8 text\n")
+    let sourced = try await LabRunTests.run("-c", "source \(binary.path)")
+    #expect(
+      sourced.standardError == "-c:1: '\(binary.path)' cannot be read: it is not UTF-8 text.\n"
+    )
   }
 
   @Test

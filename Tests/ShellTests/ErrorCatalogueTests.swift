@@ -80,6 +80,16 @@ import Testing
       "'limit' is one word too many. Did you mean limit=3?"
     ),
     Wrong(
+      "run 4 limiter limit",
+      at: "limit",
+      "'limit' is one word too many. A value is written limit=…"
+    ),
+    Wrong(
+      "run 4 limiter lim",
+      at: "lim",
+      "'lim' is one word too many. A value is written limit=…"
+    ),
+    Wrong(
       "run 5 limitr limit 3",
       at: "limitr",
       "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
@@ -114,6 +124,29 @@ import Testing
       "run 5 limitr",
       at: "limitr",
       "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+    ),
+    Wrong(
+      "run 5 specimen-unchecked",
+      at: "specimen-unchecked",
+      "no mechanism 'specimen-unchecked'. 'mechanisms --specimens' lists all."
+    ),
+    Wrong(
+      "run 5 specimen-lost-wakeup",
+      at: "specimen-lost-wakeup",
+      "no mechanism 'specimen-lost-wakeup'. Did you mean 'specimen-lost-wake-up'? "
+        + "'mechanisms --specimens' lists all."
+    ),
+    Wrong(
+      "explore specimen-check",
+      at: "specimen-check",
+      "no mechanism 'specimen-check'. Did you mean 'specimen-check-then-act'? "
+        + "'mechanisms --specimens' lists all."
+    ),
+    Wrong(
+      "explore lost-wakeup",
+      at: "lost-wakeup",
+      "no mechanism 'lost-wakeup'. Did you mean 'specimen-lost-wake-up'? "
+        + "'mechanisms --specimens' lists all."
     ),
     Wrong("run 5 gcd", at: "gcd", "'gcd' could be gcd-semaphore or gcd-gate. Write more of it."),
     Wrong(
@@ -354,6 +387,30 @@ import Testing
       after: "run 3"
     ),
     Wrong(
+      "expect waiting(t09) = 5ms",
+      at: "waiting(t09)",
+      "there is no task t09: this run has 3 tasks.",
+      after: "run 3"
+    ),
+    Wrong(
+      "expect waiting(t01) <= waiting(t09)",
+      at: "waiting(t09)",
+      "there is no task t09: this run has 3 tasks.",
+      after: "run 3"
+    ),
+    Wrong(
+      "expect waiting(soon) = 5ms",
+      at: "waiting(soon)",
+      "'soon' is no task. Write its name, such as waiting(t03).",
+      after: "run 3"
+    ),
+    Wrong(
+      "expect makespan(t01) = 5ms",
+      at: "makespan(t01)",
+      "makespan is a figure of the whole run. Leave (t01) out.",
+      after: "run 3"
+    ),
+    Wrong(
       "export",
       at: "export",
       "the file is missing. Write: export FILE [force] [format=] [run=].",
@@ -517,7 +574,11 @@ import Testing
       "limiter cannot be suspended. Use operation-queue.",
       after: "spawn 3"
     ),
-    Wrong("use", at: "use", "the mechanism is missing. Write: use MECH [limit=]."),
+    Wrong(
+      "use",
+      at: "use",
+      "the mechanism is missing. Write: use MECH [limit=]. 'mechanisms' lists all."
+    ),
     Wrong(
       "use poool",
       at: "poool",
@@ -541,7 +602,11 @@ import Testing
       at: "all",
       "the option cannot be 'all'. Write --specimens, or nothing."
     ),
-    Wrong("explain", at: "explain", "the mechanism is missing. Write: explain MECH."),
+    Wrong(
+      "explain",
+      at: "explain",
+      "the mechanism is missing. Write: explain MECH. 'mechanisms' lists all."
+    ),
     Wrong("source", at: "source", "the file is missing. Write: source FILE."),
     Wrong(
       "source nowhere.lab",
@@ -552,7 +617,7 @@ import Testing
     Wrong(
       "explore",
       at: "explore",
-      "the mechanism is missing. Write: explore MECH [all] [key=value]…"
+      "the mechanism is missing. Write: explore MECH [all] [key=value]…. 'mechanisms' lists all."
     ),
     Wrong(
       "explore limiter everything",
@@ -619,7 +684,11 @@ import Testing
       after: "step limiter tasks=1 limit=1; auto"
     ),
     Wrong("starve kind=sleep", at: "sleep", "kind= cannot be 'sleep'. Write block or suspend."),
-    Wrong("lesson", at: "lesson", "the lesson is missing. Write: lesson N."),
+    Wrong(
+      "lesson",
+      at: "lesson",
+      "the lesson is missing. Write: lesson N. 'lessons' lists all."
+    ),
     Wrong("lesson 99", at: "99", "no lesson '99'. There are 1 to LESSONS: 'lessons' lists them."),
     Wrong(
       "check",

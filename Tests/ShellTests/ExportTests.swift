@@ -65,6 +65,19 @@ import Testing
   }
 
   @Test
+  func `a CSV is a table of the tasks, as the help says`() async throws {
+    let scratch = try ScratchFolder()
+    let lab = Lab()
+    let help = await lab.run("help export").split(whereSeparator: \.isWhitespace)
+      .joined(separator: " ")
+    #expect(help.contains(".csv a table with a row for each task; .jsonl the events"))
+    await lab.run("run 3; export \(scratch.path)/run.csv")
+    let rows = try String(contentsOfFile: scratch.path + "/run.csv", encoding: .utf8)
+      .split(separator: "\n").dropFirst()
+    #expect(rows.map { $0.prefix { $0 != "," } } == ["t01", "t02", "t03"])
+  }
+
+  @Test
   func `a link stays a link, and a device stays a device`() async throws {
     let scratch = try ScratchFolder()
     let file = try scratch.file("real.csv", "old")

@@ -21,12 +21,31 @@ import Testing
   }
 
   @Test
+  func `q ends the game, and 'quit' the lab`() async {
+    let lab = Lab()
+    #expect(await lab.run("\(Self.begin); q").contains("replay v"))
+    #expect(await lab.session.prompt.text == "limiter·3 virtual> ")
+    await lab.run(Self.begin)
+    #expect(await lab.outcome(of: "quit") == .quit)
+  }
+
+  @Test
   func `a game with a defect names the fewest steps that break it, and who runs and waits`() async {
     let lab = Lab()
     let text = await lab.run("step specimen-lost-wake-up inside=no")
-    #expect(text.contains(/Break it in \d+ steps: the explorer needs no fewer\./))
+    #expect(text.contains(/Break it in \d+ steps, as the explorer does\./))
     #expect(text.contains("running:    0 of 1"))
     #expect(text.contains("waits:      nobody"))
+  }
+
+  @Test
+  func `the smallest schedule that fails is shown though the search met another violation first`()
+    async
+  {
+    let text = await Lab().run("explore specimen-published-limiter inside=no")
+    #expect(text.contains("✗ ran-after-cancel\n"), "the one that the search met")
+    #expect(text.contains("✗ over-admission, in the smallest schedule that fails"))
+    #expect(text.contains("the smallest that fails, 7 steps, 1 cancellation"))
   }
 
   @Test
@@ -42,6 +61,12 @@ import Testing
     await lab.run("\(Self.begin); 1; export \(scratch.path)/other-game.html")
     let other = try String(contentsOfFile: scratch.path + "/other-game.html", encoding: .utf8)
     #expect(other.contains("<h1>limiter: "))
+    await lab.run("export \(scratch.path)/story.html; done; run 12 limiter limit=3")
+    await lab.run("export \(scratch.path)/history.html")
+    let story = try String(contentsOfFile: scratch.path + "/story.html", encoding: .utf8)
+    #expect(story == other)
+    let history = try String(contentsOfFile: scratch.path + "/history.html", encoding: .utf8)
+    #expect(history.contains("limit 3"), "a page of the run")
   }
 
   @Test(arguments: ["help", "hel", "?"])
@@ -74,6 +99,56 @@ import Testing
     let seed = Puzzle.seed(of: .now)
     #expect(today.contains("Puzzle \(seed): break this limiter in "))
     #expect(await Lab().run("puzzle seed=\(seed); done") == today)
+  }
+
+  @Test(arguments: [
+    (
+      "limiter preemptions=1 strategy=random",
+      "preemptions=1 has no effect: strategy=random keeps to no bound; only an exhaustive search does"
+    ),
+    (
+      "limiter preemptions=1 strategy=pct inside=yes",
+      "preemptions=1 has no effect: strategy=pct keeps to no bound; only an exhaustive search does"
+    ),
+    (
+      "limiter depth=3 inside=no",
+      "depth=3 has no effect: it is for strategy=pct, and this is strategy=exhaustive"
+    ),
+    (
+      "limiter seed=3 inside=no",
+      "seed=3 has no effect: strategy=exhaustive draws nothing at random"
+    ),
+    ("fifo-queue limit=3 inside=no", "limit=3 has no effect: fifo-queue runs one task at a time"),
+    (
+      "actor-queue limit=3 inside=no",
+      "limit=3 has no effect: actor-queue starts one task at a time, and tasks that suspend overlap"
+    ),
+  ])
+  func `a key that changes nothing is told`(_ words: String, _ note: String) async {
+    let command = "explore \(words) tasks=2 schedules=20"
+    let lab = Lab(display: Display(width: 400))
+    #expect(await lab.run(command).contains("\nnote: \(note). See: "))
+    let json = Lab(json: true)
+    let verdict = await json.run(command)
+    #expect(json.output.takeComplaints() == ["note: \(note)"])
+    if words.contains("preemptions") {
+      #expect(verdict.contains(#""preemption_bound":null"#), "\(verdict)")
+      #expect(!verdict.contains("more than 1 pre-emption"))
+    }
+  }
+
+  @Test(arguments: [
+    "strategy=random preemptions=none seed=3", "strategy=pct depth=2 seed=3", "preemptions=1",
+    "limit=1",
+  ])
+  func `of a key that has an effect nothing is said`(_ words: String) async {
+    let text = await Lab().run("explore limiter tasks=2 schedules=20 \(words)")
+    #expect(!text.contains("no effect"))
+  }
+
+  @Test func `a game is told of a limit that changes nothing too`() async {
+    #expect(await Lab().run("step fifo-queue limit=3; done").contains("limit=3 has no effect"))
+    #expect(!(await Lab().run("step fifo-queue limit=1; done")).contains("no effect"))
   }
 
   @Test func `a puzzle hides its limiter until it is broken, and scores it for others to see`()

@@ -128,12 +128,19 @@ import Testing
   }
 
   @Test
-  func `nothing is done any more once nobody reads`() async {
+  func `once nobody reads, nothing typed is done any more, and a script is a test all the same`()
+    async
+  {
     let lab = Lab()
     lab.output.isClosed = true
-    #expect(await lab.outcome(of: "show; set limit 9") == .quit)
+    #expect(await lab.session.execute("show; set limit 9", at: .prompt(columns: 8)) == .quit)
     lab.output.isClosed = false
     #expect(await lab.run("show").contains("limit      3"))
+    lab.output.isClosed = true
+    #expect(await lab.outcome(of: "run 3; expect makespan = 1ms; set limit 9") == .unmet)
+    #expect(await lab.outcome(of: "run 3; set limit 9") == .done)
+    lab.output.isClosed = false
+    #expect(await lab.run("show").contains("limit      9"))
   }
 
   @Test

@@ -220,7 +220,7 @@ import Testing
     #expect(terminal.screen.cursorIsVisible)
   }
 
-  @Test func `Ctrl-C outside of a line reaches whoever waits for it`() async throws {
+  @Test func `Ctrl-C outside of a line reaches the code that waits for it`() async throws {
     let terminal = try await start()
     try await terminal.send("wait\r")
     try await terminal.waitForText("waiting")

@@ -75,7 +75,7 @@ package final class PseudoTerminal: Sendable {
       kill(child, SIGKILL)
       waitpid(child, nil, 0)
     }
-    // Hangs up: whoever is left at the terminal is sent SIGHUP.
+    // Hangs up: the processes that are left at the terminal are sent SIGHUP.
     close(controller)
   }
 

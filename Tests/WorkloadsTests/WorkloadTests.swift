@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `gives a task of a given number the same service in whichever portion it comes`() {
+  @Test func `gives a task of a given number the same service in every portion`() {
     var portion = Self.everything
     portion.count = 100
     let whole = Self.everything.tasks()

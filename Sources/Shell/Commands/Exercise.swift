@@ -95,7 +95,7 @@ extension Session {
       }
     } catch {
       throw ShellError(
-        "the starting file cannot be written to \(file): \(error.localizedDescription)",
+        "the starting file cannot be written to \(file): \(WholeFile.reason(error))",
         at: arguments.name
       )
     }

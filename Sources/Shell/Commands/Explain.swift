@@ -28,7 +28,9 @@ extension Command {
     details: "Of a command or a topic it says what 'help' says.",
     examples: ["explain limiter", "explain gcd-semaphore", "explain explore"]
   ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    guard let word = arguments.places.first else {
+      throw arguments.missing("the mechanism", listedBy: "mechanisms")
+    }
     let entry: CatalogueEntry
     do {
       entry = try Names.mechanism(word)
@@ -49,7 +51,9 @@ extension Command {
     summary: "choose the mechanism that 'run' uses unless told",
     examples: ["use pool limit=8"]
   ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    guard let word = arguments.places.first else {
+      throw arguments.missing("the mechanism", listedBy: "mechanisms")
+    }
     var changed = session.settings
     changed.mechanism = try Names.mechanism(word)
     try changed.apply(arguments)

@@ -49,7 +49,9 @@ extension Command {
       "explore pool tasks=2 limit=1 strategy=random schedules=1000 seed=7",
     ]
   ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    guard let word = arguments.places.first else {
+      throw arguments.missing("the mechanism", listedBy: "mechanisms")
+    }
     let place = try await session.explorations(of: word)
     let scenario = try ExploreKeys.scenario(of: Names.explored(word), at: word, arguments)
     var plan = try ExploreKeys.plan(arguments, of: scenario, seed: session.settings.seed)
@@ -63,7 +65,13 @@ extension Command {
       }
       plan.all = true
     }
-    return try await session.explore(scenario, in: place, plan, arguments)
+    return try await session.explore(
+      scenario,
+      in: place,
+      plan,
+      arguments,
+      ExploreKeys.ignored(arguments, by: scenario, plan)
+    )
   }
 
   private static var explored: String {
@@ -112,7 +120,8 @@ extension Session {
     _ scenario: ExplorationScenario,
     in place: ExplorationPlace,
     _ plan: ExplorationPlan,
-    _ arguments: Arguments
+    _ arguments: Arguments,
+    _ notes: [Note]
   ) async throws -> Outcome {
     let control = ExplorationControl()
     if !json, output.canShowFrames { output.writeTransient("exploring; Ctrl-C ends it") }
@@ -133,7 +142,9 @@ extension Session {
     let outcome = answer(
       json: ExplorationText.json(report),
       ExplorationText.text(report, withTime: output.canShowFrames, output.format)
+        + Note.text(notes, output.format)
     )
+    if json { for note in notes { output.complain("note: \(note.text)") } }
     return report.found == nil ? outcome : .violated
   }
 }
@@ -314,10 +325,82 @@ enum ExploreKeys {
     {
       var further = ExplorationPlan.Inside(strategy)
       if let most { further.schedules = most }
-      if let told { further.preemptions = [told] }
-      if most != nil || told != nil { further.steps = .max }
+      // Only an exhaustive search has a bound.
+      let chosen = strategy == .exhaustive ? told : nil
+      if let chosen { further.preemptions = [chosen] }
+      if most != nil || chosen != nil { further.steps = .max }
       plan.inside = further
     }
     return plan
+  }
+
+  /// A note for each key that changes nothing, because of the strategy or of the mechanism.
+  static func ignored(
+    _ arguments: Arguments,
+    by scenario: ExplorationScenario,
+    _ plan: ExplorationPlan
+  ) throws(ShellError) -> [Note] {
+    var notes = try ignoredLimit(arguments, by: scenario)
+    func note(_ key: Key, because why: String) {
+      guard let word = arguments.values[key.name] else { return }
+      notes.append(
+        Note(
+          text: "\(key.name)=\(word.text) has no effect: \(why)",
+          command: "help explore",
+          isViolation: false
+        )
+      )
+    }
+    let strategy = "strategy=\(plan.strategy.rawValue)"
+    if plan.strategy == .exhaustive {
+      note(Keys.seed, because: "\(strategy) draws nothing at random")
+    } else if arguments.values[preemptions.name]?.text != "none" {
+      note(preemptions, because: "\(strategy) keeps to no bound; only an exhaustive search does")
+    }
+    if plan.strategy != .pct {
+      note(depth, because: "it is for strategy=pct, and this is \(strategy)")
+    }
+    return notes
+  }
+
+  static func ignoredLimit(
+    _ arguments: Arguments,
+    by scenario: ExplorationScenario
+  ) throws(ShellError) -> [Note] {
+    guard let limit = try arguments.value(Keys.limit, Keys.parseLimit),
+      scenario.effectiveLimit != limit
+    else { return [] }
+    let overlaps = scenario.mechanism.profile.order == .fifoToFirstSuspension
+    return [
+      .ignored(
+        limit: limit,
+        by: scenario.mechanism,
+        scenario.effectiveLimit,
+        overlaps: overlaps
+      )
+    ]
+  }
+}
+
+extension Note {
+  /// That a limit changes nothing, as the mechanism has another by nature, or none.
+  static func ignored(
+    limit: Int,
+    by mechanism: CatalogueEntry,
+    _ effectiveLimit: Int?,
+    overlaps: Bool
+  ) -> Note {
+    let id = mechanism.id
+    let why =
+      switch (effectiveLimit, overlaps) {
+      case (nil, _): "the mechanism '\(id)' has no limit"
+      case (_, true): "\(id) starts one task at a time, and tasks that suspend overlap"
+      case (_, false): "\(id) runs one task at a time"
+      }
+    return Note(
+      text: "limit=\(limit) has no effect: \(why)",
+      command: "explain \(id)",
+      isViolation: false
+    )
   }
 }

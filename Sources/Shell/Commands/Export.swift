@@ -11,8 +11,8 @@ extension Command {
     summary: "write a run, the last unless told, to a file; the ending says in which format",
     details: """
       .json is a Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
-      .html a page that needs no network; .csv and .jsonl the events. game.html, or a name that ends \
-      so, is a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through \
+      .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. game.html, or a name that ends \
+      so, or story.html is a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through \
       step by step; comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you \
       passed, guessed and wrote. A file that exists is replaced only with 'force'.
       """,
@@ -90,10 +90,10 @@ private enum ExportPage: String, CaseIterable {
 
   /// The page that a file is named after; nil for a file of a run.
   init?(named file: Word) {
-    guard let page = Self.allCases.first(where: { file.text.hasSuffix("\($0.rawValue).html") })
-    else {
-      return nil
-    }
+    // No ending: history.html may be a run's.
+    let isStory = file.text == "story.html" || file.text.hasSuffix("/story.html")
+    let named = Self.allCases.first { file.text.hasSuffix("\($0.rawValue).html") }
+    guard let page = isStory ? .game : named else { return nil }
     self = page
   }
 

@@ -28,8 +28,8 @@ extension Command {
       suspends with it; then come tasks of medium priority, which need the worker but no permit, \
       each computing for work=; then the last task, of high priority, which needs the permit.
 
-      remedy=ceiling makes whoever takes the permit as urgent as the most urgent; inherit does so \
-      when somebody urgent comes to wait; short does not suspend while holding the permit.
+      remedy=ceiling makes the task that takes the permit as urgent as the most urgent; inherit \
+      does so when somebody urgent comes to wait; short does not suspend while holding the permit.
       """,
     examples: ["inversion", "inversion remedy=inherit", "inversion medium=20"]
   ) { session, arguments in

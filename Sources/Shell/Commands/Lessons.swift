@@ -31,7 +31,9 @@ extension Command {
       """,
     examples: ["lesson 1"]
   ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("the lesson") }
+    guard let word = arguments.places.first else {
+      throw arguments.missing("the lesson", listedBy: "lessons")
+    }
     let course = try session.classroom.course()
     guard let lesson = course.lesson(word.text) else {
       throw ShellError(

@@ -292,19 +292,12 @@ extension Arguments {
   private func ignoredLimit(by experiment: Experiment) throws(ShellError) -> [Note] {
     guard let limit = try value(Keys.limit, Keys.parseLimit), experiment.effectiveLimit != limit
     else { return [] }
-    let id = experiment.mechanism.id
-    let overlaps = experiment.facts(tasks: experiment.workload.count).limit == nil
-    let why =
-      switch (experiment.effectiveLimit, overlaps) {
-      case (nil, _): "the mechanism '\(id)' has no limit"
-      case (_, true): "\(id) starts one task at a time, and tasks that suspend overlap"
-      case (_, false): "\(id) runs one task at a time"
-      }
     return [
-      Note(
-        text: "limit=\(limit) has no effect: \(why)",
-        command: "explain \(id)",
-        isViolation: false
+      .ignored(
+        limit: limit,
+        by: experiment.mechanism,
+        experiment.effectiveLimit,
+        overlaps: experiment.facts(tasks: experiment.workload.count).limit == nil
       )
     ]
   }

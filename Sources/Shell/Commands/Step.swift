@@ -17,9 +17,13 @@ extension Command {
       """,
     examples: ["step limiter tasks=2 limit=1; 1; 1; back; auto; done"]
   ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("the mechanism") }
+    guard let word = arguments.places.first else {
+      throw arguments.missing("the mechanism", listedBy: "mechanisms")
+    }
     let place = try await session.explorations(of: word)
     let scenario = try ExploreKeys.scenario(of: Names.explored(word), at: word, arguments)
+    let notes = try ExploreKeys.ignoredLimit(arguments, by: scenario)
+    if !session.json { session.output.write(Note.text(notes, session.output.format)) }
     return try await session.beginGame(scenario, in: place)
   }
 }
@@ -44,7 +48,7 @@ struct SchedulerGame {
     (form: "fork NAME", does: "keeps the position"),
     (form: "goto NAME", does: "returns to it"),
     (form: "steps", does: "tells what has happened"),
-    (form: "done", does: "or Ctrl-D ends the game"),
+    (form: "done", does: "or q or Ctrl-D ends the game"),
     (form: "?", does: "or 'help' lists these"),
   ]
 
@@ -70,7 +74,7 @@ extension Session {
       if let best, !json {
         let what = puzzle.map { "Puzzle \($0.seed): break this limiter in" } ?? "Break it in"
         output.write(
-          "\(what) \(NumberText.count(best, "step")): the explorer needs no fewer.\n"
+          "\(what) \(NumberText.count(best, "step")), as the explorer does.\n"
         )
       }
     }
@@ -103,10 +107,12 @@ extension Session {
       game.position = try await game.position.choosing(number - 1)
     } else {
       let isHelp = words.count == 1 && (try? CommandTable.resolve(word))?.name == "help"
+      // Elsewhere q leaves what is shown; here it would be the beginning of 'quit', which leaves the lab.
+      let asked = word.text == "q" ? "done" : word.text
       let names = SchedulerGame.words.filter {
-        $0 == word.text || $0.first.map(String.init) == word.text || (isHelp && $0 == "?")
+        $0 == asked || $0.first.map(String.init) == asked || (isHelp && $0 == "?")
       }
-      guard let name = names.first, names.count == 1 || names.contains(word.text) else {
+      guard let name = names.first, names.count == 1 || names.contains(asked) else {
         return nil
       }
       let argument = words.dropFirst().first

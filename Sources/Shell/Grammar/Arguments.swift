@@ -1,4 +1,5 @@
 internal import Basics
+internal import Mechanisms
 
 /// The words of one command, sorted into places and keys, with typed ways to read them.
 ///
@@ -69,8 +70,12 @@ package struct Arguments: Sendable {
   func surplus(_ word: Word) -> ShellError {
     let rest = places.drop { $0 != word }.dropFirst()
     var advice = "Write: \(command.usage)"
-    if let value = rest.first, let key = try? Self.resolve(word, of: command) {
+    let key = try? Self.resolve(word, of: command)
+    if let key, let value = rest.first {
       advice = "Did you mean \(key)=\(value.text)?"
+    } else if let key, Catalogue.entry(word.text) == nil {
+      // It may begin the name of a mechanism too, as 'limit' does.
+      advice = "A value is written \(key)=…"
     } else if takesMechanism, (try? Names.mechanism(word)) != nil {
       advice = "'\(command.name)' takes one mechanism"
       if let count = places.first(where: \.isNumeral), command.name == "run" {
@@ -149,8 +154,9 @@ package struct Arguments: Sendable {
     return ShellError("\(name) has no value. Write \(form)", at: word)
   }
 
-  /// The error for a word that should have been there.
-  func missing(_ what: String) -> ShellError {
-    ShellError("\(what) is missing. Write: \(command.usage)", at: name)
+  /// The error for a word that should have been there; `list` is the command that tells what it can be.
+  func missing(_ what: String, listedBy list: String? = nil) -> ShellError {
+    let choice = list.map { ". '\($0)' lists all" } ?? ""
+    return ShellError("\(what) is missing. Write: \(command.usage)\(choice)", at: name)
   }
 }

@@ -31,12 +31,25 @@ enum Names {
       let names = ListText.all(matches.map(\.id), "or")
       throw ShellError("'\(word.text)' could be \(names). Write more of it", at: word)
     }
-    let all = Catalogue.mechanisms + Catalogue.specimens
-    let question = NearMatch.question(for: word.text, in: all.map(\.id))
-    throw ShellError(
-      "no mechanism '\(word.text)'.\(question) 'mechanisms' lists all \(Numeral.text(Catalogue.mechanisms.count)).",
-      at: word
-    )
+    let specimens = Catalogue.specimens.map(\.id)
+    let near = NearMatch.best(for: word.text, in: Catalogue.mechanisms.map(\.id) + specimens)
+    let meant = near ?? specimen(meantBy: word.text, among: specimens)
+    let question = meant.map { " Did you mean '\($0)'?" } ?? ""
+    let isSpecimen = word.text.hasPrefix("specimen") || meant.map(specimens.contains) == true
+    let list =
+      isSpecimen
+      ? "'mechanisms --specimens' lists all."
+      : "'mechanisms' lists all \(Numeral.text(Catalogue.mechanisms.count))."
+    throw ShellError("no mechanism '\(word.text)'.\(question) \(list)", at: word)
+  }
+
+  /// The specimen of which the first part of the name is missing, or the last.
+  private static func specimen(meantBy text: String, among specimens: [String]) -> String? {
+    let prefix = "specimen-"
+    let begun = specimens.filter { $0.hasPrefix(text) }
+    if begun.count == 1, text.hasPrefix(prefix) { return begun[0] }
+    let short = specimens.map { String($0.dropFirst(prefix.count)) }
+    return NearMatch.best(for: text, in: short).map { prefix + $0 }
   }
 }
 

@@ -43,7 +43,7 @@ package struct Classroom: Sendable {
     listener = nil
   }
 
-  /// A classroom without lessons, for whoever wants to see what a session runs.
+  /// A classroom without lessons, for a caller that wants to see what a session runs.
   init(program: String?, listener: @escaping @Sendable (any MetricSource) -> Void) {
     folder = nil
     package = nil

@@ -200,7 +200,7 @@ struct ExerciseDesk: Sendable {
       try write(Self.explorable(code), to: learner + "/" + harness.type + ".swift")
     } catch {
       throw ExerciseFailure(
-        description: "the exercise cannot be set up in \(workplace): \(error.localizedDescription)"
+        description: "the exercise cannot be set up in \(workplace): \(WholeFile.reason(error))"
       )
     }
   }

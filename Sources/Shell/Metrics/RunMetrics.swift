@@ -131,6 +131,20 @@ package struct RunMetrics: MetricSource {
       ?? .absent(because: "\(label(number)) never got so far")
   }
 
+  package func objection(to metric: Metric) -> String? {
+    guard let argument = metric.argument else { return nil }
+    if Self.figures.contains(where: { $0.name == metric.name }) {
+      return "\(metric.name) is a figure of the whole run. Leave (\(argument)) out"
+    }
+    guard (Self.spans + Self.moments).contains(where: { $0.name == metric.name }) else {
+      return nil
+    }
+    guard ValueSyntax.task(argument) != nil else {
+      return "'\(argument)' is no task. Write its name, such as \(metric.name)(t03)"
+    }
+    return "there is no task \(argument): this run has \(NumberText.count(lives.count, "task"))"
+  }
+
   private var utilisation: MetricValue {
     let start = lives.compactMap(\.arrived).min() ?? 0
     let offered = run.limits.area(from: start, to: start + summary.makespan)
