@@ -2,6 +2,8 @@
 #define CEXPLORABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /// How many explorations are under way in the process.
 extern int explorations_under_way;
@@ -21,5 +23,19 @@ void thread_set_part(void *part);
 
 /// The kernel's number of the calling thread.
 int thread_number(void);
+
+/// A call under way.
+struct stack_frame {
+  /// Where in the code the function stands.
+  uintptr_t point;
+  /// Its frame pointer.
+  uintptr_t base;
+};
+
+/// The calls under way on the calling thread, the innermost first; returns how many, at most `room`.
+size_t stack_frames(struct stack_frame *frames, size_t room);
+
+/// Where the callers of an asynchronous function go on, the nearest first; returns how many, at most `room`.
+size_t stack_callers(uintptr_t base, uintptr_t *points, size_t room);
 
 #endif

@@ -4,10 +4,9 @@ internal import Runtime
 
 /// The files whose code this program runs.
 ///
-/// `ImageMap.capture`, which `Backtrace.capture` calls unless it is given a list, reads the beginning of each
-/// file that is mapped, also of one that another thread is about to cut short or to unmap, as SQLite does with
-/// its shared memory: the program then ends by a signal. So the list is made of what the kernel says of its
-/// mappings, and nothing but code is taken.
+/// The runtime's own `ImageMap.capture` reads the beginning of each file that is mapped, also of one that
+/// another thread is about to cut short or to unmap, as SQLite does with its shared memory: the program then
+/// ends by a signal. So the list is made of what the kernel says of its mappings, and nothing but code is taken.
 enum LoadedImages {
   struct Image: Equatable {
     var path: String

@@ -1,3 +1,4 @@
+internal import CExplorable
 internal import FoundationEssentials
 internal import Runtime
 private import Synchronization
@@ -118,13 +119,41 @@ struct SourceLines {
     points.contains { found.names[$0]?.hasPrefix("$sScTss5NeverORszABRs_rlE5sleep") ?? false }
   }
 
-  /// The addresses of the calling thread's own frames, those of tasks included.
+  /// The addresses of the calling thread's own frames, those of tasks included, the innermost.
   static func here() -> [UInt] {
-    // With none given, each capture would make its own list.
-    guard let images = LoadedImages.ofThisProgram,
-      let backtrace = try? Backtrace.capture(images: images)
-    else { return [] }
-    return backtrace.frames.compactMap { UInt($0.adjustedProgramCounter) }
+    let frames = withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
+      Array($0.prefix(stack_frames($0.baseAddress, $0.count)))
+    }
+    let points = frames.map(\.point)
+    guard let index = firstResumed(in: points) else { return points }
+    // Behind it stands the runtime; the callers are in the contexts.
+    return points[...index]
+      + withUnsafeTemporaryAllocation(of: UInt.self, capacity: mostFrames) {
+        Array($0.prefix(stack_callers(frames[index].base, $0.baseAddress, $0.count)))
+      }
+  }
+
+  private static let mostFrames = 64
+
+  /// Whether each address that was looked up is in a part of an asynchronous function that goes on after a
+  /// suspension.
+  private static let resumed = Mutex<[UInt: Bool]>([:])
+
+  /// The index of the innermost address in such a part.
+  private static func firstResumed(in points: [UInt]) -> Int? {
+    var known = resumed.withLock { $0 }
+    let unknown = Set(points.filter { known[$0] == nil })
+    if !unknown.isEmpty, let images = LoadedImages.ofThisProgram {
+      for address in unknown { known[address] = false }
+      // With no lock held: to be called blocked, a thread must sleep for something of the code under test.
+      for frame in frames(at: unknown, in: images, []) {
+        guard let address = UInt(frame.captured.originalProgramCounter) else { continue }
+        // The compiler's names for such parts: `TQ0_`, `TY1_`.
+        known[address] = frame.symbol?.rawName.contains(/T[QY][0-9]*_$/) ?? false
+      }
+      resumed.withLock { [known] in $0.merge(known) { $1 } }
+    }
+    return points.firstIndex { known[$0] == true }
   }
 
   /// The addresses as a backtrace.

@@ -586,6 +586,47 @@ import Testing
     #expect(failure.description.contains("sleeps on its thread"), "\(failure)")
   }
 
+  /// Counts as it is let go.
+  final class Guest: Sendable {
+    private let visits: Visits
+
+    init(of visits: Visits) { self.visits = visits }
+
+    deinit { visits.add() }
+  }
+
+  @Test func `code that runs as a task's function lets go of what it owns is told with its line`()
+    async
+  {
+    // The frame of such a function still says that it has a context, and that is gone.
+    await #expect(processExitsWith: .success) {
+      let tasks: [@Sendable (Visits) async -> Void] = [
+        { visits in await Task { [guest = Guest(of: visits)] in _ = guest }.value },
+        { visits in
+          let task = Task { [guest = Guest(of: visits)] in
+            await Task.yield()
+            _ = guest
+          }
+          await task.value
+        },
+        { visits in
+          await withTaskGroup { group in
+            let guest = Guest(of: visits)
+            group.addTask { _ = guest }
+          }
+        },
+      ]
+      for (number, task) in tasks.enumerated() {
+        let failure = try ExploreTests.failure("guest \(number)") {
+          let visits = Visits(isCareful: true)
+          await task(visits)
+          try require(false, "the end")
+        }
+        guard failure.description.contains("InsideTests.swift") else { throw failure }
+      }
+    }
+  }
+
   @Test func `jobs that can never go on keep no files open`() async {
     await #expect(processExitsWith: .success) {
       let failure = try ExploreTests.failure("circle") { await Self.circleOfLocks() }
