@@ -520,10 +520,14 @@ final class Carriers: @unchecked Sendable {
       return "\(name(carrier.choice)) waits for \(operation.objectName)\(holder)"
     }
       + blocked.map { carrier in
+        let isCancelling = (standing + blocked).contains { $0.choice.isInterference }
         let reason =
           carrier.isUnaccounted
           ? "for what nobody explored will wake it from"
-          : "in the runtime, which waits for a cancellation handler to end"
+          : isCancelling
+            ? "in the runtime, which waits for a cancellation handler to end"
+            : "for a lock that another holds, in the middle of its code: one that is not of "
+              + "ExplorableSynchronization, or the runtime's while a cancellation handler runs"
         return "\(name(carrier.choice)) sleeps \(reason)"
       }
   }

@@ -127,11 +127,13 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let serial = job.taskSerial
     if starting != 0 { serials[Int(starting)] = serial }
     let isTurn = serial == 0
-    let agent = isTurn ? running : agent(ofSerial: serial)
+    let isYield = isTurn && job.isYield
+    // In an actor's turn another task may yield than the one whose turn it is.
+    let agent = isYield ? agentOfCurrentTask() : isTurn ? running : agent(ofSerial: serial)
     if keepsTasks, !isTurn, keep(job, as: Int(agent)) { onFirstJob?(agent) }
     if isTurn || agent > tasks { readyHelpers += 1 }
-    let isActor = isTurn && !job.isYield
-    if isTurn, !isActor { yields[Int(agent), default: 0] += 1 }
+    let isActor = isTurn && !isYield
+    if isYield { yields[Int(agent), default: 0] += 1 }
     ready.append(
       ReadyStep(
         job: job,

@@ -85,6 +85,8 @@ package struct Explorer: Sendable {
 
   /// How many schedules may be given up one after the other before any has come to its end.
   private static let mostGivenUpAtFirst = 5
+  /// The same where some have.
+  private static let mostGivenUpInARow = 20
 
   private func explore(
     _ scenario: Scenario,
@@ -100,6 +102,7 @@ package struct Explorer: Sendable {
     var choices: [Choice] = []
     // A schedule that kept every promise.
     var clean: [Choice]?
+    var givenUpInARow = 0
     while true {
       if verdict.schedules >= schedules || verdict.steps >= mostSteps {
         verdict.coverage = .bounded
@@ -125,14 +128,17 @@ package struct Explorer: Sendable {
       } else if !run.isOver, !search.isDeadEnd {
         verdict.givenUp += 1
         verdict.coverage = .bounded
-      } else if clean == nil, run.isOver {
-        clean = choices
+        givenUpInARow += 1
+      } else if run.isOver {
+        givenUpInARow = 0
+        clean = clean ?? choices
       }
       let isFirstFailure = run.violation != nil && verdict.failed == 1
       // Code that comes to no end is not waited for a thousand times.
-      let isHopeless =
-        scenario.atRest != nil && verdict.givenUp >= Self.mostGivenUpAtFirst
-        && verdict.givenUp == verdict.schedules
+      let isFirst = verdict.givenUp == verdict.schedules
+      verdict.isHopeless =
+        scenario.atRest != nil
+        && givenUpInARow >= (isFirst ? Self.mostGivenUpAtFirst : Self.mostGivenUpInARow)
       run.end()
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
       let hasMore = search.finish(steps: run.steps)
@@ -145,7 +151,7 @@ package struct Explorer: Sendable {
         verdict.coverage = .bounded
         break
       }
-      if run.hasLostThreads || isHopeless {
+      if run.hasLostThreads || verdict.isHopeless {
         verdict.coverage = .bounded
         break
       }
@@ -218,6 +224,10 @@ package struct Verdict: Sendable {
   /// continuations have such.
   package internal(set) var tasksLost = 0
   package internal(set) var wasInterrupted = false
+  /// Whether schedule after schedule came to no end, and the rest was left.
+  var isHopeless = false
+  /// Whether it is of one schedule that was run again.
+  var isReplay = false
   /// How many schedules were looked at until the first that broke a promise, that one included.
   package internal(set) var firstFailureAt: Int?
   /// Whether the fairness bound left schedules out.

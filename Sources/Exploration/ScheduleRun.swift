@@ -547,6 +547,9 @@ final class ScheduleRun: @unchecked Sendable {
         return
       }
     }
+    if scenario.atRest != nil, let violation = monitor.violation {
+      ScheduleUnderWay.noteOutcome(violation.message)
+    }
     if monitor.ended < scenario.tasks {
       for (index, handle) in handles.enumerated() where !monitor.tasks[index + 1].hasEnded {
         executor.asDriver { handle.cancel() }

@@ -102,8 +102,7 @@ package enum ScheduleError: Error, Hashable, CustomStringConvertible {
       "'\(text)' is not a step of a schedule; steps are 3 (task 3 goes on), w3 (it wakes), c3 (it is "
         + "cancelled), a3 (a turn that 3 made ready), l3 (the limit becomes 3), each perhaps with *TIMES"
     case .otherScenario(let schedule, let scenario):
-      "the schedule belongs to the scenario '\(schedule)', not to '\(scenario)'; replay it with the "
-        + "mechanism, tasks, limit and cancel it was made with"
+      "the schedule belongs to '\(schedule)', not to '\(scenario)'; replay it with what it was made of"
     case .otherRun:
       "the schedule's choices lead to something else than when it was recorded; the code has changed "
         + "since then: explore again to get a new one"

@@ -45,11 +45,14 @@ extension ExplorationVerdict {
       if let preemptionBound {
         notCovered.append("more than \(preemptionBound) pre-emptions")
       }
-      if verdict.coverage == .bounded, schedules >= most {
-        notCovered.append("schedules behind the first \(most)")
+      if verdict.coverage == .bounded, schedules >= most || verdict.isHopeless {
+        let why = verdict.isHopeless ? ", the last of which came to no end one after the other" : ""
+        notCovered.append("schedules behind the first \(schedules)\(why)")
       }
     } else {
-      notCovered.append("schedules that chance did not choose")
+      notCovered.append(
+        verdict.isReplay ? "all other schedules" : "schedules that chance did not choose"
+      )
     }
     if givenUp > 0 { notCovered.append("what comes behind step \(longest) of a schedule") }
     if verdict.wasKeptFair {
@@ -75,6 +78,10 @@ extension ExplorationVerdict {
       verdict.operations.isEmpty
         ? "switches inside synchronous code, which uses no ExplorableSynchronization"
         : "switches inside synchronous code elsewhere than at its ExplorableSynchronization"
+    )
+    notCovered.append(
+      "a task that begins before the code that starts it suspends or comes to its next operation of "
+        + "ExplorableSynchronization"
     )
     if !verdict.operations.isDisjoint(with: [.lock, .tryLock]) {
       notCovered.append("switches between an unlock and the next operation")

@@ -140,6 +140,7 @@ struct Inquiry {
     }
     var verdict = Verdict(strategy: .random, seed: 1)
     verdict.coverage = .bounded
+    verdict.isReplay = true
     verdict.schedules = 1
     verdict.steps = telling.steps.count
     return ExplorationVerdict(verdict, preemptionBound: nil, longest: Self.longest, stoppedAt: 1)
@@ -159,7 +160,8 @@ extension Inquiry {
       let allowance = found.violation.kind == .livelock ? 1 : Self.allowance
       let least = try Minimum(of: found, in: scenario, allowance: allowance)
       var telling = try Telling(of: least.schedule, in: scenario, place: place)
-      telling.race = least.race
+      // What comes behind the schedule's end is not told.
+      telling.race = least.race.flatMap { $0.second <= telling.steps.count ? $0 : nil }
       if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
@@ -213,7 +215,12 @@ extension Inquiry {
     case .thrown:
       let error = notes.thrown.withLock { $0 }
       return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
-    case .livelock: return (.livelock, "tasks retry for ever, and nothing happens")
+    case .livelock:
+      return (
+        .livelock,
+        "tasks seem to retry for ever: all that can go on yield, or come to the same locks and atomics, "
+          + "hundreds of times in a row, and nothing else happens"
+      )
     default: return (.deadlock, message)
     }
   }

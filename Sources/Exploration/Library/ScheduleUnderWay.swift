@@ -17,6 +17,9 @@ enum ScheduleUnderWay {
     /// How much of the text stands before the steps; 0 while nothing is told.
     var head = 0
     var length = 0
+    /// What the schedule has come to, if it is over and its tasks are only cleared away.
+    let outcome = UnsafeMutablePointer<UInt8>.allocate(capacity: outcomeCapacity)
+    var outcomeLength = 0
   }
 
   // Safe: written only by the thread that has the baton of the one exploration there is (`explore` queues
@@ -26,6 +29,7 @@ enum ScheduleUnderWay {
   // have a step more or less, and nothing worse.
   nonisolated(unsafe) private static var state = State()
   private static let capacity = 1 << 18
+  private static let outcomeCapacity = 1 << 12
   /// What stands behind the steps.
   private static let room = 64
 
@@ -73,7 +77,23 @@ enum ScheduleUnderWay {
     memory.deallocate()
   }
 
-  static func restart() { state.length = state.head }
+  static func restart() {
+    state.length = state.head
+    state.outcomeLength = 0
+  }
+
+  /// Notes that the schedule has failed, and that its tasks are cancelled now to be cleared away: what traps at
+  /// that is not the failure.
+  static func noteOutcome(_ message: String) {
+    state.outcomeLength = 0
+    let text =
+      "This schedule has failed already: \(message)\nIts tasks were cancelled then, to be cleared away, and one "
+      + "of them stops the program at that.\n\n"
+    for (index, byte) in text.utf8.prefix(outcomeCapacity).enumerated() {
+      state.outcome[index] = byte
+      state.outcomeLength = index + 1
+    }
+  }
 
   /// Appends a step that is about to run.
   static func append(_ choice: Choice) {
@@ -130,6 +150,7 @@ enum ScheduleUnderWay {
     let end: StaticString = "\") { … }\n\n"
     write(STDERR_FILENO, state.text + start, state.length - start)
     write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
+    write(STDERR_FILENO, state.outcome, state.outcomeLength)
   }
 
   /// The handler.

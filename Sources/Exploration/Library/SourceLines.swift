@@ -87,7 +87,7 @@ struct SourceLines {
         !lastPart(of: location.path).hasPrefix("@__swiftmacro"),
         !isOwn(symbol.rawName), !location.path.contains("/ExplorableSynchronization/"),
         // The lock of the limiters around the real one: who takes it is what one looks for.
-        !location.path.hasSuffix("Limiters/Lock.swift")
+        !location.path.hasSuffix("/Limiters/Lock.swift")
       else { continue }
       places[address] = SourcePlace(path: location.path, line: location.line)
     }

@@ -17,16 +17,20 @@ public struct VirtualClock: Clock {
     }
 
     /// The instant `duration` later; parts of a nanosecond are dropped.
+    ///
+    /// Time ends after 292 years: a longer way leads there, so a sleep of `.seconds(Int64.max)` is one for ever.
     public func advanced(by duration: Duration) -> Instant {
       let (seconds, attoseconds) = duration.components
-      return Instant(
-        nanoseconds: nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-      )
+      let end = duration < .zero ? Int64.min : .max
+      let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+      let (way, isTooFar) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+      let (sum, isBehind) = nanoseconds.addingReportingOverflow(way)
+      return Instant(nanoseconds: isTooLong || isTooFar || isBehind ? end : sum)
     }
 
     /// How long it is to `other`.
     public func duration(to other: Instant) -> Duration {
-      .nanoseconds(other.nanoseconds - nanoseconds)
+      .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
     }
   }
 

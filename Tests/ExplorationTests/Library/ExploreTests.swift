@@ -291,6 +291,58 @@ import Testing
     #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
   }
 
+  @Test func `a sleep for longer than a clock counts is one for ever`() throws {
+    try explore("for ever") {
+      let clock = VirtualClock()
+      let start = clock.now
+      for seconds: Int64 in [.max, 300 * 365 * 86_400] {
+        let sleeper = Task { try? await clock.sleep(for: .seconds(seconds)) }
+        sleeper.cancel()
+        await sleeper.value
+      }
+      let end = start.advanced(by: .seconds(Int64.max))
+      try require(end.advanced(by: .seconds(1)) == end && start < end, "time goes on")
+      let beginning = start.advanced(by: .seconds(Int64.min))
+      try require(beginning < start, "time has no beginning")
+      try require(beginning.duration(to: end) > start.duration(to: end), "the way back is no way")
+    }
+  }
+
+  actor Round {
+    private(set) var said = ""
+
+    func say(_ word: String) { said += word }
+
+    func start(_ count: Int) -> [Task<Void, Never>] {
+      (0..<count).map { number in
+        Task {
+          say("\(number)")
+          await Task.yield()
+          say("\(number)")
+        }
+      }
+    }
+  }
+
+  @Test func `a task that yields in an actor's turn yields itself, not the task whose turn it is`()
+    throws
+  {
+    let verdict = try explore("a round", preemptions: 0) {
+      let round = Round()
+      for task in await round.start(3) { await task.value }
+      try require(await round.said.count == 6, "a word is lost")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+    #expect(verdict.schedules < 100, "\(verdict)")
+  }
+
+  @Test func `a task may begin before its starter has suspended, which is named as not covered`()
+    throws
+  {
+    let verdict = try explore("a start") { await Task {}.value }
+    #expect(verdict.notCovered.contains { $0.contains("a task that begins before") }, "\(verdict)")
+  }
+
   @Test func `a set is gone through in the same order in each schedule`() throws {
     // Kept, so that each is somewhere else in memory.
     let kept = Mutex<[Set<Int>]>([])

@@ -627,6 +627,37 @@ import Testing
     }
   }
 
+  /// A task that retries while another has set what it saw, and counts how often.
+  final class Retries: Sendable {
+    private let state = Atomic(0)
+    private let count = Atomic(0)
+
+    func set() {
+      state.store(1, ordering: .relaxed)
+      state.store(0, ordering: .relaxed)
+    }
+
+    func retry() {
+      guard state.load(ordering: .relaxed) == 1 else { return }
+      while state.load(ordering: .relaxed) != 2 { count.add(1, ordering: .relaxed) }
+    }
+  }
+
+  @Test func `loops that come to no end in one schedule after another are left, which is said`()
+    throws
+  {
+    let verdict = try explore("counted retries") {
+      let values = Retries()
+      async let setting: Void = values.set()
+      async let retrying: Void = values.retry()
+      _ = await (setting, retrying)
+    }
+    #expect(verdict.coverage == .bounded)
+    #expect(verdict.givenUp >= 20)
+    #expect(verdict.schedules < 1_000)
+    #expect(verdict.notCovered.contains { $0.contains("came to no end") }, "\(verdict)")
+  }
+
   @Test func `jobs that can never go on keep no files open`() async {
     await #expect(processExitsWith: .success) {
       let failure = try ExploreTests.failure("circle") { await Self.circleOfLocks() }

@@ -63,6 +63,22 @@ import Testing
     #expect(!text.contains("The program stops"), "\(text)")
   }
 
+  @Test func `a trap as a failed schedule's tasks are cleared away does not hide the failure`()
+    async throws
+  {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try explore("cleared away") {
+        let clock = VirtualClock()
+        Task { do { try await clock.sleep(for: .seconds(60)) } catch { fatalError("cancelled") } }
+        await Task.yield()
+        try require(false, "what really failed")
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("This schedule has failed already: what really failed"), "\(text)")
+    #expect(text.contains("Its tasks were cancelled then"), "\(text)")
+  }
+
   @Test func `a trap outside an exploration prints no schedule`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       try explore("well") { await Task.yield() }
