@@ -428,6 +428,12 @@ extension ExplorationScenario {
       left.append("more than \(bound) pre-emption\(bound == 1 ? "" : "s")")
     }
     if !cancels { left.append("cancellation") }
+    if !fails { left.append("bodies that throw") }
+    if let overtakingBound, overtakingBound > 0,
+      [.fifo, .fifoToFirstSuspension].contains(mechanism.profile.order)
+    {
+      left.append("up to \(overtakingBound) overtakings of a waiting task")
+    }
     if !mechanism.profile.lendsPermitsOnly { left.append("whether all permits come back") }
     if verdict.sawActorTurn {
       left.append("steps of others between two jobs that an actor runs in one turn")

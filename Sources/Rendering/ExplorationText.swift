@@ -110,6 +110,9 @@ package enum ExplorationText {
       "\(NumberText.count(scenario.tasks, "task")), "
       + (scenario.effectiveLimit.map { "limit \($0)" } ?? "no limit")
       + (scenario.cancels ? ", any of them cancelled at any step" : ", nobody cancelled")
+      + (scenario.fails ? ", whose bodies throw" : "")
+      + (scenario.visits > 1 ? ", \(scenario.visits) visits each" : "")
+      + (scenario.resize.map { ", a limit that may become \($0)" } ?? "")
     let bound =
       report.preemptions.map { ", with at most \(NumberText.count($0, "pre-emption"))" } ?? ""
     let sentence =
@@ -277,6 +280,11 @@ package enum ExplorationText {
       ("minimal_schedule", text(report.found?.minimum.schedule)),
       ("seed", .unsigned(report.seed)),
       ("cancel", .string(scenario.cancels ? "any" : "none")),
+      ("fail", .string(scenario.fails ? "all" : "none")),
+      ("visits", .number(scenario.visits)),
+      ("resize", scenario.resize.map { .number($0) } ?? .null),
+      ("bound", scenario.overtakingBound.map { .number($0) } ?? .null),
+      ("fair", scenario.fair.map { .number($0) } ?? .null),
       ("failed", .number(report.failed)),
       ("granularity", scenario.inside ? "synchronization" : "jobs"),
       ("preemption_bound", report.preemptions.map { .number($0) } ?? .null),

@@ -101,6 +101,15 @@ import Testing
     #expect(await Lab().run("puzzle seed=\(seed); done") == today)
   }
 
+  @Test func `what a bound on overtaking leaves out is said beside the verdict`() async {
+    let verdict = await Lab(display: Display(width: 400))
+      .run("explore specimen-barging bound=1 inside=no")
+    #expect(verdict.contains("bodies that throw"), "\(verdict)")
+    #expect(verdict.contains("up to 1 overtakings of a waiting task"), "\(verdict)")
+    let json = await Lab(json: true).run("explore limiter visits=2 resize=2 inside=no schedules=10")
+    #expect(json.contains(#""visits":2,"resize":2,"bound":null"#), "\(json)")
+  }
+
   @Test(arguments: [
     (
       "limiter preemptions=1 strategy=random",
