@@ -43,6 +43,8 @@ package struct Run: Sendable {
   package var permitsLeft: Int?
   /// Why the run could not end by itself, as a line for people: a deadlock, an interrupt.
   package var stoppedBecause: String?
+  /// Whether it goes on, and this is what has happened so far.
+  package var isUnderWay = false
   /// What was counted of real work; empty where all was simulated.
   package var work: [WorkFigure: Int]
 

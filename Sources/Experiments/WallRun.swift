@@ -28,6 +28,8 @@ package final class WallRun: LiveRun {
     var visits: [Int: VisitState] = [:]
     /// Cancelled before they arrived.
     var cancelledEarly: Set<Int> = []
+    /// How many visits have ended.
+    var ended = 0
     /// No more tasks will be given.
     var closed = false
     /// The agenda's thread has done all it will do.
@@ -135,8 +137,14 @@ package final class WallRun: LiveRun {
     for number in numbers { cancel(number) }
   }
 
+  /// How many tasks have not ended.
+  package var unended: Int { state.withLock { $0.plan.count - $0.ended } }
+
   package func finish() async -> Run {
-    state.withLock { $0.closed = true }
+    let isLate = state.withLock { state in
+      defer { state.closed = true }
+      return state.ended == state.plan.count
+    }
     bell.signal()
     await reached(\.whenStarted) { $0.allStarted }
     // Real work comes to the mechanism when a cache, say, has looked: not before all is done is it known
@@ -150,6 +158,8 @@ package final class WallRun: LiveRun {
     await reached(\.whenEnded) { $0.allEnded }
     let completionTime = await completion.value
     await lanes?.shutdown()
+    // What is asked for when all is long done says only when it was asked.
+    let signals = experiment.mechanism.profile.completionSignal != nil && !isLate
     let work = await site.close()
     let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
     return Run(
@@ -162,7 +172,7 @@ package final class WallRun: LiveRun {
       facts: experiment.facts(tasks: plan.count),
       plan: plan,
       events: recorder.finish(),
-      completion: experiment.mechanism.profile.completionSignal == nil ? nil : completionTime,
+      completion: signals ? completionTime : nil,
       permitsLeft: mechanism.permitsInUse,
       stoppedBecause: stoppedBecause ?? site.failure,
       work: work
@@ -245,7 +255,10 @@ package final class WallRun: LiveRun {
     } else {
       await mechanism.carry(Visit(task, tracer: recorder, world: world))
     }
-    note { $0.visits[task.number] = nil }
+    note {
+      $0.visits[task.number] = nil
+      $0.ended += 1
+    }
   }
 
   // MARK: Waiting for the run

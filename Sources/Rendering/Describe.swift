@@ -48,7 +48,11 @@ package enum Describe {
       (summary.finished, "finished"), (summary.failed, "failed"),
       (summary.cancelledWhileWaiting, "left while waiting because of a cancellation"),
       (summary.cancelledWhileRunning, "stopped while running because of a cancellation"),
-      (summary.rejected, "were rejected"), (summary.unended.count, "never ended"),
+      (summary.rejected, "were rejected"),
+      (
+        summary.unended.count,
+        summary.ending == .notYet ? "have not ended yet" : "never ended"
+      ),
     ].filter { $0.0 > 0 }
     if counts.isEmpty { return "None ended." }
     if counts.count == 1, summary.finished > 0 { return "All finished." }

@@ -13,7 +13,7 @@ enum LifeText {
     if let ended = life.ended {
       pieces.append("\(words(for: life.end)) at \(DurationText.text(ended))")
     } else {
-      pieces.append("never ended")
+      pieces.append("has not ended")
     }
     return pieces.joined(separator: ", ")
   }

@@ -11,7 +11,7 @@ extension Run {
       events: events,
       facts: facts,
       permitsLeft: permitsLeft,
-      wasStopped: stoppedBecause != nil
+      ending: isUnderWay ? .notYet : stoppedBecause != nil ? .stopped : .byItself
     )
   }
 

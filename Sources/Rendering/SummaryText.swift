@@ -105,7 +105,7 @@ package enum SummaryText {
     let counts = [
       (summary.failed, "failed"), (summary.cancelledWhileWaiting, "cancelled while waiting"),
       (summary.cancelledWhileRunning, "cancelled while running"), (summary.rejected, "rejected"),
-      (summary.unended.count, "never ended"),
+      (summary.unended.count, summary.ending == .notYet ? "not ended yet" : "never ended"),
     ]
     return counts.filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
   }

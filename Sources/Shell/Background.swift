@@ -75,7 +75,7 @@ final class Background: Sendable {
     var cursor = TraceRecorder.Cursor()
     let events = run.events(since: &cursor)
     let plan = run.plan
-    return Run(
+    var soFar = Run(
       mechanism: experiment.mechanism.id,
       limit: experiment.effectiveLimit,
       seed: experiment.workload.seed,
@@ -86,5 +86,7 @@ final class Background: Sendable {
       plan: plan,
       events: events
     )
+    soFar.isUnderWay = true
+    return soFar
   }
 }

@@ -34,13 +34,15 @@ package struct LogCheck: Hashable, Sendable {
 
   /// Of a run that was stopped, tasks that never arrived are no fault: nobody let them.
   ///
+  /// Of one under way those that have not ended are none either.
+  ///
   /// - Complexity: O(n) for n events.
   package init(
     events: [TraceEvent],
     facts: RunFacts,
     lives: [TaskLife],
     order: ArrivalOrder,
-    wasStopped: Bool
+    ending: RunSummary.Ending
   ) {
     var states = [State](repeating: .absent, count: lives.count)
     var running = 0
@@ -134,9 +136,9 @@ package struct LogCheck: Hashable, Sendable {
           + "although \(other) had arrived earlier" + faults.more(order.breaks)
       )
     }
-    if let line = unendedLine(lives) { violations.append(line) }
+    if ending != .notYet, let line = unendedLine(lives) { violations.append(line) }
     let absent = states.prefix(facts.tasks).count { $0 == .absent }
-    if absent > 0, !wasStopped {
+    if absent > 0, ending == .byItself {
       violations.append("never-arrived: \(absent) of \(facts.tasks) tasks never arrived")
     }
   }

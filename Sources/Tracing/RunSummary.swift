@@ -38,6 +38,15 @@ package struct RunSummary: Hashable, Sendable {
   package var rejected: Int
   /// The number of admissions above the limit.
   package var overAdmissions: Int
+  /// How the run came to its end, or that it has not.
+  package enum Ending: Sendable {
+    case byItself
+    case stopped
+    /// The run is under way, and this is what has happened so far.
+    case notYet
+  }
+
+  package var ending: Ending
   /// The tasks that arrived and never ended.
   package var unended: [TaskID]
   /// One line for each kind of rule broken; empty for a run that is all right.
@@ -48,14 +57,14 @@ package struct RunSummary: Hashable, Sendable {
   /// Reads the whole log, which is in the order of time.
   ///
   /// `permitsLeft` is the number of permits still in use after the last end, where the mechanism can
-  /// tell. `wasStopped` says that the run did not end by itself.
+  /// tell.
   ///
   /// - Complexity: O(n log n) for n events.
   package init(
     events: [TraceEvent],
     facts: RunFacts,
     permitsLeft: Int? = nil,
-    wasStopped: Bool = false
+    ending: Ending = .byItself
   ) {
     let lives = TaskLife.all(in: events, tasks: facts.tasks)
     self.init(
@@ -63,7 +72,7 @@ package struct RunSummary: Hashable, Sendable {
       facts: facts,
       lives: lives,
       permitsLeft: permitsLeft,
-      wasStopped: wasStopped
+      ending: ending
     )
   }
 
@@ -72,7 +81,7 @@ package struct RunSummary: Hashable, Sendable {
     facts: RunFacts,
     lives: [TaskLife],
     permitsLeft: Int? = nil,
-    wasStopped: Bool = false
+    ending: Ending = .byItself
   ) {
     let order = ArrivalOrder(events: events, lives: lives, limit: facts.limit)
     let check = LogCheck(
@@ -80,7 +89,7 @@ package struct RunSummary: Hashable, Sendable {
       facts: facts,
       lives: lives,
       order: order,
-      wasStopped: wasStopped
+      ending: ending
     )
     peakRunning = check.peakRunning
     limitAtPeak = check.limitAtPeak ?? facts.limit
@@ -89,6 +98,7 @@ package struct RunSummary: Hashable, Sendable {
     peakWaiting = check.peakWaiting
     waitedBesideRoom = check.waitedBesideRoom
     overAdmissions = check.overAdmissions
+    self.ending = ending
     unended = check.unended
     violations = check.violations
     // A task that never ended still has its permits, and is reported itself.

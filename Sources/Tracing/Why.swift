@@ -169,7 +169,7 @@ package struct Why: Hashable, Sendable {
     case (_?, let ended?):
       return "\(name) waited \(at(ended - arrived))\(behind); "
         + "it was cancelled while waiting, at \(at(ended)), and never ran"
-    default: return "\(name) has waited since \(at(arrived))\(behind), and was never admitted"
+    default: return "\(name) has waited since \(at(arrived))\(behind), and has not been admitted"
     }
   }
 

@@ -1,3 +1,4 @@
+import Basics
 import Experiments
 import Mechanisms
 import TestSupport
@@ -32,6 +33,15 @@ import Workloads
     #expect(run.events.count { $0.kind == .finished } == 3)
     #expect(run.stoppedBecause == nil)
     #expect(RunSummary(events: run.events, facts: run.facts).violations.isEmpty)
+  }
+
+  @Test func `does not ask for a completion when all has ended already`() async throws {
+    let entry = try #require(Catalogue.entry("gcd-gate"))
+    let workload = Workload(count: 3, service: .fixed(1_000), kind: .block, seed: 1)
+    let wall = WallRun(Experiment(mechanism: entry, limit: 2, workload: workload, clock: .real))
+    wall.submit(workload)
+    while wall.unended > 0 { await Moment.pass() }
+    #expect(await wall.finish().completion == nil)
   }
 
   @Test func `still cancels what waits when nothing else is left to do`() async throws {

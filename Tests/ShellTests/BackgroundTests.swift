@@ -9,6 +9,16 @@ import Testing
 
 /// Runs in the background, in virtual time: every moment is known.
 @Suite(.watched) struct BackgroundTests {
+  @Test func `what has not ended yet in a run under way is no violation`() async {
+    let lab = Lab()
+    await lab.run("spawn 9 limiter limit=3 work=100ms; advance 50ms")
+    let text = await lab.run("stats")
+    #expect(text.contains("9 not ended yet"), "\(text)")
+    #expect(!text.contains("✗"), "\(text)")
+    #expect(await lab.outcome(of: "expect violations = 0") == .done)
+    #expect(await lab.run("why t05").contains("and has not been admitted"))
+  }
+
   @Test
   func `time passes only when it is let, and the status says where every task stands`() async {
     let lab = Lab()

@@ -82,7 +82,7 @@ struct WhyTests {
     )
     #expect(
       Self.why(3, lines)?.text == "t03 has waited since 2 ms behind t01 in service "
-        + "and t02 ahead in the queue, and was never admitted"
+        + "and t02 ahead in the queue, and has not been admitted"
     )
     #expect(Self.why(4, lines)?.text == "t04 was rejected at 5 ms")
     #expect(Self.why(9, lines)?.text == "t09 never arrived")
@@ -98,7 +98,7 @@ struct WhyTests {
     lines += [(2, 9, .arrived, nil), (3, 1, .finished, nil), (3, 9, .admitted, 1)]
     #expect(
       Self.why(8, lines)?.text == "t08 has waited since 1 ms behind t01 in service and "
-        + "t02, t03, t04 and 3 more ahead in the queue, and was never admitted; "
+        + "t02, t03, t04 and 3 more ahead in the queue, and has not been admitted; "
         + "t09 arrived later and went before it"
     )
   }
