@@ -66,5 +66,5 @@ package struct Course: Sendable {
 package struct CourseError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }

@@ -218,6 +218,12 @@ package actor Session {
     return .done
   }
 
+  /// Says what is to be noted about a command; beside JSON Lines, on standard error.
+  func tell(_ notes: [Note]) {
+    guard json else { return output.write(Note.text(notes, output.format)) }
+    for note in notes { output.complain("note: \(note.text)") }
+  }
+
   /// Writes a text that may be long: page by page, unless that is set off.
   func writePages(_ text: String) {
     settings.pager ? output.writePages(text) : output.write(text)

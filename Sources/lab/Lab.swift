@@ -118,6 +118,9 @@ struct Lab: ParsableCommand {
         "--width is \(width), but must be from 20 to \(TerminalCapabilities.most)."
       )
     }
+    if checkLessons || recordLessons, let word = files.first(where: { Int($0) == nil }) {
+      throw ValidationError("'\(word)' is no number of a lesson, such as 7.")
+    }
     if interactive, files.contains("-") {
       throw ValidationError(
         "'-' reads the commands from standard input, so -i has nothing to read."
@@ -134,9 +137,14 @@ struct Lab: ParsableCommand {
       // The parser's own status for wrong usage is 64; ours is 2.
       let isHelp = exitCode(for: error) == .success
       let message = fullMessage(for: error)
-      let writer = isHelp ? OutputWriter.standardOutput : OutputWriter.standardError
-      try? writer.write(message.hasSuffix("\n") ? message : message + "\n")
-      Foundation.exit(isHelp ? 0 : 2)
+      let text = message.hasSuffix("\n") ? message : message + "\n"
+      guard isHelp else {
+        try? OutputWriter.standardError.write(text)
+        Foundation.exit(2)
+      }
+      let console = Console(TerminalCapabilities.Options(), allRows: false)
+      console.write(text)
+      Foundation.exit(console.status(0))
     }
     let status = await withTaskExecutorPreference(ShellThread()) { await lab.start() }
     Foundation.exit(status)

@@ -119,6 +119,41 @@ import Testing
       at: "inf",
       "'inf' is not a number of tasks. Write a whole number from 1 to 5000000."
     ),
+    Wrong(
+      "run 5 limiter limit = 3",
+      at: "=",
+      "a key, '=' and the value are one word, as in limit=…"
+    ),
+    Wrong(
+      "run 5 limiter limit =3",
+      at: "=3",
+      "a key, '=' and the value are one word, as in limit=…"
+    ),
+    Wrong(
+      "explore limiter tasks 2",
+      at: "tasks",
+      "'tasks' is one word too many. Did you mean tasks=2?"
+    ),
+    Wrong(
+      "compare pool limit 4",
+      at: "limit",
+      "'limit' is one word too many. Did you mean limit=4?"
+    ),
+    Wrong(
+      "compare 5 limiter@lane",
+      at: "limiter@lane",
+      "no mechanism 'limiter@lane'. Behind '@' there can be lanes, apple-model or linux-model, as in limiter@lanes."
+    ),
+    Wrong(
+      "inversion work=exp:20ms",
+      at: "exp:20ms",
+      "work= cannot be 'exp:20ms'. Write a duration such as 20ms."
+    ),
+    Wrong(
+      "run 5 cancel=t01@1ms,t01@2ms",
+      at: "t01@1ms,t01@2ms",
+      "cancel= cannot be 't01@1ms,t01@2ms'. Write a share such as 10%, or tasks and times such as t03@50ms,t07@1s."
+    ),
     Wrong("run 5 6", at: "6", "'6' is one word too many. Write: run N [MECH] [key=value]…"),
     Wrong(
       "run 5 limitr",

@@ -45,6 +45,18 @@ import Testing
     #expect(!page.contains("http://") && !page.contains("https://"))
   }
 
+  @Test(arguments: [
+    "endgame.html", "my-game.html format=html", "run-comparison.html run=1", "game.html format=csv",
+  ])
+  func `a run that is asked for is exported under any name`(_ words: String) async throws {
+    let scratch = try ScratchFolder()
+    let lab = Lab()
+    await lab.run("run 3; compare 3 limiter pool")
+    #expect(await lab.outcome(of: "export \(scratch.path)/\(words)") == .done)
+    let said = lab.output.takeText()
+    #expect(said.contains("CSV") || said.contains(", HTML page\n"), "\(said)")
+  }
+
   @Test
   func `a file that exists is replaced only when forced, and what fails leaves it alone`()
     async throws

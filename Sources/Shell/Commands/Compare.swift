@@ -79,6 +79,10 @@ extension Session {
     names.removeAll { $0 == count }
     var contestants: [(entry: CatalogueEntry, onLanes: Bool)] = []
     for name in names {
+      // It begins the name of a mechanism too.
+      guard !arguments.command.keys.contains(where: { $0.name == name.text }) else {
+        throw arguments.surplus(name)
+      }
       let (entry, onLanes) = try Self.contestant(name, arguments)
       let isNamed = contestants.contains { $0.entry.id == entry.id && $0.onLanes == onLanes }
       guard !isNamed else {
@@ -151,7 +155,16 @@ extension Session {
     _ arguments: Arguments
   ) throws -> (CatalogueEntry, onLanes: Bool) {
     let suffix = "@lanes"
-    guard word.text.hasSuffix(suffix) else { return (try Names.mechanism(word), false) }
+    guard word.text.hasSuffix(suffix) else {
+      if word.text.contains("@"), (try? Names.mechanism(word)) == nil {
+        throw ShellError(
+          "no mechanism '\(word.text)'. Behind '@' there can be lanes, apple-model or linux-model, as in "
+            + "limiter@lanes",
+          at: word
+        )
+      }
+      return (try Names.mechanism(word), false)
+    }
     guard try arguments.value(Keys.executor, Keys.parseExecutor) == nil else {
       throw ShellError("executor= is for all mechanisms. Leave it out, or \(suffix)", at: word)
     }

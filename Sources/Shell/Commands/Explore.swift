@@ -142,9 +142,8 @@ extension Session {
     let outcome = answer(
       json: ExplorationText.json(report),
       ExplorationText.text(report, withTime: output.canShowFrames, output.format)
-        + Note.text(notes, output.format)
     )
-    if json { for note in notes { output.complain("note: \(note.text)") } }
+    tell(notes)
     return report.found == nil ? outcome : .violated
   }
 }

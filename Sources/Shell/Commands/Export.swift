@@ -11,10 +11,10 @@ extension Command {
     summary: "write a run, the last unless told, to a file; the ending says in which format",
     details: """
       .json is a Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
-      .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. game.html, or a name that ends \
-      so, or story.html is a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through \
-      step by step; comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you \
-      passed, guessed and wrote. A file that exists is replaced only with 'force'.
+      .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. game.html or \
+      story.html, or a name that ends in -game.html, is a page of the schedule that 'explore', 'replay' or 'step' \
+      told last, to be gone through step by step; comparison.html one of all that 'compare' ran last; lesson.html \
+      one of your lesson: what you passed, guessed and wrote. With run= or format= it is the run's all the same. A file that exists is replaced only with 'force'.
       """,
     examples: [
       "run 12 limiter limit=3; export run.svg force",
@@ -24,7 +24,9 @@ extension Command {
       "compare 12 limiter pool limit=3; export comparison.html force",
     ]
   ) { session, arguments in
-    let page = arguments.places.first.flatMap(ExportPage.init(named:))
+    // Who names a run, or its format, wants the run.
+    let isOfRun = [ExportFormat.key, Keys.ofRun].contains { arguments.values[$0.name] != nil }
+    let page = isOfRun ? nil : arguments.places.first.flatMap(ExportPage.init(named:))
     let run = page == nil ? try session.lastRun(arguments) : nil
     guard let file = arguments.places.first else { throw arguments.missing("the file") }
     let format = page == nil ? try ExportFormat.chosen(arguments, file) : nil
@@ -90,10 +92,11 @@ private enum ExportPage: String, CaseIterable {
 
   /// The page that a file is named after; nil for a file of a run.
   init?(named file: Word) {
-    // No ending: history.html may be a run's.
-    let isStory = file.text == "story.html" || file.text.hasSuffix("/story.html")
-    let named = Self.allCases.first { file.text.hasSuffix("\($0.rawValue).html") }
-    guard let page = isStory ? .game : named else { return nil }
+    let name = file.text.split(separator: "/").last ?? ""
+    // A word of its own: history.html and endgame.html are a run's.
+    func ends(in word: String) -> Bool { name == "\(word).html" || name.hasSuffix("-\(word).html") }
+    let page = ends(in: "story") ? .game : Self.allCases.first { ends(in: $0.rawValue) }
+    guard let page else { return nil }
     self = page
   }
 

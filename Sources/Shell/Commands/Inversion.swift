@@ -18,10 +18,19 @@ extension Keys {
   )
 }
 
+extension Keys {
+  fileprivate static let computing = Key(
+    "work",
+    form: "a duration such as 20ms",
+    help: "how long each task of medium priority computes",
+    candidates: ["10ms", "40ms"]
+  )
+}
+
 extension Command {
   static let inversion = Command(
     "inversion",
-    keys: [Keys.remedy, Keys.medium, Keys.work],
+    keys: [Keys.remedy, Keys.medium, Keys.computing],
     summary: "an urgent task waits for a permit that the least urgent one holds, in virtual time",
     details: """
       One worker that heeds priorities, one permit. t01 is of low priority, takes the permit and \
@@ -40,7 +49,9 @@ extension Command {
     if let medium = try arguments.value(Keys.medium, { ValueSyntax.count($0, in: 1...1000) }) {
       inversion.medium = medium
     }
-    if let work = try arguments.value(Keys.work, ValueSyntax.duration) { inversion.work = work }
+    if let work = try arguments.value(Keys.computing, ValueSyntax.duration) {
+      inversion.work = work
+    }
     let run = await inversion.run()
     session.keep(run)
     if session.json {

@@ -23,7 +23,7 @@ extension Command {
     let place = try await session.explorations(of: word)
     let scenario = try ExploreKeys.scenario(of: Names.explored(word), at: word, arguments)
     let notes = try ExploreKeys.ignoredLimit(arguments, by: scenario)
-    if !session.json { session.output.write(Note.text(notes, session.output.format)) }
+    session.tell(notes)
     return try await session.beginGame(scenario, in: place)
   }
 }

@@ -31,6 +31,12 @@ package struct Arguments: Sendable {
         values[Keys.ofRun.name] = value
         continue
       }
+      if !command.takesAnyWords, word.text.hasPrefix("="), !command.keys.isEmpty {
+        throw ShellError(
+          "a key, '=' and the value are one word, as in \(command.keys[0].name)=…",
+          at: word
+        )
+      }
       guard !command.takesAnyWords, let (key, value) = word.keyAndValue else {
         places.append(word)
         continue
@@ -44,12 +50,17 @@ package struct Arguments: Sendable {
     self.places = places
     self.values = values
     if !takesMore, places.count > command.parameters.count {
+      let names = command.keys.map(\.name)
       // A wrong name among the words that have a place is the first thing wrong.
       if takesMechanism {
         for word in places.prefix(command.parameters.count)
-        where !word.isNumeral && !HelpText.knows(word.text) {
+        where !word.isNumeral && !HelpText.knows(word.text) && !names.contains(word.text) {
           _ = try Names.mechanism(word)
         }
+      }
+      // `tasks 2` where `tasks=2` was meant.
+      if let key = places.dropLast().first(where: { names.contains($0.text) }) {
+        throw surplus(key)
       }
       throw surplus(places[command.parameters.count])
     }

@@ -99,7 +99,7 @@ package enum ValueSyntax {
       guard sides.count == 2, sides[0].hasPrefix("t"), let number = task(sides[0]),
         let time = duration(sides[1])
       else { return nil }
-      chosen[number] = time
+      guard chosen.updateValue(time, forKey: number) == nil else { return nil }
     }
     return chosen.isEmpty ? nil : .chosen(chosen)
   }

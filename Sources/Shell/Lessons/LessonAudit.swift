@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Foundation
 package import LessonBook
@@ -19,7 +20,7 @@ package struct LessonAudit: Sendable {
   ///   - package: the folder of this package; nil if it is the one around the lessons.
   ///   - numbers: of the lessons to rehearse or record; all of them if empty.
   ///   - program: the path of `lab`, for what must run in a process of its own.
-  /// - Throws: `CourseError` if there are no lessons.
+  /// - Throws: `CourseError` if there are no lessons, or none of such a number.
   package init(
     folder: String,
     package: String? = nil,
@@ -33,6 +34,10 @@ package struct LessonAudit: Sendable {
       desk: ExerciseDesk(root: root)
     )
     course = try Course(folder: folder)
+    let unknown = numbers.subtracting(course.lessons.map(\.number)).sorted()
+    if !unknown.isEmpty {
+      throw CourseError("there is no lesson \(ListText.all(unknown.map { "\($0)" }, "or"))")
+    }
   }
 
   /// Everything that is wrong with the lessons.
