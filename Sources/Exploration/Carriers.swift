@@ -62,7 +62,10 @@ final class Carriers: @unchecked Sendable {
   private let home = ThreadSemaphore()
   /// The home's, which touches it without the baton; nobody else does.
   private var lookout = Lookout()
-  /// The key of the carrier that has the baton; 0 for none or the home.
+  /// The key of the carrier that has the baton and whose job runs; 0 where none runs.
+  ///
+  /// Then the home has the baton, or a carrier chooses what comes next. What sleeps at that is no job, and must
+  /// not be called blocked.
   private let leader = Synchronization.Atomic<UInt>(0)
   /// Whether something stands in the middle.
   private let isInMiddle = Synchronization.Atomic(false)
@@ -186,7 +189,6 @@ final class Carriers: @unchecked Sendable {
     while true {
       // The carrier that ended a schedule begins the next one, soon if schedules are short.
       if !lookout.sees(carrier.seat) { carrier.seat.wait() }
-      takeBaton(carrier)
       guard case .perform(let option) = carrier.order else { return }
       lead(carrier, option)
     }
@@ -197,7 +199,7 @@ final class Carriers: @unchecked Sendable {
     var option = first
     while true {
       perform(option, on: me)
-      guard has(me) else { return me.comeBack(finished: true) }
+      guard endJob(me) else { return me.comeBack(finished: true) }
       run.endStep(option.choice, stood: nil)
       guard let following = next() else {
         idle.append(me)
@@ -216,6 +218,13 @@ final class Carriers: @unchecked Sendable {
     home.post()
   }
 
+  /// Whether the carrier's job has the baton still; else it was called blocked.
+  ///
+  /// If so, the watch cannot take the baton from here on: the carrier chooses what comes next.
+  private func endJob(_ me: Carrier) -> Bool {
+    leader.compareExchange(expected: me.key, desired: 0, ordering: .acquiringAndReleasing).exchanged
+  }
+
   /// Whether the carrier has the baton; else it was called blocked.
   private func has(_ me: Carrier) -> Bool { leader.load(ordering: .acquiring) == me.key }
 
@@ -226,23 +235,27 @@ final class Carriers: @unchecked Sendable {
     me.choice = option.choice
     me.interrupted = nil
     me.isOnMain = false
-    pulse.add(1, ordering: .releasing)
     switch option.source {
     case .ready:
       let step = executor.pick(readyAt: option.slot)
       me.isOnMain = step.origin == .mainActor
+      takeBaton(me)
       executor.perform(step) { has(me) }
     case .sleeper:
-      executor.pick(sleeperAt: option.slot).resume()
+      let sleeper = executor.pick(sleeperAt: option.slot)
+      takeBaton(me)
+      sleeper.resume()
     case .thread:
       let thread = threads.remove(at: option.slot)
       executor.running = thread.agent
+      takeBaton(me)
       thread.body()
       rejoin()
       ended.insert(thread.object)
     case .outside:
       me.interrupted = run.last
       executor.running = 0
+      takeBaton(me)
       run.interfere(option.choice)
     case .standing: preconditionFailure("a job that stands goes on where it is")
     }
@@ -252,7 +265,7 @@ final class Carriers: @unchecked Sendable {
   /// Stands before an operation until it is chosen; `has` been called blocked or leads.
   func stand(_ me: Carrier, before operation: SynchronizationOperation?) {
     me.operation = operation
-    if has(me) {
+    if endJob(me) {
       me.running = run.executor.running
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
       place(me)
@@ -262,8 +275,7 @@ final class Carriers: @unchecked Sendable {
         if option.source == .standing, standing[option.slot] === me {
           _ = unstand(at: option.slot)
           run.executor.running = me.running
-          pulse.add(1, ordering: .releasing)
-          return
+          return takeBaton(me)
         }
         me.interrupted = nil
         dispatch(option)

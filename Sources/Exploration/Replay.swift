@@ -35,7 +35,10 @@ package struct Replay: Sendable {
     }
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
-    if withPlaces { run.points = SourceLines.here }
+    if withPlaces {
+      SourceLines.prepare()
+      run.points = SourceLines.here
+    }
     defer { run.close() }
     run.begin()
     defer { run.end() }

@@ -100,6 +100,32 @@ import Testing
     }
   }
 
+  @Test func `a thread that sleeps while it chooses what comes next is not called blocked`()
+    async throws
+  {
+    let scenario = try Exposed("specimen-two-locks").scenario.scenario
+    let hasEscaped = await onOwnThread {
+      let run = ScheduleRun(scenario, reduction: .none)
+      defer { run.close() }
+      let isFirst = Once()
+      run.points = {
+        // Longer than a job may sleep that nobody explored can wake.
+        if isFirst.come() { _ = ThreadSemaphore().wait(atMost: 4_000_000_000) }
+        return []
+      }
+      run.begin()
+      run.followDefaultChoices(upTo: 1_000)
+      run.end()
+      return run.executor.escaped
+    }
+    #expect(!hasEscaped)
+  }
+
+  private final class Once: Sendable {
+    private let hasCome = Atomic(false)
+    func come() -> Bool { !hasCome.exchange(true, ordering: .relaxed) }
+  }
+
   @Test(arguments: specimens)
   func `its smallest schedule can lose neither a pre-emption nor a step`(id: String) throws {
     let exposed = try Exposed(id)

@@ -119,6 +119,9 @@ struct SourceLines {
     points.contains { found.names[$0]?.hasPrefix("$sScTss5NeverORszABRs_rlE5sleep") ?? false }
   }
 
+  /// Finds out what `here` asks for at its first call: a thread that waits for it meanwhile seems to sleep.
+  static func prepare() { _ = LoadedImages.ofThisProgram }
+
   /// The addresses of the calling thread's own frames, those of tasks included, the innermost.
   static func here() -> [UInt] {
     let frames = withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
