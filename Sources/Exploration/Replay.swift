@@ -35,10 +35,7 @@ package struct Replay: Sendable {
     }
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
-    if withPlaces {
-      SourceLines.prepare()
-      run.points = SourceLines.here
-    }
+    if withPlaces { run.notePlaces() }
     defer { run.close() }
     run.begin()
     defer { run.end() }

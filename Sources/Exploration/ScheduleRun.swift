@@ -55,6 +55,12 @@ final class ScheduleRun: @unchecked Sendable {
   private(set) var sawActorTurn = false
   /// The kinds of operations that code ever came to.
   @exclusivity(unchecked) private(set) var operations: Set<SynchronizationOperation.Kind> = []
+  /// Has each job that stops in the middle say where in the code it is.
+  func notePlaces() {
+    SourceLines.prepare()
+    points = SourceLines.here
+  }
+
   /// Tells where in the code the calling thread is, if that is wanted of jobs that stop in the middle.
   var points: (() -> [UInt])?
   /// What the operation that the step began with has found and left, if it was asked and said so.

@@ -118,10 +118,7 @@ package struct Stepper: Sendable {
   private mutating func look() throws(ScheduleError) {
     let run = ScheduleRun(scenario, reduction: .none)
     run.record = StepRecorder()
-    if withPlaces {
-      SourceLines.prepare()
-      run.points = SourceLines.here
-    }
+    if withPlaces { run.notePlaces() }
     defer { run.close() }
     let next = try lookNow(run)
     var records = run.record.map { [$0] } ?? []

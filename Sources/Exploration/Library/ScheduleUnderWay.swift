@@ -150,12 +150,14 @@ enum ScheduleUnderWay {
     let end: StaticString = "\") { … }\n\n"
     write(STDERR_FILENO, state.text + start, state.length - start)
     write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
-    write(STDERR_FILENO, state.outcome, state.outcomeLength)
   }
 
   /// The handler.
   private static func tell(_ signal: Int32) {
-    if state.head > 0, GlobalPoolHook.current != nil { tellText(from: 0) }
+    if state.head > 0, GlobalPoolHook.current != nil {
+      tellText(from: 0)
+      write(STDERR_FILENO, state.outcome, state.outcomeLength)
+    }
     sigaction(signal, state.previous + Int(signal), nil)
     // An abort does not happen again by itself.
     if signal == SIGABRT { raise(signal) }

@@ -148,7 +148,7 @@ struct SourceLines {
     let unknown = Set(points.filter { known[$0] == nil })
     if !unknown.isEmpty, let images = LoadedImages.ofThisProgram {
       for address in unknown { known[address] = false }
-      // With no lock held: to be called blocked, a thread must sleep for something of the code under test.
+      // With no lock held: it takes long, and a job that waited for the lock meanwhile would be called blocked.
       for frame in frames(at: unknown, in: images, []) {
         guard let address = UInt(frame.captured.originalProgramCounter) else { continue }
         // The compiler's names for such parts: `TQ0_`, `TY1_`.

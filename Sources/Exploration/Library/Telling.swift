@@ -55,8 +55,7 @@ struct Telling {
     let run = ScheduleRun(scenario, reduction: .none)
     defer { run.close() }
     let witness = Witness()
-    SourceLines.prepare()
-    run.points = SourceLines.here
+    run.notePlaces()
     run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
     run.begin()
     defer { run.end() }
