@@ -32,6 +32,12 @@ package protocol LiveRun: AnyObject, Sendable {
   /// Starts no more tasks and cancels those that have not ended.
   func stop(because reason: String)
 
+  /// Has the mechanism say when all is done that the run was given so far.
+  ///
+  /// To be called while tasks still run; `finish` does it too, but what one has looked at to its end is over
+  /// by then.
+  func expectEnd()
+
   /// Takes no more tasks and returns once every task has ended.
   ///
   /// To be called once.
@@ -39,6 +45,9 @@ package protocol LiveRun: AnyObject, Sendable {
 }
 
 extension LiveRun {
+  /// In virtual time nothing ends before it is asked for.
+  package func expectEnd() {}
+
   /// Whether nobody will be admitted any more, unless somebody resumes the mechanism.
   package var staysSuspended: Bool {
     let now = now

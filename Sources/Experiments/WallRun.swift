@@ -28,14 +28,20 @@ package final class WallRun: LiveRun {
     var visits: [Int: VisitState] = [:]
     /// Cancelled before they arrived.
     var cancelledEarly: Set<Int> = []
+    /// How many visits have come to the mechanism.
+    var arrived = 0
     /// How many visits have ended.
     var ended = 0
+    /// How many tasks there were when somebody last wanted to know when all is done.
+    var wantsCompletionOf = 0
+    /// How many of them the mechanism was asked about, and when it said that they are done.
+    var askedForCompletionOf = 0
+    var completion: Task<Int64, Never>?
     /// No more tasks will be given.
     var closed = false
     /// The agenda's thread has done all it will do.
     var allStarted = false
     var stoppedBecause: String?
-    var whenStarted: CheckedContinuation<Void, Never>?
     var whenEnded: CheckedContinuation<Void, Never>?
 
     var allEnded: Bool { allStarted && visits.isEmpty }
@@ -134,32 +140,68 @@ package final class WallRun: LiveRun {
     if experiment.mechanism.profile.controls.contains(.suspension) {
       mechanism.setSuspended(false)
     }
-    for number in numbers { cancel(number) }
+    // Those who wait first: a permit of one that runs would go to one that waits, which would then be
+    // cancelled while it runs.
+    let running = running
+    for number in numbers.sorted(by: { running.contains($1) && !running.contains($0) }) {
+      cancel(number)
+    }
+  }
+
+  /// The numbers of the tasks that have been admitted and have not ended.
+  private var running: Set<Int> {
+    var cursor = TraceRecorder.Cursor()
+    return recorder.events(since: &cursor).reduce(into: []) { running, event in
+      if event.kind == .admitted { running.insert(Int(event.task.number)) }
+      if event.kind.isEnd { running.remove(Int(event.task.number)) }
+    }
   }
 
   /// How many tasks have not ended.
   package var unended: Int { state.withLock { $0.plan.count - $0.ended } }
 
-  package func finish() async -> Run {
-    let isLate = state.withLock { state in
-      defer { state.closed = true }
-      return state.ended == state.plan.count
+  package func expectEnd() {
+    state.withLock { state in
+      // What is asked for when all is long done says only when it was asked.
+      if state.ended < state.plan.count { state.wantsCompletionOf = state.plan.count }
     }
-    bell.signal()
-    await reached(\.whenStarted) { $0.allStarted }
-    // Real work comes to the mechanism when a cache, say, has looked: not before all is done is it known
-    // that the mechanism has been given everything.
-    if experiment.workload.kind.isReal { await reached(\.whenEnded) { $0.allEnded } }
-    // Asked for while tasks still run, so that it is the mechanism that says when they are done.
+    // Of real work it is not known before all is done that the mechanism has been given everything: it comes
+    // there when a cache, say, has looked.
+    if !experiment.workload.kind.isReal { askForCompletion() }
+  }
+
+  /// Asks the mechanism to say when all is done, if somebody wants to know and it has been given everything.
+  ///
+  /// While tasks still run, so that it is the mechanism that says when they are done.
+  private func askForCompletion(hasAll: Bool = false) {
+    let isDue = state.withLock { state in
+      guard hasAll || state.arrived == state.plan.count,
+        state.wantsCompletionOf > state.askedForCompletionOf
+      else { return false }
+      state.askedForCompletionOf = state.wantsCompletionOf
+      return true
+    }
+    guard isDue else { return }
     let completion = Task { [mechanism, world] in
       await mechanism.completed()
       return world.now
     }
+    state.withLock { $0.completion = completion }
+  }
+
+  package func finish() async -> Run {
+    expectEnd()
+    state.withLock { $0.closed = true }
+    bell.signal()
     await reached(\.whenEnded) { $0.allEnded }
-    let completionTime = await completion.value
+    if experiment.workload.kind.isReal { askForCompletion(hasAll: true) }
+    let completion = state.withLock { state in
+      state.askedForCompletionOf == state.plan.count ? state.completion : nil
+    }
+    let completionTime = await completion?.value
+    if completion == nil { await mechanism.completed() }
     await lanes?.shutdown()
-    // What is asked for when all is long done says only when it was asked.
-    let signals = experiment.mechanism.profile.completionSignal != nil && !isLate
+    let signals = experiment.mechanism.profile.completionSignal != nil
     let work = await site.close()
     let (plan, stoppedBecause) = state.withLock { ($0.plan, $0.stoppedBecause) }
     return Run(
@@ -202,13 +244,18 @@ package final class WallRun: LiveRun {
         return state.closed ? .end : .waitForMore
       }
       switch step {
-      case .perform(.arrive(let task)): start(task)
+      case .perform(.arrive(let task)):
+        start(task)
+        state.withLock { $0.arrived += 1 }
+        if !task.kind.isReal { askForCompletion() }
       case .perform(.cancel(let number)): cancel(number)
       case .perform(.control(let control)): perform(control)
       case .wait(let nanoseconds):
         _ = bell.wait(timeout: .now() + .nanoseconds(Int(nanoseconds)))
       case .waitForMore: bell.wait()
       case .end:
+        // Where the run was stopped, those that have not come will not.
+        if !experiment.workload.kind.isReal { askForCompletion(hasAll: true) }
         note { $0.allStarted = true }
         return
       }
@@ -265,15 +312,13 @@ package final class WallRun: LiveRun {
 
   /// Changes the state, and wakes the waiters of what has come true.
   private func note(_ change: (inout State) -> Void) {
-    let (started, ended, isOver) = state.withLock { state in
+    let (ended, isOver) = state.withLock { state in
       change(&state)
       return (
-        state.allStarted ? state.whenStarted.take() : nil,
         state.allEnded ? state.whenEnded.take() : nil,
         state.closed && state.visits.isEmpty
       )
     }
-    started?.resume()
     ended?.resume()
     // The agenda may wait for an hour that concerned the last task alone.
     if isOver { bell.signal() }

@@ -19,11 +19,14 @@ final class Background: Sendable {
   let experiment: Experiment
   /// What the run is to be called when it has ended.
   let name: String?
+  /// Whether what its downloads reported is still to be told when it has ended.
+  let owesReport: Bool
   private let reading: Mutex<Reading>
 
-  init(_ experiment: Experiment, name: String? = nil) {
+  init(_ experiment: Experiment, name: String? = nil, owesReport: Bool = false) {
     self.experiment = experiment
     self.name = name
+    self.owesReport = owesReport
     run =
       switch experiment.resolvedClock {
       case .virtual: VirtualRun(experiment)

@@ -18,11 +18,7 @@ final class ProgressReporter: Sendable {
 
   /// Reports until `end()`; nil where there is nothing worth reporting.
   init?(_ run: any LiveRun, _ experiment: Experiment, _ output: any ShellOutput) {
-    guard experiment.resolvedClock == .real,
-      [.download, .copy].contains(experiment.workload.kind)
-    else {
-      return nil
-    }
+    guard Self.concerns(experiment) else { return nil }
     let count = run.plan.count
     OSThread("progress") { [self] in
       var cursor = TraceRecorder.Cursor()
@@ -34,6 +30,17 @@ final class ProgressReporter: Sendable {
       }
       waiter.withLock { $0 }?.resume()
     }.detach()
+  }
+
+  /// Whether a run has anything to report.
+  static func concerns(_ experiment: Experiment) -> Bool {
+    experiment.resolvedClock == .real
+      && [.download, .copy].contains(experiment.workload.kind)
+  }
+
+  /// All that a run reported, for one that has ended.
+  static func text(of run: Run) -> String {
+    run.events.compactMap { line(for: $0, amongst: run.plan.count) }.joined()
   }
 
   /// Reports what is left and returns when all is written.

@@ -44,6 +44,53 @@ import Workloads
     #expect(await wall.finish().completion == nil)
   }
 
+  /// Whoever looks at the run to its end asks for the completion at its beginning.
+  @Test func `a completion asked for while tasks run is told after all have ended`() async throws {
+    let entry = try #require(Catalogue.entry("gcd-gate"))
+    let workload = Workload(count: 3, service: .fixed(20_000_000), kind: .block, seed: 1)
+    let wall = WallRun(Experiment(mechanism: entry, limit: 2, workload: workload, clock: .real))
+    wall.submit(workload)
+    wall.expectEnd()
+    while wall.unended > 0 { await Moment.pass() }
+    let run = await wall.finish()
+    let lastEnd = run.events.filter { $0.kind.isEnd }.map(\.time).max() ?? .max
+    #expect(try #require(run.completion) >= lastEnd)
+    // Of tasks given later it says nothing.
+    let joined = WallRun(Experiment(mechanism: entry, limit: 2, workload: workload, clock: .real))
+    joined.submit(workload)
+    joined.expectEnd()
+    joined.submit(workload)
+    while joined.unended > 0 { await Moment.pass() }
+    #expect(await joined.finish().completion == nil)
+  }
+
+  @Test(arguments: ["limiter", "task-group", "fifo-queue", "pool"], 1...5)
+  func `a run that is stopped cancels those who wait before those who run`(
+    _ mechanism: String,
+    _ repetition: Int
+  ) async throws {
+    let entry = try #require(Catalogue.entry(mechanism))
+    let limit = mechanism == "fifo-queue" ? 1 : 2
+    let workload = Workload(count: 30, service: .fixed(Self.hour), kind: .suspend, seed: 1)
+    let wall = WallRun(
+      Experiment(mechanism: entry, limit: limit, workload: workload, clock: .real)
+    )
+    wall.submit(workload)
+    var cursor = TraceRecorder.Cursor()
+    var seen: [TraceEvent] = []
+    while seen.count(where: { $0.kind == .arrived }) < 30
+      || seen.count(where: { $0.kind == .admitted }) < limit
+    {
+      await Moment.pass()
+      seen += wall.events(since: &cursor)
+    }
+    wall.stop(because: "a test")
+    let run = await wall.finish()
+    let summary = RunSummary(events: run.events, facts: run.facts)
+    #expect(summary.cancelledWhileRunning == limit)
+    #expect(summary.cancelledWhileWaiting == 30 - limit)
+  }
+
   @Test func `still cancels what waits when nothing else is left to do`() async throws {
     let entry = try #require(Catalogue.entry("limiter"))
     let workload = Workload(

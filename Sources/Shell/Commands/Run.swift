@@ -124,12 +124,18 @@ extension Session {
     _ notes: [Note]
   ) async throws -> Outcome {
     if !json { output.write(RunTitle.text(experiment, output.format)) }
-    let background = Background(experiment, name: name)
-    let canShow = !json && output.canShowFrames
+    let showsFrames = output.canShowFrames
+    let background = Background(
+      experiment,
+      name: name,
+      owesReport: showsFrames && ProgressReporter.concerns(experiment)
+    )
+    let canShow = !json && showsFrames
     if canShow, background.virtual != nil, experiment.workload.count >= Self.manyTasks {
       output.writeTransient("running; Ctrl-C ends it")
     }
     background.run.submit(experiment.workload)
+    background.run.expectEnd()
     if canShow, background.virtual == nil {
       let isFree = self.background == nil
       let hint = isFree ? "q puts it in the background, Ctrl-C ends it" : "Ctrl-C ends it"
@@ -144,7 +150,7 @@ extension Session {
       }
     }
     let reporter =
-      json || output.canShowFrames ? nil : ProgressReporter(background.run, experiment, output)
+      json || showsFrames ? nil : ProgressReporter(background.run, experiment, output)
     let run = await interruption.whileRunning {
       await background.run.finish()
     } onInterrupt: { [output] in
@@ -162,6 +168,8 @@ extension Session {
     if json {
       RunJSONLines.write(run) { output.write($0) }
     } else {
+      // Where frames were shown, the reports of downloads come now: they stay, as through a pipe.
+      if background.owesReport { output.write(ProgressReporter.text(of: run)) }
       show(run, summary, background.experiment, notes)
     }
     let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
