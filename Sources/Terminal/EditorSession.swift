@@ -256,6 +256,7 @@ final class EditorSession {
   /// None, when only part of one is there, when it was a key with another meaning, when there is
   /// something in the mailbox, or when not to wait for one.
   private func nextTyped(waiting: Bool) -> Unicode.Scalar? {
+    if let byte = TypedAhead.shared.take() { return take(byte) }
     var descriptors = [
       pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
       pollfd(fd: mailbox.wakeDescriptor, events: Int16(POLLIN), revents: 0),
@@ -266,12 +267,16 @@ final class EditorSession {
     // One at a time: what is typed ahead stays in the terminal, where the next reader finds it.
     var byte: UInt8 = 0
     switch read(STDIN_FILENO, &byte, 1) {
-    case 1: break
+    case 1: return take(byte)
     case -1 where errno == EINTR || errno == EAGAIN: return nil
     default:
       ending = .endOfInput
       return nil
     }
+  }
+
+  /// What a byte from the terminal means; nil for part of a character, or a key with another meaning.
+  private func take(_ byte: UInt8) -> Unicode.Scalar? {
     let keys = TerminalMode.shared.signalKeys
     switch byte {
     case 0: return assembler.feed(byte)

@@ -40,28 +40,36 @@ package enum Pager {
       return isOver ? text : text + "\n"
     }
 
-    /// What a key brings; nil for no more of the text.
-    mutating func press(_ key: UInt8) -> String? {
+    /// What a key does.
+    enum Step: Equatable {
+      case show(String)
+      /// No more of the text.
+      case leave
+      /// The rest of the text, and the key begins the next line.
+      case goOn(String)
+    }
+
+    /// Takes the keys that the status names, and no others: who types on is writing the next line.
+    mutating func press(_ key: UInt8) -> Step {
       switch Character(UnicodeScalar(key)) {
-      case "q", "Q": nil
-      case "\n", "\r", "j": take(rows: 1)
-      case "a", "G": take(rows: .max)
-      case " ", "f": take(rows: room)
-      default: ""
+      case "q", "Q", "\u{4}": .leave
+      case "\n", "\r": .show(take(rows: 1))
+      case " ": .show(take(rows: room))
+      default: .goOn(take(rows: .max))
       }
     }
 
     var status: String {
-      "-- \(shown) of \(lines.count - 1) lines. Space: a page, Enter: a line, a: all, q: no more"
+      "-- \(shown) of \(lines.count - 1) lines. Space: a page, Enter: a line, q: no more, or type on"
     }
   }
 
   /// Writes the text; where it is longer than the window and nothing was typed ahead, page by page.
   package static func show(_ text: String, size: TerminalSize, write: (String) -> Void) {
     var pages = Pages(text, size: size)
-    guard !pages.fits, isatty(STDIN_FILENO) == 1, !hasInput(within: 0, nil) else {
-      return write(text)
-    }
+    guard !pages.fits, isatty(STDIN_FILENO) == 1, TypedAhead.shared.isEmpty,
+      !hasInput(within: 0, nil)
+    else { return write(text) }
     let inbox = LiveInbox()
     let claim = Signals.shared.claim { event in
       inbox.add { news in
@@ -79,24 +87,41 @@ package enum Pager {
       write("\u{1B}[7m\(pages.status.prefix(max(1, size.columns - 1)))\u{1B}[0m")
       let key = nextKey(inbox)
       write("\r\u{1B}[K")
-      guard let key, let more = pages.press(key) else { return }
-      if !more.isEmpty { write(more) }
+      switch key {
+      case .none: return
+      case .resumed: continue
+      case .key(let key):
+        switch pages.press(key) {
+        case .show(let more): write(more)
+        case .leave: return
+        case .goOn(let rest):
+          TypedAhead.shared.leave(key)
+          write(rest)
+        }
+      }
     }
   }
 
-  /// The next key; nil after Ctrl-C, or when the terminal is gone.
-  private static func nextKey(_ inbox: LiveInbox) -> UInt8? {
+  private enum Input {
+    case key(UInt8)
+    /// Another program had the terminal: the status is gone from the last row.
+    case resumed
+    /// Ctrl-C, or the terminal is gone.
+    case none
+  }
+
+  private static func nextKey(_ inbox: LiveInbox) -> Input {
     while true {
       let isKey = hasInput(within: -1, inbox)
       let news = inbox.take()
-      if news.interrupted { return nil }
-      if news.resumed { return 0 }
+      if news.interrupted { return .none }
+      if news.resumed { return .resumed }
       guard isKey else { continue }
       var key: UInt8 = 0
       switch read(STDIN_FILENO, &key, 1) {
-      case 1: return key
+      case 1: return .key(key)
       case -1 where errno == EINTR || errno == EAGAIN: continue
-      default: return nil
+      default: return .none
       }
     }
   }

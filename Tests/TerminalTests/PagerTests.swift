@@ -13,10 +13,15 @@ import Testing
 
   @Test
   func `all of a text comes once, whatever the keys`() {
-    for keys in ["     ", "\r\r  a", "jjjjjG", "?   x  "] {
+    for keys in ["     ", "\r\r   ", "  r", "3"] {
       var pages = pages(text)
       var shown = pages.take(rows: pages.room)
-      for key in keys.utf8 { shown += pages.press(key) ?? "" }
+      for key in keys.utf8 {
+        switch pages.press(key) {
+        case .show(let more), .goOn(let more): shown += more
+        case .leave: break
+        }
+      }
       #expect(pages.isOver, "\(keys)")
       #expect(shown == text, "\(keys)")
     }
@@ -26,9 +31,19 @@ import Testing
   func `a page is as high as the window without the pager's own row, and q ends it`() {
     var pages = pages(text)
     #expect(pages.take(rows: pages.room) == (1...9).map { "line \($0)\n" }.joined())
-    #expect(pages.press(UInt8(ascii: "\r")) == "line 10\n")
+    #expect(pages.press(UInt8(ascii: "\r")) == .show("line 10\n"))
     #expect(pages.status.contains("10 of 30 lines"))
-    #expect(pages.press(UInt8(ascii: "q")) == nil)
+    #expect(pages.press(UInt8(ascii: "q")) == .leave)
+  }
+
+  @Test
+  func `a key that is none of the pager's shows the rest and begins the next line`() {
+    for key in "3rajfGx\u{1B}\t".utf8 {
+      var pages = pages(text)
+      _ = pages.take(rows: pages.room)
+      #expect(pages.press(key) == .goOn((10...30).map { "line \($0)\n" }.joined()), "\(key)")
+      #expect(pages.isOver)
+    }
   }
 
   @Test
