@@ -13,7 +13,7 @@ struct LivePainter {
     let lines = Self.fit(lines, to: new)
     let resized = size != nil && size != new
     let old = resized ? [] : shown
-    var result = resized ? remove(reflowedTo: new) : Self.up(shown.count)
+    var result = resized ? remove(from: new) : Self.up(shown.count)
     for (index, line) in lines.enumerated() {
       if index < old.count, old[index] == line {
         result += "\n"
@@ -28,24 +28,22 @@ struct LivePainter {
     return changed ? result : ""
   }
 
-  /// What takes the block off the screen.
-  mutating func remove() -> String {
-    remove(reflowedTo: size ?? TerminalSize(columns: 80, rows: 24))
+  /// What takes the block off a window that has this size now.
+  ///
+  /// Where a window became narrower or lower, nobody knows where the block is: some terminals wrap its rows anew
+  /// and some cut them, and a frame that was under way meanwhile was drawn for the old size. All that is seen
+  /// is wiped then, and what was above the block with it.
+  mutating func remove(from now: TerminalSize) -> String {
+    defer { shown = [] }
+    guard !shown.isEmpty else { return "" }
+    if let size, now.columns < size.columns || now.rows < size.rows { return "\u{1B}[H\u{1B}[J" }
+    return Self.up(shown.count) + "\u{1B}[J"
   }
 
   /// Another program has had the screen: what was shown is out of reach now.
   mutating func forget() {
     shown = []
     size = nil
-  }
-
-  /// Terminals reflow: a row wider than a narrowed window takes several rows now.
-  private mutating func remove(reflowedTo size: TerminalSize) -> String {
-    let rows = shown.reduce(0) { rows, line in
-      rows + max((CellWidth.of(line) + size.columns - 1) / max(size.columns, 1), 1)
-    }
-    shown = []
-    return rows == 0 ? "" : Self.up(min(rows, size.rows - 1)) + "\u{1B}[J"
   }
 
   private static func up(_ rows: Int) -> String {

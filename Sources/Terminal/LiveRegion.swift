@@ -143,7 +143,7 @@ private struct LiveLoop {
       try send(Self.hideCursor)
       let ending = try drawUntilTheEnd()
       let keeps = ending == .finished && keepsLastFrame
-      try send((keeps ? "" : painter.remove()) + Self.showCursor)
+      try send((keeps ? "" : painter.remove(from: Self.size)) + Self.showCursor)
       return ending
     } catch {
       // The terminal is gone: nothing can be left behind on it.
@@ -169,8 +169,7 @@ private struct LiveLoop {
       }
       let wait = pacer.wait(at: .now)
       if wait == .zero {
-        let size =
-          TerminalSize.current(of: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
+        let size = Self.size
         let next = frame(size)
         try send(painter.paint(next.lines, size: size))
         if next.isLast { return .finished }
@@ -178,6 +177,11 @@ private struct LiveLoop {
         return .left
       }
     }
+  }
+
+  /// The window as it is now.
+  private static var size: TerminalSize {
+    TerminalSize.current(of: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
   }
 
   /// Waits for a key, news or the time to pass; true when the person wants to leave.

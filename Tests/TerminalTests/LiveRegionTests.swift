@@ -16,7 +16,7 @@ import Testing
     var screen = ScreenModel(columns: size.columns, rows: size.rows)
     screen.feed("before\r\n".utf8)
     for frame in frames { screen.feed(sent(painter.paint(frame, size: size))) }
-    if removing { screen.feed(sent(painter.remove())) }
+    if removing { screen.feed(sent(painter.remove(from: size))) }
     return screen
   }
 
@@ -87,12 +87,42 @@ import Testing
     #expect(sent.hasSuffix("\u{1B}[0m\n"))
   }
 
-  @Test func `a narrowed window that reflows is cleared of all rows the block takes now`() {
+  /// The frames drawn for the old size after the window has another: over a slow link there are some.
+  @Test(arguments: [true, false], [0, 1, 3])
+  func `a resized window shows one frame and no part of another`(_ reflows: Bool, _ late: Int) {
+    for columns in [7, 10, 13, 40] {
+      for rows in [4, 6, 10, 30] {
+        var painter = LivePainter()
+        var screen = ScreenModel(columns: 20, rows: 10)
+        screen.feed("before\r\n".utf8)
+        func frame(_ number: Int, _ size: TerminalSize) -> String {
+          painter.paint(
+            [String(repeating: "=", count: size.columns), "frame \(number)", "-"],
+            size: size
+          )
+        }
+        screen.feed(sent(frame(1, size)))
+        screen.resize(columns: columns, rows: rows, reflows: reflows)
+        for number in 0..<late { screen.feed(sent(frame(2 + number, size))) }
+        let new = TerminalSize(columns: columns, rows: rows)
+        screen.feed(sent(frame(9, new)))
+        #expect(
+          screen.lines.filter { $0 != "before" }
+            == [String(repeating: "=", count: columns), "frame 9", "-"]
+        )
+        screen.feed(sent(painter.remove(from: new)))
+        #expect(screen.lines.allSatisfy { $0 == "before" })
+      }
+    }
+  }
+
+  @Test func `a block is taken off a window that became smaller since it was drawn`() {
     var painter = LivePainter()
-    _ = painter.paint([String(repeating: "x", count: 20), "y"], size: size)
-    let sent = painter.paint(["z"], size: TerminalSize(columns: 8, rows: 10))
-    // Three rows for the first line, one for the second.
-    #expect(sent == "\r\u{1B}[4A\u{1B}[Jz\n")
+    var screen = ScreenModel(columns: 20, rows: 10)
+    screen.feed(sent(painter.paint([String(repeating: "x", count: 20), "y"], size: size)))
+    screen.resize(columns: 8, rows: 10, reflows: true)
+    screen.feed(sent(painter.remove(from: TerminalSize(columns: 8, rows: 10))))
+    #expect(screen.lines == [])
   }
 
   @Test func `frames are at least 50 ms apart`() {
@@ -184,6 +214,24 @@ import Testing
     try await terminal.send("q")
     try await terminal.waitForText("live: left\necho>")
     #expect(terminal.screen.lines == ["echo> live", "live: left", "echo>"])
+    try await leave(terminal)
+  }
+
+  @Test(arguments: [true, false])
+  func `a window made smaller shows the region once`(_ reflows: Bool) async throws {
+    let terminal = try await start()
+    try await terminal.send("live\r")
+    try await terminal.waitForText("40 columns")
+    for (columns, rows) in [(25, 10), (31, 8), (20, 5)] {
+      terminal.resize(columns: columns, rows: rows, reflows: reflows)
+      try await terminal.waitForText("\(columns) columns")
+      let lines = terminal.screen.lines
+      #expect(lines.count { $0.hasPrefix("=") } == 1, "\(lines)")
+      #expect(lines.count { $0.hasPrefix("tick") } == 1, "\(lines)")
+    }
+    try await terminal.send("q")
+    try await terminal.waitForText("live: left\necho>")
+    #expect(terminal.screen.lines == ["live: left", "echo>"])
     try await leave(terminal)
   }
 

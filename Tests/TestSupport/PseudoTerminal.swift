@@ -175,8 +175,8 @@ package final class PseudoTerminal: Sendable {
   }
 
   /// Gives the window another size, of which the program is told by SIGWINCH.
-  package func resize(columns: Int, rows: Int) {
-    state.withLock { $0.screen.resize(columns: columns, rows: rows) }
+  package func resize(columns: Int, rows: Int, reflows: Bool = false) {
+    state.withLock { $0.screen.resize(columns: columns, rows: rows, reflows: reflows) }
     var size = winsize(
       ws_row: UInt16(rows),
       ws_col: UInt16(columns),

@@ -40,9 +40,13 @@ package struct ScreenModel: Sendable {
     return String(row.filter { $0 != "\0" })
   }
 
-  /// Keeps what is there; does not reflow, as the plainest terminals do not.
-  package mutating func resize(columns: Int, rows: Int) {
+  /// Keeps what is there.
+  ///
+  /// The plainest terminals do not reflow; most wrap anew the rows that are longer than the window now.
+  package mutating func resize(columns: Int, rows: Int, reflows: Bool = false) {
     self.columns = columns
+    if reflows { wrapAnew() }
+    while cells.count > rows, cursor.row < cells.count - 1, cells.last == [] { cells.removeLast() }
     while cells.count > rows, cursor.row > 0 {
       scrolledOff.append(Self.text(of: cells.removeFirst()))
       cursor.row -= 1
@@ -50,6 +54,19 @@ package struct ScreenModel: Sendable {
     while cells.count < rows { cells.append([]) }
     self.rows = rows
     cursor.column = min(cursor.column, columns - 1)
+  }
+
+  private mutating func wrapAnew() {
+    for index in cells.indices.reversed() {
+      while let last = cells[index].last, last == " " { cells[index].removeLast() }
+      var pieces: [[Character]] = []
+      while cells[index].count > columns {
+        pieces.append(Array(cells[index].prefix(columns)))
+        cells[index].removeFirst(columns)
+      }
+      cells.insert(contentsOf: pieces, at: index)
+      if index < cursor.row { cursor.row += pieces.count }
+    }
   }
 
   package mutating func feed(_ bytes: some Sequence<UInt8>) {
