@@ -26,6 +26,9 @@ package enum ExplorationProcess {
       case .replay, .look, .survive: .unfinished
       }
     journal.flatMap { ScheduleJournal(file: $0) }?.use(leaving: leaving)
+    // Both programs have it in memory now. A name that is left to the lab stays for good where the lab is
+    // killed, or its terminal closed.
+    if let journal { unlink(journal) }
     let answer = await errand.answer(ExplorationControl())
     guard let line = try? JSONEncoder().encode(answer) else { exit(2) }
     FileHandle.standardOutput.write(Data("\n".utf8) + line + Data("\n".utf8))

@@ -22,6 +22,17 @@ package enum WholeFile {
     }
   }
 
+  /// The text of a file, or of a device or a pipe until its end.
+  package static func text(of path: String) throws -> String {
+    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    let data = try file.readToEnd() ?? Data()
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw CocoaError(.fileReadInapplicableStringEncoding)
+    }
+    return text
+  }
+
   /// Why a file cannot be read.
   package static func reason(_ error: any Error, reading path: String) -> String {
     let attributes = try? FileManager.default.attributesOfItem(

@@ -35,7 +35,7 @@ struct Script {
         parts.append((texts > 1 ? "-c \(parts.count + 1)" : "-c", Lines.of(text)))
       case .file(let path):
         do {
-          parts.append((path, Lines.of(try String(contentsOfFile: path, encoding: .utf8))))
+          parts.append((path, Lines.of(try WholeFile.text(of: path))))
         } catch {
           throw ShellError("cannot read \(path): \(WholeFile.reason(error, reading: path))")
         }

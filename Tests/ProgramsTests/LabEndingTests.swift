@@ -39,6 +39,36 @@ import Testing
   }
 
   @Test
+  func `commands are read from devices and pipes as from files`() async throws {
+    let text = try await shell(
+      "$LAB -c 'source /dev/null; run 1 limiter work=7ms' | tail -n 3; "
+        + "$LAB /dev/null <(echo 'set limit 7') | grep limit; echo 'set limit 8' | $LAB /dev/stdin | grep limit"
+    )
+    #expect(text.contains("makespan 7 ms"))
+    #expect(text.contains("limit      7"))
+    #expect(text.contains("limit      8"))
+  }
+
+  /// Killed as well as hung up on: neither leaves it time to tidy.
+  @Test(arguments: [SIGHUP, SIGKILL])
+  func `a lab whose terminal closes leaves no file behind`(_ signal: Int32) async throws {
+    let files = FileManager.default
+    let temporary = files.temporaryDirectory.appending(path: "lab-\(UUID())")
+    try files.createDirectory(at: temporary, withIntermediateDirectories: true)
+    defer { try? files.removeItem(at: temporary) }
+    let lab = try LabTerminal(environment: ["TMPDIR": temporary.path])
+    // Before the game begins the explorer looks for its best, which is a program of its own.
+    try await lab.type("step specimen-lost-wake-up")
+    try await lab.screen.waitForCurrentLine("choose>")
+    try await lab.screen.send("done\rexplore limiter tasks=9 limit=2 cancel=any\r")
+    try await lab.screen.waitForText(" schedules")
+    lab.screen.signal(signal)
+    _ = try await lab.screen.waitForExit()
+    let left = try files.contentsOfDirectory(atPath: temporary.path)
+    #expect(left.filter { $0.contains("journal") } == [])
+  }
+
+  @Test
   func `Ctrl-C ends a lab that waits for commands on standard input`() async throws {
     let lab = try LabTerminal(command: "exec $LAB -")
     try await lab.screen.send("run 1 limiter work=7ms\n")

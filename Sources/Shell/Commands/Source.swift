@@ -55,7 +55,7 @@ extension Session {
     }
     let text: String
     do {
-      text = try String(contentsOfFile: file.text, encoding: .utf8)
+      text = try WholeFile.text(of: file.text)
     } catch {
       throw ShellError(
         "'\(file.text)' cannot be read: \(WholeFile.reason(error, reading: file.text))",
