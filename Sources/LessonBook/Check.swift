@@ -116,18 +116,73 @@ extension [Check] {
   /// Judges what the learner has run, oldest first.
   package func judge(_ evidence: [any MetricSource]) -> [CheckResult] {
     map { check in
-      let candidates = evidence.filter { check.concerns($0) }
-      let chosen = candidates.last { source in
-        allSatisfy { other in
-          other.conditions != check.conditions || !other.concerns(source) || other.isMet(by: source)
-        }
-      }
-      guard let source = chosen ?? candidates.last,
-        let result = try? check.expectation.judge(source)
+      guard let place = place(of: check, in: evidence),
+        let result = try? check.expectation.judge(evidence[place])
       else {
         return CheckResult(check: check, verdict: .nothingToJudge(nearest: check.nearest(evidence)))
       }
       return CheckResult(check: check, verdict: result.isMet ? .met(result) : .missed(result))
+    }
+  }
+}
+
+extension [Check] {
+  /// Where the run is that decides one of these checks; nil where none does.
+  private func place(of check: Check, in evidence: [any MetricSource]) -> Int? {
+    let candidates = evidence.indices.filter { check.concerns(evidence[$0]) }
+    let chosen = candidates.last { place in
+      allSatisfy { other in
+        other.conditions != check.conditions || !other.concerns(evidence[place])
+          || other.isMet(by: evidence[place])
+      }
+    }
+    return chosen ?? candidates.last
+  }
+
+  /// Where the runs are that decide these checks.
+  fileprivate func places(in evidence: [any MetricSource]) -> Set<Int> {
+    Set(compactMap { place(of: $0, in: evidence) })
+  }
+}
+
+extension LessonSection {
+  /// Of what a learner has run, the figures that decide the checks and the question, so that they can be
+  /// judged again another day.
+  func kept(of evidence: [any MetricSource]) -> [MetricTable] {
+    var metrics = Set(checks.flatMap { ($0.conditions + [$0.expectation]).flatMap(\.metrics) })
+    var places = checks.places(in: evidence)
+    if case .figure(let metric, let conditions) = prediction?.answer {
+      metrics.formUnion([metric] + conditions.flatMap(\.metrics))
+      let newest = evidence.lastIndex { source in
+        source.value(of: metric) != nil && Check.meets(conditions, source)
+      }
+      if let newest { places.insert(newest) }
+    }
+    return places.sorted().map { MetricTable(metrics, of: evidence[$0]) }
+  }
+}
+
+extension Expectation {
+  /// The figures it reads; a word may be the name of one.
+  fileprivate var metrics: [Metric] {
+    switch bound {
+    case .metric(let other, _): [metric, other]
+    case .words(let words): [metric] + words.compactMap(Metric.init(parsing:))
+    case .value, .range: [metric]
+    }
+  }
+}
+
+extension MetricTable {
+  fileprivate init(_ metrics: Set<Metric>, of source: any MetricSource) {
+    self.init([:])
+    for metric in metrics {
+      // What has no end cannot be written down.
+      guard let value = source.value(of: metric), value.magnitude?.isFinite ?? true else {
+        continue
+      }
+      values[metric.description] = value
+      witnesses[metric.description] = source.witness(of: metric)
     }
   }
 }

@@ -62,6 +62,8 @@ package struct SectionRecord: Hashable, Sendable, Codable {
   package var gaveUp = false
   /// When the check passed, as an ISO 8601 date and time.
   package var passed: String?
+  /// Of what the learner has run, the figures that the last check was decided by.
+  package var runs: [MetricTable]?
 
   package init() {}
 
@@ -72,5 +74,7 @@ package struct SectionRecord: Hashable, Sendable, Codable {
     hints = try container.decodeIfPresent(Int.self, forKey: .hints) ?? 0
     gaveUp = try container.decodeIfPresent(Bool.self, forKey: .gaveUp) ?? false
     passed = try container.decodeIfPresent(String.self, forKey: .passed)
+    // Kept by another version perhaps: runs can be made again, and the rest of the file is worth more.
+    runs = try? container.decodeIfPresent([MetricTable].self, forKey: .runs)
   }
 }

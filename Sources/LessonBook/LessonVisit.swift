@@ -68,7 +68,7 @@ package struct LessonVisit: Sendable {
   }
 
   private mutating func enter() {
-    evidence = []
+    evidence = record[section].runs ?? []
     wasWarned = false
     record.current = section.id
     record[section] = record[section]
@@ -124,7 +124,8 @@ package struct LessonVisit: Sendable {
   package mutating func predict(_ text: String) -> [Passage]? {
     guard let prediction = section.prediction else { return nil }
     let text = text.trimmed
-    if text.isEmpty {
+    // The question says "Enter to skip", so some write the word.
+    if text.isEmpty || text.lowercased() == "skip" {
       isAsking = false
       record[section].prediction = ""
       return [.advice("No guess, then. \(whatNow)")]
@@ -133,6 +134,18 @@ package struct LessonVisit: Sendable {
     isAsking = false
     record[section].prediction = text
     return [.advice("Your guess: \(guess). \(whatNow)")]
+  }
+
+  /// What to say to a guess in a form that was not asked for; nil where it is a command instead.
+  package func refusal(of text: String) -> [Passage]? {
+    guard isAsking, let prediction = section.prediction, GuessSyntax.isValue(text) else {
+      return nil
+    }
+    return [
+      .advice(
+        "'\(text)' is not what is asked for. Write \(prediction.form.description), or press Enter to skip."
+      )
+    ]
   }
 
   /// What to say when a guess was asked for and something else came.
@@ -148,6 +161,9 @@ package struct LessonVisit: Sendable {
   package mutating func check(now: String) -> (passages: [Passage], passed: Bool) {
     guard section.isStep else { return ([.advice("Nothing to check here. \(whatNow)")], true) }
     let results = section.checks.judge(evidence)
+    // Who comes back tomorrow has not to do again what was shown today.
+    let kept = section.kept(of: evidence)
+    record[section].runs = kept.isEmpty ? nil : kept
     var passages = comparison().map { [$0] } ?? []
     for (number, result) in zip(1..., results) {
       if let remark = result.remark {

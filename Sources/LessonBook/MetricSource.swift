@@ -36,7 +36,7 @@ extension MetricSource {
 }
 
 /// Figures in a table, each under its metric as it is written: `waiting(t10)`.
-package struct MetricTable: MetricSource, Hashable {
+package struct MetricTable: MetricSource, Hashable, Codable {
   package var values: [String: MetricValue]
   package var witnesses: [String: String]
 

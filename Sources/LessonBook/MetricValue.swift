@@ -1,5 +1,5 @@
 /// What a run has to say on one metric.
-package enum MetricValue: Hashable, Sendable {
+package enum MetricValue: Hashable, Sendable, Codable {
   /// Nanoseconds.
   case duration(Int64)
   case count(Int)

@@ -10,6 +10,18 @@ package struct Prediction: Hashable, Sendable {
     /// One of these words.
     case choice([String])
 
+    /// One that would be taken.
+    package var example: String {
+      switch self {
+      case .duration: "15ms"
+      case .count: "17"
+      case .rate: "30/s"
+      case .share: "5%"
+      case .number: "1.5"
+      case .choice(let words): words.first ?? ""
+      }
+    }
+
     /// As in "a duration, such as 15ms".
     package var description: String {
       switch self {
@@ -49,7 +61,7 @@ package struct Prediction: Hashable, Sendable {
       }
       return .word(word)
     }
-    guard let value = MetricValue(text) else { return nil }
+    guard let value = MetricValue(GuessSyntax.plain(text, of: form)) else { return nil }
     switch (form, value) {
     case (.duration, .duration), (.count, .count), (.rate, .rate), (.share, .percent),
       (.number, .number), (.number, .count):

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -74,6 +75,83 @@ import Testing
     )
     #expect(advice(visit.next()).contains("not passed yet"))
     #expect(visit.place == 0)
+  }
+
+  @Test(
+    arguments: [
+      ("300 ms", "300 ms"), ("1 sec", "1 s"), ("about 0.3 seconds", "300 ms"),
+      ("2 minutes.", "120 s"),
+      ("~15ms", "15 ms"), ("7 msec", "7 ms"), ("0", "0 ns"),
+    ]
+  )
+  func `a duration may be written as people write it`(_ guess: String, _ read: String) {
+    var visit = LessonVisit(lesson)
+    #expect(
+      visit.predict(guess)?.first
+        == .advice("Your guess: \(read). Run it, then 'check'. Stuck: 'hint'.")
+    )
+  }
+
+  @Test(
+    arguments: [
+      (.count, "about seven", .count(7)), (.count, "12 tasks", .count(12)),
+      (.count, "7?", .count(7)),
+      (.count, "7 ms", nil), (.count, "7.5", nil), (.rate, "30 per second", .rate(30)),
+      (.rate, "30/sec", .rate(30)), (.share, "5 percent", .percent(5)),
+      (.number, "~ 1.5", .number(1.5)),
+      (.choice(["yes", "no"]), "y", .word("yes")), (.duration, "3 parsecs", nil),
+    ] as [(Prediction.Form, String, MetricValue?)]
+  )
+  func `a guess of each form is understood in several`(
+    _ form: Prediction.Form,
+    _ guess: String,
+    _ value: MetricValue?
+  ) {
+    let prediction = Prediction(
+      question: "",
+      form: form,
+      answer: .value(.count(1)),
+      tolerance: 0,
+      line: 1
+    )
+    #expect(prediction.guess(guess) == value)
+  }
+
+  @Test func `a value of another form is answered with the form that is asked for`() {
+    var visit = LessonVisit(lesson)
+    for guess in ["300", "7 tasks", "about 20", "-3ms", "30/s"] {
+      #expect(visit.predict(guess) == nil)
+      let refusal = visit.refusal(of: guess).map { advice($0) } ?? ""
+      #expect(refusal.contains("'\(guess)' is not what is asked for"))
+      #expect(refusal.contains("a duration, such as 15ms"))
+    }
+    for command in ["run 12", "check", "soon", "1s-none"] where visit.predict(command) == nil {
+      #expect(visit.refusal(of: command) == nil || command == "1s-none")
+    }
+    #expect(visit.predict("skip")?.isEmpty == false)
+    #expect(!visit.isAsking)
+    #expect(visit.refusal(of: "300") == nil)
+  }
+
+  @Test func `who comes back finds what the last check has seen`() throws {
+    var visit = LessonVisit(lesson)
+    visit.note(MetricTable(["mechanism": .word("pool"), "peak_running": .count(2)]))
+    visit.note(wrong)
+    #expect(!visit.check(now: "now").passed)
+    // As it is kept in a file.
+    let kept = try JSONDecoder().decode(
+      LessonRecord.self,
+      from: JSONEncoder().encode(visit.record)
+    )
+    var again = LessonVisit(lesson, record: kept)
+    #expect(again.check(now: "later").passages == visit.check(now: "later").passages)
+    #expect(again.check(now: "later").passages.contains(.met("never more than two at once")))
+    again.note(MetricTable(["makespan": .duration(20_000_000)]))
+    #expect(again.check(now: "later").passed)
+    // Passed is passed, and what passed it is still seen.
+    _ = again.next()
+    _ = again.back()
+    #expect(again.check(now: "later").passed)
   }
 
   @Test func `hints come one by one, then all again`() {

@@ -296,11 +296,13 @@ extension Session {
   ///
   /// - Returns: false if the line is to be carried out as any other.
   func takesAsGuess(_ line: String) -> Bool {
-    guard classroom.visit?.isAsking == true else { return false }
+    // In a game a number is a move.
+    guard game == nil, classroom.visit?.isAsking == true else { return false }
     let text = line.trimmingCharacters(in: .whitespaces)
     guard !CommandTable.commands.contains(where: { $0.name == text }),
-      let done = teach({ $0.inLesson { $0.predict(text) } }), let passages = done.value
+      let done = teach({ $0.inLesson { $0.predict(text) } })
     else { return false }
+    guard let passages = done.value ?? classroom.visit?.refusal(of: text) else { return false }
     tell(done.notice)
     say(passages)
     return true
