@@ -245,7 +245,7 @@ extension Lesson {
 
 extension [LessonBlock] {
   /// The commands among them.
-  var commands: [CommandLines] {
+  package var commands: [CommandLines] {
     compactMap { block in
       switch block.content {
       case .commands(let commands): commands

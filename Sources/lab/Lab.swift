@@ -80,6 +80,12 @@ struct Lab: ParsableCommand {
   @Flag(help: "Put what the lab prints now into the lessons' transcripts.")
   var recordLessons = false
 
+  @Flag(
+    help:
+      "Print what each page of the lessons has one type, and its solution, as JSON Lines."
+  )
+  var lessonSteps = false
+
   @Flag(help: "Do not stop at the first failing command.")
   var keepGoing = false
 
@@ -105,8 +111,8 @@ struct Lab: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Command files; '-' is standard input. With --check-lessons or --record-lessons: the numbers "
-        + "of the lessons.",
+      "Command files; '-' is standard input. With --check-lessons, --record-lessons or "
+        + "--lesson-steps: the numbers of the lessons.",
       valueName: "FILE"
     )
   )
@@ -118,7 +124,7 @@ struct Lab: ParsableCommand {
         "--width is \(width), but must be from 20 to \(TerminalCapabilities.most)."
       )
     }
-    if checkLessons || recordLessons, let word = files.first(where: { Int($0) == nil }) {
+    if isForAuthors, let word = files.first(where: { Int($0) == nil }) {
       throw ValidationError("'\(word)' is no number of a lesson, such as 7.")
     }
     if interactive, files.contains("-") {
@@ -127,6 +133,9 @@ struct Lab: ParsableCommand {
       )
     }
   }
+
+  /// Whether it is the lessons that are asked about, not the lab.
+  private var isForAuthors: Bool { checkLessons || recordLessons || lessonSteps }
 
   static func main() async {
     StandardStreams.fill()
@@ -173,6 +182,7 @@ struct Lab: ParsableCommand {
       return 2
     }
     do {
+      if lessonSteps { console.write(try audit(folder).pages) }
       if recordLessons {
         let changed = try await audit(folder).record()
         console.write(changed.map { "recorded \($0)\n" }.joined())
@@ -217,7 +227,7 @@ struct Lab: ParsableCommand {
       return console.status(0)
     }
     let folder = lessons ?? Self.lessonsFolder
-    if checkLessons || recordLessons { return await auditLessons(in: folder, console) }
+    if isForAuthors { return await auditLessons(in: folder, console) }
     var settings = Settings(seed: seed)
     settings.describe = describe
     let session = Session(

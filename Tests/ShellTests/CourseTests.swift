@@ -15,6 +15,29 @@ import Testing
     #expect(problems.map(\.description) == [])
   }
 
+  /// `.ci/steps/terminal` types them.
+  @Test
+  func `what each page has one type is listed, page by page`() throws {
+    let course = try Course(folder: Self.folder)
+    let lines = try LessonAudit(folder: Self.folder).pages.split(separator: "\n")
+    let pages = try lines.map { line in
+      try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+    #expect(pages.map { $0["step"] as? String } == course.lessons.flatMap(\.sections).map(\.id))
+    for (page, section) in zip(pages, course.lessons.flatMap(\.sections)) {
+      let solution = try #require(page["solution"] as? [String])
+      let exercise = page["exercise"] as? [String: Any]
+      #expect(page["checks"] as? Int == section.checks.count)
+      #expect(solution.isEmpty != (section.isStep && section.exercise == nil), "\(section.id)")
+      #expect((exercise?["solution"] == nil) == (section.exercise == nil))
+      if let guess = page["guess"] as? String {
+        #expect(section.prediction?.guess(guess) != nil, "\(guess)")
+      } else {
+        #expect(section.prediction == nil)
+      }
+    }
+  }
+
   @Test
   func `each lesson has a picture that the lab draws, for light and for dark`() throws {
     let course = try Course(folder: Self.folder)

@@ -99,7 +99,16 @@ package struct Classroom: Sendable {
 
   /// The learner's file for a step.
   func exerciseFile(of lesson: Lesson, _ section: LessonSection, named name: String) -> String {
-    "\(exercises)/\(lesson.slug)/\(section.id)/\(name).swift"
+    exercises + "/" + Self.exercisePlace(of: lesson, section, named: name)
+  }
+
+  /// Where that is within the folder of all exercises.
+  static func exercisePlace(
+    of lesson: Lesson,
+    _ section: LessonSection,
+    named name: String
+  ) -> String {
+    "\(lesson.slug)/\(section.id)/\(name).swift"
   }
 
   /// Beside the progress, or in a temporary folder of this process where that is not kept.

@@ -104,6 +104,32 @@ package struct LessonAudit: Sendable {
     return changed
   }
 
+  /// Each page of the lessons as an object on a line of its own: what it has one type and how its step is
+  /// solved, for a program that types it at a terminal.
+  package var pages: String {
+    chosen.flatMap { lesson in
+      lesson.sections.map { section in
+        let exercise = section.exercise.flatMap { exercise in
+          ExerciseHarness.all[exercise.harness].map { harness in
+            let file = Classroom.exercisePlace(of: lesson, section, named: harness.type)
+            let solution = exercise.solution.joined(separator: "\n") + "\n"
+            return JSONObject.Value.object([
+              ("file", .string(file)), ("solution", .string(solution)),
+            ])
+          }
+        }
+        return JSONObject.line([
+          ("lesson", .number(lesson.number)), ("step", .string(section.id)),
+          ("checks", .number(section.checks.count)),
+          ("guess", section.prediction.map { .string($0.form.example) } ?? .null),
+          ("commands", .commands(section.task)), ("solution", .commands(section.solution)),
+          ("after", .commands(section.explanation)), ("exercise", exercise ?? .null),
+        ])
+      }
+    }
+    .joined()
+  }
+
   private var chosen: [Lesson] {
     course.lessons.filter { numbers.isEmpty || numbers.contains($0.number) }
   }
@@ -130,6 +156,13 @@ package struct LessonAudit: Sendable {
       changed.append(lesson.file)
     }
     return changed
+  }
+}
+
+extension JSONObject.Value {
+  /// The commands of some blocks of a lesson, in order.
+  fileprivate static func commands(_ blocks: [LessonBlock]) -> JSONObject.Value {
+    .array(blocks.commands.flatMap(\.commands).map { .string($0) })
   }
 }
 
