@@ -13,10 +13,13 @@ package enum Pager {
     let lines: [(text: Substring, rows: Int)]
     /// The rows there are for text: one is the pager's own.
     let room: Int
+    private let endsInLineFeed: Bool
     private(set) var shown = 0
 
     init(_ text: String, size: TerminalSize) {
       let columns = max(1, size.columns)
+      endsInLineFeed = text.hasSuffix("\n")
+      let text = endsInLineFeed ? text.dropLast() : text[...]
       lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
         ($0, max(1, (CellWidth.of(String($0)) + columns - 1) / columns))
       }
@@ -24,12 +27,15 @@ package enum Pager {
     }
 
     /// Whether all of it can be seen at once, the line behind it included.
-    var fits: Bool { lines.reduce(0) { $0 + $1.rows } <= room + 1 }
+    var fits: Bool {
+      lines.reduce(0) { $0 + $1.rows } <= room + (endsInLineFeed ? 0 : 1)
+    }
 
     var isOver: Bool { shown == lines.count }
 
-    /// The lines that fill so many rows, at least one.
+    /// The lines that fill so many rows, at least one if any is left.
     mutating func take(rows: Int) -> String {
+      guard !isOver else { return "" }
       let start = shown
       var taken = 0
       while shown < lines.count, shown == start || taken + lines[shown].rows <= rows {
@@ -37,7 +43,7 @@ package enum Pager {
         shown += 1
       }
       let text = lines[start..<shown].map(\.text).joined(separator: "\n")
-      return isOver ? text : text + "\n"
+      return isOver && !endsInLineFeed ? text : text + "\n"
     }
 
     /// What a key does.
@@ -50,9 +56,11 @@ package enum Pager {
     }
 
     /// Takes the keys that the status names, and no others: who types on is writing the next line.
-    mutating func press(_ key: UInt8) -> Step {
+    ///
+    /// - Parameter isAlone: Whether nothing has come behind the key, as it has in a line that was pasted.
+    mutating func press(_ key: UInt8, isAlone: Bool = true) -> Step {
       switch Character(UnicodeScalar(key)) {
-      case "q", "Q", "\u{4}": .leave
+      case "q" where isAlone, "Q" where isAlone, "\u{4}": .leave
       case "\n", "\r": .show(take(rows: 1))
       case " ": .show(take(rows: room))
       default: .goOn(take(rows: .max))
@@ -60,7 +68,7 @@ package enum Pager {
     }
 
     var status: String {
-      "-- \(shown) of \(lines.count - 1) lines. Space: a page, Enter: a line, q: no more, or type on"
+      "-- \(shown) of \(lines.count) lines. Space: a page, Enter: a line, q: no more, or type on"
     }
   }
 
@@ -91,7 +99,7 @@ package enum Pager {
       case .none: return
       case .resumed: continue
       case .key(let key):
-        switch pages.press(key) {
+        switch pages.press(key, isAlone: !hasInput(within: 0, nil)) {
         case .show(let more): write(more)
         case .leave: return
         case .goOn(let rest):

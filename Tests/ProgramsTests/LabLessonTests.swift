@@ -42,6 +42,8 @@ import Testing
     // A wrong form, a wrong command, Ctrl-C in the middle of a line, an unmet check.
     try await screen.send("soon\r")
     try await screen.waitForText("no command 'soon'")
+    try await screen.send("300\r")
+    try await screen.waitForText("'300' is not what is asked for")
     try await screen.send("half a li\u{3}")
     try await screen.waitForCurrentLine("lesson 1>")
     try await screen.send("check\r")

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    arguments: ["run 12 limiter", "advance 3ms", "json", "from here"]
+    arguments: ["run 12 limiter", "advance 3ms", "json", "from here", "quit"]
   )
   func `a command typed at a page of help is carried out whole`(_ line: String) async throws {
     let lab = try LabTerminal(rows: 24)

@@ -34,6 +34,7 @@ import Testing
     #expect(pages.press(UInt8(ascii: "\r")) == .show("line 10\n"))
     #expect(pages.status.contains("10 of 30 lines"))
     #expect(pages.press(UInt8(ascii: "q")) == .leave)
+    #expect(pages.press(UInt8(ascii: "q"), isAlone: false) == .goOn(rest(from: 11)))
   }
 
   @Test
@@ -41,9 +42,26 @@ import Testing
     for key in "3rajfGx\u{1B}\t".utf8 {
       var pages = pages(text)
       _ = pages.take(rows: pages.room)
-      #expect(pages.press(key) == .goOn((10...30).map { "line \($0)\n" }.joined()), "\(key)")
+      #expect(pages.press(key) == .goOn(rest(from: 10)), "\(key)")
       #expect(pages.isOver)
     }
+  }
+
+  /// Nothing is asked for where nothing is left.
+  @Test
+  func `the last line is the end, whether a line feed follows it or not`() {
+    for ending in ["", "\n"] {
+      var pages = pages((1...10).map { "line \($0)" }.joined(separator: "\n") + ending)
+      #expect(pages.fits == ending.isEmpty)
+      _ = pages.take(rows: pages.room)
+      #expect(!pages.isOver)
+      #expect(pages.press(UInt8(ascii: "\r")) == .show("line 10" + ending))
+      #expect(pages.isOver)
+    }
+  }
+
+  private func rest(from line: Int) -> String {
+    (line...30).map { "line \($0)\n" }.joined()
   }
 
   @Test
