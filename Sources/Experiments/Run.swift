@@ -86,7 +86,23 @@ extension Run {
   ///
   /// - Complexity: O(n) for n events.
   package var timeline: Timeline {
-    Timeline(events: events, facts: facts, ready: readyWithoutWorker)
+    Timeline(
+      events: events,
+      facts: facts,
+      ready: readyBeforeArrival.merging(readyWithoutWorker) { $0 + $1 }
+    )
+  }
+
+  /// When tasks were to arrive, but had no worker to do it on.
+  private var readyBeforeArrival: [TaskID: [Range<Int64>]] {
+    guard clock == .virtual, workers != nil else { return [:] }
+    var ready: [TaskID: [Range<Int64>]] = [:]
+    for event in events where event.kind == .arrived {
+      let place = Int(event.task.number) - 1
+      guard plan.indices.contains(place), plan[place].arrival < event.time else { continue }
+      ready[event.task] = [plan[place].arrival..<event.time]
+    }
+    return ready
   }
 
   /// How long a task could have gone on in service, but had no worker; nil where it never lacked one, or

@@ -66,8 +66,8 @@ package struct Timeline: Sendable {
   /// The time of the last event.
   package private(set) var end: Int64 = 0
 
-  /// `ready` says when tasks in service lacked a worker, which no event does: for each task, in the order of
-  /// time.
+  /// `ready` says when tasks lacked a worker, in service or before they arrived, which no event does: for each
+  /// task, in the order of time.
   ///
   /// - Complexity: O(n) for n events.
   package init(events: [TraceEvent], facts: RunFacts, ready: [TaskID: [Range<Int64>]] = [:]) {
@@ -144,9 +144,12 @@ package struct Timeline: Sendable {
     }
   }
 
-  /// Cuts what is in service where no worker was there.
+  /// Cuts what is in service where no worker was there, and puts before the first span what was so before it.
   private static func split(_ spans: ArraySlice<Span>, at lacks: [Range<Int64>]) -> [Span] {
-    spans.flatMap { span -> [Span] in
+    let arrival = spans.first?.start ?? .max
+    let before = lacks.filter { $0.upperBound <= arrival }
+      .map { Span(start: $0.lowerBound, end: $0.upperBound, phase: .ready) }
+    let cut = spans.flatMap { span -> [Span] in
       guard span.phase == .running else { return [span] }
       var parts: [Span] = []
       var start = span.start
@@ -162,6 +165,7 @@ package struct Timeline: Sendable {
       }
       return parts
     }
+    return before + cut
   }
 
   // MARK: Counts
