@@ -9,6 +9,14 @@ package import Tracing
 
 /// A run as a picture.
 package enum RunSVG {
+  /// The colours and marks of every picture, also for programs that are no browsers.
+  static let styles = {
+    let colours = embedded(PackageResources.Colours_css)
+    let literals = StyleLiterals.firstValues(in: colours)
+    return colours + "\n"
+      + StyleLiterals.added(to: embedded(PackageResources.RunSVG_css), literals)
+  }()
+
   /// The most rows a picture has; beyond, an even sample is drawn, and it says so.
   private static let mostRows = 2_000
 
@@ -44,7 +52,10 @@ package enum RunSVG {
 
     private let left = 76.0
     private let width = 1_000.0
-    private let top = 84.0
+    private let top: Double
+    /// What stands above the rows, in lines that fit into the picture in wide letters too.
+    private let title: [String]
+    private let note: [String]
     private let countsHeight = 44.0
 
     init(_ run: Run, _ summary: RunSummary, _ timeline: Timeline) {
@@ -60,6 +71,15 @@ package enum RunSVG {
         default: 1_600 / Double(rows.count)
         }
       axis = TimeAxis(end: timeline.end, room: 100)
+      let clock = run.clock == .virtual ? "virtual time" : "wall clock"
+      let tasks = NumberText.count(timeline.tasks.count, "task")
+      let words = "\(tasks) through \(run.mechanism), \(run.limitText), \(clock), seed \(run.seed)"
+      let drawn =
+        rows.count < timeline.tasks.count ? ": \(NumberText.grouped(rows.count)) of them drawn" : ""
+      title = Columns.wrap(words + drawn, width: 88)
+      note = SummaryText.line(run, summary, TextFormat(width: 130))
+        .split(separator: "\n").map(String.init)
+      top = 84 + 20 * Double(title.count - 1) + 17 * Double(note.count - 1)
     }
 
     private var chartWidth: Double { width - left - 24 }
@@ -237,29 +257,26 @@ package enum RunSVG {
 
     var finished: String {
       let height = rowsBottom + countsHeight * 2 + 76
-      let clock = run.clock == .virtual ? "virtual time" : "wall clock"
-      let tasks = NumberText.count(timeline.tasks.count, "task")
-      var title = "\(tasks) through \(run.mechanism), \(run.limitText), \(clock), seed \(run.seed)"
-      if rows.count < timeline.tasks.count {
-        title += ": \(NumberText.grouped(rows.count)) of them drawn"
+      let heading = title.enumerated().map { index, text in
+        #"<text class="h" x="16" y="\#(28 + 20 * index)">\#(XMLText.escaped(text))</text>"#
       }
-      let line = SummaryText.line(run, summary, TextFormat(width: 400))
-        .split(separator: "\n").joined(separator: " ")
+      let notes = note.enumerated().map { index, text in
+        let y = 48 + 20 * (title.count - 1) + 17 * index
+        return #"<text class="s" x="16" y="\#(y)">\#(XMLText.escaped(text))</text>"#
+      }
       return """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(n(width)) \(n(height))" \
         width="\(n(width))" height="\(n(height))" role="img" aria-labelledby="title desc">
-        <title id="title">\(XMLText.escaped(title))</title>
+        <title id="title">\(XMLText.escaped(title.joined(separator: " ")))</title>
         <desc id="desc">\(XMLText.escaped(Describe.run(run, summary)))</desc>
         <style>
-        \(embedded(PackageResources.Colours_css))
-        \(embedded(PackageResources.RunSVG_css))
+        \(RunSVG.styles)
         </style>
         <defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" \
         patternTransform="rotate(45)"><rect class="hatch-ground" width="5" height="5"/>\
         <rect class="hatch-line" width="2" height="5"/></pattern></defs>
         <rect class="paper" width="100%" height="100%"/>
-        <text class="h" x="16" y="28">\(XMLText.escaped(title))</text>
-        <text class="s" x="16" y="48">\(XMLText.escaped(line))</text>
+        \((heading + notes).joined(separator: "\n"))
         \(body)</svg>
 
         """

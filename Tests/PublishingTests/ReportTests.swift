@@ -89,6 +89,30 @@ struct ImaginedRun {
       #expect(names, "\(name)")
       let hasNoNumber = text.contains("nan") || text.contains("inf\"")
       #expect(!hasNoNumber, "\(name)")
+      // For programs that are no browsers.
+      let (variables, withoutLiteral) = StandaloneStyles.variables(in: text)
+      #expect(variables > 10 && withoutLiteral.isEmpty, "\(name): \(withoutLiteral)")
+    }
+  }
+
+  @Test func `a plot is as wide as its longest text needs`() throws {
+    for (name, text) in all where name.hasSuffix(".svg") {
+      let box = try #require(text.firstMatch(of: /viewBox="(-?[0-9.]+) 0 ([0-9.]+)/)).output
+      let left = try #require(Double(box.1))
+      let right = try left + #require(Double(box.2))
+      for match in text.matches(of: /<text x="([0-9.]+)"[^>]*text-anchor="(\w+)"[^>]*>([^<]*)</) {
+        // No letter of these is wider in the mean, however wide the font.
+        let width = Double(match.output.3.count) * 6.8
+        let x = try #require(Double(match.output.1))
+        let share =
+          switch match.output.2 {
+          case "start": 0.0
+          case "middle": 0.5
+          default: 1.0
+          }
+        let start = x - width * share
+        #expect(start >= left && start + width <= right, "\(name): \(match.output.3)")
+      }
     }
   }
 

@@ -82,6 +82,27 @@ struct PictureTests {
   }
 
   @Test
+  func `each colour of the picture is a literal too, for programs that are no browsers`() {
+    let (all, without) = StandaloneStyles.variables(in: RunSVG.text(Self.run, Self.run.summary))
+    #expect(all > 10)
+    #expect(without.isEmpty, "\(without)")
+  }
+
+  @Test
+  func `what is too long for one line over the rows goes on in the next`() throws {
+    let sample = SampleRun.random(4_001, limit: 50, seed: .max)
+    let run = sample.run(mechanism: "specimen-check-then-act-and-forget")
+    let text = RunSVG.text(run, run.summary)
+    let lines = text.matches(of: /<text class="([hs])" x="16" y="(\d+)">([^<]*)</)
+    #expect(lines.count { $0.output.1 == "h" } == 2)
+    #expect(lines.allSatisfy { $0.output.3.count <= ($0.output.1 == "h" ? 88 : 130) })
+    let heights = lines.compactMap { Int($0.output.2) }
+    #expect(zip(heights, heights.dropFirst()).allSatisfy { $0 + 17 <= $1 }, "\(heights)")
+    let axis = try #require(text.firstMatch(of: /<text class="t" x="76" y="(\d+)"/)?.output.1)
+    #expect(try #require(heights.last) + 17 <= #require(Int(axis)))
+  }
+
+  @Test
   func `a page asks for nothing from elsewhere and names every task`() {
     let html = RunPage.html(Self.run, Self.run.summary)
     #expect(!html.contains("http://") && !html.contains("https://") && !html.contains("src=\""))

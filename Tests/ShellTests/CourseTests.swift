@@ -46,7 +46,34 @@ import Testing
       for picture in lesson.pictures {
         let file = URL(fileURLWithPath: Self.folder).appending(path: picture.file)
         let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(text.contains("prefers-color-scheme: dark") && text.contains(">time, "))
+        #expect(text.contains("prefers-color-scheme: dark"))
+        #expect(text.contains(">time, ") || text.contains(">step</text>"))
+      }
+    }
+  }
+
+  /// Twelve tasks in four rounds look as eight in four rounds do: what tells them apart is where bars are.
+  @Test
+  func `no two lessons have the same picture`() throws {
+    var lessons: [Set<String>: String] = [:]
+    for lesson in try Course(folder: Self.folder).lessons {
+      for picture in lesson.pictures {
+        let file = URL(fileURLWithPath: Self.folder).appending(path: picture.file)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let bars = text.matches(
+          of: /<rect class="([a-z" =.0-9-]+)" x="([0-9.]+)" y="[0-9.]+" width="([0-9.]+)"/
+        )
+        // In twentieths of the width; the legend's are 22 wide, and a waiting line is in every picture.
+        let shape = bars.compactMap { bar -> String? in
+          guard bar.output.3 != "22", bar.output.1 != "waiting", let start = Double(bar.output.2),
+            let length = Double(bar.output.3)
+          else { return nil }
+          let (first, last) = ((start - 76) / 45, (start - 76 + length) / 45)
+          return "\(bar.output.1) \(Int(first.rounded())) \(Int(last.rounded()))"
+        }
+        #expect(shape.count > 1, "\(picture.file)")
+        let other = lessons.updateValue(picture.file, forKey: Set(shape))
+        #expect(other == nil, "\(picture.file) looks as \(other ?? "") does")
       }
     }
   }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Mechanisms
 internal import Trials
 
@@ -28,14 +29,17 @@ enum Palette {
 
   static let styleSheet: String = {
     func rules(_ colour: ((light: String, dark: String)) -> String) -> String {
-      colours.enumerated().map { ".c\($0){--c:\(colour($1))}" }.joined()
+      colours.enumerated().map { ".c\($0){--c:\(colour($1));color:\(colour($1))}" }.joined()
     }
     let light = "--paper:#fff;--ink:#1c1f24;--soft:#5b6470;--grid:#e6e9ee;--band:#dbe4f0"
     let dark = "--paper:#15181d;--ink:#e8eaed;--soft:#a0a8b3;--grid:#2a3038;--band:#26344a"
+    var literals = StyleLiterals.firstValues(in: light)
+    literals["c"] = "currentColor"
+    let plots = String(decoding: PackageResources.Plot_css, as: UTF8.self)
     return """
       svg{\(light)}\(rules(\.light))\
       @media(prefers-color-scheme:dark){svg{\(dark)}\(rules(\.dark))}\
-      \(String(decoding: PackageResources.Plot_css, as: UTF8.self))
+      \(StyleLiterals.added(to: plots, literals))
       """
   }()
 }

@@ -4,6 +4,11 @@ internal import Foundation
 /// Scalable vector graphics as text, element by element.
 struct SVG {
   private(set) var body = ""
+  /// How far texts reach to the left and to the right, whatever the reader's letters.
+  private var reach = margin...margin
+
+  /// What is free to the left and to the right of the longest text.
+  private static let margin = 8.0
 
   /// An element without content.
   mutating func add(_ name: String, _ attributes: KeyValuePairs<String, String>) {
@@ -31,6 +36,28 @@ struct SVG {
       "class": name,
     ])
     body += "<text\(attributes)>\(XMLText.escaped(words))</text>\n"
+    let width = Double(words.count) * Self.letter(of: name)
+    let left =
+      switch anchor {
+      case .start: point.x
+      case .middle: point.x - width / 2
+      case .end: point.x - width
+      }
+    widen(left...left + width)
+  }
+
+  private mutating func widen(_ other: ClosedRange<Double>) {
+    reach = min(reach.lowerBound, other.lowerBound)...max(reach.upperBound, other.upperBound)
+  }
+
+  /// How wide a letter is in the mean, in a wide sans-serif such as DejaVu or Verdana; see `Plot.css`.
+  private static func letter(of name: String) -> Double {
+    switch name {
+    case "title": 15 * 0.7
+    case "name": 12 * 0.7
+    case "small": 11 * 0.62
+    default: 12 * 0.62
+    }
   }
 
   /// A group whose drawing says `title` when the pointer rests on it.
@@ -48,6 +75,7 @@ struct SVG {
     body += "<g class=\"\(name)\"\(owner)>"
     if let title { body += "<title>\(XMLText.escaped(title))</title>" }
     body += "\n\(inner.body)</g>\n"
+    widen(inner.reach)
   }
 
   mutating func path(_ points: [Point], class name: String) {
@@ -59,19 +87,22 @@ struct SVG {
     )
   }
 
-  mutating func add(_ other: SVG) { body += other.body }
-
   /// The whole document; its colours follow the reader's light or dark setting.
+  ///
+  /// It is wider than `width` where a text reaches further.
   func document(width: Double, height: Double, label: String) -> String {
-    """
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.number(width)) \(Self.number(height))" \
-    width="\(Self.number(width))" height="\(Self.number(height))" role="img" \
-    aria-label="\(XMLText.escaped(label))">
-    \(Self.styleElement)
-    <rect class="paper" width="100%" height="100%"/>
-    \(body)</svg>
+    let left = min(0, (reach.lowerBound - Self.margin).rounded(.down))
+    let room = max(width, (reach.upperBound + Self.margin).rounded(.up)) - left
+    return """
+      <svg xmlns="http://www.w3.org/2000/svg" \
+      viewBox="\(Self.number(left)) 0 \(Self.number(room)) \(Self.number(height))" \
+      width="\(Self.number(room))" height="\(Self.number(height))" role="img" \
+      aria-label="\(XMLText.escaped(label))">
+      \(Self.styleElement)
+      <rect class="paper" x="\(Self.number(left))" width="100%" height="100%"/>
+      \(body)</svg>
 
-    """
+      """
   }
 
   /// What a drawing needs where it stands alone; a page that shows many has it once.

@@ -72,7 +72,7 @@ package struct LessonAudit: Sendable {
           file: lesson.file,
           line: picture.line,
           text == nil
-            ? "'\(picture.commands.joined(separator: "; "))' leaves no run to draw"
+            ? "'\(picture.commands.joined(separator: "; "))' leaves neither a run nor a schedule to draw"
             : "the lab draws \(picture.file) otherwise now; record the lesson anew if that is right"
         )
       )
@@ -173,12 +173,16 @@ private struct RehearsalLab: LessonLab {
 
   func begin() async -> any LabConversation { Conversation(program: program, desk: desk) }
 
-  /// The picture of the last run of some commands, and whether it is the same every time.
+  /// The picture of the last run of some commands, or of the schedule they told last where they ran nothing, and
+  /// whether it is the same every time.
   func draw(_ commands: [String]) async -> (text: String?, isExact: Bool) {
     let conversation = Conversation(program: program, desk: desk)
     for command in commands { _ = await conversation.run(command) }
-    guard let run = await conversation.session.runs.last else { return (nil, true) }
-    return (RunSVG.text(run, run.summary), run.clock == .virtual)
+    if let run = await conversation.session.runs.last {
+      return (RunSVG.text(run, run.summary), run.clock == .virtual)
+    }
+    guard let (story, scenario, _) = await conversation.session.story else { return (nil, true) }
+    return (ScheduleSVG.text(story, of: scenario), true)
   }
 
   private final class Conversation: LabConversation {
