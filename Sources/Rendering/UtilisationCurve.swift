@@ -27,7 +27,7 @@ package enum UtilisationCurve {
     let top = max(1, points.map(\.waiting).max() ?? 1)
     let label = DurationText.text(top)
     let margin = label.count + 2
-    let columns = min(50, format.width - margin - 1)
+    let columns = min(50, format.width - margin - 3)
     var cells = [[Character]](
       repeating: Array(repeating: " ", count: columns + 1),
       count: height + 1
@@ -42,8 +42,9 @@ package enum UtilisationCurve {
       return Columns.trimmed(Columns.right(name, margin) + " " + String(row))
     }
     let axis = Columns.left("0 %", columns / 2) + Columns.left("50 %", columns - columns / 2 - 3)
-    return ["mean wait"] + rows
-      + [String(repeating: " ", count: margin + 1) + axis + "100 % of the permits used"]
+    let start = String(repeating: " ", count: margin + 1) + axis + "100 %"
+    let what = " of permits used"
+    return ["mean wait"] + rows + [start + (start.count + what.count <= format.width ? what : "")]
   }
 
   private static func table(_ points: [Point], _ format: TextFormat) -> String {

@@ -154,7 +154,13 @@ import Testing
     // Read from the top: the longest wait first, where most permits were used.
     #expect(marks == marks.sorted(by: >))
     #expect(lines[1].contains("█"), "the longest wait is at the top: \(lines)")
-    #expect(lines.contains { $0.contains("100 % of the permits used") })
+    #expect(lines.contains { $0.contains("100 % of permits used") })
+    for width in [80, 40] {
+      let narrow = Lab(display: Display(width: width))
+      _ = await narrow.run("run 40 limiter limit=4; run 40 limiter limit=4 arrivals=every:90ms")
+      let curve = await narrow.run("curve")
+      #expect(curve.split(separator: "\n").allSatisfy { $0.count <= width }, "\(curve)")
+    }
     for (number, row) in zip(1...3, lines.suffix(3)) {
       #expect(row.split(separator: " ").first == Substring("\(number)"), "\(row)")
     }
