@@ -31,6 +31,10 @@ struct GanttTests {
         worker: WorkerID($0.3)
       )
     }
+    // Everybody arrives as planned: nobody lacks a worker.
+    for event in run.events where event.kind == .arrived {
+      run.plan[Int(event.task.number) - 1].arrival = event.time
+    }
     run.facts.serviceHoldsWorker = true
     run.plan[1].kind = .spin
     run.plan[2].kind = .block
