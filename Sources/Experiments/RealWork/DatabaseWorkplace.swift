@@ -25,8 +25,10 @@ final class DatabaseWorkplace: Workplace {
     self.counts = counts
     let path = setup.folder.appendingPathComponent("rows.sqlite").path
     pool = DatabasePool(readers: setup.limit) { access in
+      // Cancelled meanwhile, it is not opened, and the next task that needs one opens another.
+      let database = try await Database.open(path, for: access)
       counts.add(.connectionsOpened)
-      return try await Database.open(path, for: access)
+      return database
     }
     try await pool.write { _ = try $0.rows("CREATE TABLE task (number INTEGER PRIMARY KEY)") }
   }
