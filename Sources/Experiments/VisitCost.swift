@@ -13,8 +13,9 @@ internal import WorkStealing
 // ever waits. Therefore it comes with the share of visits that waited, and with how far all were when the
 // first task was done.
 //
-// With an empty body the limiter decides. One that hands its permits over has every visit wait once two have
-// met: who departs hands the permit to a task that must first be given a thread, comes back and waits itself.
+// With an empty body the limiter decides, as far as tasks meet at all; on a busy machine one is done before
+// another has a thread. Where they meet, one that hands its permits over has every visit wait: who departs hands
+// the permit to a task that must first be given a thread, comes back and waits itself.
 // Blasgen, Gray, Mitoma, Price: The convoy phenomenon (1979). One that frees its permits lets the task that
 // is running take them again.
 

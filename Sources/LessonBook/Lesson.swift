@@ -71,6 +71,8 @@ package struct LessonBlock: Hashable, Sendable {
     case figure(String, file: String)
     /// A picture of a run, drawn by the lab, for those who read without it.
     case picture(LessonPicture)
+    /// What the text before it says of the wall clock, to be judged; not shown.
+    case claim(Claim)
   }
 
   package var content: Content

@@ -120,6 +120,11 @@ package struct LessonLint {
     if !contents.contains(where: { if case .transcript = $0 { true } else { false } }) {
       miss(1, "shows no run; add a ```console block")
     }
+    if !lesson.usesWallClock,
+      let line = contents.compactMap(\.lineOfWallClock).first
+    {
+      miss(line, "runs on the wall clock, but the time at the head of the lesson does not say so")
+    }
     var ids: Set<String> = []
     for section in lesson.sections where !ids.insert(section.id).inserted {
       miss(section.line, "another section has the id '\(section.id)' too; give each its own")
@@ -160,6 +165,13 @@ package struct LessonLint {
       if let exercise = section.exercise, exercise.solution.isEmpty {
         miss(exercise.line, "the exercise has no solution; put a ```swift block into its fold")
       }
+      if let prediction = section.prediction, let metric = prediction.chosenByLearner {
+        miss(
+          prediction.line,
+          "the answer is '\(metric)', which the learner chooses: whatever was guessed and then run is right. "
+            + "Write the answer itself, in quotes"
+        )
+      }
     } else if section.prediction != nil || !section.hints.isEmpty {
       miss(section.line, "a prediction or hints, but no check; add '**Check:**' and a list")
     }
@@ -194,6 +206,8 @@ package struct LessonLint {
       ]
     case .picture(let picture):
       return lint(CommandLines(picture.commands, line: picture.line), in: file)
+    case .claim(let claim):
+      return lint(CommandLines(claim.commands, line: claim.line), in: file)
     case .text, .code:
       return []
     }
@@ -348,6 +362,17 @@ package struct LessonLint {
         LessonParser.slug(of: String(line.drop { $0 == "#" }).trimmed)
       }
     )
+  }
+}
+
+extension LessonBlock.Content {
+  /// Where it speaks of the wall clock; nil if it does not.
+  fileprivate var lineOfWallClock: Int? {
+    switch self {
+    case .transcript(let transcript): transcript.isExact ? nil : transcript.line
+    case .claim(let claim): claim.line
+    case .text, .commands, .quotation, .code, .figure, .picture: nil
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 //     ```console                 commands after `lab> `, and what they printed
 //     ```lab                     commands to type
 //     <!-- real: A; B -->        before a console block: what replaying it must show
+//     <!-- claim: A; B -->       behind a sentence about the wall clock: the same, to be judged
 //     <!-- quote: FILE -->       before a swift block: it occurs in that file
 //     <!-- figure: 71 ns in Results/… -->
 //     <!-- picture: COMMANDS --> before ![…](pictures/NAME.svg): what the lab draws there
@@ -352,13 +353,26 @@ package struct LessonParser {
         if let (figure, file) = figure(text, line: block.line) {
           result.append(LessonBlock(.figure(figure, file: file), line: block.line))
         }
+      case .directive("claim", let text):
+        guard let before = result.last, before.isText else {
+          complain(
+            block.line,
+            "a claim without a sentence; put it directly behind the one it is about"
+          )
+          continue
+        }
+        do {
+          result.append(LessonBlock(.claim(try Claim(text, line: block.line)), line: block.line))
+        } catch {
+          complain(block.line, error.description)
+        }
       case .directive("note", _):
         continue
       case .directive(let key, let value):
         complain(
           block.line,
           "no such comment as '\(key.isEmpty ? value : key + ":")' here; there are step, answer, "
-            + "real, quote, figure, picture, fails, exercise and note"
+            + "real, claim, quote, figure, picture, fails, exercise and note"
         )
       case .fence("console", let lines):
         let transcript = transcript(lines, predicates, line: block.line + 1)
@@ -429,6 +443,16 @@ package struct LessonParser {
       return nil
     }
     return (parts.before.trimmed, parts.after.trimmed)
+  }
+}
+
+extension LessonBlock {
+  /// Whether it is something to read, or what was said of that.
+  fileprivate var isText: Bool {
+    switch content {
+    case .text, .claim: true
+    case .transcript, .commands, .quotation, .code, .figure, .picture: false
+    }
   }
 }
 

@@ -50,7 +50,7 @@ package struct LessonText: Sendable {
       return wrapped("From \(file):") + "\n\n" + code(lines)
     case .code(_, let lines):
       return code(lines)
-    case .figure, .picture:
+    case .figure, .picture, .claim:
       return nil
     }
   }

@@ -164,7 +164,8 @@ package struct LessonVisit: Sendable {
     // Who comes back tomorrow has not to do again what was shown today.
     let kept = section.kept(of: evidence)
     record[section].runs = kept.isEmpty ? nil : kept
-    var passages = comparison().map { [$0] } ?? []
+    let isPassed = results.allSatisfy(\.isMet)
+    var passages = comparison(isPassed: isPassed).map { [$0] } ?? []
     for (number, result) in zip(1..., results) {
       if let remark = result.remark {
         // Not the check's sentence: it says what a right run shows, and so the answer.
@@ -174,7 +175,7 @@ package struct LessonVisit: Sendable {
         passages.append(.met(result.check.sentence))
       }
     }
-    guard results.allSatisfy(\.isMet) else {
+    guard isPassed else {
       let left = section.hints.count - record[section].hints
       passages.append(
         .advice(left > 0 ? "Try again; 'hint' helps." : "Try again; 'solution' shows how.")
@@ -197,9 +198,11 @@ package struct LessonVisit: Sendable {
     return isLast ? "Passed. 'lessons' shows what is still to do." : "Passed. 'next' goes on."
   }
 
-  private func comparison() -> Passage? {
+  /// The guess beside what there was, where that is no secret any more: the learner's run has shown it, or
+  /// the step is passed.
+  private func comparison(isPassed: Bool) -> Passage? {
     guard let prediction = section.prediction, let written = record[section].prediction,
-      let guess = prediction.guess(written),
+      isPassed || !prediction.isKnownBeforehand, let guess = prediction.guess(written),
       let (got, isRight) = prediction.comparison(of: guess, with: evidence)
     else { return nil }
     return .comparison(

@@ -50,6 +50,25 @@ package struct Prediction: Hashable, Sendable {
   package let tolerance: Double
   package let line: Int
 
+  /// The figure that the answer is taken from, if the learner sets it; nil if it is found out.
+  var chosenByLearner: Metric? {
+    guard case .figure(let metric, _) = answer, Self.settings.contains(metric.name) else {
+      return nil
+    }
+    return metric
+  }
+
+  /// What is told to a command, and not told by it.
+  private static let settings: Set = [
+    "limit", "tasks", "workers", "seed", "kind", "clock", "mechanism", "executor", "permits",
+    "body",
+    "waiters", "explored", "explored_tasks", "explored_limit", "explored_cancel", "explored_fail",
+    "strategy",
+  ]
+
+  /// Whether the answer is written in the lesson, and nothing has to be run to know it.
+  package var isKnownBeforehand: Bool { if case .value = answer { true } else { false } }
+
   /// Reads a guess; nil where it is not of the form asked for.
   package func guess(_ text: String) -> MetricValue? {
     let text = text.trimmed.lowercased()
@@ -68,7 +87,8 @@ package struct Prediction: Hashable, Sendable {
       return value
     case (.duration, .count(0)): return .duration(0)
     case (.share, .count(let count)): return .percent(Double(count))
-    case (.share, .number(let number)): return .percent(number)
+    // A part of one, as in 0.5: nobody means half a percent by it. With a sign, 0.5% is what it says.
+    case (.share, .number(let number)): return .percent(number <= 1 ? number * 100 : number)
     case (.rate, .count(let count)): return .rate(Double(count))
     case (.rate, .number(let number)): return .rate(number)
     default: return nil

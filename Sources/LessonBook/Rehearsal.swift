@@ -46,7 +46,7 @@ package struct Rehearsal: Sendable {
     package static let all: Parts = [.transcripts, .steps, .exercises]
   }
 
-  private let lab: any LessonLab
+  let lab: any LessonLab
 
   package init(in lab: any LessonLab) { self.lab = lab }
 
@@ -157,7 +157,8 @@ package struct Rehearsal: Sendable {
       problems.append(problem(section.line, "the check passes before anything is run"))
     }
     let solution = section.solution.commands.flatMap(\.commands)
-    let results = section.checks.judge(await evidence(of: solution))
+    let solved = await evidence(of: solution)
+    let results = section.checks.judge(solved)
     for result in results {
       guard let complaint = result.complaint else { continue }
       problems.append(
@@ -167,15 +168,28 @@ package struct Rehearsal: Sendable {
         )
       )
     }
-    for near in section.nearMisses
-    where section.checks.judge(await evidence(of: near.commands)).allSatisfy(\.isMet) {
-      problems.append(
-        problem(
-          near.line,
-          "'\(near.commands.joined(separator: "; "))' passes the check, but must not; tighten the "
-            + "check or take it out"
+    for near in section.nearMisses {
+      let evidence = await evidence(of: near.commands)
+      if section.checks.judge(evidence).allSatisfy(\.isMet) {
+        problems.append(
+          problem(
+            near.line,
+            "'\(near.commands.joined(separator: "; "))' passes the check, but must not; tighten the "
+              + "check or take it out"
+          )
         )
-      )
+      }
+      if let message = section.prediction?.objection(to: evidence, after: solved) {
+        problems.append(problem(near.line, message))
+      }
+    }
+    for shown in section.task.commands where section.prediction?.isKnownBeforehand == false {
+      if let message = section.prediction?.objection(
+        to: await evidence(of: shown.commands),
+        after: solved
+      ) {
+        problems.append(problem(shown.line, message))
+      }
     }
     return problems
   }
@@ -251,8 +265,33 @@ extension [LessonBlock] {
       case .commands(let commands): commands
       case .transcript(let transcript):
         CommandLines(transcript.exchanges.map(\.command), line: transcript.line)
-      case .text, .quotation, .code, .figure, .picture: nil
+      case .text, .quotation, .code, .figure, .picture, .claim: nil
       }
     }
+  }
+}
+
+extension Prediction {
+  /// Why a guess that the solution shows to be right is not right after other runs; nil if it is.
+  ///
+  /// A question is about some runs and no others. Of the wall clock nothing is said: there two runs of the
+  /// same are two answers.
+  fileprivate func objection(
+    to evidence: [any MetricSource],
+    after solution: [any MetricSource]
+  ) -> String? {
+    guard !isKnownBeforehand, let right = answer(in: solution) else { return nil }
+    for source in evidence where !source.isOfWallClock {
+      guard let (got, isRight) = comparison(of: right, with: [source]), !isRight else { continue }
+      return
+        "the question '\(question)' is answered by \(right) after the solution, and by \(got) after "
+        + "these commands; say with 'for … :' in the answer which run is meant"
+    }
+    return nil
+  }
+
+  /// What a learner would have had to guess.
+  private func answer(in evidence: [any MetricSource]) -> MetricValue? {
+    comparison(of: .absent(because: "nothing was guessed"), with: evidence)?.got
   }
 }

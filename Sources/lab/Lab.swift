@@ -86,6 +86,15 @@ struct Lab: ParsableCommand {
   )
   var lessonSteps = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Run what the lessons say of the wall clock N times, print in how many of them each claim held, and "
+        + "exit 1 if one held in fewer than 19 of 20. With --json, each finding.",
+      valueName: "N"
+    )
+  )
+  var repeatLessons: Int?
+
   @Flag(help: "Do not stop at the first failing command.")
   var keepGoing = false
 
@@ -96,6 +105,9 @@ struct Lab: ParsableCommand {
 
   @Flag(help: "Print the manual page: lab --manual | man -l -")
   var manual = false
+
+  @Option(help: .hidden)
+  var part: String?
 
   @Option(help: .hidden)
   var starve: String?
@@ -111,8 +123,8 @@ struct Lab: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Command files; '-' is standard input. With --check-lessons, --record-lessons or "
-        + "--lesson-steps: the numbers of the lessons.",
+      "Command files; '-' is standard input. With --check-lessons, --record-lessons, "
+        + "--lesson-steps or --repeat-lessons: the numbers of the lessons.",
       valueName: "FILE"
     )
   )
@@ -123,6 +135,9 @@ struct Lab: ParsableCommand {
       throw ValidationError(
         "--width is \(width), but must be from 20 to \(TerminalCapabilities.most)."
       )
+    }
+    if let repeatLessons, repeatLessons < 1 {
+      throw ValidationError("--repeat-lessons is \(repeatLessons), but must be at least 1.")
     }
     if isForAuthors, let word = files.first(where: { Int($0) == nil }) {
       throw ValidationError("'\(word)' is no number of a lesson, such as 7.")
@@ -135,7 +150,9 @@ struct Lab: ParsableCommand {
   }
 
   /// Whether it is the lessons that are asked about, not the lab.
-  private var isForAuthors: Bool { checkLessons || recordLessons || lessonSteps }
+  private var isForAuthors: Bool {
+    checkLessons || recordLessons || lessonSteps || repeatLessons != nil
+  }
 
   static func main() async {
     StandardStreams.fill()
@@ -186,6 +203,16 @@ struct Lab: ParsableCommand {
       if recordLessons {
         let changed = try await audit(folder).record()
         console.write(changed.map { "recorded \($0)\n" }.joined())
+      }
+      if let repeatLessons {
+        guard !json else {
+          for _ in 0..<repeatLessons {
+            console.write(try await audit(folder).findings(part: part))
+          }
+          return console.status(0)
+        }
+        let isWell = try await audit(folder).repeated(repeatLessons) { console.write($0) }
+        guard isWell else { return console.status(1) }
       }
       guard checkLessons else { return console.status(0) }
       let problems = try await audit(folder).problems { console.complain($0) }

@@ -103,6 +103,29 @@ import Testing
       .replacing("## Where to", with: "## What if you do not\n\nNo gate.\n\n## Where to")
   }
 
+  @Test func `an answer that the learner chooses is found`() throws {
+    let found = try Package(
+      lesson: Package.lesson.replacing(
+        "<!-- answer: makespan -->",
+        with: "<!-- answer: for makespan <= 20ms: limit -->"
+      )
+    ).problems()
+    #expect(found.count == 1)
+    #expect(found.first?.contains("the answer is 'limit', which the learner chooses") == true)
+  }
+
+  @Test func `a lesson of the wall clock says so at its head`() throws {
+    let claim = Package.lesson.replacing(
+      "Two rounds of 10 ms.",
+      with: "Two rounds of 10 ms.\n<!-- claim: run 4 limiter shows makespan < 1s -->"
+    )
+    #expect(try Package(lesson: claim).problems().first?.contains("does not say so") == true)
+    let said = claim.replacing("1 minute, virtual time", with: "1 minute, wall clock")
+    #expect(try Package(lesson: said).problems() == [])
+    let unknown = said.replacing("run 4 limiter shows", with: "walk 4 shows")
+    #expect(try Package(lesson: unknown).problems().first?.contains("no such command") == true)
+  }
+
   @Test func `a complete lesson has no problem`() throws {
     #expect(try Package().problems() == [])
   }

@@ -64,6 +64,23 @@ import Testing
     #expect(!visit.isAsking)
   }
 
+  @Test func `an answer that is known beforehand is told only with the passing`() throws {
+    let text = SampleLesson.text.replacing(
+      "<!-- answer: makespan -->",
+      with: "<!-- answer: \"20ms\" -->"
+    )
+    var visit = LessonVisit(try #require(SampleLesson.parse(text).lesson))
+    _ = visit.predict("18ms")
+    func isCompared(_ passages: [Passage]) -> Bool {
+      passages.contains { if case .comparison = $0 { true } else { false } }
+    }
+    #expect(!isCompared(visit.check(now: "now").passages))
+    visit.note(wrong)
+    #expect(!isCompared(visit.check(now: "now").passages))
+    visit.note(right)
+    #expect(isCompared(visit.check(now: "now").passages))
+  }
+
   @Test func `a missed check says why and keeps the step open`() {
     var visit = LessonVisit(lesson)
     #expect(!visit.check(now: "now").passed)

@@ -36,13 +36,17 @@ import Testing
   private func problems(
     replacing part: String = "",
     with replacement: String = "",
+    answer: String = "for makespan = 15ms..25ms: makespan",
     lab: Lab = Lab()
   ) async throws -> [String] {
     let text =
       part.isEmpty ? SampleLesson.text : SampleLesson.text.replacing(part, with: replacement)
     // The third near miss of the sample needs a lab that knows work=.
     let lesson = try #require(
-      SampleLesson.parse(text.replacing("; run 2 limiter limit=1 work=1ms", with: "3")).lesson
+      SampleLesson.parse(
+        text.replacing("; run 2 limiter limit=1 work=1ms", with: "3")
+          .replacing("<!-- answer: makespan -->", with: "<!-- answer: \(answer) -->")
+      ).lesson
     )
     return await Rehearsal(in: lab).problems(of: lesson).map(\.description)
   }
@@ -97,6 +101,23 @@ import Testing
     )
     #expect(found.count == 1)
     #expect(found.first?.contains("'run 3 limiter limit=2' passes the check, but must not") == true)
+  }
+
+  @Test func `a question that other commands answer otherwise is found`() async throws {
+    let found = try await problems(answer: "makespan")
+    #expect(found.count == 1)
+    #expect(
+      found.first?.contains(
+        "is answered by 20 ms after the solution, and by 30 ms after these commands"
+      )
+        == true
+    )
+    let shown = try await problems(
+      replacing: "lab> why t4\nt4 waited 10 ms",
+      with: "lab> run 8 limiter limit=2\nmakespan 40 ms",
+      answer: "for makespan >= 20ms and peak_running = 2: makespan"
+    )
+    #expect(shown.contains { $0.contains("by 40 ms after these commands") })
   }
 
   @Test func `an exercise whose start or near miss passes, or whose solution fails, is found`()

@@ -133,6 +133,52 @@ import Testing
     }
   }
 
+  /// Whatever was guessed.
+  @Test
+  func `no check tells the answer to a question before anything is run`() throws {
+    for lesson in try Course(folder: Self.folder).lessons {
+      for section in lesson.steps {
+        guard let prediction = section.prediction else { continue }
+        let guesses: [String] =
+          if case .choice(let words) = prediction.form {
+            words
+          } else {
+            ["17ms", "17", "1.7", "17/s", "17%"].filter { prediction.guess($0) != nil }
+          }
+        for guess in guesses {
+          var record = LessonRecord()
+          record.current = section.id
+          record[section].prediction = guess
+          var visit = LessonVisit(lesson, record: record)
+          let text = LessonText(width: 10_000).text(visit.check(now: "now").passages)
+          #expect(
+            !text.contains("you guessed"),
+            "lesson \(lesson.number), \(section.title): \(text.prefix(80))"
+          )
+        }
+      }
+    }
+  }
+
+  /// With other arrivals and other work, drawn from other seeds.
+  @Test(arguments: 1...8)
+  func `what lesson 14 says of its queues does not hang on the seed`(_ seed: Int) async throws {
+    let lesson = try #require(try Course(folder: Self.folder).lessons.first { $0.number == 14 })
+    for section in lesson.steps {
+      let lab = Lab(classroom: Classroom(folder: Self.folder))
+      await lab.run("lesson 14")
+      for _ in 0..<(lesson.sections.firstIndex { $0.id == section.id } ?? 0) {
+        await lab.run("solution")
+        await lab.run("solution")
+        await lab.run("next")
+      }
+      await lab.run("set seed \(seed)")
+      for command in section.solution.commands.flatMap(\.commands) { await lab.run(command) }
+      let judged = await lab.run("check")
+      #expect(judged.contains("Passed"), "seed \(seed), \(section.title): \(judged)")
+    }
+  }
+
   @Test
   func `the list of lessons says no sentence that a check would say`() async throws {
     let scratch = try ScratchFolder()

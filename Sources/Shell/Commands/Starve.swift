@@ -65,7 +65,7 @@ struct StarvationMetrics: MetricSource {
 
   private var values: [(name: String, value: MetricValue)] {
     [
-      ("kind", .word(outcome.wait)), ("waiters", .count(outcome.waiters)),
+      ("clock", .word("real")), ("kind", .word(outcome.wait)), ("waiters", .count(outcome.waiters)),
       ("cores", .count(outcome.cores)), ("event", .word(outcome.event ? "yes" : "no")),
       ("finished", .count(outcome.finished)),
     ]

@@ -58,8 +58,9 @@ extension Command {
       permits, each visit waits for another task's permit. How long a visit takes is worth nothing \
       without the share of visits that waited: on an executor that is unfair, nobody does. Fair, all \
       tasks are nearly done when the first is.
-      With body=empty there are some 160,000 visits, at least 500 by each task, and the limiter \
-      decides what they cost: permits=barging is the specimen that hands no permit over.
+      With body=empty there are some 160,000 visits, at least 500 by each task. On a busy machine a \
+      task may be done with them before another has a thread: the share that waited says so. \
+      permits=barging is the specimen that hands no permit over.
       """,
     examples: [
       "visits", "visits executor=lanes", "visits executor=global,lanes,unfair",
@@ -123,7 +124,7 @@ struct VisitMetrics: MetricSource {
     let times: MetricValue =
       handOffTimes.map { .number($0) } ?? .absent(because: "no visits were handed over beside it")
     return [
-      ("executor", .word(outcome.executor.rawValue)),
+      ("clock", .word("real")), ("executor", .word(outcome.executor.rawValue)),
       ("permits", .word(outcome.departure.rawValue)), ("body", .word(outcome.body.rawValue)),
       ("tasks", .count(outcome.tasks)), ("limit", .count(outcome.limit)),
       ("visits", .count(outcome.visits)),

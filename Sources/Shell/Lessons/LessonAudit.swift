@@ -1,4 +1,5 @@
 internal import Basics
+internal import ChildProcesses
 internal import Experiments
 internal import Foundation
 package import LessonBook
@@ -128,6 +129,73 @@ package struct LessonAudit: Sendable {
       }
     }
     .joined()
+  }
+
+  /// Takes a part of each lesson once, or all parts, and tells of each claim about the wall clock whether it
+  /// held: a line of JSON each.
+  package func findings(part: String? = nil) async throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    var text = ""
+    for lesson in chosen {
+      for part in part.map({ [$0] }) ?? lesson.partsWithClaims {
+        for finding in await Rehearsal(in: lab).findings(in: lesson, part: part) {
+          text += String(decoding: try encoder.encode(finding), as: UTF8.self) + "\n"
+        }
+      }
+    }
+    return text
+  }
+
+  /// Takes the lessons of the wall clock so many times, and counts in how many each claim held.
+  ///
+  /// Each part each time in a process of its own: what a run before has left in this one, such as idle
+  /// threads, is not what a learner begins with who comes back to a step.
+  ///
+  /// - Parameters:
+  ///   - times: how often each part is taken.
+  ///   - tell: is given each lesson's tallies once they are there.
+  /// - Returns: whether all claims held often enough.
+  /// - Throws: what keeps a process from telling.
+  package func repeated(_ times: Int, tell: (String) -> Void) async throws -> Bool {
+    guard let program = lab.program else {
+      throw CourseError("this needs the program 'lab' itself, to start it again and again")
+    }
+    var isWell = true
+    for lesson in chosen where lesson.usesWallClock {
+      var findings: [ClaimFinding] = []
+      for _ in 0..<times {
+        for part in lesson.partsWithClaims {
+          findings += try await Self.findings(
+            program,
+            ["--lessons", course.folder, "--part", part, "\(lesson.number)"]
+          )
+        }
+      }
+      let tallies = ClaimTally.of(findings)
+      isWell = isWell && tallies.allSatisfy(\.holds)
+      tell(tallies.map { $0.description + "\n" }.joined())
+    }
+    return isWell
+  }
+
+  /// What another process finds.
+  private static func findings(
+    _ program: String,
+    _ arguments: [String]
+  ) async throws -> [ClaimFinding] {
+    let child = try await ChildProcess.run(
+      program,
+      ["--repeat-lessons", "1", "--json"] + arguments,
+      timeLimit: .seconds(600)
+    )
+    guard child.ending == .exited(0) else {
+      let words = arguments.joined(separator: " ")
+      throw CourseError("lab \(words) ended unexpectedly (\(child.ending)): \(child.errors)")
+    }
+    return try child.output.split(separator: "\n").map {
+      try JSONDecoder().decode(ClaimFinding.self, from: Data($0.utf8))
+    }
   }
 
   private var chosen: [Lesson] {
