@@ -43,8 +43,13 @@ package struct Run: Sendable {
   package var permitsLeft: Int?
   /// Why the run could not end by itself, as a line for people: a deadlock, an interrupt.
   package var stoppedBecause: String?
-  /// Whether it goes on, and this is what has happened so far.
-  package var isUnderWay = false
+  /// The moment of a run under way, up to which this is what has happened; nil where every task has ended.
+  package var now: Int64?
+  /// Whether nobody has waited for its end yet: more tasks may join, and what the mechanism says last is
+  /// not known.
+  package var isOpen = false
+  /// Whether it goes on.
+  package var isUnderWay: Bool { now != nil }
   /// What was counted of real work; empty where all was simulated.
   package var work: [WorkFigure: Int]
 
@@ -89,7 +94,8 @@ extension Run {
     Timeline(
       events: events,
       facts: facts,
-      ready: readyBeforeArrival.merging(readyWithoutWorker) { $0 + $1 }
+      ready: readyBeforeArrival.merging(readyWithoutWorker) { $0 + $1 },
+      now: now
     )
   }
 
@@ -101,6 +107,11 @@ extension Run {
       let place = Int(event.task.number) - 1
       guard plan.indices.contains(place), plan[place].arrival < event.time else { continue }
       ready[event.task] = [plan[place].arrival..<event.time]
+    }
+    guard let now else { return ready }
+    let arrived = Set(events.lazy.filter { $0.kind == .arrived }.map(\.task))
+    for task in plan where task.arrival < now && !arrived.contains(TaskID(task.number)) {
+      ready[TaskID(task.number)] = [task.arrival..<now]
     }
     return ready
   }
@@ -139,6 +150,9 @@ extension Run {
       case .suspended, .resumed, .failed, .cancelled: due[event.task] = nil
       case .arrived, .blocked, .answered, .holds, .rejected, .limit: continue
       }
+    }
+    if let now {
+      for (task, (time, _)) in due where time < now { ready[task, default: []].append(time..<now) }
     }
     return ready
   }

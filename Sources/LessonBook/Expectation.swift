@@ -56,6 +56,8 @@ package struct ExpectationResult: Hashable, Sendable {
   package let expected: String
   /// What there was: "400 ms".
   package let got: MetricValue
+  /// Why the figure is not final, though what was expected is decided: "the run goes on, at 50 ms".
+  package let soFar: String?
   /// Which task, and when, where the source can tell.
   package let witness: String?
 
@@ -66,7 +68,9 @@ package struct ExpectationResult: Hashable, Sendable {
   package var finding: String { line(wanted: "") }
 
   private func line(wanted: String) -> String {
-    "\(metric) is \(got)\(wanted)\(witness.map { ": \($0)" } ?? "")"
+    let end = [soFar, witness].compactMap(\.self).joined(separator: "; ")
+    return
+      "\(metric) is \(got)\(soFar == nil ? "" : " so far")\(wanted)\(end.isEmpty ? "" : ": \(end)")"
   }
 }
 
@@ -89,19 +93,26 @@ package struct ExpectationError: Error, Hashable, Sendable, CustomStringConverti
 extension Expectation {
   /// Judges the figures of `source`.
   ///
-  /// - Throws: `ExpectationError` if the source has no such figure, or one of another kind.
+  /// - Throws: `ExpectationError` if the source has no such figure, or one of another kind, or if what may
+  ///   still become of a figure would change the judgement.
   package func judge(_ source: some MetricSource) throws(ExpectationError) -> ExpectationResult {
     let got = try Self.value(of: metric, in: source)
     let expected: String
     let isMet: Bool
+    // The least size of the figure from which on growing changes nothing, and whether the bound stays.
+    var highest: Double?
+    var isBoundSettled = true
     switch meaning(of: bound, for: got) {
     case .value(let value):
       isMet = try compare(got, with: value)
       expected = phrase(value)
+      highest = value.magnitude.map { $0 + $0.magnitude * tolerance / 100 }
     case .metric(let other, let change):
       let value = try Self.changed(Self.value(of: other, in: source), by: change, of: other)
       isMet = try compare(got, with: value)
       expected = "\(phrase(value)) (\(Self.text(of: other, change)))"
+      highest = value.magnitude.map { $0 + $0.magnitude * tolerance / 100 }
+      isBoundSettled = source.prospect(of: other) == .settled
     case .range(let low, let high):
       try check(got, isComparableWith: low)
       let size = got.magnitude
@@ -112,6 +123,7 @@ extension Expectation {
           false
         }
       isMet = size != nil && isInside == (comparison == .equal)
+      highest = high.magnitude
       expected = (comparison == .equal ? "from " : "not from ") + "\(low) to \(high)"
     case .words(let words):
       try check(got, isComparableWith: .word(words[0]))
@@ -119,13 +131,43 @@ extension Expectation {
       isMet = isAmong == (comparison == .equal)
       expected = (comparison == .equal ? "" : "not ") + words.joined(separator: " or ")
     }
+    let prospect = source.prospect(of: metric)
+    let isBeyond =
+      if let size = got.magnitude, let highest { size > highest } else { false }
+    guard isBoundSettled, stays(isMet, prospect, isAbsent: got.magnitude == nil, isBeyond) else {
+      let why = source.unsettledBecause.map { ": \($0)" } ?? ""
+      throw ExpectationError(
+        "'\(text)' is not decided yet, as \(metric) is \(got) so far\(why)",
+        at: metric.description
+      )
+    }
     return ExpectationResult(
       isMet: isMet,
       metric: metric,
       expected: expected,
       got: got,
+      soFar: prospect == .settled ? nil : source.unsettledBecause,
       witness: source.witness(of: metric)
     )
+  }
+
+  /// Whether a judgement can no longer change, whatever becomes of the figure.
+  ///
+  /// `isBeyond` says that it is larger than all that it was to equal.
+  private func stays(
+    _ isMet: Bool,
+    _ prospect: MetricProspect,
+    isAbsent: Bool,
+    _ isBeyond: Bool
+  ) -> Bool {
+    switch (prospect, comparison) {
+    case (.settled, _): true
+    case (.open, _): false
+    case (.grows, _) where isAbsent: false
+    case (.grows, .more), (.grows, .moreOrEqual): isMet
+    case (.grows, .less), (.grows, .lessOrEqual): !isMet
+    case (.grows, .equal), (.grows, .notEqual): isBeyond
+    }
   }
 
   /// A single word stands for a figure where the value it is compared with is not a word.

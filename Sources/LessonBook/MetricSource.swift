@@ -11,6 +11,16 @@ package struct Metric: Hashable, Sendable, CustomStringConvertible {
   package var description: String { argument.map { "\(name)(\($0))" } ?? name }
 }
 
+/// What may become of a figure while what it is about goes on.
+package enum MetricProspect: Hashable, Sendable {
+  /// It stays what it is.
+  case settled
+  /// It may grow, and cannot shrink.
+  case grows
+  /// It may become anything.
+  case open
+}
+
 /// Something that has figures: a run, an exploration, a graded exercise.
 ///
 /// Checks, expectations and predictions read nothing else, so whatever can answer here can be
@@ -25,12 +35,22 @@ package protocol MetricSource: Sendable {
   /// Why there is no such metric, where more is wrong than its name; without a full stop.
   func objection(to metric: Metric) -> String?
 
+  /// What may become of the value.
+  func prospect(of metric: Metric) -> MetricProspect
+
+  /// Why values that are not settled are not: "the run goes on, at 50 ms"; nil where all are.
+  var unsettledBecause: String? { get }
+
   /// Which task made the value what it is, and when: "t12 ended last, at 400 ms".
   func witness(of metric: Metric) -> String?
 }
 
 extension MetricSource {
   package func objection(to metric: Metric) -> String? { nil }
+
+  package func prospect(of metric: Metric) -> MetricProspect { .settled }
+
+  package var unsettledBecause: String? { nil }
 
   package func witness(of metric: Metric) -> String? { nil }
 }

@@ -10,6 +10,7 @@
 // - A wake-up is a flow ("s", "f") from the slice in which the cause departed to the one in which the
 //   task was admitted; both ends lie inside a slice, or no flow is written.
 // - The numbers running and waiting are counters ("C"), and so is a limit that changes.
+// - What is open in a run under way is closed now, and "otherData" says that the run goes on.
 //
 // Times are microseconds with exact decimals. Process and thread numbers begin at 1, because 0 stands
 // for the idle task.
@@ -50,6 +51,14 @@ package enum ChromeTrace {
           writeWakeUps(lanes, &json)
           writeCounters(&json)
         }
+        if let now = run.now {
+          json.key("otherData")
+          json.object { json in
+            json.key("under_way")
+            json.value(true)
+            json.member("now_ns", now)
+          }
+        }
       }
       json.newline()
       return json.text
@@ -58,7 +67,8 @@ package enum ChromeTrace {
     // MARK: Names
 
     private func writeNames(_ lanes: WorkerLanes, _ json: inout JSONText) {
-      let title = "\(run.mechanism), \(run.limitText)"
+      let goesOn = run.now.map { ", goes on at \(DurationText.text($0))" } ?? ""
+      let title = "\(run.mechanism), \(run.limitText)\(goesOn)"
       name("process_name", "tasks (\(title))", process: Self.taskProcess, thread: 1, &json)
       guard !lanes.names.isEmpty else { return }
       name("process_name", "workers (\(title))", process: Self.workerProcess, thread: 1, &json)
@@ -118,7 +128,7 @@ package enum ChromeTrace {
           async("b", Self.name(of: span.phase), id, at: span.start, &json)
           async("e", Self.name(of: span.phase), id, at: span.end, &json)
         }
-        async("e", name, id, at: ended, end: LifeText.words(for: lane.life.end), &json)
+        async("e", name, id, at: ended, end: LifeText.words(for: lane.life, now: run.now), &json)
       }
     }
 
@@ -198,9 +208,14 @@ package enum ChromeTrace {
 
     private func writeCounters(_ json: inout JSONText) {
       var functions = [("running", timeline.running), ("waiting", timeline.waiting)]
-      if timeline.limit.steps.count > 1 { functions.append(("limit", timeline.limit)) }
+      if run.limitChanged { functions.append(("limit", timeline.limit)) }
       for (name, function) in functions {
-        for step in function.steps {
+        var samples = function.steps.map { (time: $0.time, value: $0.value) }
+        // The last value is held until now, and a counter is drawn as far as its last sample.
+        if run.isUnderWay, let last = samples.last, last.time < timeline.end {
+          samples.append((timeline.end, last.value))
+        }
+        for step in samples {
           json.object { json in
             json.member("ph", "C")
             json.member("name", name)

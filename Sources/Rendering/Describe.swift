@@ -10,12 +10,17 @@ package enum Describe {
     sentences += [running(run, summary), waiting(run, summary, lives)]
     if summary.service.count > 0 {
       let fixed = summary.service.min == summary.service.max
+      let soFar = "with what those in service have had so far, "
       sentences.append(
-        fixed
-          ? "Every service took \(DurationText.text(summary.service.max))."
-          : "A service took \(DurationText.text(summary.service.mean)) on average, "
+        summary.now != nil && summary.inService > 0
+          ? "A service has taken \(DurationText.text(summary.service.mean)) on average, \(soFar)"
             + "from \(DurationText.text(summary.service.min)) "
             + "to \(DurationText.text(summary.service.max))."
+          : fixed
+            ? "Every service took \(DurationText.text(summary.service.max))."
+            : "A service took \(DurationText.text(summary.service.mean)) on average, "
+              + "from \(DurationText.text(summary.service.min)) "
+              + "to \(DurationText.text(summary.service.max))."
       )
     }
     sentences.append(order(run, summary))
@@ -39,7 +44,9 @@ package enum Describe {
   private static func opening(_ run: Run, _ lives: [TaskLife]) -> String {
     let limit = run.limit == nil ? "without a limit" : "with a limit of \(run.limitValues)"
     let clock = run.clock == .virtual ? "in virtual time" : "on the wall clock"
-    return "\(NumberText.count(lives.count, "task")) went to \(run.mechanism) \(limit), \(clock), "
+    let went = run.isUnderWay ? "have been given" : "went"
+    return
+      "\(NumberText.count(lives.count, "task")) \(went) to \(run.mechanism) \(limit), \(clock), "
       + "seed \(run.seed)."
   }
 
@@ -51,7 +58,7 @@ package enum Describe {
       (summary.rejected, "were rejected"),
       (
         summary.unended.count,
-        summary.ending == .notYet ? "have not ended yet" : "never ended"
+        summary.now == nil ? "never ended" : "have not ended yet"
       ),
     ].filter { $0.0 > 0 }
     if counts.isEmpty { return "None ended." }
@@ -60,8 +67,14 @@ package enum Describe {
   }
 
   private static func pace(_ run: Run, _ summary: RunSummary) -> String {
-    "From the first arrival to the last end it took \(DurationText.text(summary.makespan)), "
-      + "which is \(NumberText.rate(summary.throughput)) tasks a second."
+    let length = DurationText.text(summary.makespan)
+    let rate = "\(NumberText.rate(summary.throughput)) tasks a second"
+    guard let sentence = UnderWayText.sentence(run) else {
+      return "From the first arrival to the last end it took \(length), which is \(rate)."
+    }
+    return
+      "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()). \(length) have passed since the "
+      + "first arrival, and \(rate) have finished so far."
   }
 
   private static func running(_ run: Run, _ summary: RunSummary) -> String {
@@ -70,9 +83,18 @@ package enum Describe {
   }
 
   private static func waiting(_ run: Run, _ summary: RunSummary, _ lives: [TaskLife]) -> String {
-    let waited = lives.filter { ($0.waiting ?? 0) > 0 }
-    guard let longest = waited.max(by: { ($0.waiting ?? 0) < ($1.waiting ?? 0) }) else {
-      return "No task that ran had to wait."
+    let wait = { (life: TaskLife) in life.waiting(by: summary.now) ?? 0 }
+    let waited = lives.filter { wait($0) > 0 }
+    guard let longest = waited.max(by: { wait($0) < wait($1) }) else {
+      return summary.now == nil
+        ? "No task that ran had to wait." : "No task has had to wait so far."
+    }
+    if summary.now != nil {
+      let still = summary.stillWaiting
+      return "\(NumberText.count(waited.count, "task")) had to wait so far, and "
+        + "\(NumberText.grouped(still)) still \(still == 1 ? "waits" : "wait"): the mean over all, with "
+        + "what these have waited so far, is \(DurationText.text(summary.waiting.mean)), and "
+        + "\(run.label(of: longest.task)) has waited longest, \(DurationText.text(summary.waiting.max))."
     }
     return
       "\(NumberText.grouped(waited.count)) of the \(NumberText.grouped(summary.waiting.count)) "

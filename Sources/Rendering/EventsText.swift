@@ -6,19 +6,20 @@ package enum EventsText {
   /// The events of the run, or of one task, in the order of time.
   ///
   /// Each line has the time, the task, what happened, where, and which task's step made it possible.
-  /// With a height, the middle is left out and a line says how much that was.
+  /// With a height, the middle is left out and a line says how much that was. Of a run under way, the last
+  /// line says what time it is.
   package static func list(_ run: Run, of task: TaskID? = nil, _ format: TextFormat) -> String {
     let events = task.map { task in run.events.filter { $0.task == task } } ?? run.events
-    guard !events.isEmpty else {
+    guard !events.isEmpty || run.isUnderWay else {
       return (task.map { "no event names \(run.label(of: $0))" } ?? "no events") + "\n"
     }
-    let clock = ClockText(events)
+    let clock = ClockText(events.map(\.time) + [run.now].compactMap(\.self))
     let fold = Fold(
       count: events.count,
       room: format.height.map { max(3, $0) },
       allowsSample: false
     )
-    let width = clock.text(events[events.count - 1].time).count
+    let width = clock.text(run.now ?? events[events.count - 1].time).count
     let labelWidth = run.label(of: TaskID(1)).count
     var lines: [String] = []
     for entry in fold.entries {
@@ -43,6 +44,10 @@ package enum EventsText {
         lines.append(line)
       }
     }
+    if let now = run.now {
+      let blank = Columns.left("", labelWidth)
+      lines.append("\(Columns.right(clock.text(now), width))  \(blank)  now")
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 }
@@ -53,12 +58,12 @@ private struct ClockText {
   private let unit: (name: String, nanoseconds: Int64)
   private let decimals: Int
 
-  init(_ events: [TraceEvent]) {
-    let last = events.last?.time ?? 0
+  init(_ times: [Int64]) {
+    let last = times.last ?? 0
     let unit = DurationText.units.last { last >= $0.nanoseconds } ?? DurationText.units[0]
     var decimals = 0
     var step = unit.nanoseconds
-    while decimals < 6, step > 1, !events.allSatisfy({ $0.time.isMultiple(of: step) }) {
+    while decimals < 6, step > 1, !times.allSatisfy({ $0.isMultiple(of: step) }) {
       step /= 10
       decimals += 1
     }

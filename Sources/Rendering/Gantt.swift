@@ -91,7 +91,7 @@ package struct Gantt {
       : "\(NumberText.grouped(ends.count)) more like these"
     let others = [
       (failed, "failed"), (cancelled, "cancelled"), (rejected, "rejected"),
-      (unended, "never ended"),
+      (unended, run.isUnderWay ? "not ended yet" : "never ended"),
     ].filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
     if !others.isEmpty {
       let list = others.joined(separator: ", ")
@@ -204,7 +204,7 @@ package struct Gantt {
         )
     }
     var lines = [row(isNarrow ? "run" : "running", timeline.running, counts: true)]
-    if timeline.limit.steps.count > 1 { lines.append(row("limit", timeline.limit, counts: true)) }
+    if run.limitChanged { lines.append(row("limit", timeline.limit, counts: true)) }
     return lines + [row(isNarrow ? "wait" : "waiting", timeline.waiting, counts: false)]
   }
 

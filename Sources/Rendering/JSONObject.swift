@@ -5,6 +5,7 @@ package enum JSONObject {
     case number(Int)
     /// One that `Int` may not hold.
     case unsigned(UInt64)
+    case flag(Bool)
     case null
     case object([(StaticString, Value)])
     case array([Value])
@@ -36,6 +37,7 @@ package enum JSONObject {
     case .string(let text): json.value(text)
     case .number(let number): json.value(Int64(number))
     case .unsigned(let number): json.raw(String(number))
+    case .flag(let flag): json.value(flag)
     case .null: json.null()
     case .object(let members): write(members, to: &json)
     case .array(let values): json.array(values) { json, value in write(value, to: &json) }

@@ -96,7 +96,7 @@ package struct Note: Hashable, Sendable {
             "timeline workers"
           )
         )
-      } else if summary.unended.isEmpty, tasks > limit || summary.peakWaiting > 0 {
+      } else if summary.unended.isEmpty, !run.isUnderWay, tasks > limit || summary.peakWaiting > 0 {
         found.append(
           (
             "the limit of \(NumberText.grouped(limit)) was never reached: at most \(summary.peakRunning) ran at once",

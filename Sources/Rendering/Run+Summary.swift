@@ -11,7 +11,7 @@ extension Run {
       events: events,
       facts: facts,
       permitsLeft: permitsLeft,
-      ending: isUnderWay ? .notYet : stoppedBecause != nil ? .stopped : .byItself
+      ending: now.map { .notYet(now: $0) } ?? (stoppedBecause != nil ? .stopped : .byItself)
     )
   }
 
@@ -28,15 +28,23 @@ extension Run {
   /// The limit over time; without steps where there is none.
   package var limits: StepFunction { StepFunction(limit: limit, in: events) }
 
+  /// Whether the limit is, or was, another than at the start; what it became at the very start counts too.
+  package var limitChanged: Bool {
+    let steps = limits.steps
+    return steps.count > 1 || steps.first?.value != limit
+  }
+
   /// "3", or "1, then 3 from 100 ms".
   var limitValues: String {
     let steps = limits.steps
-    let changes = steps.dropFirst().prefix(4).map { step in
+    let first = limit ?? 0
+    let later = steps.first?.value == first ? steps.dropFirst() : steps[...]
+    let changes = later.prefix(4).map { step in
       "\(NumberText.grouped(step.value)) from \(DurationText.text(step.time))"
     }
-    return NumberText.grouped(steps.first?.value ?? 0)
+    return NumberText.grouped(first)
       + (changes.isEmpty ? "" : ", then " + changes.joined(separator: ", "))
-      + (steps.count > 5 ? " and so on" : "")
+      + (later.count > 4 ? " and so on" : "")
   }
 
   /// "limit 3", "limit 1, then 3 from 100 ms" or "no limit".

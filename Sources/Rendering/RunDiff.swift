@@ -5,7 +5,7 @@ import Tracing
 package enum RunDiff {
   /// What was asked differently, the figures side by side, and which tasks fared differently.
   package static func text(_ one: Run, _ other: Run, _ format: TextFormat) -> String {
-    if one.events == other.events, settings(one) == settings(other) {
+    if one.events == other.events, one.now == other.now, settings(one) == settings(other) {
       let same = "the two runs are the same, event for event"
       return Columns.wrap(same, width: format.width).map { $0 + "\n" }.joined()
     }
@@ -19,7 +19,7 @@ package enum RunDiff {
     lines.append("")
     lines += table(one, other, summaries, format).lines(format)
     lines.append("")
-    for sentence in [parting(one, other)] + fates(one, other) {
+    for sentence in goingOn(one, other) + [parting(one, other)] + fates(one, other) {
       lines += Columns.wrap(sentence, width: format.width, indent: 2)
     }
     return lines.joined(separator: "\n") + "\n"
@@ -40,6 +40,15 @@ package enum RunDiff {
       Setting(name: "clock", value: run.clock.rawValue),
       Setting(name: "workers", value: run.workers.map { String($0) } ?? "as the system gives"),
     ]
+  }
+
+  /// Which of the two goes on: what its figures are worth.
+  private static func goingOn(_ one: Run, _ other: Run) -> [String] {
+    [(one, "first"), (other, "second")].compactMap { run, place in
+      UnderWayText.sentence(run).map { sentence in
+        "The \(place): \(sentence). Its figures are as of now, with what still waits and is in service."
+      }
+    }
   }
 
   private static func table(
@@ -66,8 +75,13 @@ package enum RunDiff {
       ("rejected", { $0.rejected }),
       ("violations", { $0.violations.count }),
     ]
+    let goesOn = one.isUnderWay || other.isUnderWay
     var rows = times.map { name, figure in
       let (first, second) = (figure(summaries.0), figure(summaries.1))
+      // How long the one took and how long the other has taken so far cannot be held against each other.
+      guard name != "makespan" || !goesOn else {
+        return [name, span(one, first), span(other, second), ""]
+      }
       return [
         name, DurationText.text(first), DurationText.text(second),
         change(Double(first), Double(second)),
@@ -94,6 +108,10 @@ package enum RunDiff {
     )
   }
 
+  private static func span(_ run: Run, _ length: Int64) -> String {
+    DurationText.text(length) + (run.isUnderWay ? " so far" : "")
+  }
+
   private static func heading(_ run: Run, _ other: Run, _ place: String) -> String {
     run.mechanism == other.mechanism ? place : run.mechanism
   }
@@ -118,10 +136,11 @@ package enum RunDiff {
       return "The logs agree for \(count); then the first has \(words(for: first, one)), "
         + "the second \(words(for: second, other))."
     case (let first?, nil):
-      return "The second log ends after \(count); the first goes on with \(words(for: first, one))."
+      let ends = other.isUnderWay ? "has come to" : "ends after"
+      return "The second log \(ends) \(count); the first has then \(words(for: first, one))."
     case (nil, let second?):
-      return
-        "The first log ends after \(count); the second goes on with \(words(for: second, other))."
+      let ends = one.isUnderWay ? "has come to" : "ends after"
+      return "The first log \(ends) \(count); the second has then \(words(for: second, other))."
     }
   }
 
@@ -142,8 +161,8 @@ package enum RunDiff {
       let more =
         changed.count > 1 ? " (and \(NumberText.count(changed.count - 1, "more task")))" : ""
       sentences.append(
-        "\(one.label(of: first.task)) \(words(for: first.end)) in the first run and "
-          + "\(words(for: second.end)) in the second\(more)."
+        "\(one.label(of: first.task)) \(words(for: first.end, one)) in the first run and "
+          + "\(words(for: second.end, other)) in the second\(more)."
       )
     }
     let waits = pairs.compactMap { first, second -> (TaskLife, Int64, Int64)? in
@@ -161,14 +180,14 @@ package enum RunDiff {
     return sentences
   }
 
-  private static func words(for end: TaskLife.End?) -> String {
+  private static func words(for end: TaskLife.End?, _ run: Run) -> String {
     switch end {
     case .finished: "finished"
     case .failed: "failed"
     case .cancelledWhileWaiting: "was cancelled while waiting"
     case .cancelledWhileRunning: "was cancelled while running"
     case .rejected: "was rejected"
-    case nil: "never ended"
+    case nil: run.isUnderWay ? "has not ended yet" : "never ended"
     }
   }
 }

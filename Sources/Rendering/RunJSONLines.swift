@@ -39,7 +39,8 @@ package enum RunJSONLines {
     try sink(json.text)
   }
 
-  /// The events alone, of all tasks or of one, in pieces as `write` does.
+  /// The events alone, of all tasks or of one, in pieces as `write` does; of a run under way, last what time
+  /// it is.
   package static func writeEvents<Failure: Error>(
     of run: Run,
     only task: TaskID?,
@@ -54,6 +55,15 @@ package enum RunJSONLines {
         try sink(json.text)
         json.removeAll()
       }
+    }
+    if let now = run.now {
+      json.object { json in
+        json.member("t", now)
+        json.member("event", "now")
+        json.key("under_way")
+        json.value(true)
+      }
+      json.newline()
     }
     try sink(json.text)
   }
@@ -121,9 +131,11 @@ package enum RunJSONLines {
   }
 
   private static func members(of summary: RunSummary, _ run: Run, _ json: inout JSONText) {
-    json.member("makespan_ns", summary.makespan)
+    // Nobody knows yet how long a run under way will have taken.
+    json.key("makespan_ns")
+    if summary.now == nil { json.value(summary.makespan) } else { json.null() }
     json.member("peak_running", summary.peakRunning)
-    if summary.limit.steps.count > 1, let limit = summary.limitAtPeak {
+    if run.limitChanged, let limit = summary.limitAtPeak {
       json.member("limit_at_peak", limit)
     }
     json.key("throughput_per_s")
@@ -160,6 +172,15 @@ package enum RunJSONLines {
     if let completion = run.completion { json.member("completion_ns", completion) }
     if let permits = run.permitsLeft { json.member("permits_left", permits) }
     if let reason = run.stoppedBecause { json.member("stopped_because", reason) }
+    if let now = summary.now {
+      json.key("under_way")
+      json.value(true)
+      json.member("now_ns", now)
+      json.member("elapsed_ns", summary.makespan)
+      json.member("still_waiting", summary.stillWaiting)
+      json.member("in_service", summary.inService)
+      json.member("unended", summary.unended.count)
+    }
     json.key("violations")
     json.array(summary.violations) { $0.value($1) }
   }

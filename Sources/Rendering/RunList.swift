@@ -16,8 +16,27 @@ package enum RunList {
     }
   }
 
-  package static func text(_ entries: [Entry], _ format: TextFormat) -> String {
-    guard !entries.isEmpty else { return "no run yet. Try: run 12 limiter limit=3\n" }
+  /// The runs that ended, and the one in the background, as far as it has come.
+  package static func text(
+    _ entries: [Entry],
+    inBackground run: Run? = nil,
+    _ format: TextFormat
+  ) -> String {
+    let last = run.map { background($0, format) } ?? ""
+    guard !entries.isEmpty else {
+      return last.isEmpty ? "no run yet. Try: run 12 limiter limit=3\n" : last
+    }
+    return table(entries, format) + last
+  }
+
+  /// What the list says of a run that nobody has waited for.
+  private static func background(_ run: Run, _ format: TextFormat) -> String {
+    let state = UnderWayText.sentence(run) ?? "every task has ended, and 'wait' makes a run of it"
+    let line = "in the background, \(run.mechanism): \(state)"
+    return Columns.wrap(line, width: format.width, indent: 2).map { $0 + "\n" }.joined()
+  }
+
+  private static func table(_ entries: [Entry], _ format: TextFormat) -> String {
     let hasNames = entries.contains { $0.name != nil }
     let columns = [
       TextTable.Column(heading: "run", importance: 0),
@@ -47,8 +66,20 @@ package enum RunList {
     return TextTable(columns: [columns[0], name] + columns.dropFirst(), rows: named).text(format)
   }
 
-  package static func json(_ entries: [Entry]) -> String {
-    entries.map { entry in
+  package static func json(_ entries: [Entry], inBackground run: Run? = nil) -> String {
+    let last = run.map { run in
+      let summary = run.summary
+      return JSONObject.line(
+        [
+          ("run", .null), ("name", .null), ("mechanism", .string(run.mechanism)),
+          ("limit", run.limit.map { .number($0) } ?? .null),
+          ("tasks", .number(run.plan.count)), ("clock", .string(run.clock.rawValue)),
+          ("makespan_ns", run.isUnderWay ? .null : .number(Int(summary.makespan))),
+          ("violations", .number(summary.violations.count)),
+        ] + UnderWayText.members(run)
+      )
+    }
+    return entries.map { entry in
       JSONObject.line([
         ("run", .number(entry.number)), ("name", entry.name.map { .string($0) } ?? .null),
         ("mechanism", .string(entry.run.mechanism)),
@@ -57,6 +88,6 @@ package enum RunList {
         ("makespan_ns", .number(Int(entry.summary.makespan))),
         ("violations", .number(entry.summary.violations.count)),
       ])
-    }.joined()
+    }.joined() + (last ?? "")
   }
 }

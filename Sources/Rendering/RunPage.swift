@@ -26,11 +26,11 @@ package enum RunPage {
       <body>
       <header>
       <h1>\(XMLText.escaped(title))</h1>
-      <p>\(clock), seed \(run.seed)</p>
+      <p>\(clock), seed \(run.seed)</p>\(goesOn(run))
       <p class="line">\(XMLText.escaped(oneLine(run, summary)))</p>
       \(notes(run, summary))</header>
       <main>
-      \(chart(timeline))
+      \(chart(run, timeline))
       <div class="columns">
       <section aria-labelledby="figures">
       <h2 id="figures">Figures</h2>
@@ -51,6 +51,10 @@ package enum RunPage {
       </html>
 
       """
+  }
+
+  private static func goesOn(_ run: Run) -> String {
+    UnderWayText.sentence(run).map { "\n<p><strong>\(XMLText.escaped($0))</strong></p>" } ?? ""
   }
 
   private static func workers(_ run: Run) -> String {
@@ -99,8 +103,8 @@ package enum RunPage {
       let life = lane.life
       return "<tr><th scope=\"row\">\(run.label(of: life.task))</th>"
         + cell(life.arrived) + cell(life.admitted) + cell(life.ended)
-        + cell(life.waiting) + cell(life.service)
-        + "<td>\(LifeText.words(for: life.end))</td></tr>"
+        + cell(life.waiting(by: run.now)) + cell(life.service(by: run.now))
+        + "<td>\(LifeText.words(for: life, now: run.now))</td></tr>"
     }
     let all = timeline.tasks.count
     let what =
@@ -126,15 +130,16 @@ package enum RunPage {
     json.object { json in
       json.member("end", timeline.end)
       json.key("limit")
-      steps(of: timeline.limit, &json)
+      // What the limit became at the very start stands behind what it was.
+      steps(of: timeline.limit, from: run.limitChanged ? run.limit : nil, &json)
       json.key("tasks")
       json.array(timeline.tasks) { json, lane in
         let life = lane.life
         json.object { json in
           json.member("n", run.label(of: life.task))
-          json.member("e", LifeText.words(for: life.end))
+          json.member("e", LifeText.words(for: life, now: run.now))
           if let ended = life.ended { json.member("t", ended) }
-          json.member("w", LifeText.line(life))
+          json.member("w", LifeText.line(life, now: run.now))
           json.key("s")
           json.array(lane.spans) { json, span in
             json.value(phaseNumber(span.phase))
@@ -153,8 +158,14 @@ package enum RunPage {
       .joined(separator: "\\u003c")
   }
 
-  private static func steps(of function: StepFunction, _ json: inout JSONText) {
-    json.array(function.steps) { json, step in
+  private static func steps(
+    of function: StepFunction,
+    from first: Int? = nil,
+    _ json: inout JSONText
+  ) {
+    var steps = function.steps.map { (time: $0.time, value: $0.value) }
+    if let first, steps.first?.value != first { steps.insert((0, first), at: 0) }
+    json.array(steps) { json, step in
       json.value(step.time)
       json.value(step.value)
     }
@@ -229,10 +240,10 @@ package enum RunPage {
   }
 
   /// A switch for each way in which tasks ended.
-  private static func states(_ timeline: Timeline) -> String {
+  private static func states(_ run: Run, _ timeline: Timeline) -> String {
     var counts: [(name: String, count: Int)] = []
     for lane in timeline.tasks {
-      let name = LifeText.words(for: lane.life.end)
+      let name = LifeText.words(for: lane.life, now: run.now)
       if let index = counts.firstIndex(where: { $0.name == name }) {
         counts[index].count += 1
       } else {
@@ -245,7 +256,7 @@ package enum RunPage {
     }.joined()
   }
 
-  private static func chart(_ timeline: Timeline) -> String {
+  private static func chart(_ run: Run, _ timeline: Timeline) -> String {
     """
     <section aria-labelledby="over-time">
     <h2 id="over-time">Over time</h2>
@@ -260,7 +271,7 @@ package enum RunPage {
     </div>
     <div class="bar">
     <input type="search" id="search" placeholder="Search tasks" aria-label="Search tasks">
-    <span id="states" role="group" aria-label="Tasks that">\(states(timeline))</span>
+    <span id="states" role="group" aria-label="Tasks that">\(states(run, timeline))</span>
     </div>
     <div id="plot"><div id="scroller" tabindex="0" role="group" aria-describedby="keys" \
     aria-label="Chart of the tasks over time"><canvas id="chart" aria-hidden="true"></canvas>\

@@ -116,7 +116,7 @@ package enum RunSVG {
 
     mutating func drawAxis() {
       let bottom = rowsBottom + countsHeight * 2 + 36
-      let end = DurationText.text(timeline.end)
+      let end = (run.isUnderWay ? "now, " : "") + DurationText.text(timeline.end)
       // The end has its own label, and needs the room of that.
       let last = x(timeline.end) - 7 * Double(end.count) - 28
       let marks = axis.ticks.filter { x($0.time) < last }.map { (x($0.time), $0.label) }
@@ -142,7 +142,7 @@ package enum RunSVG {
       for (index, lane) in rows.enumerated() {
         let y = top + Double(index) * rowHeight
         let name = run.label(of: lane.life.task)
-        let title = "\(name): \(LifeText.line(lane.life))"
+        let title = "\(name): \(LifeText.line(lane.life, now: run.now))"
         line("<g><title>\(XMLText.escaped(title))</title>")
         if rowHeight >= 18 || index.isMultiple(of: max(1, Int(18 / rowHeight))) {
           label(name, left - 8, y + max(rowHeight, 12) * 0.72, anchor: "end")
@@ -219,7 +219,7 @@ package enum RunSVG {
         label(name, left - 8, base - 4, anchor: "end")
         label("at most \(most)", left + 4, y - 2, "s")
         line(#"<path class="count" d="\#(path)"/>"#)
-        if name == "running", timeline.limit.steps.count > 1 {
+        if name == "running", run.limitChanged {
           let path = "M\(n(left)) \(n(base))\(steps(timeline.limit))"
           line(#"<path class="limit" d="\#(path)"><title>\#(run.limitText)</title></path>"#)
         }

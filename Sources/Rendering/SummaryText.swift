@@ -5,13 +5,8 @@ package import Tracing
 package enum SummaryText {
   /// The line below a run: makespan, throughput, waiting, peak, order, and what did not finish.
   package static func line(_ run: Run, _ summary: RunSummary, _ format: TextFormat) -> String {
-    var pieces = [
-      "makespan \(DurationText.text(summary.makespan))",
-      "\(NumberText.rate(summary.throughput)) tasks/s",
-      waiting(summary),
-      peak(summary),
-    ]
-    if summary.limit.steps.count > 1 { pieces.append(run.limitText) }
+    var pieces = pace(summary) + [waiting(summary), peak(summary)]
+    if run.limitChanged { pieces.append(run.limitText) }
     pieces += claim(run, summary) + troubles(summary) + work(run)
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
       .joined(separator: "\n") + "\n"
@@ -21,15 +16,22 @@ package enum SummaryText {
   package static func stats(_ run: Run, _ summary: RunSummary, _ format: TextFormat) -> String {
     let lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
     var lines = percentiles(summary, format)
+    let counted = UnderWayText.counted(summary)
+    if !counted.isEmpty {
+      let wrapped = Columns.wrap(counted, width: format.width)
+      lines += wrapped.map { format.style.paint($0, .faint) }
+    }
     lines.append("")
     lines += facts(run, summary, format)
     let spreads = [
-      ("waiting", lives.compactMap(\.waiting)), ("response", lives.compactMap(\.response)),
+      ("waiting", lives.compactMap { $0.waiting(by: summary.now) }),
+      ("response", lives.compactMap { $0.response(by: summary.now) }),
     ]
     for (name, values) in spreads where values.count > 1 {
       let histogram = DurationHistogram(values, atMost: 8)
       guard histogram.buckets.count > 1 else { continue }
-      let heading = Columns.wrap("\(name) time, number of tasks", width: format.width)
+      let soFar = summary.now == nil ? "" : " so far"
+      let heading = Columns.wrap("\(name) time\(soFar), number of tasks", width: format.width)
       lines += [""] + heading.map { format.style.paint($0, .heading) }
       lines += histogram.lines(format)
     }
@@ -64,12 +66,8 @@ package enum SummaryText {
     _ summary: RunSummary,
     _ format: TextFormat
   ) -> [String] {
-    var pieces = [
-      "makespan \(DurationText.text(summary.makespan))",
-      "\(NumberText.rate(summary.throughput)) tasks/s",
-      peak(summary),
-    ]
-    if summary.limit.steps.count > 1 { pieces.append(run.limitText) }
+    var pieces = pace(summary) + [peak(summary)]
+    if run.limitChanged { pieces.append(run.limitText) }
     if let used = utilisation(run, summary) {
       pieces.append("permits used \(NumberText.percent(used))")
     }
@@ -83,6 +81,14 @@ package enum SummaryText {
       pieces.append("said to be done at \(DurationText.text(completion))")
     }
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+  }
+
+  /// How long it took and how much was done in it; of a run under way, so far.
+  private static func pace(_ summary: RunSummary) -> [String] {
+    let rate = "\(NumberText.rate(summary.throughput)) tasks/s"
+    return summary.now == nil
+      ? ["makespan \(DurationText.text(summary.makespan))", rate]
+      : ["\(DurationText.text(summary.makespan)) so far, the run goes on", "\(rate) so far"]
   }
 
   /// What was counted of real work.
@@ -105,15 +111,18 @@ package enum SummaryText {
     let counts = [
       (summary.failed, "failed"), (summary.cancelledWhileWaiting, "cancelled while waiting"),
       (summary.cancelledWhileRunning, "cancelled while running"), (summary.rejected, "rejected"),
-      (summary.unended.count, summary.ending == .notYet ? "not ended yet" : "never ended"),
+      (summary.unended.count, summary.now == nil ? "never ended" : "not ended yet"),
     ]
     return counts.filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
   }
 
   private static func waiting(_ summary: RunSummary) -> String {
     if summary.waiting.count == 0, !summary.unended.isEmpty { return "nobody was admitted" }
-    if summary.waiting.max == 0 { return "no waiting" }
-    return "waiting mean \(DurationText.text(summary.waiting.mean)), "
+    let soFar = summary.now == nil ? "" : " so far"
+    if summary.waiting.max == 0 { return "no waiting" + soFar }
+    let still = summary.stillWaiting
+    let open = summary.now == nil || still == 0 ? "" : " (\(NumberText.grouped(still)) still wait)"
+    return "waiting mean \(DurationText.text(summary.waiting.mean))\(soFar)\(open), "
       + "p99 \(DurationText.text(summary.waiting.p99))"
   }
 

@@ -11,12 +11,15 @@ package enum TimelineText {
     let lanes = run.timeline.tasks
     let lines = lanes.prefix(most).map { lane in
       let name = run.label(of: lane.life.task)
-      guard lane.life.arrived != nil else { return "\(name) never arrived." }
+      guard lane.life.arrived != nil else {
+        return "\(name) \(LifeText.words(for: lane.life, now: run.now))."
+      }
       let spans = lane.spans.filter { $0.end > $0.start }.map { span in
         "\(words(for: span.phase)) from \(DurationText.text(span.start)) "
           + "to \(DurationText.text(span.end))"
       }
-      return "\(name) " + (spans + [LifeText.words(for: lane.life.end)]).joined(separator: ", ")
+      return "\(name) "
+        + (spans + [LifeText.words(for: lane.life, now: run.now)]).joined(separator: ", ")
         + "."
     }
     return text(lines, left: lanes.count - lines.count, "task")
@@ -43,16 +46,16 @@ package enum TimelineText {
     return text(lines, left: lanes.count - lines.count, noun)
   }
 
-  /// An object for each span of a task's life.
+  /// An object for each span of a task's life, and of a run under way one that says so.
   package static func jsonTasks(_ run: Run) -> String {
     run.timeline.tasks.map { lane in
       lane.spans.map { span in
         json("task", run.label(of: lane.life.task), span.phase, span.start, span.end, [])
       }.joined()
-    }.joined()
+    }.joined() + UnderWayText.json(run)
   }
 
-  /// An object for each span in which a worker was held.
+  /// An object for each span in which a worker was held, and of a run under way one that says so.
   package static func jsonWorkers(_ run: Run) -> String {
     run.timeline.workers.map { lane in
       lane.spans.map { span in
@@ -65,7 +68,7 @@ package enum TimelineText {
           [("task", .string(run.label(of: span.task)))]
         )
       }.joined()
-    }.joined()
+    }.joined() + UnderWayText.json(run)
   }
 
   private static func json(

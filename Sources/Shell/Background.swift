@@ -73,10 +73,15 @@ final class Background: Sendable {
   /// The limit in force.
   var limit: Int { board.limit ?? experiment.limit }
 
-  /// What has happened so far, for the views.
+  /// The run as of now, which every view of it is made from.
+  ///
+  /// The moment is read first, and later events are left out: the log is cut at one moment for all threads. An
+  /// event is in its thread's log before what it makes possible is stamped. So of two such events that
+  /// both happened by then, the second is never here without the first.
   var snapshot: Run {
+    let now = run.now
     var cursor = TraceRecorder.Cursor()
-    let events = run.events(since: &cursor)
+    let events = Array(run.events(since: &cursor).prefix { $0.time <= now })
     let plan = run.plan
     var soFar = Run(
       mechanism: experiment.mechanism.id,
@@ -89,7 +94,9 @@ final class Background: Sendable {
       plan: plan,
       events: events
     )
-    soFar.isUnderWay = true
+    soFar.isOpen = true
+    let goesOn = TaskLife.all(in: events, tasks: plan.count).contains { $0.ended == nil }
+    soFar.now = goesOn ? now : nil
     return soFar
   }
 }

@@ -65,6 +65,18 @@ package actor Session {
   /// The schedule that was told last, of what, and where it was run.
   private(set) var story:
     (ExplorationReport.ScheduleDescription, of: ExplorationScenario, in: ExplorationPlace)?
+  /// What a person saw last, which 'export' writes.
+  enum Shown: Sendable {
+    /// The run in the background, as far as it has come, or else the last that ended.
+    case lastRun
+    case run(Run, named: String)
+    case comparison
+    case exploration(ExplorationReport)
+    /// The game under way, or else the schedule that was told last.
+    case schedule
+  }
+
+  private(set) var lastShown = Shown.lastRun
   /// The run that goes on between commands, if any.
   private(set) var background: Background?
   /// The game of playing the scheduler, if one is under way.
@@ -234,10 +246,14 @@ package actor Session {
   /// Makes a run the last one, and evidence in the lesson under way.
   func keep(_ run: Run, name: String? = nil) {
     runs.keep(run, name: name)
+    showed(.lastRun)
     knownTasks.store(run.plan.count, ordering: .relaxed)
     // A run that was stopped shows what somebody did, and not what the mechanism does.
     if run.stoppedBecause != Self.interrupted { note(RunMetrics(run)) }
   }
+
+  /// Notes what a person sees now.
+  func showed(_ shown: Shown) { lastShown = shown }
 
   /// Gives a run a name; false where there is none of that number.
   func name(_ number: Int, _ name: String) -> Bool { runs.name(number, name) }
@@ -260,11 +276,15 @@ package actor Session {
   /// Lets a run go on between commands; nil where none does any more.
   func putInBackground(_ run: Background?) {
     background = run
+    showed(.lastRun)
     if let run { knownTasks.store(run.run.plan.count, ordering: .relaxed) }
   }
 
   /// Goes on with a game; nil ends it.
-  func play(_ game: SchedulerGame?) { self.game = game }
+  func play(_ game: SchedulerGame?) {
+    self.game = game
+    if game != nil { showed(.schedule) }
+  }
 
   /// Does something with lessons, progress or evidence.
   func teach<Value>(_ body: (inout Classroom) -> Value) -> Value { body(&classroom) }

@@ -115,6 +115,9 @@ package struct LogCheck: Hashable, Sendable {
       }
     }
     peakWaiting = max(peakWaiting, waiting)
+    if let now = ending.now, now > time, waiting > 0, let limit = bound.limit, running < limit {
+      waitedBesideRoom += now - time
+    }
     for life in lives {
       switch states[Int(life.task.number) - 1] {
       case .waiting, .apart, .running:
@@ -136,7 +139,7 @@ package struct LogCheck: Hashable, Sendable {
           + "although \(other) had arrived earlier" + faults.more(order.breaks)
       )
     }
-    if ending != .notYet, let line = unendedLine(lives) { violations.append(line) }
+    if ending.now == nil, let line = unendedLine(lives) { violations.append(line) }
     let absent = states.prefix(facts.tasks).count { $0 == .absent }
     if absent > 0, ending == .byItself {
       violations.append("never-arrived: \(absent) of \(facts.tasks) tasks never arrived")

@@ -1,6 +1,6 @@
 /// The figures of one run, all derived from its events.
 package struct RunSummary: Hashable, Sendable {
-  /// First arrival to last end, in nanoseconds.
+  /// First arrival to last end, in nanoseconds; of a run under way, to now: what has passed so far.
   package var makespan: Int64
   /// The largest number of tasks in service at once.
   package var peakRunning: Int
@@ -16,11 +16,14 @@ package struct RunSummary: Hashable, Sendable {
   package var waitedBesideRoom: Int64
   /// Finished tasks per second of makespan; 0 where the makespan is.
   package var throughput: Double
-  /// Arrival to admission, of the tasks that were admitted.
+  /// Arrival to admission, of the tasks that were admitted; of a run under way also arrival to now, of
+  /// those that still wait.
   package var waiting: Percentiles
-  /// Admission to departure, of the tasks that were admitted and have departed.
+  /// Admission to departure, of the tasks that were admitted and have departed; of a run under way also
+  /// admission to now, of those in service.
   package var service: Percentiles
-  /// Arrival to departure, of the same.
+  /// Arrival to departure, of the same; of a run under way also arrival to now, of those that wait or are
+  /// in service.
   package var response: Percentiles
   /// The largest number of workers held at once, by blocked tasks and by tasks whose service holds
   /// its worker; where no worker is ever held, the number of different workers seen.
@@ -39,14 +42,20 @@ package struct RunSummary: Hashable, Sendable {
   /// The number of admissions above the limit.
   package var overAdmissions: Int
   /// How the run came to its end, or that it has not.
-  package enum Ending: Sendable {
+  package enum Ending: Hashable, Sendable {
     case byItself
     case stopped
-    /// The run is under way, and this is what has happened so far.
-    case notYet
+    /// The run is under way, and this is what has happened by then.
+    case notYet(now: Int64)
   }
 
   package var ending: Ending
+  /// The moment of a run under way; nil of one that has ended.
+  package var now: Int64? { ending.now }
+  /// How many still wait for a permit.
+  package var stillWaiting: Int
+  /// How many are in service.
+  package var inService: Int
   /// The tasks that arrived and never ended.
   package var unended: [TaskID]
   /// One line for each kind of rule broken; empty for a run that is all right.
@@ -111,9 +120,12 @@ package struct RunSummary: Hashable, Sendable {
     fifoInversions = order.inversions
     orderBreaks = order.breaks
 
-    waiting = Percentiles(lives.compactMap(\.waiting))
-    service = Percentiles(lives.compactMap(\.service))
-    response = Percentiles(lives.compactMap(\.response))
+    let now = ending.now
+    waiting = Percentiles(lives.compactMap { $0.waiting(by: now) })
+    service = Percentiles(lives.compactMap { $0.service(by: now) })
+    response = Percentiles(lives.compactMap { $0.response(by: now) })
+    stillWaiting = lives.count(where: \.stillWaits)
+    inService = lives.count(where: \.isInService)
     finished = lives.count { $0.end == .finished }
     failed = lives.count { $0.end == .failed }
     cancelledWhileWaiting = lives.count { $0.end == .cancelledWhileWaiting }
@@ -121,7 +133,7 @@ package struct RunSummary: Hashable, Sendable {
     rejected = lives.count { $0.end == .rejected }
 
     let start = lives.lazy.compactMap(\.arrived).min()
-    let end = lives.lazy.compactMap(\.ended).max()
+    let end = now ?? lives.lazy.compactMap(\.ended).max()
     makespan = if let start, let end { max(0, end - start) } else { 0 }
     throughput = makespan > 0 ? Double(finished) * 1e9 / Double(makespan) : 0
     (threadsPeak, blockedPeak) = Self.peaks(events, facts)
@@ -144,4 +156,9 @@ package struct RunSummary: Hashable, Sendable {
     }
     return (peak > 0 ? peak : seen, blocked)
   }
+}
+
+extension RunSummary.Ending {
+  /// The moment of a run under way.
+  var now: Int64? { if case .notYet(let now) = self { now } else { nil } }
 }

@@ -37,6 +37,28 @@ package struct TaskLife: Hashable, Sendable {
   /// Arrival to departure, of a task that was admitted and has departed.
   package var response: Int64? { admitted == nil ? nil : interval(arrived, ended) }
 
+  /// Whether it has arrived and neither been admitted nor left; who needs no permit waits for none.
+  package var stillWaits: Bool {
+    arrived != nil && admitted == nil && ended == nil && (answer == nil || answer == .missed)
+  }
+  /// Whether it has been admitted and has not departed.
+  package var isInService: Bool { admitted != nil && ended == nil }
+
+  /// The waiting time; of a task that still waits, what it has come to by `now`.
+  package func waiting(by now: Int64?) -> Int64? {
+    waiting ?? (stillWaits ? interval(arrived, now) : nil)
+  }
+
+  /// The service time; of a task in service, what it has come to by `now`.
+  package func service(by now: Int64?) -> Int64? {
+    service ?? (isInService ? interval(admitted, now) : nil)
+  }
+
+  /// The response time; of a task that still waits or is in service, what it has come to by `now`.
+  package func response(by now: Int64?) -> Int64? {
+    response ?? (stillWaits || isInService ? interval(arrived, now) : nil)
+  }
+
   private func interval(_ start: Int64?, _ end: Int64?) -> Int64? {
     guard let start, let end else { return nil }
     return end - start

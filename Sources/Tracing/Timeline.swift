@@ -1,8 +1,8 @@
 // Who was in which state from when to when: what a drawing of a run is made from.
 //
 // One pass over the log closes each task's state when the next begins. The spans of a task tile its
-// life from arrival to end: each begins where the one before it ended, and what never ended goes on to
-// the end of the log.
+// life from arrival to end: each begins where the one before it ended. What has not ended goes on to the
+// end of the log, or to now where the run is under way.
 
 /// The spans of every task and every worker of a run, and how many ran and waited over time.
 package struct Timeline: Sendable {
@@ -63,16 +63,23 @@ package struct Timeline: Sendable {
   package private(set) var limit = StepFunction()
   /// How many workers are held.
   package private(set) var held = StepFunction()
-  /// The time of the last event.
+  /// The time of the last event; of a run under way, now.
   package private(set) var end: Int64 = 0
 
+  /// `now` is the moment of a run under way.
+  ///
   /// `ready` says when tasks lacked a worker, in service or before they arrived, which no event does: for each
   /// task, in the order of time.
   ///
   /// - Complexity: O(n) for n events.
-  package init(events: [TraceEvent], facts: RunFacts, ready: [TaskID: [Range<Int64>]] = [:]) {
+  package init(
+    events: [TraceEvent],
+    facts: RunFacts,
+    ready: [TaskID: [Range<Int64>]] = [:],
+    now: Int64? = nil
+  ) {
     let lives = TaskLife.all(in: events, tasks: facts.tasks)
-    end = max(0, events.last?.time ?? 0)
+    end = max(0, events.last?.time ?? 0, now ?? 0)
     limit = StepFunction(limit: facts.limit, in: events)
     tasks = Self.taskLanes(events, lives, until: end).map { lane in
       guard let lacks = ready[lane.life.task] else { return lane }

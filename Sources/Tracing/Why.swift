@@ -23,14 +23,19 @@ package struct Why: Hashable, Sendable {
   /// Whether `admittedBy` had departed by the admission.
   private var causeHadDeparted = false
   private let tasks: Int
+  /// The moment of a run under way; nil of one that has ended.
+  private let now: Int64?
 
+  /// `now` is the moment of a run under way.
+  ///
   /// - Returns: nil if the log does not name the task.
   /// - Complexity: O(n log n) for n events.
-  package init?(_ task: TaskID, events: [TraceEvent], facts: RunFacts) {
+  package init?(_ task: TaskID, events: [TraceEvent], facts: RunFacts, now: Int64? = nil) {
     let lives = TaskLife.all(in: events, tasks: facts.tasks)
     guard task > .run, Int(task.number) <= lives.count else { return nil }
     life = lives[Int(task.number) - 1]
     tasks = lives.count
+    self.now = now
     guard
       let arrival = events.firstIndex(where: { $0.task == task && $0.kind == .arrived })
     else { return }
@@ -96,7 +101,9 @@ package struct Why: Hashable, Sendable {
   /// One line: how long it waited, behind whom, who made way, and how it ended.
   package var text: String {
     let name = label(life.task)
-    guard let arrived = life.arrived else { return "\(name) never arrived" }
+    guard let arrived = life.arrived else {
+      return now == nil ? "\(name) never arrived" : "\(name) has not arrived yet"
+    }
     var parts: [String] = []
     if let admitted = life.admitted {
       if admitted == arrived {
@@ -150,7 +157,10 @@ package struct Why: Hashable, Sendable {
   }
 
   private func serviceText(since admitted: Int64) -> String {
-    guard let end = life.end, let ended = life.ended else { return "it is still in service" }
+    guard let end = life.end, let ended = life.ended else {
+      return now.map { "it has been in service for \(at($0 - admitted)) so far" }
+        ?? "it is still in service"
+    }
     let verb =
       switch end {
       case .finished: "finished"
@@ -169,7 +179,9 @@ package struct Why: Hashable, Sendable {
     case (_?, let ended?):
       return "\(name) waited \(at(ended - arrived))\(behind); "
         + "it was cancelled while waiting, at \(at(ended)), and never ran"
-    default: return "\(name) has waited since \(at(arrived))\(behind), and has not been admitted"
+    default:
+      let length = now.map { " \(at($0 - arrived)) so far," } ?? ""
+      return "\(name) has waited\(length) since \(at(arrived))\(behind), and has not been admitted"
     }
   }
 
@@ -180,7 +192,9 @@ package struct Why: Hashable, Sendable {
       answer == .hit
       ? "\(name) found what it wanted and needed no permit"
       : "\(name) joined a fetch that was under way for another task and needed no permit of its own"
-    guard let end = life.end, let ended = life.ended else { return how }
+    guard let end = life.end, let ended = life.ended else {
+      return how + (now.map { "; it has taken \(at($0 - (life.arrived ?? $0))) so far" } ?? "")
+    }
     let verb =
       switch end {
       case .finished: "finished"

@@ -15,8 +15,11 @@ import Testing
     let text = await lab.run("stats")
     #expect(text.contains("9 not ended yet"), "\(text)")
     #expect(!text.contains("✗"), "\(text)")
-    #expect(await lab.outcome(of: "expect violations = 0") == .done)
-    #expect(await lab.run("why t05").contains("and has not been admitted"))
+    #expect(await lab.outcome(of: "expect violations = 0") == .failed)
+    #expect(lab.output.takeComplaints().last?.contains("violations is 0 so far") == true)
+    let why = await lab.run("why t05").replacing("\n", with: " ")
+    #expect(why.contains("has waited 50 ms so far, since 0 s"), "\(why)")
+    #expect(why.contains("and has not been admitted"), "\(why)")
   }
 
   @Test
@@ -175,7 +178,7 @@ import Testing
     #expect(await lab.session.prompt.text.hasPrefix("limiter·3 "))
     #expect(await lab.outcome(of: "wait") == .done)
     let text = lab.output.takeText()
-    #expect(text.contains("peak 3 of 3 · order kept"), "\(text)")
+    #expect(text.contains("peak 3 of 3\nlimit 1, then 3 from 0 s · order kept"), "\(text)")
     #expect(await lab.outcome(of: "expect makespan = 200ms; expect violations = 0") == .done)
   }
 
@@ -207,10 +210,50 @@ import Testing
   func `views show the run as far as it has come`() async {
     let lab = Lab()
     await lab.run("run 2; spawn 3 limiter limit=1 arrivals=every:1s; advance 50ms")
-    #expect(await lab.run("why t02") == "t02 has not arrived yet\n")
-    #expect(await lab.run("events").split(separator: "\n").count == 2)
+    let heading = "at 50 ms the run goes on: 1 in service, 2 to come\n"
+    #expect(await lab.run("why t02") == heading + "t02 has not arrived yet\n")
+    #expect(await lab.run("events").split(separator: "\n").count == 2 + 2)
     #expect(await lab.run("idle; stats").contains("3 finished"))
     #expect(await lab.outcome(of: "wait; expect finished = 3") == .done)
+  }
+
+  @Test
+  func `a limit that was changed before any time passed is in every view`() async {
+    let lab = Lab()
+    await lab.run("spawn 3 limiter limit=1 work=200ms; limit 4; advance 20ms")
+    let text = await lab.run("timeline")
+    #expect(text.contains("\nlimit   4444444444"), "\(text)")
+    #expect(await lab.run("stats").contains("limit 1, then 4 from 0 s"))
+    #expect(await lab.run("export - format=chrome").contains(#""name":"limit""#))
+    #expect(await lab.run("export - format=html").contains(#""limit":[0,1,0,4]"#))
+    await lab.session.leave()
+  }
+
+  @Test
+  func `what is open at a thread goes on to now`() async {
+    let lab = Lab(json: true)
+    await lab.run("spawn 3 limiter limit=2 kind=block work=100ms; advance 50ms")
+    let held = await lab.run("timeline workers").components(
+      separatedBy: #""from":0,"to":50000000}"#
+    )
+    #expect(held.count == 3, "\(held)")
+    await lab.session.leave()
+  }
+
+  @Test
+  func `a run whose tasks have all ended is judged, save for what only its end tells`() async {
+    let lab = Lab()
+    await lab.run("spawn 3 limiter limit=1 work=100ms; idle")
+    #expect(!(await lab.run("stats").contains("so far")))
+    #expect(await lab.outcome(of: "expect makespan = 300ms; expect finished = 3") == .done)
+    #expect(await lab.outcome(of: "expect permits_left = 0") == .failed)
+    #expect(
+      lab.output.takeComplaints().last == """
+        test:1: 'permits_left = 0' is not decided yet, as permits_left is nothing (it is told when the run has \
+        ended) so far: the run in the background is open. 'wait' ends it.
+        """
+    )
+    #expect(await lab.outcome(of: "wait; expect permits_left = 0") == .done)
   }
 
   @Test

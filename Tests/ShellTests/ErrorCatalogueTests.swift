@@ -476,6 +476,12 @@ import Testing
       after: "run 3"
     ),
     Wrong(
+      "export both.svg",
+      at: "both.svg",
+      "'export' writes what was shown last, a comparison of limiter and pool, and there is no SVG picture of that. Write .html, .csv or .jsonl, or name a run, as in: export both.svg of limiter.",
+      after: "run 3; compare 3 limiter pool"
+    ),
+    Wrong(
       "export /nowhere/run.svg",
       at: "/nowhere/run.svg",
       "'/nowhere/run.svg' cannot be written: no such file or directory.",
@@ -959,6 +965,8 @@ import Testing
         // Told by the tests of the lesson commands.
         "the starting file cannot be written to the place: ",
         "a script must name what to forget. Write: reset N, or reset all",
+        // Told by the tests of export.
+        "with --json there are only JSON Lines on standard output. Leave format= out, or name a file",
       ]
     var missing: [String] = []
     for message in try Self.messagesInSources() where !message.pieces.isEmpty {

@@ -46,15 +46,112 @@ import Testing
   }
 
   @Test(arguments: [
-    "endgame.html", "my-game.html format=html", "run-comparison.html run=1", "game.html format=csv",
+    ("endgame.html", "HTML page of a comparison of limiter and pool\n"),
+    ("my-game.html format=html", "HTML page of a comparison of limiter and pool\n"),
+    ("run-comparison.html run=1", "HTML page of run 1: 3 tasks through limiter, limit 3\n"),
+    ("game.html of pool", "HTML page of run 'pool': 3 tasks through pool, limit 3\n"),
+    ("game.html run=1 format=csv", "CSV of run 1: 3 tasks through limiter, limit 3\n"),
   ])
-  func `a run that is asked for is exported under any name`(_ words: String) async throws {
+  func `what is asked for is exported under any name`(_ words: String, _ what: String) async throws
+  {
     let scratch = try ScratchFolder()
     let lab = Lab()
-    await lab.run("run 3; compare 3 limiter pool")
+    await lab.run("run 3 limit=3; compare 3 limiter pool limit=3")
     #expect(await lab.outcome(of: "export \(scratch.path)/\(words)") == .done)
     let said = lab.output.takeText()
-    #expect(said.contains("CSV") || said.contains(", HTML page\n"), "\(said)")
+    #expect(said.hasSuffix(what), "\(said)")
+  }
+
+  @Test
+  func
+    `what was shown last is written, a run, a comparison or an exploration, and it is told which`()
+    async throws
+  {
+    let scratch = try ScratchFolder()
+    let lab = Lab()
+    var number = 0
+    /// What is told of a file, and the file; nil where none was written.
+    func export(_ ending: String, _ more: String = "") async -> (said: String, file: String?) {
+      number += 1
+      let path = "\(scratch.path)/\(number).\(ending)"
+      let said = await lab.run("export \(path)\(more)")
+      return (said, try? String(contentsOfFile: path, encoding: .utf8))
+    }
+    await lab.run("run 12 limiter limit=3 work=100ms")
+    var (said, file) = await export("svg")
+    #expect(said.hasSuffix("SVG picture of run 1: 12 tasks through limiter, limit 3\n"))
+    let first = file
+
+    await lab.run("compare 6 pool none limit=2")
+    (said, file) = await export("html")
+    #expect(said.hasSuffix("HTML page of a comparison of pool and none\n"), "\(said)")
+    #expect(file?.contains("<th scope=\"row\">pool</th>") == true)
+    (said, file) = await export("csv")
+    #expect(file?.split(separator: "\n").count == 13)
+    #expect(file?.contains("\npool,t1,") == true || file?.contains("\npool,t01,") == true)
+    (said, file) = await export("jsonl")
+    #expect(file?.split(separator: "\n").count == 2)
+    (said, file) = await export("svg")
+    #expect(file == nil, "one picture has room for one run, and not for an older one")
+    (said, file) = await export("svg", " of none")
+    #expect(file?.contains("6 tasks through none") == true)
+
+    // A view of a run makes it what was shown last.
+    await lab.run("timeline")
+    (said, file) = await export("svg")
+    #expect(file == first)
+    await lab.run("timeline of pool")
+    (said, file) = await export("svg")
+    #expect(said.contains("SVG picture of run 'pool': 6 tasks through pool"), "\(said)")
+
+    await lab.run("explore limiter tasks=2 limit=1 inside=no")
+    (said, file) = await export("jsonl")
+    #expect(said.hasSuffix("JSON Lines of an exploration of limiter\n"), "\(said)")
+    #expect(file?.contains(#""schema":"lab-exploration/2""#) == true)
+    (said, file) = await export("html")
+    #expect(file == nil, "nothing was found that a page could show")
+    await lab.run("explore specimen-lost-wake-up")
+    (said, file) = await export("html")
+    #expect(said.hasSuffix("HTML page of an exploration of specimen-lost-wake-up\n"), "\(said)")
+    #expect(file?.contains("Each step is one") == true)
+    (said, file) = await export("svg")
+    #expect(file == nil)
+    await lab.run("step limiter tasks=2 limit=1; 1")
+    (said, file) = await export("jsonl")
+    #expect(said.hasSuffix("JSON Lines of a schedule of limiter\n"), "\(said)")
+    #expect(file?.contains(#""schema":"lab-replay/1""#) == true)
+
+    await lab.run("done; run 2 pool limit=1; spawn 4 limiter limit=1; advance 10ms")
+    (said, file) = await export("csv")
+    #expect(said.contains("CSV of the run in the background: 4 tasks through limiter"), "\(said)")
+    await lab.session.leave()
+  }
+
+  @Test
+  func `a dash is standard output, and what was written is told beside it`() async {
+    let lab = Lab()
+    await lab.run("run 3 limiter limit=1")
+    let lines = await lab.run("export -")
+    #expect(lines.utf8.count == 1_292)
+    #expect(lines.hasPrefix(#"{"schema":"lab-run/1""#) && lines.hasSuffix("}}\n"), "\(lines)")
+    #expect(
+      lab.output.takeComplaints() == [
+        "written: 1,292 bytes, JSON Lines of run 1: 3 tasks through limiter, limit 1"
+      ]
+    )
+    #expect(await lab.run("export - format=csv force").hasPrefix("task,"))
+    #expect(await lab.run("export - format=svg").hasPrefix("<svg "))
+    #expect(!FileManager.default.fileExists(atPath: "-"))
+    let json = Lab(json: true)
+    await json.run("run 3 limiter limit=1")
+    #expect(await json.run("export -") == lines)
+    _ = json.output.takeComplaints()
+    #expect(await json.outcome(of: "export - format=svg") == .failed)
+    #expect(
+      json.output.takeComplaints() == [
+        "test:1: with --json there are only JSON Lines on standard output. Leave format= out, or name a file."
+      ]
+    )
   }
 
   @Test

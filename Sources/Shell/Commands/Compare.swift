@@ -20,7 +20,7 @@ extension Command {
       give it, unless kind= says otherwise. MECH@lanes runs its tasks on a work-stealing executor \
       instead of Swift's pool. by= sorts the table. The last run stays what it was: \
       'timeline' and the other views go on showing it; 'of pool' behind them shows the comparison's \
-      run of that mechanism.
+      run of that mechanism. 'export' right after it writes the comparison.
       """,
     examples: [
       "compare 100 limiter pool task-group limit=8 work=exp:20ms",
@@ -48,7 +48,10 @@ extension Command {
     "diff",
     [Parameter("RUN", .text, optional: true), Parameter("RUN", .text, optional: true)],
     summary: "what differs between two runs, the last two unless told",
-    details: "'runs' lists them. With one, it is held against the last.",
+    details: """
+      'runs' lists them. With one, it is held against the last. The run in the background counts as the last, \
+      as far as it has come.
+      """,
     examples: [
       "run 12 limiter limit=3; run 12 limiter limit=4; diff",
       "run 12 limiter; run 12 pool; run 12 none; diff 1 3",
@@ -56,8 +59,9 @@ extension Command {
   ) { session, arguments in
     var runs: [Run] = []
     for word in arguments.places { runs.append(try session.run(named: word)) }
-    let first = runs.first ?? session.runs.before
-    guard let one = first, let other = runs.dropFirst().first ?? session.runs.last else {
+    let open = session.background?.snapshot
+    let first = runs.first ?? (open == nil ? session.runs.before : session.runs.last)
+    guard let one = first, let other = runs.dropFirst().first ?? open ?? session.runs.last else {
       throw ShellError(
         "'diff' needs two runs. Try: run 12 limiter limit=3; run 12 limiter limit=4; diff",
         at: arguments.name
@@ -116,6 +120,7 @@ extension Session {
     for run in runs { note(RunMetrics(run)) }
     if let order { runs = ComparisonTable.sorted(runs, by: order) }
     keep(comparison: runs)
+    showed(.comparison)
     let outcome = answer(
       json: ComparisonTable.jsonLines(runs),
       settings.describe

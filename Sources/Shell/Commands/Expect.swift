@@ -10,7 +10,9 @@ extension Command {
     details: """
       The comparisons are = != < <= > >=. Values: 400ms, 3, 30/s, 5%, a range 380ms..450ms, another \
       figure such as limit + 1; ~5% after a value allows so much. A script ends with status 1 when \
-      an expectation is not met.
+      an expectation is not met. While a run goes on in the background, only what can no longer change is \
+      decided, as 'finished >= 2' once two have finished; anything else is an error until 'wait' has \
+      ended the run.
       """,
     examples: [
       "run 12 limiter limit=3 work=100ms; expect makespan = 400ms",
@@ -40,12 +42,16 @@ extension Command {
         at: culprit?.range ?? first.range.lowerBound..<last.range.upperBound
       )
     }
+    let soFar: [(StaticString, JSONObject.Value)] =
+      result.soFar == nil ? [] : UnderWayText.members(run)
     let glyphs = session.output.format.glyphs
     let outcome = session.answer(
-      json: JSONObject.line([
-        ("expect", .string(text)), ("met", .string(result.isMet ? "yes" : "no")),
-        ("got", .string("\(result.got)")),
-      ]),
+      json: JSONObject.line(
+        [
+          ("expect", .string(text)), ("met", .string(result.isMet ? "yes" : "no")),
+          ("got", .string("\(result.got)")),
+        ] + soFar
+      ),
       "\(result.isMet ? glyphs.good : glyphs.bad) \(result.sentence)\n"
     )
     return result.isMet ? outcome : .unmet

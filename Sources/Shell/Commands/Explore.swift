@@ -106,6 +106,7 @@ extension Command {
       throw ShellError("\(error)", at: word)
     }
     session.keep(story, of: scenario, in: place)
+    session.showed(.schedule)
     let format = session.output.format
     let outcome = session.answer(
       json: ExplorationText.json(story, of: scenario),
@@ -139,6 +140,7 @@ extension Session {
     }
     if report.found != nil || !report.wasInterrupted { note(ExplorationMetrics(report)) }
     if let minimum = report.found?.minimum { keep(minimum, of: scenario, in: place) }
+    showed(.exploration(report))
     let outcome = answer(
       json: ExplorationText.json(report),
       ExplorationText.text(report, withTime: output.canShowFrames, output.format)

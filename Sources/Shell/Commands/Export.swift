@@ -8,74 +8,207 @@ extension Command {
     "export",
     [Parameter("FILE", .file), Parameter("force", .choice(["force"]), optional: true)],
     keys: [ExportFormat.key, Keys.ofRun],
-    summary: "write a run, the last unless told, to a file; the ending says in which format",
+    summary: "write what was shown last to a file; the ending says in which format",
     details: """
-      .json is a Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
-      .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. game.html or \
-      story.html, or a name that ends in -game.html, is a page of the schedule that 'explore', 'replay' or 'step' \
-      told last, to be gone through step by step; comparison.html one of all that 'compare' ran last; lesson.html \
-      one of your lesson: what you passed, guessed and wrote. With run= or format= it is the run's all the same. A file that exists is replaced only with 'force'.
+      That is a run, a comparison, an exploration or a schedule; what was written is told. Of a run: .json is a \
+      Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
+      .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. Of a run that \
+      goes on, as far as it has come: it ends now, and says that it goes on. Of a comparison: .html, .csv \
+      or .jsonl with all its runs; of an exploration: .jsonl, and .html of what it found. run= names a run \
+      instead, also one of the last comparison. game.html or story.html, or a name that ends in -game.html, is \
+      a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through step by step; \
+      comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you passed, \
+      guessed and wrote. With run= or format= the name says no such thing. FILE '-' is standard output, in JSON \
+      Lines unless format= says otherwise. A file that exists is replaced only with 'force'.
       """,
     examples: [
       "run 12 limiter limit=3; export run.svg force",
       "run 12 limiter limit=3; export run.txt format=csv force",
+      "run 12 limiter limit=3; export - format=csv",
       "run 12 limiter limit=3; run 12 pool; export first.svg run=1 force",
       "step limiter tasks=2 limit=1; auto; export game.html force",
-      "compare 12 limiter pool limit=3; export comparison.html force",
+      "compare 12 limiter pool limit=3; export both.html force",
     ]
   ) { session, arguments in
-    // Who names a run, or its format, wants the run.
-    let isOfRun = [ExportFormat.key, Keys.ofRun].contains { arguments.values[$0.name] != nil }
-    let page = isOfRun ? nil : arguments.places.first.flatMap(ExportPage.init(named:))
-    let run = page == nil ? try session.lastRun(arguments) : nil
+    let subject = try session.subjectOfExport(arguments)
     guard let file = arguments.places.first else { throw arguments.missing("the file") }
-    let format = page == nil ? try ExportFormat.chosen(arguments, file) : nil
+    let format = try ExportFormat.chosen(arguments, file)
     let force =
       try arguments.place(1, as: "the last word", form: "force, or nothing") {
         $0 == "force" ? true : nil
       } ?? false
-    let text =
-      switch (page, run, format) {
-      case (.comparison, _, _): try session.comparisonPage(arguments)
-      case (.lesson, _, _): try session.lessonPage(arguments)
-      case (_, let run?, let format?): format.text(of: run)
-      case (_, _, _): try await session.gamePage(arguments)
-      }
+    try session.check(format, for: subject, file)
+    let text = try await session.text(of: subject, as: format, arguments)
+    let said =
+      "\(NumberText.count(text.utf8.count, "byte")), \(format.name) of \(subject.name)"
+      + (subject.run.flatMap(UnderWayText.sentence).map { "; \($0)" } ?? "")
+    guard file.text != "-" else {
+      session.output.write(text)
+      session.output.complain("written: \(said)")
+      return .done
+    }
     try WholeFile.write(text, to: file, replacing: force)
     return session.answer(
-      json: JSONObject.line([
-        ("exported", .string(file.text)),
-        ("format", .string(format?.rawValue ?? page?.rawValue ?? "")),
-        ("bytes", .number(text.utf8.count)),
-      ]),
-      "written: \(file.text), \(NumberText.count(text.utf8.count, "byte")), "
-        + "\(format?.name ?? page?.name ?? "")\n"
+      json: JSONObject.line(
+        [
+          ("exported", .string(file.text)), ("format", .string(subject.word ?? format.rawValue)),
+          ("bytes", .number(text.utf8.count)), ("of", .string(subject.name)),
+        ] + (subject.run.map(UnderWayText.members) ?? [])
+      ),
+      "written: \(file.text), \(said)\n"
     )
   }
 }
 
+/// What is exported.
+private enum ExportSubject {
+  case run(Run, name: String)
+  case comparison([Run])
+  case exploration(ExplorationReport)
+  /// The game under way, or the schedule told last, of that mechanism.
+  case schedule(of: String)
+  case lesson
+
+  var run: Run? { if case .run(let run, _) = self { run } else { nil } }
+
+  var name: String {
+    switch self {
+    case .run(let run, let name):
+      "\(name): \(NumberText.count(run.plan.count, "task")) through \(run.label), \(run.limitText)"
+    case .comparison(let runs): "a comparison of \(ListText.all(runs.map(\.label)))"
+    case .exploration(let report): "an exploration of \(report.scenario.mechanism.id)"
+    case .schedule(let mechanism): "a schedule of \(mechanism)"
+    case .lesson: "a lesson"
+    }
+  }
+
+  /// What the answer in JSON calls a page that is no run's.
+  var word: String? {
+    switch self {
+    case .run, .exploration: nil
+    case .comparison: "comparison"
+    case .schedule: "game"
+    case .lesson: "lesson"
+    }
+  }
+
+  /// What it can be written as.
+  var formats: [ExportFormat] {
+    switch self {
+    case .run: ExportFormat.allCases
+    case .comparison: [.html, .csv, .jsonl]
+    case .exploration(let report): report.found == nil ? [.jsonl] : [.html, .jsonl]
+    case .schedule: [.html, .jsonl]
+    case .lesson: [.html]
+    }
+  }
+}
+
 extension Session {
-  /// The page of all that the last comparison ran.
-  fileprivate func comparisonPage(_ arguments: Arguments) throws -> String {
+  /// What is to be exported: the run that is named, or what the file is named after, or what was shown last.
+  fileprivate func subjectOfExport(_ arguments: Arguments) throws(ShellError) -> ExportSubject {
+    if let word = arguments.values[Keys.ofRun.name] {
+      return .run(try run(named: word), name: name(ofRun: word.text))
+    }
+    if arguments.values[ExportFormat.key.name] == nil,
+      let page = arguments.places.first.flatMap(ExportPage.init(named:))
+    {
+      switch page {
+      case .game: return try scheduleToExport(arguments)
+      case .comparison: return try comparisonToExport(arguments)
+      case .lesson: return .lesson
+      }
+    }
+    switch lastShown {
+    case .lastRun:
+      let run = try lastRun(arguments)
+      let number = runs.all.last.map { "run \($0.number)" } ?? "the run"
+      return .run(run, name: background == nil ? number : "the run in the background")
+    case .run(let run, let word): return .run(run, name: name(ofRun: word))
+    case .comparison: return try comparisonToExport(arguments)
+    case .exploration(let report): return .exploration(report)
+    case .schedule: return try scheduleToExport(arguments)
+    }
+  }
+
+  /// "run 3", and what it was called by.
+  private func name(ofRun word: String) -> String {
+    Int(word) == nil ? "run '\(word)'" : "run \(word)"
+  }
+
+  private func comparisonToExport(_ arguments: Arguments) throws(ShellError) -> ExportSubject {
     guard !comparison.isEmpty else {
       throw ShellError(
         "there is no comparison to export, or it was too large to keep. Try: compare 12 limiter pool; export comparison.html",
         at: arguments.name
       )
     }
-    return ComparisonPage.html(comparison)
+    return .comparison(comparison)
   }
 
-  /// The page of the game under way, or else of the schedule told last, with the code under study.
-  fileprivate func gamePage(_ arguments: Arguments) async throws -> String {
-    if let game {
-      return SchedulePage.html(try await game.position.story(), of: game.position.scenario)
-    }
-    guard let (told, scenario, place) = story else {
+  private func scheduleToExport(_ arguments: Arguments) throws(ShellError) -> ExportSubject {
+    guard let mechanism = game?.position.scenario.mechanism.id ?? story?.of.mechanism.id else {
       throw ShellError(
         "no schedule has been told yet. Try: explore specimen-lost-wake-up; export game.html",
         at: arguments.name
       )
+    }
+    // What a puzzle hides until it is solved is not told by its export either.
+    return .schedule(of: game.map { shown(mechanism, $0) } ?? mechanism)
+  }
+
+  /// Refuses a format that has no room for what is to be written, rather than writing something else.
+  fileprivate func check(
+    _ format: ExportFormat,
+    for subject: ExportSubject,
+    _ file: Word
+  ) throws(ShellError) {
+    if file.text == "-", json, format != .jsonl {
+      throw ShellError(
+        "with --json there are only JSON Lines on standard output. Leave format= out, or name a file",
+        at: file
+      )
+    }
+    guard !subject.formats.contains(format) else { return }
+    let others = ListText.all(subject.formats.map { ".\($0.ending)" }, "or")
+    let example: String? =
+      if case .comparison(let runs) = subject { runs.first?.label } else {
+        runs.all.last.map { "\($0.number)" }
+      }
+    let run = example.map { ", or name a run, as in: export \(file.text) of \($0)" } ?? ""
+    throw ShellError(
+      "'export' writes what was shown last, \(subject.name), and there is no \(format.name) of that. Write \(others)\(run)",
+      at: file
+    )
+  }
+
+  fileprivate func text(
+    of subject: ExportSubject,
+    as format: ExportFormat,
+    _ arguments: Arguments
+  ) async throws -> String {
+    switch (subject, format) {
+    case (.run(let run, _), _): return format.text(of: run)
+    case (.comparison(let runs), .csv): return RunCSV.text(comparing: runs)
+    case (.comparison(let runs), .jsonl): return ComparisonTable.jsonLines(runs)
+    case (.comparison(let runs), _): return ComparisonPage.html(runs)
+    case (.exploration(let report), .jsonl): return ExplorationText.json(report)
+    case (.schedule, .jsonl):
+      guard let game else { return story.map { ExplorationText.json($0.0, of: $0.of) } ?? "" }
+      let position = game.position
+      return shown(ExplorationText.json(try await position.story(), of: position.scenario), game)
+    case (.schedule, _):
+      guard let position = game?.position else { return try await schedulePage() }
+      return SchedulePage.html(try await position.story(), of: position.scenario)
+    case (.exploration, _): return try await schedulePage()
+    case (.lesson, _): return try lessonPage(arguments)
+    }
+  }
+
+  /// The page of the schedule told last, with the code under study.
+  private func schedulePage() async throws -> String {
+    guard let (told, scenario, place) = story else {
+      preconditionFailure("who exports a schedule has one")
     }
     var story = told
     let again = try await place.replay(story.schedule, withPlaces: true)
@@ -99,14 +232,6 @@ private enum ExportPage: String, CaseIterable {
     guard let page else { return nil }
     self = page
   }
-
-  var name: String {
-    switch self {
-    case .game: "HTML page of a schedule"
-    case .comparison: "HTML page of a comparison"
-    case .lesson: "HTML page of a lesson"
-    }
-  }
 }
 
 /// The formats a run can be written in.
@@ -124,7 +249,7 @@ enum ExportFormat: String, CaseIterable {
     candidates: allCases.map(\.rawValue)
   )
 
-  private var ending: String { self == .chrome ? "json" : rawValue }
+  fileprivate var ending: String { self == .chrome ? "json" : rawValue }
 
   var name: String {
     switch self {
@@ -148,6 +273,8 @@ enum ExportFormat: String, CaseIterable {
 
   static func chosen(_ arguments: Arguments, _ file: Word) throws(ShellError) -> ExportFormat {
     if let format = try arguments.value(key, ExportFormat.init(rawValue:)) { return format }
+    // What goes on standard output has no ending to tell.
+    if file.text == "-" { return .jsonl }
     let parts = file.text.split(separator: ".")
     if parts.count > 1, let format = allCases.first(where: { $0.ending == parts[parts.count - 1] })
     {

@@ -8,13 +8,15 @@ extension Command {
     details: """
       Each has a number, and a name if it was given one. 'of 3' and 'of slow' behind 'timeline', \
       'stats', 'events', 'why' or 'export' mean that run, and 'diff 3 5' holds two against each other. \
-      Of many runs, the oldest without a name are let go.
+      Of many runs, the oldest without a name are let go. The run in the background has the last line, and \
+      no number before it has ended.
       """,
     examples: ["run 12 limiter limit=3; run 12 limiter limit=4; runs; stats of 1"]
   ) { session, _ in
-    session.answer(
-      json: RunList.json(session.runs.all),
-      RunList.text(session.runs.all, session.output.format)
+    let background = session.background?.snapshot
+    return session.answer(
+      json: RunList.json(session.runs.all, inBackground: background),
+      RunList.text(session.runs.all, inBackground: background, session.output.format)
     )
   }
 
@@ -23,15 +25,19 @@ extension Command {
     summary: "how long tasks waited against how busy the permits were, a mark for each run",
     details: """
       The runs of this session that had a limit. Give them the same limit and work, and different \
-      rates of arrival: the marks then lie on the utilisation curve.
+      rates of arrival: the marks then lie on the utilisation curve. A run that goes on gets its mark when \
+      it has ended.
       """,
     examples: [
       "run 400 limiter limit=4 arrivals=poisson:80/s work=exp:40ms; run 400 limiter limit=4 arrivals=poisson:95/s work=exp:40ms; curve"
     ]
   ) { session, _ in
-    session.answer(
+    let goesOn =
+      session.background?.snapshot.isUnderWay == true
+      ? "the run in the background goes on, and gets its mark when it has ended\n" : ""
+    return session.answer(
       json: UtilisationCurve.json(session.runs.all),
-      UtilisationCurve.text(session.runs.all, session.output.format)
+      UtilisationCurve.text(session.runs.all, session.output.format) + goesOn
     )
   }
 

@@ -255,8 +255,11 @@ extension Session {
   }
 
   fileprivate func showStatus(of background: Background) -> Outcome {
-    let board = background.board
-    let now = background.now
+    let snapshot = background.snapshot
+    var board = LiveBoard(plan: snapshot.plan)
+    board.take(snapshot.events)
+    let now = snapshot.now ?? background.now
+    showed(.lastRun)
     let members: [(StaticString, JSONObject.Value)] = [
       ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
       ("running", .number(board.running)), ("waiting", .number(board.waiting)),
@@ -357,6 +360,7 @@ extension Session {
     let snapshot = background.snapshot
     if !json {
       var news = snapshot
+      news.now = nil
       news.events = Array(snapshot.events.dropFirst(before))
       if !news.events.isEmpty { output.write(EventsText.list(news, output.format)) }
     }

@@ -194,7 +194,7 @@ extension Session {
   }
 
   /// The text, with what a puzzle hides until it is solved.
-  private func shown(_ text: String, _ game: SchedulerGame) -> String {
+  func shown(_ text: String, _ game: SchedulerGame) -> String {
     guard let puzzle = game.puzzle, game.position.violation == nil else { return text }
     return puzzle.hidden(text)
   }

@@ -12,7 +12,7 @@ extension Command {
       "run 12 limiter limit=3; timeline", "run 8 gcd-gate limit=2 work=20ms; timeline workers",
     ]
   ) { session, arguments in
-    let run = try session.lastRun(arguments)
+    let run = try session.runToShow(arguments)
     let view = try arguments.place(
       0,
       as: "the view",
@@ -32,7 +32,7 @@ extension Command {
       case (true, false, false): Gantt.workers(run, format, legend: true)
       case (false, false, false): Gantt.tasks(run, format, legend: true)
       }
-    session.output.write((session.json ? "" : session.modelLine(run)) + text)
+    session.output.write((session.json ? "" : session.heading(run)) + text)
     return .done
   }
 
@@ -40,12 +40,18 @@ extension Command {
     "stats",
     keys: [Keys.ofRun],
     summary: "the figures of the last run: waiting, service and response times, order, threads",
+    details: """
+      Of a run that goes on in the background, the views show what it has come to by now. Its waiting times \
+      then count each task that still waits with its wait until now, its service times each task in \
+      service with its service until now, its response times both with the time since their arrival; and \
+      instead of a makespan it is told how much time has passed since the first arrival.
+      """,
     examples: ["run 40 limiter limit=4 work=exp:20ms; stats"]
   ) { session, arguments in
-    let run = try session.lastRun(arguments)
+    let run = try session.runToShow(arguments)
     return session.answer(
       json: RunJSONLines.summaryLine(run, run.summary),
-      session.modelLine(run) + SummaryText.stats(run, run.summary, session.output.format)
+      session.heading(run) + SummaryText.stats(run, run.summary, session.output.format)
     )
   }
 
@@ -56,13 +62,13 @@ extension Command {
     summary: "what happened in the last run, one line an event, of all tasks or of one",
     examples: ["run 3 limiter limit=1; events", "run 3 limiter limit=1; events t02"]
   ) { session, arguments in
-    let run = try session.lastRun(arguments)
+    let run = try session.runToShow(arguments)
     let task = try session.task(arguments, of: run)
     if session.json {
       RunJSONLines.writeEvents(of: run, only: task) { session.output.write($0) }
     } else {
       session.writePages(
-        session.modelLine(run) + EventsText.list(run, of: task, session.output.format)
+        session.heading(run) + EventsText.list(run, of: task, session.output.format)
       )
     }
     return .done
@@ -78,19 +84,18 @@ extension Command {
       "compare 12 limiter pool limit=3; why t08 of pool",
     ]
   ) { session, arguments in
-    let run = try session.lastRun(arguments)
+    let run = try session.runToShow(arguments)
     guard let task = try session.task(arguments, of: run),
-      let why = Why(task, events: run.events, facts: run.facts)
+      let why = Why(task, events: run.events, facts: run.facts, now: run.now)
     else { throw arguments.missing("the task") }
-    let isToCome = session.background != nil && !run.events.contains { $0.task == task }
-    var text = isToCome ? "\(run.label(of: task)) has not arrived yet" : why.text
+    var text = why.text
     if let ready = run.readyWithoutWorker(why.life) {
       text += "; for \(DurationText.text(ready)) of its service it was ready, but had no worker"
     }
     let lines = Columns.wrap(text, width: session.output.format.width)
     return session.answer(
-      json: JSONObject.line([("why", .string(text))]),
-      session.modelLine(run) + lines.map { $0 + "\n" }.joined()
+      json: JSONObject.line([("why", .string(text))] + UnderWayText.members(run)),
+      session.heading(run) + lines.map { $0 + "\n" }.joined()
     )
   }
 }
@@ -109,11 +114,20 @@ extension Session {
     return lastRun
   }
 
-  /// The line above each view of a run whose threads are a model's; empty for others.
-  fileprivate func modelLine(_ run: Run) -> String {
-    guard run.platform != nil else { return "" }
+  /// The same, which is then what was shown last.
+  fileprivate func runToShow(_ arguments: Arguments) throws(ShellError) -> Run {
+    let run = try lastRun(arguments)
+    showed(arguments.values[Keys.ofRun.name].map { .run(run, named: $0.text) } ?? .lastRun)
+    return run
+  }
+
+  /// The lines above each view of a run whose threads are a model's, and of one that goes on; empty for
+  /// others.
+  fileprivate func heading(_ run: Run) -> String {
+    let goesOn = UnderWayText.lines(run, output.format)
+    guard run.platform != nil else { return goesOn }
     let processors = run.workers.map { ", \(NumberText.count($0, "processor"))" } ?? ""
-    return "a model: \(run.mechanism)\(processors)\n"
+    return "a model: \(run.mechanism)\(processors)\n" + goesOn
   }
 
   /// The task of the run that the first word names; nil where there is no word.

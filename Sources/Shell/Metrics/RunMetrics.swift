@@ -18,35 +18,49 @@ package struct RunMetrics: MetricSource {
     self.run = run
     summary = run.summary
     lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
-    load = Load(run.events, makespan: summary.makespan)
+    load = Load(run.events, makespan: summary.makespan, now: run.now)
   }
 
   /// A figure that does not depend on a task.
   private struct Figure: Sendable {
     let name: String
+    /// What may become of it in a run under way.
+    let prospect: MetricProspect
+    /// Whether only the end of the run tells it.
+    let comesLast: Bool
     let value: @Sendable (RunMetrics) -> MetricValue
+
+    init(
+      name: String,
+      _ prospect: MetricProspect = .open,
+      comesLast: Bool = false,
+      value: @escaping @Sendable (RunMetrics) -> MetricValue
+    ) {
+      (self.name, self.prospect, self.comesLast) = (name, prospect, comesLast)
+      self.value = value
+    }
   }
 
   private static let figures: [Figure] =
     [
-      Figure(name: "mechanism") { .word($0.run.mechanism) },
-      Figure(name: "clock") { .word($0.run.clock.rawValue) },
-      Figure(name: "kind") { .word($0.run.plan.first?.kind.rawValue ?? "none") },
+      Figure(name: "mechanism", .settled) { .word($0.run.mechanism) },
+      Figure(name: "clock", .settled) { .word($0.run.clock.rawValue) },
+      Figure(name: "kind", .settled) { .word($0.run.plan.first?.kind.rawValue ?? "none") },
       // Of a limit that changed, the largest.
-      Figure(name: "limit") { metrics in
+      Figure(name: "limit", .grows) { metrics in
         metrics.run.limit.map { _ in .count(metrics.run.limits.peak) }
           ?? .absent(because: "no limit")
       },
-      Figure(name: "workers") {
+      Figure(name: "workers", .settled) {
         $0.run.workers.map(MetricValue.count) ?? .absent(because: "the wall clock has threads")
       },
-      Figure(name: "cores") { _ in .count(ProcessInfo.processInfo.activeProcessorCount) },
-      Figure(name: "tasks") { .count($0.run.plan.count) },
-      Figure(name: "seed") { .count(Int(clamping: $0.run.seed)) },
-      Figure(name: "makespan") { .duration($0.summary.makespan) },
+      Figure(name: "cores", .settled) { _ in .count(ProcessInfo.processInfo.activeProcessorCount) },
+      Figure(name: "tasks", .grows) { .count($0.run.plan.count) },
+      Figure(name: "seed", .settled) { .count(Int(clamping: $0.run.seed)) },
+      Figure(name: "makespan", .grows) { .duration($0.summary.makespan) },
       Figure(name: "throughput") { .rate($0.summary.throughput) },
-      Figure(name: "peak_running") { .count($0.summary.peakRunning) },
-      Figure(name: "peak_waiting") { .count($0.summary.peakWaiting) },
+      Figure(name: "peak_running", .grows) { .count($0.summary.peakRunning) },
+      Figure(name: "peak_waiting", .grows) { .count($0.summary.peakWaiting) },
       Figure(name: "threads_peak") { .count($0.summary.threadsPeak) },
       Figure(name: "utilisation") { $0.utilisation },
       Figure(name: "arrival_rate") { .rate($0.load.arrivalRate) },
@@ -54,42 +68,46 @@ package struct RunMetrics: MetricSource {
       Figure(name: "little_ratio") { $0.littleRatio },
       Figure(name: "fifo_inversions") { .count($0.summary.fifoInversions) },
       Figure(name: "order_breaks") { .count($0.summary.orderBreaks) },
-      Figure(name: "finished") { .count($0.summary.finished) },
-      Figure(name: "failed") { .count($0.summary.failed) },
-      Figure(name: "cancelled") { .count($0.summary.cancelled) },
-      Figure(name: "cancelled_waiting") { .count($0.summary.cancelledWhileWaiting) },
-      Figure(name: "cancelled_running") { .count($0.summary.cancelledWhileRunning) },
-      Figure(name: "rejected") { .count($0.summary.rejected) },
+      Figure(name: "finished", .grows) { .count($0.summary.finished) },
+      Figure(name: "failed", .grows) { .count($0.summary.failed) },
+      Figure(name: "cancelled", .grows) { .count($0.summary.cancelled) },
+      Figure(name: "cancelled_waiting", .grows) { .count($0.summary.cancelledWhileWaiting) },
+      Figure(name: "cancelled_running", .grows) { .count($0.summary.cancelledWhileRunning) },
+      Figure(name: "rejected", .grows) { .count($0.summary.rejected) },
       Figure(name: "unended") { .count($0.summary.unended.count) },
-      Figure(name: "over_admissions") { .count($0.summary.overAdmissions) },
-      Figure(name: "violations") { .count($0.summary.violations.count) },
-      Figure(name: "permits_left") {
+      Figure(name: "over_admissions", .grows) { .count($0.summary.overAdmissions) },
+      Figure(name: "violations", comesLast: true) { .count($0.summary.violations.count) },
+      Figure(name: "permits_left", comesLast: true) {
         $0.run.permitsLeft.map(MetricValue.count)
-          ?? .absent(because: "the mechanism cannot tell its permits")
+          ?? $0.absence("the mechanism cannot tell its permits")
       },
-      Figure(name: "completion") {
+      Figure(name: "completion", comesLast: true) {
         $0.run.completion.map(MetricValue.duration)
-          ?? .absent(because: "the mechanism does not say when all is done")
+          ?? $0.absence("the mechanism does not say when all is done")
       },
-      Figure(name: "last_end") { metrics in
+      Figure(name: "last_end", .grows) { metrics in
         metrics.lives.compactMap(\.ended).max().map(MetricValue.duration)
           ?? .absent(because: "nothing ended")
       },
     ]
     + WorkFigure.allCases.map { figure in
-      Figure(name: figure.rawValue) { metrics in
+      Figure(name: figure.rawValue, comesLast: true) { metrics in
         metrics.run.work[figure].map(MetricValue.count)
-          ?? .absent(because: "the run did no such work")
+          ?? metrics.absence("the run did no such work")
       }
     }
 
   /// The figures with a percentile or a task: `waiting_p99`, `waiting(t07)`.
-  private static let spans: [(name: String, of: @Sendable (TaskLife) -> Int64?)] = [
-    ("waiting", { $0.waiting }), ("service", { $0.service }), ("response", { $0.response }),
+  ///
+  /// Of a run under way, with what has come of an open one by now.
+  private static let spans: [(name: String, of: @Sendable (TaskLife, Int64?) -> Int64?)] = [
+    ("waiting", { $0.waiting(by: $1) }), ("service", { $0.service(by: $1) }),
+    ("response", { $0.response(by: $1) }),
   ]
   private static let statistics = ["mean", "min", "p50", "p90", "p95", "p99", "max"]
-  private static let moments: [(name: String, of: @Sendable (TaskLife) -> Int64?)] = [
-    ("arrived", { $0.arrived }), ("admitted", { $0.admitted }), ("ended", { $0.ended }),
+  private static let moments: [(name: String, of: @Sendable (TaskLife, Int64?) -> Int64?)] = [
+    ("arrived", { life, _ in life.arrived }), ("admitted", { life, _ in life.admitted }),
+    ("ended", { life, _ in life.ended }),
   ]
 
   package static let forms: [String] =
@@ -107,11 +125,44 @@ package struct RunMetrics: MetricSource {
     for span in Self.spans where metric.name.hasPrefix(span.name + "_") {
       let statistic = String(metric.name.dropFirst(span.name.count + 1))
       guard Self.statistics.contains(statistic) else { return nil }
-      let values = lives.compactMap(span.of).sorted()
+      let values = lives.compactMap { span.of($0, run.now) }.sorted()
       if values.isEmpty { return .absent(because: "no task has a \(span.name) time") }
       return .duration(Self.value(of: statistic, values))
     }
     return nil
+  }
+
+  package func prospect(of metric: Metric) -> MetricProspect {
+    guard run.isOpen else { return .settled }
+    if metric.argument == nil, let figure = Self.figures.first(where: { $0.name == metric.name }) {
+      return prospect(of: figure)
+    }
+    guard run.isUnderWay else { return .settled }
+    // A task's moment or span stays once it is there, and once the task has ended nothing comes.
+    guard let argument = metric.argument, let number = ValueSyntax.task(argument),
+      lives.indices.contains(number - 1)
+    else { return .open }
+    let life = lives[number - 1]
+    let own = (Self.spans + Self.moments).first { $0.name == metric.name }
+    return life.ended != nil || own?.of(life, nil) != nil ? .settled : .open
+  }
+
+  private func prospect(of figure: Figure) -> MetricProspect {
+    // What was found wrong stays wrong, save an overtaking: whoever was overtaken may leave.
+    if figure.name == "violations" { return summary.orderBreaks == 0 ? .grows : .open }
+    if figure.comesLast { return .open }
+    return run.isUnderWay ? figure.prospect : .settled
+  }
+
+  package var unsettledBecause: String? {
+    guard run.isOpen else { return nil }
+    let state = run.now.map { "the run goes on, at \(DurationText.text($0))" }
+    return (state ?? "the run in the background is open") + ". 'wait' ends it"
+  }
+
+  /// That something is not there; of a run that nobody has waited for, because only the end tells it.
+  private func absence(_ reason: String) -> MetricValue {
+    .absent(because: run.isOpen ? "it is told when the run has ended" : reason)
   }
 
   private static func value(of statistic: String, _ sorted: [Int64]) -> Int64 {
@@ -127,7 +178,7 @@ package struct RunMetrics: MetricSource {
     guard let span = (Self.spans + Self.moments).first(where: { $0.name == name }),
       let number = ValueSyntax.task(task), lives.indices.contains(number - 1)
     else { return nil }
-    return span.of(lives[number - 1]).map(MetricValue.duration)
+    return span.of(lives[number - 1], run.now).map(MetricValue.duration)
       ?? .absent(because: "\(label(number)) never got so far")
   }
 
@@ -169,6 +220,8 @@ package struct RunMetrics: MetricSource {
 
   package func witness(of metric: Metric) -> String? {
     switch metric.name {
+    // Nothing ended last in a run that goes on.
+    case "makespan" where run.isUnderWay: return nil
     case "makespan", "last_end":
       return last(\.ended).map { "\($0.name) ended last, at \($0.at)" }
     case "waiting_max", "waiting_p99", "waiting_p95":
@@ -182,7 +235,9 @@ package struct RunMetrics: MetricSource {
     case "violations", "over_admissions", "order_breaks":
       return summary.violations.first
     case "unended":
-      return summary.unended.first.map { "\(run.label(of: $0)) never ended" }
+      return summary.unended.first.map {
+        "\(run.label(of: $0)) \(run.isUnderWay ? "has not ended" : "never ended")"
+      }
     case "cancelled", "cancelled_waiting", "cancelled_running":
       let one = lives.first { $0.end == .cancelledWhileWaiting || $0.end == .cancelledWhileRunning }
       return one.map { life in
@@ -238,7 +293,8 @@ private struct Load {
   /// Arrivals a second of makespan.
   private(set) var arrivalRate = 0.0
 
-  init(_ events: [TraceEvent], makespan: Int64) {
+  /// `now` is the moment of a run under way.
+  init(_ events: [TraceEvent], makespan: Int64, now: Int64?) {
     guard makespan > 0 else { return }
     var running = 0
     var inside = 0
@@ -263,6 +319,10 @@ private struct Load {
       default:
         break
       }
+    }
+    if let now {
+      timeRunning += Double(running) * Double(now - before)
+      timeInside += Double(inside) * Double(now - before)
     }
     meanOccupancy = timeInside / Double(makespan)
     arrivalRate = Double(arrivals) / Double(makespan) * 1e9
