@@ -208,6 +208,7 @@ let package = Package(
     room(
       "Grading",
       "Basics",
+      "CAllocations",
       "Experiments",
       "Exploration",
       "GradeReport",

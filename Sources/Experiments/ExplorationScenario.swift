@@ -135,6 +135,7 @@ package struct ExplorationScenario: Sendable {
     scenario.resize = resize
     scenario.fair = fair
     scenario.inside = inside
+    if mechanism.id == Catalogue.yours { scenario.besides = Scenario.aroundAnswers }
     return scenario
   }
 

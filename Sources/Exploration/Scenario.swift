@@ -28,6 +28,16 @@ package struct Scenario: Sendable {
   /// A scenario that has it is code of which nothing is known: its tasks report nothing, and what they
   /// do to each other is what counts as something happening.
   var atRest: (@Sendable (ScheduleRun) -> Violation?)?
+  /// How the names of functions begin, as the compiler mangles them, whose lines are not told: what stands around
+  /// the code under test and below it.
+  package var besides: [String] = []
+
+  /// What stands around an answer to an exercise, and below it: who gave it is told its own lines and none of ours.
+  package static let aroundAnswers = [
+    "$s7Grading", "$s18ExplorableLimiters", "$s8Limiters", "$s8RealWork", "$s5Basics",
+    "$s24ExplorableSynchronization",
+  ]
+
   /// What else is promised.
   package var promises: Promises
   /// Whether the tasks are identical but for their number, so that which of several fresh ones comes

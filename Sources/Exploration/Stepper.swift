@@ -130,7 +130,10 @@ package struct Stepper: Sendable {
       try run.follow(choices + [choice])
       if let record = run.record { records.append(record) }
     }
-    let lines = SourceLines(of: records.flatMap(\.stacks), besides: SourceLines.carriers)
+    let lines = SourceLines(
+      of: records.flatMap(\.stacks),
+      besides: SourceLines.carriers + scenario.besides
+    )
     var told = records.map { $0.stepsWithPlaces(lines) }
     steps = told.removeFirst()
     options = next.compactMap { choice in

@@ -28,7 +28,7 @@ package struct GradeBook: Sendable {
     var executor: (any TaskExecutor)?
   }
 
-  private let questions: [Question]
+  let questions: [Question]
   /// What a lab can have explored, and played with; nil where the learner's code is a test.
   private var entry: CatalogueEntry?
 

@@ -25,6 +25,7 @@ extension Grader {
         let images = try await [one, two]
         try require(images == [Array("logo".utf8), Array("photograph".utf8)], "a wrong image")
       },
+      fetchesThatFail(type),
       promise("failure", "the first fetch fails, two ask, and one asks again") {
         let network = FakeNetwork(failures: 1)
         let cache = Cache(fetch: network.fetch)
@@ -45,7 +46,11 @@ extension Grader {
           "it was fetched \(network.count("logo")) times, not 2"
         )
       },
-      promise("cancellation", "two ask for one image, and one of them is cancelled") {
+      promise(
+        "cancellation",
+        "two ask for one image, and one of them is cancelled",
+        tasks: ["the one that is cancelled", "the other"]
+      ) {
         let network = FakeNetwork()
         let cache = Cache(fetch: network.fetch)
         let one = Task { try await cache.image("logo") }
@@ -74,6 +79,7 @@ extension Grader {
         )
         _ = await gone.result
       },
+      cancelledAskers(type),
       promise("again", "the first fetch fails, and both who asked ask again") {
         let network = FakeNetwork(failures: 1)
         let cache = Cache(fetch: network.fetch)
@@ -107,6 +113,8 @@ extension Grader {
         try require(images == Array(repeating: Array("logo".utf8), count: 2), "a wrong image")
         try require(network.count("logo") == 1, "it was fetched \(network.count("logo")) times")
       },
+      manyImages(type),
+      cachesApart(type),
       realImages(type),
     ])
   }
@@ -125,8 +133,13 @@ extension Grader {
         let counts = database.counts
         try require(counts.mostBusy <= 2, "\(counts.mostBusy) connections were in use at once")
         try require(counts.askedBusy == 0, "one connection was asked two things at once")
+        try require(counts.asked == 3, "three questions were put \(counts.asked) times")
       },
-      promise("together", "three ask, three connections, all answers wait until all have asked") {
+      promise(
+        "together",
+        "three ask, three connections, all answers wait until all have asked",
+        tasks: ["question 2", "question 3", "question 4"]
+      ) {
         let (allAsked, asked) = Condition.makeCondition()
         let count = Lock(0)
         let database = FakeDatabase(onAnswer: {
@@ -189,7 +202,11 @@ extension Grader {
         try require(try await pool.answer(to: 5) == 25, "a wrong answer")
         try require(database.counts.mostBusy <= 1, "two connections were in use at once")
       },
-      promise("cancellation", "one of two is cancelled, one connection") {
+      promise(
+        "cancellation",
+        "one of two is cancelled, one connection",
+        tasks: ["the one that is cancelled", "the other"]
+      ) {
         let database = FakeDatabase()
         let pool = Pool(limit: 1, open: database.open)
         let one = Task { try await pool.answer(to: 2) }
@@ -200,7 +217,11 @@ extension Grader {
         try require(answer == 9, "the other got no answer")
         _ = await one.result
       },
-      promise("line", "three ask, one connection, and the second of them is cancelled") {
+      promise(
+        "line",
+        "three ask, one connection, and the second of them is cancelled",
+        tasks: ["the first", "the second, which is cancelled", "the third"]
+      ) {
         let database = FakeDatabase()
         let pool = Pool(limit: 1, open: database.open)
         let first = Task { try await pool.answer(to: 1) }
@@ -214,42 +235,13 @@ extension Grader {
         _ = await gone.result
         try require(try await pool.answer(to: 5) == 25, "a connection was lost")
       },
+      breakages(type),
+      otherErrors(type),
+      reopening(type),
+      cancelledQuestions(type),
+      connectionLimits(type),
       realConnections(type),
     ])
-  }
-
-  /// Explores a promise, on its own thread.
-  static func promise(
-    _ name: String,
-    _ asked: String,
-    preemptions: Int = 2,
-    _ body: @escaping @Sendable () async throws -> Void
-  ) -> GradeBook.Question {
-    GradeBook.Question(name: name) { _ in
-      do throws(ExplorationFailure) {
-        let verdict = try explore(
-          "yours",
-          preemptions: preemptions,
-          schedules: 20_000,
-          body
-        )
-        let extent = verdict.coverage == .exhaustive ? "all of " : ""
-        let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
-        return GradeItem(
-          name,
-          // As where a limiter is explored.
-          passed: verdict.givenUp * 10 < verdict.schedules,
-          "\(asked): right in \(extent)\(verdict.schedules) schedules\(left)"
-        )
-      } catch {
-        return GradeItem(
-          name,
-          passed: false,
-          "\(asked): not in every schedule",
-          story: error.description
-        )
-      }
-    }
   }
 
   /// Sixty tasks ask a real server, over HTTP, for twenty images.

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Exploration
 internal import Foundation
 internal import GradeReport
@@ -11,7 +12,7 @@ private struct OutOfOrder: Error {}
 /// The exercises in which a small edit mends a program.
 extension Grader {
   /// What these files get wrong takes no more, and a look at each order takes no time.
-  private static let onePreemption = 1
+  static let onePreemption = 1
 
   // MARK: Lesson 2
 
@@ -23,61 +24,248 @@ extension Grader {
     // and not so many in the time that the question has.
     let many = max(64, 2 * ProcessInfo.processInfo.activeProcessorCount + 4)
     return GradeBook([
-      downloads(type, "over", files: 6, limit: 2),
-      downloads(type, "limit_reached", files: many, limit: many, together: many),
-      downloads(type, "all", files: 100, limit: 8),
+      downloads(type, "over", [6], limit: 2),
+      downloads(type, "limit_reached", [many], limit: many, together: many),
+      downloads(type, "all", [100, 0, 5, 1], limit: 8),
+      downloadLimits(type),
+      nextBegins(type),
+      limitOfTwo(type),
       twoListsAtOnce(type),
+      downloadersApart(type),
+      downloadsKept(type),
     ])
   }
 
+  /// Files whose numbers tell nothing of how many there are.
+  private static func files(_ count: Int, list: Int = 0) -> [Int] {
+    (0..<count).map { 1_000 * (list + 1) + ($0 * 37) % 101 + 101 * ($0 / 101) }
+  }
+
+  /// Lists, one after the other.
   private static func downloads<Downloader: LearnerDownloader>(
     _ type: Downloader.Type,
     _ name: String,
-    files: Int,
+    _ counts: [Int],
     limit: Int,
     together: Int = 1
   ) -> GradeBook.Question {
+    let lists = counts.map(String.init).joined(separator: ", then ")
     let asked =
-      "\(files) downloads, limit \(limit)"
+      "\(lists) downloads, limit \(limit)"
       + (together > 1 ? ", none of which ends before all have begun" : "")
     return .task(name, asked, seconds: 30) { _ in
-      let server = FakeServer(together: together)
       let downloader = Downloader(limit: limit)
-      await downloader.download(Array(1...files), server.fetch)
-      // What is still under way when this returns is not over, whatever the queue says.
-      let counts = server.counts
-      let passed =
-        counts.ended == files && counts.peak <= limit && counts.fetches.count == files
-        && counts.begun == files
-      return GradeItem(
-        name,
-        passed: passed,
-        "\(asked): \(counts.ended) of \(counts.begun) had ended when 'download' returned, and at most "
+      var sentence = ""
+      for (list, count) in counts.enumerated() {
+        let server = FakeServer(together: together)
+        let wanted = files(count, list: list)
+        await downloader.download(wanted, server.fetch)
+        // What is still under way when this returns is not over, whatever the queue says.
+        let counts = server.counts
+        sentence =
+          "\(asked): \(counts.ended) of \(counts.begun) had ended when 'download' returned, and at most "
           + "\(counts.peak) ran at once"
+        if counts.ended != count || counts.begun != count || counts.peak > limit {
+          return GradeItem(name, passed: false, sentence)
+        }
+        if let fault = fault(in: counts.fetches, wanted) {
+          return GradeItem(name, passed: false, "\(asked): \(fault)")
+        }
+      }
+      return GradeItem(name, passed: true, sentence)
+    }
+  }
+
+  /// Which file was not fetched once; nil if each was.
+  private static func fault(in fetches: [Int: Int], _ wanted: [Int]) -> String? {
+    if let file = wanted.first(where: { fetches[$0] != 1 }) {
+      return "file \(file) was fetched \(fetches[file, default: 0]) times"
+    }
+    let other = Set(fetches.keys).subtracting(wanted).min()
+    return other.map { "file \($0) was fetched, which is in no list" }
+  }
+
+  /// Every limit is kept and reached.
+  private static func downloadLimits<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "limits from 1 to 12, twice as many files as may be downloaded at once"
+    return .task("limits", asked, seconds: 60) { _ in
+      for limit in 1...12 {
+        let rendezvous = Rendezvous(of: limit)
+        let server = FakeServer()
+        let running = Lock((now: 0, peak: 0))
+        let wanted = files(2 * limit)
+        await Downloader(limit: limit).download(wanted) { file in
+          running.withLock {
+            $0.now += 1
+            $0.peak = max($0.peak, $0.now)
+          }
+          // One too many gets the time to begin as well.
+          await Moment.pass()
+          await rendezvous.come()
+          await server.fetch(file)
+          running.withLock { $0.now -= 1 }
+        }
+        let peak = running.withLock { $0.peak }
+        let fault =
+          peak > limit
+          ? "\(peak) ran at once at a limit of \(limit)"
+          : fault(in: server.counts.fetches, wanted)
+        if let fault { return GradeItem("limits", passed: false, "\(asked): \(fault)") }
+      }
+      return GradeItem("limits", passed: true, "\(asked): each is kept, and reached")
+    }
+  }
+
+  /// A download begins when another is over, and not when all are.
+  private static func nextBegins<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "three downloads, limit 2, the first of which ends when the last has begun"
+    return .task("next", asked, seconds: 30) { _ in
+      let (lastBegins, signal) = Condition.makeCondition()
+      let begun = Lock(0)
+      await Downloader(limit: 2).download(files(3)) { _ in
+        let number = begun.withLock { begun in
+          begun += 1
+          return begun
+        }
+        if number == 3 { signal.signal() }
+        if number == 1 {
+          try? await lastBegins.waitUncancellably()
+        } else {
+          await Moment.pass()
+        }
+      }
+      return GradeItem("next", passed: true, "\(asked): it began when the second was over")
+    }
+  }
+
+  /// `download` returns when its own files are there.
+  private static func twoListsAtOnce<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "no files, then two lists at once, of 12 files that take long and 12 that do not, limit 24"
+    return .task("two_at_once", asked, seconds: 30) { _ in
+      let server = FakeServer()
+      let downloader = Downloader(limit: 24)
+      await downloader.download([], server.fetch)
+      let lists = [files(12), files(12, list: 1)]
+      let ended = Lock<Set<Int>>([])
+      let fetch: @Sendable (Int) async -> Void = { file in
+        await server.fetch(file)
+        if lists[0].contains(file) { for _ in 1...40 { await Moment.pass() } }
+        ended.withLock { _ = $0.insert(file) }
+      }
+      let download: @Sendable ([Int]) async -> Int = { list in
+        await downloader.download(list, fetch)
+        return list.count { file in !ended.withLock { $0.contains(file) } }
+      }
+      let early = await withTaskGroup { group in
+        for list in lists {
+          group.addTask { await download(list) }
+          // The first list first.
+          for _ in 1...5 { await Moment.pass() }
+        }
+        return await group.reduce(0, +)
+      }
+      let counts = server.counts
+      let fault =
+        early > 0
+        ? "'download' returned when \(early) files of its list had not ended"
+        : fault(in: counts.fetches, lists.flatMap(\.self))
+      return GradeItem(
+        "two_at_once",
+        passed: fault == nil,
+        "\(asked): "
+          + (fault
+            ?? "\(counts.ended) of \(counts.begun) had ended when both had returned, and at most "
+            + "\(counts.peak) ran at once")
       )
     }
   }
 
-  /// The limit is the downloader's, and not that of one call.
-  private static func twoListsAtOnce<Downloader: LearnerDownloader>(
+  /// The limit holds for two calls together.
+  private static func limitOfTwo<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let asked = "no files, then two lists of 12 at once, limit 3"
-    return .task("two_at_once", asked, seconds: 30) { _ in
+    let asked = "two lists of 12 at once, limit 3"
+    return .task("limit_of_two", asked, seconds: 30) { _ in
       let server = FakeServer()
       let downloader = Downloader(limit: 3)
-      await downloader.download([], server.fetch)
-      async let one: Void = downloader.download(Array(1...12), server.fetch)
-      async let two: Void = downloader.download(Array(13...24), server.fetch)
+      async let one: Void = downloader.download(files(12), server.fetch)
+      async let two: Void = downloader.download(files(12, list: 1), server.fetch)
       _ = await (one, two)
       let counts = server.counts
+      let fault =
+        counts.peak > 3
+        ? "\(counts.peak) ran at once" : fault(in: counts.fetches, files(12) + files(12, list: 1))
       return GradeItem(
-        "two_at_once",
-        passed: counts.ended == 24 && counts.begun == 24 && counts.peak <= 3,
-        "\(asked): \(counts.ended) of \(counts.begun) had ended when both had returned, and at most "
-          + "\(counts.peak) ran at once"
+        "limit_of_two",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "at most \(counts.peak) ran at once")"
       )
     }
+  }
+
+  /// A downloader knows nothing of another's limit.
+  private static func downloadersApart<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two downloaders at once, one of limit 4 and one of limit 1"
+    return .task("apart", asked, seconds: 30) { _ in
+      let (four, one) = (Downloader(limit: 4), Downloader(limit: 1))
+      // None of the four ends before they are under way together.
+      let servers = [FakeServer(together: 4), FakeServer()]
+      async let wide: Void = four.download(files(4), servers[0].fetch)
+      async let narrow: Void = one.download(files(4), servers[1].fetch)
+      _ = await (wide, narrow)
+      let peaks = servers.map(\.counts.peak)
+      return GradeItem(
+        "apart",
+        passed: peaks == [4, 1],
+        "\(asked): at most \(peaks[0]) and \(peaks[1]) ran at once"
+      )
+    }
+  }
+
+  private final class Witness: Sendable {}
+
+  /// Of a list that is over, nothing is kept.
+  private static func downloadsKept<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "a list that is over, of a downloader that is still there"
+    return .task("kept", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      let witness = await downloadOnce(downloader)
+      // What has ended may be let go of a little later.
+      for _ in 1...2_000 where witness.object != nil { await Moment.pass() }
+      let isGone = witness.object == nil
+      // Which keeps it until here.
+      await downloader.download([], { _ in })
+      return GradeItem(
+        "kept",
+        passed: isGone,
+        "\(asked): "
+          + (isGone
+            ? "nothing is kept of it"
+            : "its 'fetch' is still kept. Look what is put into an array and never taken out")
+      )
+    }
+  }
+
+  private struct WeakWitness: Sendable { weak let object: Witness? }
+
+  private static func downloadOnce(_ downloader: some LearnerDownloader) async -> WeakWitness {
+    let witness = Witness()
+    await downloader.download(files(5)) { [witness] _ in
+      await Moment.pass()
+      withExtendedLifetime(witness) {}
+    }
+    return WeakWitness(object: witness)
   }
 
   // MARK: Lesson 5
@@ -86,29 +274,157 @@ extension Grader {
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
     GradeBook([
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
+      mixedReads(type), cancelledRead(type), readersApart(type),
     ])
   }
 
   private static func answers<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
-    let asked = "two blocks, and one that does not exist"
+    let asked = "blocks one after the other, some of which do not exist"
     return .task("answers", asked, seconds: 10) { _ in
-      let reader = Reader(disk: Disk())
-      do {
-        let read = [try await reader.read(1), try await reader.read(2)]
-        guard read == [10, 20] else {
-          return GradeItem("answers", passed: false, "\(asked): read \(read), expected [10, 20]")
+      let disk = Disk()
+      let reader = Reader(disk: disk)
+      var asks: [Int: Int] = [:]
+      for block in [1, 2, -1, 3, 2, -2, -2, 4] {
+        asks[block, default: 0] += 1
+        do {
+          let read = try await reader.read(block)
+          guard block > 0 else {
+            return GradeItem(
+              "answers",
+              passed: false,
+              "\(asked): the disk threw, and 'read' did not"
+            )
+          }
+          guard read == 10 * block else {
+            return GradeItem(
+              "answers",
+              passed: false,
+              "\(asked): block \(block) was read as \(read), not \(10 * block)"
+            )
+          }
+        } catch {
+          guard block < 0 else {
+            return GradeItem(
+              "answers",
+              passed: false,
+              "\(asked): 'read' threw \(error) for block \(block), which is there"
+            )
+          }
+          guard error is Disk.NoSuchBlock else {
+            return GradeItem(
+              "answers",
+              passed: false,
+              "\(asked): the disk threw NoSuchBlock, and 'read' threw \(error)"
+            )
+          }
         }
-        _ = try await reader.read(-1)
-        return GradeItem("answers", passed: false, "\(asked): the disk threw, and 'read' did not")
-      } catch {
-        return GradeItem(
-          "answers",
-          passed: error is Disk.NoSuchBlock,
-          error is Disk.NoSuchBlock
-            ? "what stands in a block and the disk's error both come out"
-            : "\(asked): 'read' threw \(error)"
-        )
+        guard disk.count(block) == asks[block] else {
+          return GradeItem(
+            "answers",
+            passed: false,
+            "\(asked): block \(block) was asked for \(asks[block] ?? 0) times, and read "
+              + "\(disk.count(block)) times"
+          )
+        }
       }
+      return GradeItem(
+        "answers",
+        passed: true,
+        "what stands in a block and the disk's error both come out, also after an error"
+      )
+    }
+  }
+
+  /// What each of many tasks gets that read at once, two of them the same block, some of them none.
+  private static func mixedReads<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
+    let asked =
+      "12 tasks read at once, two of them the same block and three of them none that exists"
+    return .task("mixed", asked, seconds: 30) { _ in
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      let blocks = [1, 2, -1, 3, 4, 5, 5, -2, 6, -3, 7, 8]
+      let wrong = await withTaskGroup { group in
+        for block in blocks {
+          group.addTask { () -> String? in
+            do {
+              let read = try await reader.read(block)
+              return read == 10 * block ? nil : "who asked for block \(block) got \(read)"
+            } catch {
+              return block < 0 ? nil : "who asked for block \(block) was told \(error)"
+            }
+          }
+        }
+        // Until all have asked, as a rule.
+        for _ in 1...10 { await Moment.pass() }
+        disk.makeReady()
+        return await group.reduce(into: [String]()) { if let fault = $1 { $0.append(fault) } }.first
+      }
+      let reads = Set(blocks).first { block in
+        disk.count(block) != blocks.count { $0 == block }
+      }
+      let fault = wrong ?? reads.map { "block \($0) was read \(disk.count($0)) times" }
+      return GradeItem(
+        "mixed",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each gets what the disk says to it")"
+      )
+    }
+  }
+
+  /// One of three is cancelled while it reads.
+  private static func cancelledRead<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let asked = "three tasks read, and each in its turn is cancelled meanwhile"
+    return .task("cancelled", asked, seconds: 30) { _ in
+      for gone in 1...3 {
+        let disk = Disk(ready: false)
+        let reader = Reader(disk: disk)
+        let tasks = (1...3).map { block in Task { try await reader.read(block) } }
+        for _ in 1...5 { await Moment.pass() }
+        tasks[gone - 1].cancel()
+        disk.makeReady()
+        for (block, task) in zip(1...3, tasks) {
+          switch await task.result {
+          case .success(10 * block): continue
+          case .failure(is CancellationError) where block == gone: continue
+          case .success(let read):
+            return GradeItem(
+              "cancelled",
+              passed: false,
+              "\(asked): who asked for block \(block) got \(read)"
+            )
+          case .failure(let error):
+            return GradeItem(
+              "cancelled",
+              passed: false,
+              "\(asked): who asked for block \(block) was told \(error)"
+            )
+          }
+        }
+      }
+      return GradeItem("cancelled", passed: true, "\(asked): the others read on")
+    }
+  }
+
+  /// A reader reads its own disk.
+  private static func readersApart<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let asked = "two readers of two disks"
+    return .task("apart", asked, seconds: 30) { _ in
+      let disks = [Disk(), Disk()]
+      let readers = disks.map { Reader(disk: $0) }
+      _ = try? await readers[0].read(1)
+      _ = try? await readers[1].read(2)
+      _ = try? await readers[0].read(3)
+      let counts = disks.map { disk in (1...3).map { disk.count($0) } }
+      return GradeItem(
+        "apart",
+        passed: counts == [[1, 0, 1], [0, 1, 0]],
+        "\(asked): \(counts[0].reduce(0, +)) reads on the one and \(counts[1].reduce(0, +)) on the other, "
+          + "expected 2 and 1"
+      )
     }
   }
 
@@ -120,8 +436,10 @@ extension Grader {
     _ name: String,
     readerForEach: Bool = false
   ) -> GradeBook.Question {
-    // More than the threads of any pool this may run on.
-    let readers = 2 * ProcessInfo.processInfo.activeProcessorCount + 4
+    // More than the threads of any pool this may run on, also if they are shared among the pools of five priorities;
+    // and no more threads than GCD has.
+    let processors = ProcessInfo.processInfo.activeProcessorCount
+    let readers = max(2 * processors + 4, min(5 * (processors + 1), 200))
     let asked =
       "\(readers) tasks read\(readerForEach ? ", each by a reader of its own" : ""), "
       + "and the last of them makes the disk ready first"
@@ -130,6 +448,7 @@ extension Grader {
       let shared = Reader(disk: disk)
       let own = (1...readers).map { _ in readerForEach ? Reader(disk: disk) : shared }
       let begun = Lock(0)
+      let blocked = Lock<String?>(nil)
       let ask: @Sendable (Int) async -> Bool = { number in
         let isLast = begun.withLock { begun in
           begun += 1
@@ -138,6 +457,14 @@ extension Grader {
         if isLast {
           // What the others have begun elsewhere in the pool gets its threads first.
           for _ in 1...4 * readers { await Task.yield() }
+          // Each priority has threads of its own, and a task of each must get one.
+          for (name, priority) in otherPriorities where disk.givenUp == 0 {
+            // Not by its value: who awaits that makes it more urgent.
+            await withCheckedContinuation { continuation in
+              Task.detached(priority: priority) { continuation.resume() }
+            }
+            if disk.givenUp > 0 { blocked.withLock { $0 = name } }
+          }
           disk.makeReady()
         }
         return (try? await own[number - 1].read(number)) == 10 * number
@@ -152,11 +479,18 @@ extension Grader {
         passed: late == 0 && right == readers,
         "\(asked): "
           + (late > 0
-            ? "it got no thread for 5 s, because the others blocked them all"
+            ? (blocked.withLock { $0 }.map { "a task of \($0) priority" } ?? "it")
+              + " got no thread for 5 s, because the others blocked them all"
             : "the pool went on, and \(right) read what they asked for")
       )
     }
   }
+
+  /// Those that have threads of their own beside the ones of what is asked.
+  private static let otherPriorities: [(String, TaskPriority)] = [
+    ("low", .low), ("background", .background), ("high", .high),
+    ("the highest", TaskPriority(rawValue: 33)),
+  ]
 
   // MARK: Lesson 10
 
@@ -177,20 +511,127 @@ extension Grader {
         let sum = total.withLock { $0 }
         try require(sum == 3, "the ledger has \(sum), expected 1 + 2")
       },
-      promise("errors", "a file cannot be read, and another can", preemptions: onePreemption) {
+      promise("errors", "files cannot be read, and others can", preemptions: onePreemption) {
         let total = Lock(0)
         let ledger = Ledger { record in total.withLock { $0 += record } }
         let recorder = Recorder()
-        do {
-          try await recorder.record(RecordFile { throw OutOfOrder() }, in: ledger)
-          try require(false, "its error did not come out")
-        } catch is OutOfOrder {}
+        let reads = Lock(0)
+        func fail(_ error: any Error) async throws {
+          do {
+            try await recorder.record(
+              RecordFile {
+                reads.withLock { $0 += 1 }
+                throw error
+              },
+              in: ledger
+            )
+          } catch let told {
+            try require(
+              Swift.type(of: told) == Swift.type(of: error),
+              "the file threw \(error), and 'record' threw \(told)"
+            )
+            return
+          }
+          try require(false, "the file threw \(error), and 'record' did not")
+        }
+        try await fail(OutOfOrder())
         try await recorder.record(RecordFile { 2 }, in: ledger)
+        try await fail(CancellationError())
+        try await recorder.record(RecordFile { 3 }, in: ledger)
         let sum = total.withLock { $0 }
-        try require(sum == 2, "the ledger has \(sum), expected 2")
+        try require(sum == 5, "the ledger has \(sum), expected 2 + 3")
+        let count = reads.withLock { $0 }
+        try require(count == 2, "two files that cannot be read were read \(count) times")
       },
+      promise(
+        "cancelled",
+        "three tasks add a record each, and the second is cancelled",
+        tasks: ["the first", "the second, which is cancelled", "the third"],
+        schedules: 4_000
+      ) {
+        let total = Lock(0)
+        let ledger = Ledger { record in
+          let before = total.withLock { $0 }
+          await Task.yield()
+          total.withLock { $0 = before + record }
+        }
+        let recorder = Recorder()
+        let tasks = [1, 10, 100].map { record in
+          Task { try await recorder.record(RecordFile { record }, in: ledger) }
+        }
+        await Task.yield()
+        tasks[1].cancel()
+        var due = 0
+        for (task, record) in zip(tasks, [1, 10, 100]) {
+          switch await task.result {
+          case .success: due += record
+          case .failure(let error):
+            try require(record == 10, "a task that nobody cancelled was told \(error)")
+            try require(error is CancellationError, "the task that was cancelled was told \(error)")
+          }
+        }
+        let sum = total.withLock { $0 }
+        try require(
+          sum == due,
+          "those whose 'record' returned added \(due), and the ledger has \(sum)"
+        )
+        try await recorder.record(RecordFile { 1_000 }, in: ledger)
+      },
+      manyRecords(type),
       urgentWait(type),
     ])
+  }
+
+  /// Records of any value are added, each once, and are there when `record` returns.
+  private static func manyRecords<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    let asked = "100 records at once, some equal, some negative"
+    return .task("many", asked, seconds: 30) { _ in
+      let state = Lock((running: 0, peak: 0, added: [Int: Int](), read: 0))
+      let ledger = Ledger { record in
+        state.withLock {
+          $0.running += 1
+          $0.peak = max($0.peak, $0.running)
+        }
+        await Task.yield()
+        state.withLock {
+          $0.running -= 1
+          $0.added[record, default: 0] += 1
+        }
+      }
+      let recorder = Recorder()
+      let records = (1...100).map { $0 % 9 - 4 }
+      let add: @Sendable (Int) async -> String? = { record in
+        let file = RecordFile {
+          state.withLock { $0.read += 1 }
+          await Task.yield()
+          return record
+        }
+        do { try await recorder.record(file, in: ledger) } catch {
+          return "a task was told \(error)"
+        }
+        let isThere = state.withLock { $0.added[record] != nil }
+        return isThere ? nil : "'record' returned, and \(record) had not been added"
+      }
+      let fault = await withTaskGroup { group in
+        for record in records { group.addTask { await add(record) } }
+        return await group.reduce(nil as String?) { $0 ?? $1 }
+      }
+      let (_, peak, added, read) = state.withLock { $0 }
+      let due = Dictionary(records.map { ($0, 1) }, uniquingKeysWith: +)
+      let wrong = due.keys.sorted().first { added[$0] != due[$0] }
+      let what =
+        fault
+        ?? (peak > 1 ? "\(peak) were added at the same time" : nil)
+        ?? wrong.map { "\($0) was added \(added[$0, default: 0]) times, not \(due[$0] ?? 0)" }
+        ?? (read == 100 ? nil : "100 files were read \(read) times")
+      return GradeItem(
+        "many",
+        passed: what == nil,
+        "\(asked): \(what ?? "each was added once, and was there when 'record' returned")"
+      )
+    }
   }
 
   /// The scene of the lesson, with the learner's section in it.
@@ -247,6 +688,7 @@ extension Grader {
       promise(
         "no_ring",
         "a download and an upload, one connection, one file",
+        tasks: ["a download", "an upload"],
         preemptions: onePreemption
       ) {
         try await copies(Copier(connections: 1, files: 1), atMost: 1)
@@ -254,6 +696,7 @@ extension Grader {
       promise(
         "connections",
         "a download and an upload, one connection, two files",
+        tasks: ["a download", "an upload"],
         preemptions: onePreemption
       ) {
         try await copies(Copier(connections: 1, files: 2), atMost: 1)
@@ -261,6 +704,7 @@ extension Grader {
       promise(
         "files",
         "a download and an upload, two connections, one file",
+        tasks: ["a download", "an upload"],
         preemptions: onePreemption
       ) {
         try await copies(Copier(connections: 2, files: 1), atMost: 1)
@@ -268,6 +712,7 @@ extension Grader {
       promise(
         "both",
         "a download and an upload that wait for each other, two of each",
+        tasks: ["a download", "an upload"],
         preemptions: onePreemption
       ) {
         let copier = Copier(connections: 2, files: 2)
@@ -276,26 +721,182 @@ extension Grader {
       promise(
         "alike",
         "two downloads that wait for each other, then two uploads, two of each",
+        tasks: ["a download", "a download", "an upload", "an upload"],
         preemptions: onePreemption
       ) {
         let copier = Copier(connections: 2, files: 2)
         try await meet(copier.download, copier.download)
         try await meet(copier.upload, copier.upload)
       },
-      promise("errors", "two copies that throw, and two after them", preemptions: onePreemption) {
+      promise("errors", "copies that throw, and two after them", preemptions: onePreemption) {
         let copier = Copier(connections: 1, files: 1)
-        do {
-          try await copier.upload { throw OutOfOrder() }
-          try require(false, "its error did not come out")
-        } catch is OutOfOrder {}
-        do {
-          try await copier.download { throw OutOfOrder() }
-          try require(false, "its error did not come out")
-        } catch is OutOfOrder {}
+        let runs = Lock(0)
+        for error in [OutOfOrder(), CancellationError()] as [any Error] {
+          for pass in [copier.upload, copier.download] {
+            do {
+              try await pass {
+                runs.withLock { $0 += 1 }
+                throw error
+              }
+            } catch let told {
+              try require(
+                Swift.type(of: told) == Swift.type(of: error),
+                "the copy threw \(error), and its task was told \(told)"
+              )
+              continue
+            }
+            try require(false, "its error did not come out")
+          }
+        }
+        let count = runs.withLock { $0 }
+        try require(count == 4, "four copies that throw ran \(count) times")
         try await copier.download {}
         try await copier.upload {}
       },
+      crowded(type, "two_down", uploads: false),
+      crowded(type, "two_up", uploads: true),
+      cancelledCopies(type, connections: 2, files: 1),
+      cancelledCopies(type, connections: 1, files: 2),
+      copiersApart(type),
+      copyLimits(type),
     ])
+  }
+
+  /// Two copies of one kind that wait for each other, and one of the other kind: what it holds while it waits must
+  /// not be what they need.
+  private static func crowded<Copier: LearnerCopier>(
+    _ type: Copier.Type,
+    _ name: String,
+    uploads: Bool
+  ) -> GradeBook.Question {
+    promise(
+      name,
+      "two \(uploads ? "uploads" : "downloads") that wait for each other and "
+        + "\(uploads ? "a download" : "an upload"), two of each",
+      tasks: uploads
+        ? ["an upload", "an upload", "a download"] : ["a download", "a download", "an upload"],
+      preemptions: onePreemption,
+      schedules: 1_500
+    ) {
+      let copier = Copier(connections: 2, files: 2)
+      let meeting = Meeting()
+      let two: @Sendable (() async throws -> Void) async throws -> Void =
+        uploads ? copier.upload : copier.download
+      let one: @Sendable (() async throws -> Void) async throws -> Void =
+        uploads ? copier.download : copier.upload
+      let meet: @Sendable () async throws -> Void = { try await two { await meeting.come() } }
+      try await together([meet, meet, { try await one { await Task.yield() } }])
+    }
+  }
+
+  /// Who is cancelled while it waits for its second permit gives the first back.
+  private static func cancelledCopies<Copier: LearnerCopier>(
+    _ type: Copier.Type,
+    connections: Int,
+    files: Int
+  ) -> GradeBook.Question {
+    let limits =
+      "\(connections) connection\(connections == 1 ? "" : "s") and \(files) file\(files == 1 ? "" : "s")"
+    return promise(
+      "cancelled",
+      "a download, and behind it two uploads and a download that are cancelled; \(limits)",
+      tasks: ["the first download", "an upload", "another", "a download"],
+      preemptions: onePreemption,
+      schedules: 600
+    ) {
+      let copier = Copier(connections: connections, files: files)
+      let (isOver, over) = Condition.makeCondition()
+      let first = Task { try await copier.download { try await isOver.waitUncancellably() } }
+      await Task.yield()
+      let runs = Lock(0)
+      let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [
+        copier.upload, copier.upload, copier.download,
+      ]
+      for pass in passes {
+        let visit: @Sendable () async throws -> Void = {
+          try await pass { runs.withLock { $0 += 1 } }
+        }
+        let gone = Task { try await visit() }
+        await Task.yield()
+        gone.cancel()
+        // It may wait on, cancelled or not: then it copies when the first is over.
+        await Task.yield()
+      }
+      over.signal()
+      try await first.value
+      try await copier.upload {}
+      try await copier.download {}
+      let count = runs.withLock { $0 }
+      try require(count <= 3, "three copies ran \(count) times")
+    }
+  }
+
+  /// A copier knows nothing of another's limits.
+  private static func copiersApart<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    promise(
+      "apart",
+      "a download by one copier and an upload by another, which wait for each other, one of each",
+      tasks: ["the download", "the upload"],
+      preemptions: onePreemption
+    ) {
+      let (one, other) = (Copier(connections: 1, files: 1), Copier(connections: 1, files: 1))
+      try await meet(one.download, other.upload)
+    }
+  }
+
+  /// As many copies at once as both limits allow, for many pairs of limits, and no more.
+  private static func copyLimits<Copier: LearnerCopier>(_ type: Copier.Type) -> GradeBook.Question {
+    let asked = "limits from 1 to 6, of connections and of files, and many copies of both kinds"
+    return .task("limits", asked, seconds: 60) { _ in
+      for (connections, files) in (1...6).flatMap({ one in (1...6).map { (one, $0) } }) {
+        let limit = min(connections, files)
+        let rendezvous = Rendezvous(of: limit)
+        let counts = Lock((running: 0, peak: 0, ended: 0))
+        let copy: @Sendable () async -> Void = {
+          counts.withLock {
+            $0.running += 1
+            $0.peak = max($0.peak, $0.running)
+          }
+          await Task.yield()
+          await rendezvous.come()
+          await Task.yield()
+          counts.withLock {
+            $0.running -= 1
+            $0.ended += 1
+          }
+        }
+        let copier = Copier(connections: connections, files: files)
+        let isTold = await withTaskGroup { group in
+          for number in 1...4 * limit {
+            group.addTask { () -> Bool in
+              do {
+                try await number % 2 == 0 ? copier.download(copy) : copier.upload(copy)
+                return false
+              } catch { return true }
+            }
+          }
+          return await group.reduce(false) { $0 || $1 }
+        }
+        let (_, peak, ended) = counts.withLock { $0 }
+        guard ended == 4 * limit, peak == limit, !isTold else {
+          return GradeItem(
+            "limits",
+            passed: false,
+            "\(asked): of \(4 * limit) copies at \(connections) and \(files) \(ended) ended, and \(peak) ran "
+              + "at once, expected \(limit)"
+          )
+        }
+      }
+      return GradeItem("limits", passed: true, "\(asked): as many run as both allow")
+    }
+  }
+
+  /// Bodies at the same time, each on a task of its own: of each that waits for ever it is told where it stands.
+  private static func together(_ bodies: [@Sendable () async throws -> Void]) async throws {
+    let tasks = bodies.map { body in Task { try await body() } }
+    for task in tasks { try await task.value }
   }
 
   /// Two copies, each of which ends when the other is under way too.
@@ -304,9 +905,9 @@ extension Grader {
     _ second: @escaping @Sendable (() async throws -> Void) async throws -> Void
   ) async throws {
     let meeting = Meeting()
-    async let one: Void = first { await meeting.come() }
-    async let two: Void = second { await meeting.come() }
-    _ = try await (one, two)
+    try await together([
+      { try await first { await meeting.come() } }, { try await second { await meeting.come() } },
+    ])
   }
 
   private static func copies(_ copier: some LearnerCopier, atMost limit: Int) async throws {
@@ -322,9 +923,7 @@ extension Grader {
         $0.ended += 1
       }
     }
-    async let one: Void = copier.download(copy)
-    async let two: Void = copier.upload(copy)
-    _ = try await (one, two)
+    try await together([{ try await copier.download(copy) }, { try await copier.upload(copy) }])
     let (_, peak, ended) = counts.withLock { $0 }
     try require(ended == 2, "\(ended) of 2 copies ran")
     try require(peak <= limit, "\(peak) copies ran at once, limit \(limit)")

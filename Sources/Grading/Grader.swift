@@ -13,9 +13,6 @@ internal import Workloads
 // Each item is a question with one answer. The first that fails ends the grading, with the schedule or
 // the run that shows it: one thing at a time, and what is broken may hang what follows.
 
-/// What a body throws to see whether it comes out.
-private struct Refusal: Error {}
-
 /// The exercises and what each asks for.
 package enum Grader {
   /// Lesson 7: never more than the limit, permits conserved when a body throws, first come first served.
@@ -29,8 +26,11 @@ package enum Grader {
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
       limitReached(entry),
+      hidden(entry, "limits", HiddenWorkload.limits),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
+      urgencies(entry),
+      kept(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       apart(type),
       Storm.question(entry),
@@ -42,7 +42,7 @@ package enum Grader {
     _ type: Limiter.Type
   ) -> GradeBook {
     let entry = CatalogueEntry(LimiterAdapter<Limiter>.self)
-    return GradeBook([
+    let questions = [
       values(type),
       explored(entry, "safety", tasks: 2, limit: 1),
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
@@ -50,12 +50,17 @@ package enum Grader {
       explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       cancelledAtOnce(entry),
       permitBack(type),
+      shortLines(entry),
+      hidden(entry, "limits", HiddenWorkload.limits),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "waves", HiddenWorkload.waves),
+      urgencies(entry),
+      kept(entry, cancels: true),
       explored(entry, "inside", tasks: 2, limit: 1, cancels: true, inside: true),
       apart(type),
-      Storm.question(entry, cancels: true),
-    ]).about(entry)
+    ]
+    return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
+      .about(entry)
   }
 
   /// Lesson 8: every waiter resumed exactly once.
@@ -68,8 +73,11 @@ package enum Grader {
       explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       explored(entry, "two_elements", tasks: 3, limit: 2),
       limitReached(entry),
+      hidden(entry, "limits", HiddenWorkload.limits),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
+      urgencies(entry),
+      kept(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       poolsApart(type),
       Storm.question(entry),
@@ -83,6 +91,9 @@ package enum Grader {
       withdrawn(entry, "safety", withdrawals: 2, from: 1),
       withdrawn(entry, "safety_three", withdrawals: 3, from: 2),
       moneyPaidOut(entry),
+      oneByOne(type),
+      accountsApart(type),
+      withdrawalCancelled(type),
       amounts(entry),
       Storm.question(entry, fails: false),
     ]).about(entry)
@@ -91,22 +102,27 @@ package enum Grader {
   /// Lesson 16: everything, on seeds nobody has seen.
   package static func design<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook {
     let entry = CatalogueEntry(LimiterAdapter<Limiter>.self)
-    return GradeBook([
+    let questions = [
       values(type),
       explored(entry, "safety", tasks: 3, limit: 1),
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       permitBack(type),
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
+      shortLines(entry, overtakings: 1),
+      hidden(entry, "limits", overtakings: 1, HiddenWorkload.limits),
       hidden(entry, "long_line", overtakings: 1, HiddenWorkload.longLines),
       hidden(entry, "throwing", overtakings: 1, HiddenWorkload.throwing),
       hidden(entry, "waves", overtakings: 1, HiddenWorkload.waves),
+      urgencies(entry, overtakings: 1),
+      kept(entry, cancels: true),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
       explored(entry, "inside", tasks: 2, limit: 1, cancels: true, inside: true),
       apart(type),
-      Storm.question(entry, cancels: true),
-    ]).about(entry)
+    ]
+    return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
+      .about(entry)
   }
 
   /// Lesson 17: a test that passes what is right, and finds what is not.
@@ -114,15 +130,35 @@ package enum Grader {
     GradeBook([
       judged(type, "right", "a cache that keeps its promises") { RightCache() },
       judged(type, "right_too", "another that does") { WaitingCache(.none) },
+      judged(type, "right_at_once", "one that does, and downloads at once") { QuickCache() },
       judged(type, "once", "a cache that breaks promise 1", isRight: false) {
         WaitingCache(.downloadsTwice)
       },
       judged(type, "own", "a cache that breaks promise 2", isRight: false) {
         WaitingCache(.mixesUp)
       },
+      judged(
+        type,
+        "swapped",
+        "a cache that breaks promise 2: two that download at once get each other's value",
+        isRight: false
+      ) { WaitingCache(.swaps) },
+      judged(
+        type,
+        "kept",
+        "a cache that breaks promise 1 when the download is over",
+        isRight: false
+      ) { WaitingCache(.keepsNothing) },
       judged(type, "answered", "a cache that breaks promise 3", isRight: false) {
         WaitingCache(.forgets)
       },
+      judged(
+        type,
+        "answered_each",
+        "a cache that breaks promise 3 when two keys are asked for at once",
+        isRight: false
+      ) { WaitingCache(.stalls) },
+      judged(type, "right_still", "the first cache once more", schedules: 300) { RightCache() },
     ])
   }
 
@@ -132,13 +168,17 @@ package enum Grader {
     _ name: String,
     _ what: String,
     isRight: Bool = true,
+    schedules: Int = mostSchedules,
     _ make: @escaping @Sendable () -> any LearnerCache
   ) -> GradeBook.Question {
     GradeBook.Question(name: name) { _ in
       do throws(Exploration.ExplorationFailure) {
-        let verdict = try explore("your test", schedules: mostSchedules) {
-          try await type.check(make())
-        }
+        let verdict = try explore(
+          "your test",
+          preemptions: 2,
+          schedules: schedules,
+          besides: Scenario.aroundAnswers
+        ) { try await type.check(make()) }
         return GradeItem(
           name,
           passed: isRight,
@@ -148,8 +188,8 @@ package enum Grader {
         return GradeItem(
           name,
           passed: !isRight,
-          "\(what): your test refuses it",
-          story: isRight ? error.description : ""
+          "\(what): your test refuses it" + (isRight ? ": \(Self.what(error))" : ""),
+          story: isRight ? story(error, []) : ""
         )
       }
     }
@@ -273,55 +313,12 @@ package enum Grader {
     return Gantt.tasks(run, format) + "\n" + SummaryText.line(run, run.summary, format)
   }
 
-  /// What comes out of the body comes out of `run`, and errors do not keep the permit.
-  private static func values<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
-    .task("values", "one task alone", seconds: 10) { _ in
-      let limiter = Limiter(limit: 1)
-      do {
-        guard try await limiter.run({ 42 }) == 42 else {
-          return GradeItem("values", passed: false, "run returned another value than its body")
-        }
-      } catch {
-        return GradeItem("values", passed: false, "run threw \(error), though its body did not")
-      }
-      do {
-        try await limiter.run { throw Refusal() }
-        return GradeItem("values", passed: false, "the body threw, and run did not")
-      } catch is Refusal {
-        return GradeItem("values", passed: true, "the body's value and its error come out of run")
-      } catch {
-        return GradeItem("values", passed: false, "the body threw Refusal, and run threw \(error)")
-      }
-    }
-  }
-
-  /// A body may throw the error that tells of a cancellation as well, though nobody was cancelled.
-  private static func permitBack<Limiter: LearnerLimiter>(
-    _ type: Limiter.Type
-  ) -> GradeBook.Question {
-    let asked = "a body that throws CancellationError though nobody was cancelled, then another"
-    return .task("permit_back", asked, seconds: 10) { _ in
-      let limiter = Limiter(limit: 1)
-      do {
-        try await limiter.run { throw CancellationError() }
-        return GradeItem("permit_back", passed: false, "\(asked): run did not throw")
-      } catch is CancellationError {
-      } catch {
-        return GradeItem("permit_back", passed: false, "\(asked): run threw \(error)")
-      }
-      let second = try? await limiter.run { 42 }
-      guard second == 42 else {
-        return GradeItem("permit_back", passed: false, "\(asked): the other did not run")
-      }
-      return GradeItem("permit_back", passed: true, "\(asked): the permit comes back")
-    }
-  }
-
   /// A limiter knows nothing of another one's permits and line.
   private static func apart<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
     promise(
       "apart",
-      "two limiters of one permit, a task in one and two in the other"
+      "two limiters of one permit, a task in one and two in the other",
+      tasks: ["in one limiter", "in the other", "in the other too"]
     ) {
       let one = Limiter(limit: 1)
       let other = Limiter(limit: 1)
@@ -350,7 +347,11 @@ package enum Grader {
   }
 
   private static func poolsApart<Pool: LearnerPool>(_ type: Pool.Type) -> GradeBook.Question {
-    promise("apart", "two pools of one element, a task in one and two in the other") {
+    promise(
+      "apart",
+      "two pools of one element, a task in one and two in the other",
+      tasks: ["at one pool", "at the other", "at the other too"]
+    ) {
       let one = Pool(size: 1, waiting: Waiting(report: { _ in }))
       let other = Pool(size: 1, waiting: Waiting(report: { _ in }))
       let lent = Lock(0)
@@ -466,6 +467,7 @@ package enum Grader {
     _ entry: CatalogueEntry,
     _ name: String,
     overtakings: Int = 0,
+    title: String? = nil,
     _ draw: @escaping @Sendable (UInt64) -> [HiddenWorkload]
   ) -> GradeBook.Question {
     .task(name, "workloads drawn from a seed") { seed in
@@ -490,6 +492,18 @@ package enum Grader {
           + (overtakings == 0 ? "nobody was overtaken" : "overtaken at most once")
       )
     }
+  }
+
+  private static func shortLines(_ entry: CatalogueEntry, overtakings: Int = 0)
+    -> GradeBook.Question
+  {
+    hidden(
+      entry,
+      "short_lines",
+      overtakings: overtakings,
+      title: "short lines, each part of them cancelled",
+      HiddenWorkload.shortLines
+    )
   }
 
   private static func amounts(_ entry: CatalogueEntry) -> GradeBook.Question {

@@ -18,6 +18,8 @@ struct HiddenWorkload: Sendable {
   var workload: Workload
   /// How often a waiting task may be overtaken.
   var overtakings = 0
+  /// What comes to the same limiter when all is over, one after the other.
+  var later: [Workload] = []
 
   /// Lines of more than a hundred, behind few permits and behind many.
   static func longLines(_ seed: UInt64) -> [HiddenWorkload] {
@@ -76,11 +78,68 @@ struct HiddenWorkload: Sendable {
     }
   }
 
+  /// Short lines, of which every part is cancelled: the first, the last, the middle, in either order.
+  static func shortLines(_ seed: UInt64) -> [HiddenWorkload] {
+    let places = ["first", "second", "third", "fourth", "fifth"]
+    return (1...2).flatMap { limit in
+      (1...5).flatMap { waiting in
+        (1..<1 << waiting).flatMap { part in
+          [1, -1].map { order in
+            let hit = (0..<waiting).filter { part >> $0 & 1 == 1 }
+            let times = hit.map { place in
+              (limit + place + 1, Int64(50 + order * 5 * (place + 1)) * 1_000_000)
+            }
+            return HiddenWorkload(
+              title: "a line of \(waiting), of which the "
+                + ListText.all((order > 0 ? hit : hit.reversed()).map { places[$0] })
+                + " is cancelled".replacing(" is", with: hit.count == 1 ? " is" : " are"),
+              limit: limit,
+              workload: Workload(
+                count: limit + waiting,
+                service: .fixed(100_000_000),
+                arrivals: .every(1_000_000),
+                cancellations: .chosen(Dictionary(uniqueKeysWithValues: times)),
+                seed: seed
+              )
+            )
+          }
+        }
+      }
+    }
+  }
+
+  /// Every number of permits up to twenty and some beyond, with bodies of which some throw, and lines that come when
+  /// others are over.
+  static func limits(_ seed: UInt64) -> [HiddenWorkload] {
+    var random = SplitMix64(seed: seed)
+    return (Array(1...20) + [24, 32, 33, 64, 100]).map { limit in
+      func line(_ waiting: Int) -> Workload {
+        Workload(
+          count: limit + waiting,
+          service: .uniform(100_000_000...300_000_000),
+          arrivals: .every(1_000_000),
+          failPercent: Double(random.next(below: 3) * 20),
+          seed: random.next()
+        )
+      }
+      return HiddenWorkload(
+        title: "line after line",
+        limit: limit,
+        workload: line(2 + random.next(below: 8)),
+        later: [line(1 + random.next(below: 3)), line(3 + random.next(below: 3))]
+      )
+    }
+  }
+
   /// Runs it, and then as many further tasks as there are permits, which must be in service together.
   func run(on entry: CatalogueEntry) async -> Run {
     let run = VirtualRun(Experiment(mechanism: entry, limit: limit, workload: workload))
     run.submit(workload)
     guard await run.idle() == .finished else { return await run.finish() }
+    for workload in later {
+      run.submit(workload)
+      guard await run.idle() == .finished else { return await run.finish() }
+    }
     run.submit(Workload(count: limit, service: .fixed(1_000_000_000)))
     return await run.finish()
   }
@@ -118,7 +177,7 @@ struct HiddenWorkload: Sendable {
     if let fault = overtaking(lives) { faults.append(fault) }
     if let fault = idlePermit(run.events, lives) { faults.append(fault) }
     let last = lives.suffix(limit)
-    let isProbed = count == workload.count + limit
+    let isProbed = count == workload.count + later.reduce(0) { $0 + $1.count } + limit
     if isProbed, faults.isEmpty, let late = last.first(where: { $0.admitted != $0.arrived }) {
       faults.append(
         "a permit is lost: with everybody gone, \(late.task.label(amongst: count)) had to wait "

@@ -30,6 +30,10 @@ final class FakeDatabase: Sendable {
     /// Answering at this moment, and the most at once.
     var busy = 0
     var mostBusy = 0
+    /// Connections that somebody still has.
+    var alive = 0
+    /// Questions put to connections.
+    var asked = 0
     /// Questions put to a connection that had broken before.
     var askedBroken = 0
     /// Questions put to a connection that was answering another.
@@ -39,18 +43,25 @@ final class FakeDatabase: Sendable {
   private let state = Mutex(Counts())
   private let unopened: Int
   private let broken: Int
+  private let breaksAt: Int
+  private let isUnopened: @Sendable (Int) -> Bool
   private let onAnswer: @Sendable () async throws -> Void
 
-  /// The first so many cannot be opened, and of the others the first so many break at their first question.
+  /// The first so many cannot be opened, nor those of which `isUnopened` says so by their number; of the others the
+  /// first so many break, at the question of that number.
   ///
   /// Each question waits for `onAnswer` before it is answered.
   init(
     unopened: Int = 0,
     broken: Int = 0,
+    breaksAt: Int = 1,
+    isUnopened: @escaping @Sendable (Int) -> Bool = { _ in false },
     onAnswer: @escaping @Sendable () async throws -> Void = { await Task.yield() }
   ) {
     self.unopened = unopened
     self.broken = broken
+    self.breaksAt = breaksAt
+    self.isUnopened = isUnopened
     self.onAnswer = onAnswer
   }
 
@@ -62,7 +73,7 @@ final class FakeDatabase: Sendable {
       return state.opened
     }
     await Task.yield()
-    if number <= unopened { throw Unopened() }
+    if number <= unopened || isUnopened(number) { throw Unopened() }
     return Connection(self, breaks: number <= unopened + broken)
   }
 
@@ -72,27 +83,43 @@ final class FakeDatabase: Sendable {
     private let database: FakeDatabase
     private let breaks: Bool
     private let state = Mutex(State.idle)
+    private let questions = Mutex(0)
 
     init(_ database: FakeDatabase, breaks: Bool) {
       self.database = database
       self.breaks = breaks
+      database.state.withLock { $0.alive += 1 }
     }
+
+    deinit { database.state.withLock { $0.alive -= 1 } }
 
     func answer(to question: Int) async throws -> Int {
       let before = state.withLock { state in
         defer { if state == .idle { state = .busy } }
         return state
       }
+      let number = questions.withLock { number in
+        number += 1
+        return number
+      }
       database.state.withLock { counts in
+        counts.asked += 1
         if before == .broken { counts.askedBroken += 1 }
         if before == .busy { counts.askedBusy += 1 }
         counts.busy += 1
         counts.mostBusy = max(counts.mostBusy, counts.busy)
       }
-      try await database.onAnswer()
+      let isLast = breaks && number >= database.breaksAt
+      do {
+        try await database.onAnswer()
+      } catch {
+        database.state.withLock { $0.busy -= 1 }
+        state.withLock { $0 = .idle }
+        throw error
+      }
       database.state.withLock { $0.busy -= 1 }
-      state.withLock { $0 = breaks ? .broken : .idle }
-      if breaks { throw ConnectionBroken() }
+      state.withLock { $0 = isLast ? .broken : .idle }
+      if isLast { throw ConnectionBroken() }
       if question < 0 { throw Negative() }
       return question * question
     }

@@ -15,11 +15,17 @@ final class FakeNetwork: Sendable {
 
   private let fetches = Mutex<[String: Int]>([:])
   private let failures: Int
+  private let failure: any Error
   private let onFetch: @Sendable () -> Void
 
-  /// The first fetches fail, so many of each image; each calls `onFetch` when it begins.
-  init(failures: Int = 0, onFetch: @escaping @Sendable () -> Void = {}) {
+  /// The first fetches fail with that error, so many of each image; each calls `onFetch` when it begins.
+  init(
+    failures: Int = 0,
+    failure: any Error = Offline(),
+    onFetch: @escaping @Sendable () -> Void = {}
+  ) {
     self.failures = failures
+    self.failure = failure
     self.onFetch = onFetch
   }
 
@@ -33,7 +39,7 @@ final class FakeNetwork: Sendable {
     onFetch()
     await Task.yield()
     try Task.checkCancellation()
-    if count <= failures { throw Offline() }
+    if count <= failures { throw failure }
     return Array(name.utf8)
   }
 }

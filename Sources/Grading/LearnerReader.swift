@@ -18,6 +18,8 @@ package final class Disk: Sendable {
 
   private let isReady: DispatchSemaphore
   private let late = Mutex(0)
+  /// How often each block was read.
+  private let counts = Mutex<[Int: Int]>([:])
 
   /// - Parameter ready: whether blocks are read at once; otherwise `makeReady` must come first.
   init(ready: Bool = true) {
@@ -28,6 +30,8 @@ package final class Disk: Sendable {
   /// Reads that were given up because the disk did not become ready.
   var givenUp: Int { late.withLock { $0 } }
 
+  func count(_ block: Int) -> Int { counts.withLock { $0[block, default: 0] } }
+
   func makeReady() { isReady.signal() }
 
   /// What stands in a block: ten times its number.
@@ -36,6 +40,7 @@ package final class Disk: Sendable {
   ///
   /// - Throws: `NoSuchBlock` if the number is negative.
   package func read(_ block: Int) throws -> Int {
+    counts.withLock { $0[block, default: 0] += 1 }
     // A pool whose threads all wait here would wait for ever. Looks, not a clock: a machine that stood still
     // has run nobody meanwhile.
     var looks = 0

@@ -40,6 +40,12 @@ actor WaitingCache: LearnerCache {
     case downloadsTwice
     /// Who asked during a download gets what was downloaded last, whatever it is.
     case mixesUp
+    /// Two who download at once get each other's value.
+    case swaps
+    /// What was downloaded is given to those who wait, and not kept.
+    case keepsNothing
+    /// Who asks for a key while another is downloaded waits for ever.
+    case stalls
     /// Who begins to wait just when the download ends waits for ever.
     case forgets
   }
@@ -48,6 +54,9 @@ actor WaitingCache: LearnerCache {
   private var values: [String: Int] = [:]
   private var waiting: [String: [CheckedContinuation<Int, Never>]] = [:]
   private var latest = 0
+  private var stalled: [CheckedContinuation<Int, Never>] = []
+  /// Those who download now, and whose value each of them gets.
+  private var partners: [String: String?] = [:]
   private(set) var downloads = 0
 
   init(_ defect: Defect) { self.defect = defect }
@@ -60,12 +69,37 @@ actor WaitingCache: LearnerCache {
       let value = await withCheckedContinuation { waiting[key, default: []].append($0) }
       return defect == .mixesUp ? latest : value
     }
+    if defect == .stalls, !waiting.isEmpty {
+      return await withCheckedContinuation { stalled.append($0) }
+    }
     waiting[key] = []
     downloads += 1
+    beginSwap(key)
     await Task.yield()
-    values[key] = key.count
+    let partner = partners.removeValue(forKey: key) ?? nil
+    if defect != .keepsNothing { values[key] = key.count }
     latest = key.count
     for waiter in waiting.removeValue(forKey: key) ?? [] { waiter.resume(returning: key.count) }
+    return (partner ?? key).count
+  }
+
+  private func beginSwap(_ key: String) {
+    guard defect == .swaps else { return }
+    let other = partners.first { $0.value == nil }?.key
+    if let other { partners[other] = key }
+    partners.updateValue(other, forKey: key)
+  }
+}
+
+/// Right as well: what it downloads is there before anybody else can ask.
+actor QuickCache: LearnerCache {
+  private var values: [String: Int] = [:]
+  private(set) var downloads = 0
+
+  func value(for key: String) async -> Int {
+    if let value = values[key] { return value }
+    downloads += 1
+    values[key] = key.count
     return key.count
   }
 }

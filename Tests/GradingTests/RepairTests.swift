@@ -61,7 +61,7 @@ import Testing
     let hasty = await refusal(Grader.downloader(Hasty.self))
     #expect(hasty?.name == "over")
     #expect(hasty?.sentence.contains("had ended when 'download' returned") == true)
-    #expect(await refusal(Grader.downloader(LimitForEachCall.self))?.name == "two_at_once")
+    #expect(await refusal(Grader.downloader(LimitForEachCall.self))?.name == "limit_of_two")
   }
 
   // MARK: Lesson 5

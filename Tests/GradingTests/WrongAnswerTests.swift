@@ -94,11 +94,11 @@ import Testing
     )
     await expect(
       Grader.design(Flawed<OneTooMany>.self),
-      refusedBy: "long_line",
+      refusedBy: "limits",
       saying: "over-admission"
     )
-    await expect(Grader.limiter(Flawed<FewPermits>.self), refusedBy: "long_line", saying: "permits")
-    await expect(Grader.limiter(Flawed<OneTooFew>.self), refusedBy: "long_line", saying: "permits")
+    await expect(Grader.limiter(Flawed<FewPermits>.self), refusedBy: "limits", saying: "permits")
+    await expect(Grader.limiter(Flawed<OneTooFew>.self), refusedBy: "limits", saying: "permits")
     await expect(
       Grader.limiter(Flawed<ReturnsTwo>.self),
       refusedBy: "safety_three",

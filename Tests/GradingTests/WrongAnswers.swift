@@ -22,6 +22,22 @@ protocol Flaw {
   static var runs: Int { get }
   /// Whether a cancelled waiter that was handed a permit passes it on.
   static var passesOn: Bool { get }
+  /// Whether the body of a task runs again when it has ended with this error.
+  static func again(_ error: any Error) -> Bool
+  /// Who is lost with the waiter that leaves this place of a line of so many: a place in what is left.
+  static func lost(with place: Int, of waiting: Int) -> Int?
+  /// What becomes of the line when a waiter has left it.
+  static func shuffle<Waiter>(_ line: inout [Waiter])
+  /// Where a newcomer stands in a line of so many.
+  static func place(_ waiting: Int) -> Int
+  /// What a waiter that was cancelled is told.
+  static func told(_ error: any Error) -> any Error
+  /// Whether the Signals of those who have been served are kept.
+  static var keepsServed: Bool { get }
+  /// Whether the Signals of those who were cancelled are kept.
+  static var keepsCancelled: Bool { get }
+  /// How many visits there may be in all.
+  static var visits: Int { get }
 }
 
 extension Flaw {
@@ -33,6 +49,14 @@ extension Flaw {
   static var returned: Int { 1 }
   static var runs: Int { 1 }
   static var passesOn: Bool { true }
+  static func again(_ error: any Error) -> Bool { false }
+  static func lost(with place: Int, of waiting: Int) -> Int? { nil }
+  static func shuffle<Waiter>(_ line: inout [Waiter]) {}
+  static func place(_ waiting: Int) -> Int { waiting }
+  static func told(_ error: any Error) -> any Error { error }
+  static var keepsServed: Bool { false }
+  static var keepsCancelled: Bool { false }
+  static var visits: Int { .max }
 }
 
 /// The solution of lesson 9, and what a flaw makes of it.
@@ -40,6 +64,8 @@ final class Flawed<F: Flaw>: LearnerLimiter {
   private struct State {
     var free: Int
     var line: [Signal] = []
+    var kept: [Signal] = []
+    var visits = 0
   }
 
   private let state: Mutex<State>
@@ -49,11 +75,12 @@ final class Flawed<F: Flaw>: LearnerLimiter {
   func run<Value>(_ body: () async throws -> Value) async throws -> Value {
     let (condition, signal) = Condition.makeCondition()
     let mustWait = state.withLock { state in
+      state.visits += 1
       if F.admits(free: state.free, waiting: state.line.count) {
         state.free -= 1
         return false
       }
-      state.line.append(signal)
+      state.line.insert(signal, at: F.place(state.line.count))
       return true
     }
     if mustWait {
@@ -63,15 +90,26 @@ final class Flawed<F: Flaw>: LearnerLimiter {
         let wasInLine = state.withLock { state in
           guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
           state.line.remove(at: place)
+          if F.keepsCancelled { state.kept.append(signal) }
+          if let lost = F.lost(with: place, of: state.line.count + 1) {
+            state.line.remove(at: lost)
+          }
+          F.shuffle(&state.line)
           return true
         }
         if !wasInLine, F.passesOn { giveBack() }
-        throw error
+        throw F.told(error)
       }
       for _ in 1..<F.runs { _ = try? await body() }
     }
     let result: Result<Value, any Error>
-    do { result = .success(try await body()) } catch { result = .failure(error) }
+    do {
+      result = .success(try await body())
+    } catch  where F.again(error) {
+      do { result = .success(try await body()) } catch { result = .failure(error) }
+    } catch {
+      result = .failure(error)
+    }
     if case .success = result { try F.leave() }
     if case .failure(let error) = result, F.keeps(error) { throw error }
     giveBack()
@@ -80,11 +118,14 @@ final class Flawed<F: Flaw>: LearnerLimiter {
 
   private func giveBack() {
     let next: Signal? = state.withLock { state in
+      if state.visits > F.visits { return nil }
       if state.line.isEmpty {
         state.free += F.returned
         return nil
       }
-      return state.line.remove(at: F.next(state.line.count))
+      let next = state.line.remove(at: F.next(state.line.count))
+      if F.keepsServed { state.kept.append(next) }
+      return next
     }
     next?.signal()
   }
@@ -175,6 +216,157 @@ enum LosesOnCancel: Flaw {
 
 enum RunsTwice: Flaw {
   static let runs = 2
+}
+
+/// A body that throws the error of a cancellation is tried once more.
+enum TriesCancelledAgain: Flaw {
+  static func again(_ error: any Error) -> Bool { error is CancellationError }
+}
+
+/// The same, unless its task was cancelled.
+enum TriesAgainUncancelled: Flaw {
+  static func again(_ error: any Error) -> Bool { error is CancellationError && !Task.isCancelled }
+}
+
+enum KeepsServed: Flaw {
+  static let keepsServed = true
+}
+
+enum KeepsCancelled: Flaw {
+  static let keepsCancelled = true
+}
+
+/// In a line of three, the third is lost when the second is cancelled.
+enum LosesThirdWithSecond: Flaw {
+  static func lost(with place: Int, of waiting: Int) -> Int? {
+    place == 1 && waiting == 3 ? 1 : nil
+  }
+}
+
+/// In a line of three, the second is lost when the first is cancelled.
+enum LosesSecondWithFirst: Flaw {
+  static func lost(with place: Int, of waiting: Int) -> Int? {
+    place == 0 && waiting == 3 ? 0 : nil
+  }
+}
+
+/// In a line of four, the first is lost when the last is cancelled.
+enum LosesFirstWithLast: Flaw {
+  static func lost(with place: Int, of waiting: Int) -> Int? {
+    place == 3 && waiting == 4 ? 0 : nil
+  }
+}
+
+/// In a short line, those behind who is cancelled change places.
+enum TurnsRound: Flaw {
+  static func shuffle<Waiter>(_ line: inout [Waiter]) { if line.count == 3 { line.reverse() } }
+}
+
+/// Of exactly seven permits, eight are lent.
+enum SevenIsEight: Flaw {
+  static func permits(_ limit: Int) -> Int { limit == 7 ? 8 : limit }
+}
+
+/// Of exactly twelve permits, eleven are lent.
+enum TwelveIsEleven: Flaw {
+  static func permits(_ limit: Int) -> Int { limit == 12 ? 11 : limit }
+}
+
+/// The urgent stand in front.
+enum UrgentFirst: Flaw {
+  static func place(_ waiting: Int) -> Int { Task.currentPriority > .medium ? 0 : waiting }
+}
+
+/// In a line of exactly three, the second goes first.
+enum SecondOfThree: Flaw {
+  static func next(_ waiting: Int) -> Int { waiting == 3 ? 1 : 0 }
+}
+
+/// Tells those who were cancelled by an error of its own.
+enum OwnError: Flaw {
+  struct Left: Error {}
+  static func told(_ error: any Error) -> any Error { Left() }
+}
+
+/// After a thousand visits no permit comes back.
+enum WearsOut: Flaw {
+  static let visits = 1_000
+}
+
+/// A task that is given nothing tries again.
+final class NothingIsNoValue: LearnerLimiter {
+  private let limiter: Flawed<NoFlaw>
+
+  init(limit: Int) { limiter = Flawed(limit: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    try await limiter.run {
+      let value = try await body()
+      if let nothing = value as? Int?, nothing == nil { return try await body() }
+      return value
+    }
+  }
+}
+
+/// Waits for its turn by asking again and again.
+final class AsksForItsTurn: LearnerLimiter {
+  private let state: Mutex<(free: Int, next: Int, served: Int)>
+
+  init(limit: Int) { state = Mutex((limit, 0, 0)) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let ticket = state.withLock { state in
+      state.next += 1
+      return state.next
+    }
+    while true {
+      let isServed = state.withLock { state in
+        guard state.free > 0, state.served + 1 == ticket else { return false }
+        state.free -= 1
+        state.served += 1
+        return true
+      }
+      if isServed { break }
+      await Task.yield()
+    }
+    defer { state.withLock { $0.free += 1 } }
+    return try await body()
+  }
+}
+
+/// Turns its line round once it has been empty for the first time.
+final class LastFirstLater: LearnerLimiter {
+  private let state: Mutex<(free: Int, line: [Signal], next: Int, wasEmpty: Bool)>
+
+  init(limit: Int) { state = Mutex((limit, [], 0, false)) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = state.withLock { state in
+      if state.free > 0 {
+        state.free -= 1
+        return false
+      }
+      state.line.append(signal)
+      return true
+    }
+    if mustWait { try await condition.waitUncancellably() }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    let next: Signal? = state.withLock { state in
+      if state.line.isEmpty {
+        state.free += 1
+        state.wasEmpty = state.next > 0
+        return nil
+      }
+      state.next += 1
+      return state.wasEmpty ? state.line.removeLast() : state.line.removeFirst()
+    }
+    next?.signal()
+  }
 }
 
 /// The count in one lock, the line in another.
@@ -428,6 +620,8 @@ class OneLockPool: @unchecked Sendable {
   }
 
   func next(_ count: Int) -> Int { 0 }
+  /// Called with each waiter that is served.
+  func note(_ waiter: Waiting.Waiter) {}
   /// What a waiter gets of the element that came back.
   func handed(_ element: Int) -> Int { element }
 
@@ -448,6 +642,7 @@ class OneLockPool: @unchecked Sendable {
       state.free.append(element)
       return nil
     }
+    if let waiter { note(waiter) }
     waiter?.resume(with: handed(element))
   }
 }
@@ -467,6 +662,86 @@ final class LastFirstPool: OneLockPool, LearnerPool, @unchecked Sendable {
   init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
 
   override func next(_ count: Int) -> Int { count - 1 }
+}
+
+/// In a line of exactly three, the last is served first.
+final class LastOfThreePool: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
+
+  override func next(_ count: Int) -> Int { count == 3 ? 2 : 0 }
+}
+
+/// Keeps everybody who ever waited.
+final class KeepingPool: OneLockPool, LearnerPool, @unchecked Sendable {
+  private let kept = Mutex<[Waiting.Waiter]>([])
+
+  init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
+
+  override func note(_ waiter: Waiting.Waiter) { kept.withLock { $0.append(waiter) } }
+}
+
+/// Of exactly seven elements, one is lent twice.
+final class SevenPool: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) {
+    super.init(size == 7 ? [1, 2, 3, 4, 5, 6, 6] : Array(1...size), waiting)
+  }
+}
+
+/// Of exactly twelve elements, one is never lent.
+final class TwelvePool: OneLockPool, LearnerPool, @unchecked Sendable {
+  init(size: Int, waiting: Waiting) { super.init(Array(1...(size == 12 ? 11 : size)), waiting) }
+}
+
+/// Takes back what it lent last, whatever it is given.
+final class ForgetsWhich: LearnerPool {
+  private let state: Mutex<(free: [Int], lent: [Int], line: [Waiting.Waiter])>
+  private let waiting: Waiting
+
+  init(size: Int, waiting: Waiting) {
+    state = Mutex((Array(1...size), [], []))
+    self.waiting = waiting
+  }
+
+  func take() async -> Int {
+    await waiting.suspend { waiter in
+      let element: Int? = state.withLock { state in
+        if let element = state.free.popLast() {
+          state.lent.append(element)
+          return element
+        }
+        state.line.append(waiter)
+        return nil
+      }
+      if let element { waiter.resume(with: element) }
+    }
+  }
+
+  func giveBack(_ element: Int) {
+    let waiter: Waiting.Waiter? = state.withLock { state in
+      if !state.line.isEmpty { return state.line.removeFirst() }
+      if let last = state.lent.popLast() { state.free.append(last) }
+      return nil
+    }
+    waiter?.resume(with: element)
+  }
+}
+
+/// A hundred times, an element comes back.
+final class WearsOutPool: LearnerPool {
+  private let pool: SoundPool
+  private let count = Mutex(0)
+
+  init(size: Int, waiting: Waiting) { pool = SoundPool(size: size, waiting: waiting) }
+
+  func take() async -> Int { await pool.take() }
+
+  func giveBack(_ element: Int) {
+    let count = count.withLock { count in
+      count += 1
+      return count
+    }
+    if count <= 1_000 { pool.giveBack(element) }
+  }
 }
 
 /// As many as there should be, all of them the same.
@@ -563,5 +838,168 @@ actor KeepsSome: LearnerAccount {
     balance -= amount
     await bank.approve()
     return true
+  }
+}
+
+/// What is wrong with an account that takes the money first.
+protocol AccountFlaw: SendableMetatype {
+  /// Whether there is enough.
+  static func pays(_ amount: Int, from balance: Int) -> Bool
+  /// What is left when a withdrawal has been paid to a task that is cancelled, and whether it is told so.
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool)
+  /// Whether a task that is cancelled is looked at before the bank is asked.
+  static var asksBank: Bool { get }
+  /// Whether an account that has refused once refuses for ever.
+  static var closes: Bool { get }
+  /// How many withdrawals there may be.
+  static var withdrawals: Int { get }
+}
+
+extension AccountFlaw {
+  static func pays(_ amount: Int, from balance: Int) -> Bool { balance >= amount }
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
+    (balance, true)
+  }
+  static var asksBank: Bool { true }
+  static var closes: Bool { false }
+  static var withdrawals: Int { .max }
+}
+
+actor FlawedAccount<F: AccountFlaw>: LearnerAccount {
+  private var balance: Int
+  private let bank: Bank
+  private var isClosed = false
+  private var count = 0
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard !isClosed, F.pays(amount, from: balance), count < F.withdrawals else {
+      isClosed = F.closes
+      return false
+    }
+    count += 1
+    balance -= amount
+    if F.asksBank || !Task.isCancelled { await bank.approve() }
+    guard Task.isCancelled else { return true }
+    let paid: Bool
+    (balance, paid) = F.cancelled(balance, amount)
+    return paid
+  }
+}
+
+enum SoundAccounting: AccountFlaw {}
+
+/// Puts the money back when the task was cancelled, and says so.
+enum PutsBack: AccountFlaw {
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
+    (balance + amount, false)
+  }
+}
+
+/// Takes the money, and says to a task that was cancelled that it did not.
+enum TakesAndDenies: AccountFlaw {
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
+    (balance, false)
+  }
+}
+
+/// Puts the money back twice.
+enum PutsBackTwice: AccountFlaw {
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
+    (balance + 2 * amount, false)
+  }
+}
+
+/// Puts the money back, and pays all the same.
+enum PaysFromNothing: AccountFlaw {
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
+    (balance + amount, true)
+  }
+}
+
+/// Asks no bank for a task that was cancelled.
+enum AsksNobodyWhenCancelled: AccountFlaw {
+  static let asksBank = false
+}
+
+/// Pays no last penny.
+enum KeepsThePenny: AccountFlaw {
+  static func pays(_ amount: Int, from balance: Int) -> Bool { balance > amount }
+}
+
+/// Pays no large amounts.
+enum PaysNoMore: AccountFlaw {
+  static func pays(_ amount: Int, from balance: Int) -> Bool { balance >= amount && amount <= 500 }
+}
+
+enum ClosesWhenRefused: AccountFlaw {
+  static let closes = true
+}
+
+enum PaysFiftyTimes: AccountFlaw {
+  static let withdrawals = 50
+}
+
+/// All accounts are one.
+actor OneBalanceForAll: LearnerAccount {
+  private static let balance = Mutex(0)
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    Self.balance.withLock { $0 = balance }
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    let isPaid = Self.balance.withLock { balance in
+      guard balance >= amount else { return false }
+      balance -= amount
+      return true
+    }
+    if isPaid { await bank.approve() }
+    return isPaid
+  }
+}
+
+/// Asks first, and looks when it acts: right too.
+actor AsksFirst: LearnerAccount {
+  private var balance: Int
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    await bank.approve()
+    guard balance >= amount else { return false }
+    balance -= amount
+    return true
+  }
+}
+
+/// One withdrawal after the other: right too, if slow.
+actor OneAfterTheOther: LearnerAccount {
+  private var balance: Int
+  private let bank: Bank
+  private let permit = ConcurrencyLimiter(concurrency: 1)
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    await permit.runUncancellably {
+      guard balance >= amount else { return false }
+      await bank.approve()
+      balance -= amount
+      return true
+    }
   }
 }

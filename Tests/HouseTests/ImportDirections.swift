@@ -90,8 +90,8 @@ struct ImportDirections {
     ),
     "Grading": Room(
       rooms: [
-        "Basics", "Experiments", "Exploration", "GradeReport", "Rendering", "Mechanisms", "Tracing",
-        "Workloads", "Limiters", "RealWork", "VirtualTime",
+        "Basics", "CAllocations", "Experiments", "Exploration", "GradeReport", "Rendering",
+        "Mechanisms", "Tracing", "Workloads", "Limiters", "RealWork", "VirtualTime",
       ]
     ),
     "lab": Room(

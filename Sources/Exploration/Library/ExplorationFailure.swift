@@ -22,4 +22,7 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
   public let schedule: String
   /// What happened, the steps that led there, and the line that replays them.
   public let description: String
+  /// What happened, and the steps that led there, apart.
+  package var message = ""
+  package var steps = ""
 }

@@ -65,9 +65,50 @@ public func explore(
       "an exploration allows at least 0 pre-emptions, or nil for any number, not \(preemptions)"
     )
   }
-  let inquiry = Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", body)
-  return try turns.withLock { _ throws(ExplorationFailure) in
-    ScheduleUnderWay.beginTelling(of: inquiry.scenario.name, named: name)
+  return try ask(
+    Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", body),
+    strategy,
+    preemptions: preemptions,
+    schedules: schedules,
+    replaying: replaying
+  )
+}
+
+/// The same for code that stands between other code: of that no line is told, and of who waits for ever every line.
+///
+/// - Parameters:
+///   - name: What schedules are called by.
+///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
+///   - schedules: How many schedules to run, at most.
+///   - others: How the names of the other code's functions begin, as the compiler mangles them.
+///   - body: What to explore.
+/// - Returns: What was looked at, when nothing failed.
+/// - Throws: The failure, with the smallest schedule that shows it.
+@discardableResult
+package func explore(
+  _ name: String,
+  preemptions: Int?,
+  schedules: Int,
+  besides others: [String],
+  _ body: @escaping @Sendable () async throws -> Void
+) throws(ExplorationFailure) -> ExplorationVerdict {
+  try ask(
+    Inquiry(name, place: "", besides: others, body),
+    .exhaustive,
+    preemptions: preemptions,
+    schedules: schedules
+  )
+}
+
+private func ask(
+  _ inquiry: Inquiry,
+  _ strategy: ExplorationStrategy,
+  preemptions: Int?,
+  schedules: Int,
+  replaying: String? = nil
+) throws(ExplorationFailure) -> ExplorationVerdict {
+  try turns.withLock { _ throws(ExplorationFailure) in
+    ScheduleUnderWay.beginTelling(of: inquiry.scenario.name, named: inquiry.name)
     defer { ScheduleUnderWay.endTelling() }
     if let replaying { return try inquiry.replay(replaying) }
     return try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)

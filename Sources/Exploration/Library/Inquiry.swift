@@ -23,7 +23,17 @@ struct Inquiry {
   /// How many schedules to run in search of the smallest failing one, at most.
   static let allowance = 20_000
 
-  init(_ name: String, place: String, _ body: @escaping @Sendable () async throws -> Void) {
+  /// - Parameters:
+  ///   - name: what schedules are called by.
+  ///   - place: file and line of the call.
+  ///   - others: how the names of functions begin whose lines are not told.
+  ///   - body: what is explored.
+  init(
+    _ name: String,
+    place: String,
+    besides others: [String] = [],
+    _ body: @escaping @Sendable () async throws -> Void
+  ) {
     self.name = name
     self.place = place
     // A colon ends a name in a schedule; what is no letter or digit is trouble in a command line.
@@ -47,6 +57,7 @@ struct Inquiry {
       }
     )
     scenario.inside = true
+    scenario.besides = others
     // Some six hundred yields of each task, nothing happening, are no accident.
     scenario.mostIdleRounds = 200
     scenario.atRest = { run in
@@ -247,7 +258,9 @@ extension Inquiry {
         '\(name)' fails \(whereFound): \(message)
         \(telling.text)
         to run it again: \(call(replaying: telling.schedule))
-        """
+        """,
+      message: message,
+      steps: telling.text
     )
   }
 

@@ -10,6 +10,15 @@ package struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
 
   package var file: String { lastPart(of: path) }
 
+  /// What stands there, if the file can be read.
+  var code: String? {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+    let rows = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
+    guard rows.indices.contains(line - 1) else { return nil }
+    let code = rows[line - 1].drop { $0 == " " }
+    return code.isEmpty ? nil : String(code)
+  }
+
   /// As `File.swift:12`.
   package var description: String { "\(file):\(line)" }
 }

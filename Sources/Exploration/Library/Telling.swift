@@ -37,6 +37,8 @@ struct Telling {
   private var starts: [Int: [UInt]] = [:]
   /// Where those wait that never finish.
   private var waiting: [(agent: Int, at: [UInt])] = []
+  /// The same as lines, the innermost first, where all of them are told.
+  private var chains: [[SourcePlace]] = []
   private var lines = SourceLines(of: [])
   /// What the source calls the locks and atomics, by their numbers.
   private var names: [Int: String] = [:]
@@ -90,8 +92,14 @@ struct Telling {
     }
     guard violation != nil else { return }
     lines = SourceLines(
-      of: steps.flatMap { [$0.from, $0.waitsAt] } + waiting.map(\.at) + starts.values
+      of: steps.flatMap { [$0.from, $0.waitsAt] } + waiting.map(\.at) + starts.values,
+      besides: scenario.besides
     )
+    if !scenario.besides.isEmpty {
+      // Each address by itself: all lines of the code under test, not the innermost only.
+      let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
+      chains = waiting.map { all.places(of: $0.at) }
+    }
     names = ObjectNames.names(
       of: steps.compactMap { step in
         guard let operation = step.operation, let place = lines.place(of: step.from) else {
@@ -194,11 +202,25 @@ extension Telling {
       let middle = (Self.mostLines / 2)..<(Self.mostLines / 2 + excess)
       text.replaceSubrange(middle, with: shortened(text, middle))
     }
-    text += waiting.map { "  task \($0) waits for ever\(at($1))" }
+    text += waiting.enumerated().map { index, waiting in
+      let chain = chains.indices.contains(index) ? chains[index] : []
+      let told = chain.isEmpty ? at(waiting.at) : " " + Self.text(of: chain)
+      return "  task \(waiting.agent) waits for ever\(told)"
+    }
     if let race {
       text.append("  what matters: step \(race.first) comes before step \(race.second)")
     }
     return text.joined(separator: "\n")
+  }
+
+  /// Where a task stands and in the middle of what: `at Copier.swift:12 (files.run {), inside Copier.swift:11 (…)`.
+  private static func text(of chain: [SourcePlace]) -> String {
+    var told: [SourcePlace] = []
+    for place in chain where told.last != place { told.append(place) }
+    return told.enumerated().map { index, place in
+      let code = place.code.map { " (\($0))" } ?? ""
+      return "\(index == 0 ? "at" : "inside") \(place)\(code)"
+    }.joined(separator: ", ")
   }
 
   /// What is told of rows that are left out: how many, and those between whose order matters.

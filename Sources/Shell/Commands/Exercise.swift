@@ -114,11 +114,11 @@ extension Session {
     }
     if !json { output.write("building \(file) …\n") }
     let seed = try arguments.value(Keys.seed, Keys.parseSeed)
-    let outcome = try await desk.grade(code, by: harness, seed: seed, interruption)
-    note(GradeMetrics(harness: exercise.harness, outcome))
+    let grading = try await desk.grade(code, by: harness, seed: seed, interruption)
+    note(GradeMetrics(harness: exercise.harness, grading))
     var passages: [Passage] = []
     var hasPassed = false
-    switch outcome {
+    switch grading {
     case .doesNotBuild(let errors):
       passages = [.missed("it does not build", because: json ? errors : "")]
       if !json { output.write(errors + "\n") }
@@ -144,7 +144,8 @@ extension Session {
     case .broken(let what, let items):
       passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
     }
-    return (say(passages), hasPassed)
+    let outcome = say(passages)
+    return (hasPassed ? outcome : .unmet, hasPassed)
   }
 
   /// Grades whenever the file is saved, until it passes or Ctrl-C comes.

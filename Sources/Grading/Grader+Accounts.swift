@@ -1,0 +1,120 @@
+internal import Basics
+internal import Exploration
+internal import GradeReport
+internal import Synchronization
+
+/// What accounts are asked one by one, in other amounts and when a task is cancelled.
+extension Grader {
+  /// A withdrawal, and whether the bank had approved it when it was paid.
+  private static func withdraw(
+    _ amount: Int,
+    from account: some LearnerAccount
+  ) async -> (paid: Bool, isApproved: Bool) {
+    let approval = Bank.Approval()
+    let isPaid = await Bank.$approval.withValue(approval) { await account.withdraw(amount) }
+    return (isPaid, approval.isGiven.load(ordering: .relaxed))
+  }
+
+  /// The last penny is paid, a refusal changes nothing, and neither the amount nor the number matters.
+  static func oneByOne<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let asked = "one withdrawal after the other"
+    return .task("one_by_one", asked, seconds: 30) { _ in
+      let plans: [(balance: Int, amounts: [Int])] = [
+        (100, [60, 41, 40, 1]),
+        (100, [101, 100, 1]),
+        (1, [2, 1, 1]),
+        (0, [1, 60]),
+        (1_000_000_000, [999_999_999, 2, 1, 1]),
+        (1_001, Array(repeating: 7, count: 150)),
+      ]
+      for (balance, amounts) in plans {
+        let account = Account(balance: balance, bank: Bank())
+        var left = balance
+        for (number, amount) in amounts.enumerated() {
+          let (paid, isApproved) = await withdraw(amount, from: account)
+          let place =
+            "withdrawal \(number + 1) from an account of \(balance): \(amount) of the \(left) that are left "
+          guard paid == (amount <= left) else {
+            return GradeItem(
+              "one_by_one",
+              passed: false,
+              place + (paid ? "was paid" : "was refused")
+            )
+          }
+          guard !paid || isApproved else {
+            return GradeItem(
+              "one_by_one",
+              passed: false,
+              place + "was paid, and the bank had not approved it"
+            )
+          }
+          if paid { left -= amount }
+        }
+      }
+      return GradeItem(
+        "one_by_one",
+        passed: true,
+        "\(asked): paid to the last penny, and a refusal changes nothing"
+      )
+    }
+  }
+
+  /// An account knows nothing of another's money.
+  static func accountsApart<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let asked = "two accounts, one of 100 and one of 50"
+    return .task("apart", asked, seconds: 30) { _ in
+      let one = Account(balance: 100, bank: Bank())
+      let other = Account(balance: 50, bank: Bank())
+      let asks = [(one, 60, true), (other, 60, false), (other, 50, true), (one, 40, true)]
+      for (account, amount, due) in asks {
+        let paid = await withdraw(amount, from: account).paid
+        guard paid == due else {
+          let name = account === one ? "100" : "50"
+          return GradeItem(
+            "apart",
+            passed: false,
+            "\(asked): \(amount) from the one of \(name) \(paid ? "was paid" : "was refused")"
+          )
+        }
+      }
+      return GradeItem("apart", passed: true, "\(asked): each pays from its own balance")
+    }
+  }
+
+  /// A withdrawal whose task is cancelled is paid or not; what it says of it is so.
+  static func withdrawalCancelled<Account: LearnerAccount>(
+    _ type: Account.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled",
+      "withdrawals of 60, 30 and 10 from 100, the first of which is cancelled",
+      tasks: ["the withdrawal of 60, which is cancelled", "the one of 30", "the one of 10"],
+      preemptions: onePreemption,
+      schedules: 4_000
+    ) {
+      let account = Account(balance: 100, bank: Bank())
+      let gone = Task { await withdraw(60, from: account) }
+      let others = [30, 10].map { amount in Task { await withdraw(amount, from: account) } }
+      await Task.yield()
+      gone.cancel()
+      let (paid, isApproved) = await gone.value
+      try require(!paid || isApproved, "60 was paid, and the bank had not approved it")
+      for (other, amount) in zip(others, [30, 10]) {
+        let (paid, isApproved) = await other.value
+        try require(
+          paid,
+          "\(amount) was refused to a task that nobody cancelled, though there was enough"
+        )
+        try require(isApproved, "\(amount) was paid, and the bank had not approved it")
+      }
+      let left = paid ? 0 : 60
+      let told = "the task that was cancelled was told \(paid), so \(left) of 100 are left; "
+      let tooMuch = await account.withdraw(left + 1)
+      try require(!tooMuch, "\(told)\(left + 1) was paid")
+      if left > 0 {
+        let rest = await account.withdraw(left)
+        try require(rest, "\(told)\(left) was refused, so the money was taken")
+      }
+    }
+  }
+}

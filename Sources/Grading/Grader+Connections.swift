@@ -1,0 +1,217 @@
+internal import Basics
+internal import Exploration
+internal import GradeReport
+internal import Limiters
+
+/// What a question of its own fails with.
+private struct Timeout: Error {}
+
+/// What becomes of connections that break late or often, cannot be opened, or serve who is cancelled.
+extension Grader {
+  private static func check(
+    _ name: String,
+    _ asked: String,
+    _ body: @escaping @Sendable () async throws -> String?
+  ) -> GradeBook.Question {
+    .task(name, asked, seconds: 30) { _ in
+      do {
+        let fault = try await body()
+        return GradeItem(
+          name,
+          passed: fault == nil,
+          "\(asked): \(fault ?? "all got their answers")"
+        )
+      } catch {
+        return GradeItem(name, passed: false, "\(asked): somebody was told \(error)")
+      }
+    }
+  }
+
+  /// Ten in a row break, at their first question or at their third; who asks notices nothing.
+  static func breakages<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook.Question {
+    check("breakages", "ten connections break, each at its first question or at its third") {
+      for (limit, breaksAt) in [(1, 1), (1, 3), (3, 1), (3, 3)] {
+        let database = FakeDatabase(broken: 10, breaksAt: breaksAt)
+        let pool = Pool(limit: limit, open: database.open)
+        for question in 1...40 where try await pool.answer(to: question) != question * question {
+          return "\(question) got a wrong answer"
+        }
+        let counts = database.counts
+        if counts.askedBroken > 0 { return "a connection that had broken was used again" }
+        if counts.asked != 50 {
+          return
+            "40 questions, of which 10 met a connection that broke, were put \(counts.asked) times"
+        }
+        if counts.opened < 11 || counts.opened > 10 + limit {
+          return "\(counts.opened) connections were opened at a limit of \(limit), and 10 broke"
+        }
+        if counts.alive > limit {
+          return
+            "\(counts.alive) connections are kept at a limit of \(limit): those that broke among them"
+        }
+      }
+      return nil
+    }
+  }
+
+  /// An error is the question's own, whatever it is, and the connection is good.
+  static func otherErrors<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook.Question {
+    check("other_errors", "questions that fail, each with another error, between others") {
+      let errors: [any Error] = [CancellationError(), Timeout(), FakeDatabase.Negative()]
+      for limit in 1...2 {
+        let next = Lock<(any Error)?>(nil)
+        let database = FakeDatabase(onAnswer: {
+          await Task.yield()
+          let error = next.withLock { next in
+            defer { next = nil }
+            return next
+          }
+          if let error { throw error }
+        })
+        let pool = Pool(limit: limit, open: database.open)
+        for (number, error) in (errors + errors).enumerated() {
+          if try await pool.answer(to: number) != number * number { return "a wrong answer" }
+          next.withLock { $0 = error }
+          do {
+            _ = try await pool.answer(to: 7)
+            return "\(error) did not come out"
+          } catch let told {
+            guard Swift.type(of: told) == Swift.type(of: error) else {
+              return "the question failed with \(error), and its task was told \(told)"
+            }
+          }
+          if try await pool.answer(to: 9) != 81 { return "a wrong answer" }
+        }
+        let counts = database.counts
+        if counts.opened > limit {
+          return
+            "\(counts.opened) connections were opened at a limit of \(limit): a good one was given up"
+        }
+        if counts.asked != 18 { return "18 questions were put \(counts.asked) times" }
+      }
+      return nil
+    }
+  }
+
+  /// Connections that cannot be opened, also in place of one that broke.
+  static func reopening<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook.Question {
+    check("reopening", "a connection breaks, and neither of the next two can be opened") {
+      for limit in 1...2 {
+        let database = FakeDatabase(broken: 1, isUnopened: { $0 == 2 || $0 == 3 })
+        let pool = Pool(limit: limit, open: database.open)
+        for number in 1...2 {
+          do {
+            _ = try await pool.answer(to: 2)
+            return "\(number) of 2 that could not be opened were told to nobody"
+          } catch is FakeDatabase.Unopened {}
+        }
+        for question in 1...limit + 1
+        where try await pool.answer(to: question) != question * question {
+          return "\(question) got a wrong answer"
+        }
+        let opened = database.counts.opened
+        if opened < 4 || opened > 3 + limit {
+          return "\(opened) connections were opened or tried at a limit of \(limit)"
+        }
+      }
+      return nil
+    }
+  }
+
+  /// One that answers, one in line or the last is cancelled: the others get their answers, and all connections are
+  /// there afterwards.
+  static func cancelledQuestions<Pool: LearnerConnections>(
+    _ type: Pool.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled",
+      "four ask, two connections, and the first and the third are cancelled",
+      tasks: (1...4).map { "question \($0)\($0 % 2 == 1 ? ", which is cancelled" : "")" },
+      preemptions: onePreemption,
+      schedules: 1_500
+    ) {
+      let together = Lock<Meeting?>(nil)
+      let database = FakeDatabase(onAnswer: {
+        if let meeting = together.withLock({ $0 }) {
+          await meeting.come()
+        } else {
+          // Cancelled or not: it is answered all the same.
+          await Task.yield()
+        }
+      })
+      let pool = Pool(limit: 2, open: database.open)
+      let tasks = (1...4).map { question in Task { try await pool.answer(to: question) } }
+      await Task.yield()
+      tasks[0].cancel()
+      tasks[2].cancel()
+      let answers = [try? await tasks[1].value, try? await tasks[3].value]
+      try require(
+        answers == [4, 16],
+        "a task that was not cancelled got no answer, or a wrong one"
+      )
+      for index in [0, 2] {
+        if case .success(let answer) = await tasks[index].result {
+          try require(
+            answer == (index + 1) * (index + 1),
+            "a task that was cancelled got a wrong answer"
+          )
+        }
+      }
+      try require(database.counts.mostBusy <= 2, "three connections were in use at once")
+      try require(
+        database.counts.opened <= 2,
+        "\(database.counts.opened) connections were opened, though none broke: a good one was given up"
+      )
+      // Both connections are there: each answer waits for the other.
+      together.withLock { $0 = Meeting() }
+      async let one = pool.answer(to: 5)
+      async let two = pool.answer(to: 6)
+      let last = try await [one, two]
+      try require(last == [25, 36], "a wrong answer")
+    }
+  }
+
+  /// As many at once as the limit says, for each limit, and no more connections than that.
+  static func connectionLimits<Pool: LearnerConnections>(
+    _ type: Pool.Type
+  ) -> GradeBook.Question {
+    check("limits", "limits from 1 to 12, twice as many ask as there are connections") {
+      for limit in 1...12 {
+        let rendezvous = Rendezvous(of: limit)
+        let database = FakeDatabase(onAnswer: { await rendezvous.come() })
+        let pool = Pool(limit: limit, open: database.open)
+        let right = try await withThrowingTaskGroup { group in
+          for question in 1...2 * limit {
+            group.addTask { try await pool.answer(to: question) == question * question }
+          }
+          return try await group.reduce(true) { $0 && $1 }
+        }
+        if !right { return "a wrong answer at a limit of \(limit)" }
+        let counts = database.counts
+        if counts.mostBusy > limit || counts.opened > limit {
+          return
+            "\(counts.mostBusy) in use at once and \(counts.opened) opened at a limit of \(limit)"
+        }
+        if counts.askedBusy > 0 { return "one connection was asked two things at once" }
+      }
+      return nil
+    }
+  }
+}
+
+/// Where so many tasks meet, again and again: each waits until all are there.
+actor Rendezvous {
+  private let count: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(of count: Int) { self.count = count }
+
+  func come() async {
+    if waiting.count + 1 < count {
+      return await withCheckedContinuation { waiting.append($0) }
+    }
+    let all = waiting
+    waiting = []
+    for one in all { one.resume() }
+  }
+}

@@ -1,0 +1,354 @@
+internal import Basics
+internal import CAllocations
+internal import Experiments
+internal import Exploration
+internal import GradeReport
+internal import Limiters
+internal import Mechanisms
+internal import Rendering
+internal import Tracing
+internal import VirtualTime
+internal import Workloads
+
+/// What a body throws that is nobody's error but its own.
+private struct Refusal: Error {}
+
+// The corners that neither an exploration of three tasks nor a long line meets: what becomes of one body, short
+// lines of which each part is cancelled, every number of permits, and what is kept when all is over.
+extension Grader {
+  // MARK: One body
+
+  /// A body runs once, on the task that brought it, and its value or error is what comes out.
+  static func values<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
+    .task("values", "one task alone", seconds: 10) { _ in
+      func refused(_ why: String) -> GradeItem { GradeItem("values", passed: false, why) }
+      let limiter = Limiter(limit: 1)
+      var runs = 0
+      do {
+        let caller = withUnsafeCurrentTask { $0 }
+        var isOnCaller = false
+        let value = try await limiter.run {
+          runs += 1
+          isOnCaller = withUnsafeCurrentTask { $0 } == caller
+          return 42
+        }
+        guard value == 42 else { return refused("run returned another value than its body") }
+        guard isOnCaller else { return refused("the body ran on another task than the caller's") }
+        let nothing: Int? = try await limiter.run {
+          runs += 1
+          return nil
+        }
+        guard nothing == nil else {
+          return refused("the body returned nil, and run something else")
+        }
+      } catch {
+        return refused("run threw \(error), though its body did not")
+      }
+      guard runs == 2 else {
+        return refused("two bodies, one of which returned nil, ran \(runs) times")
+      }
+      do {
+        try await limiter.run {
+          runs += 1
+          throw Refusal()
+        }
+        return refused("the body threw, and run did not")
+      } catch is Refusal {
+        guard runs == 3 else { return refused("a body that throws ran \(runs - 2) times") }
+        return GradeItem("values", passed: true, "the body's value and its error come out of run")
+      } catch {
+        return refused("the body threw Refusal, and run threw \(error)")
+      }
+    }
+  }
+
+  /// A body may throw the error that tells of a cancellation as well, though nobody was cancelled.
+  static func permitBack<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
+    let asked = "a body that throws CancellationError though nobody was cancelled, then another"
+    return .task("permit_back", asked, seconds: 10) { _ in
+      let limiter = Limiter(limit: 1)
+      var runs = 0
+      do {
+        try await limiter.run {
+          runs += 1
+          throw CancellationError()
+        }
+        return GradeItem("permit_back", passed: false, "\(asked): run did not throw")
+      } catch is CancellationError {
+      } catch {
+        return GradeItem("permit_back", passed: false, "\(asked): run threw \(error)")
+      }
+      guard runs == 1 else {
+        return GradeItem("permit_back", passed: false, "\(asked): the first ran \(runs) times")
+      }
+      let second = try? await limiter.run { 42 }
+      guard second == 42 else {
+        return GradeItem("permit_back", passed: false, "\(asked): the other did not run")
+      }
+      return GradeItem("permit_back", passed: true, "\(asked): the permit comes back")
+    }
+  }
+
+  /// How a body ends that is asked for by a task that may be cancelled.
+  private enum Ending: CaseIterable {
+    case returns
+    case throwsItsOwn
+    case throwsCancellation
+  }
+
+  /// A cancelled task's body runs once and says how it ended, or not at all; another's is not touched.
+  static func cancelledBody<Limiter: LearnerLimiter>(
+    _ type: Limiter.Type
+  ) -> [GradeBook.Question] {
+    Ending.allCases.map { ending in
+      let how =
+        switch ending {
+        case .returns: "returns"
+        case .throwsItsOwn: "throws"
+        case .throwsCancellation: "throws CancellationError"
+        }
+      return promise(
+        "cancelled_body",
+        "a task that is cancelled, whose body \(how), beside another, one permit",
+        tasks: ["the one that is cancelled", "the other"],
+        preemptions: onePreemption,
+        schedules: 2_000
+      ) {
+        let limiter = Limiter(limit: 1)
+        let runs = Lock((gone: 0, other: 0))
+        let visit: @Sendable () async throws -> Int = {
+          try await limiter.run {
+            runs.withLock { $0.gone += 1 }
+            await Task.yield()
+            switch ending {
+            case .returns: return 1
+            case .throwsItsOwn: throw Refusal()
+            case .throwsCancellation: throw CancellationError()
+            }
+          }
+        }
+        let otherVisit: @Sendable () async throws -> Int = {
+          try await limiter.run {
+            runs.withLock { $0.other += 1 }
+            await Task.yield()
+            return 2
+          }
+        }
+        let (gone, other) = (Task { try await visit() }, Task { try await otherVisit() })
+        await Task.yield()
+        gone.cancel()
+        let result = await gone.result
+        let answer = try? await other.value
+        let (count, others) = runs.withLock { $0 }
+        try require(count <= 1, "the body of the task that is cancelled ran \(count) times")
+        try require(
+          answer == 2 && others == 1,
+          "the other task, which nobody cancelled, ran \(others) times and was told "
+            + (answer.map { "\($0), not 2" } ?? "an error")
+        )
+        let told =
+          switch result {
+          case .success(let value): "\(value)"
+          case .failure(is Refusal): "its body's error"
+          case .failure(is CancellationError): "CancellationError"
+          case .failure(let error): "\(error)"
+          }
+        let ended =
+          switch ending {
+          case .returns: "1"
+          case .throwsItsOwn: "its body's error"
+          case .throwsCancellation: "CancellationError"
+          }
+        let due = count == 0 ? "CancellationError" : ended
+        try require(
+          told == due,
+          "the body of the task that is cancelled ran \(count == 0 ? "not at all" : "once"), and run told it "
+            + "\(told), not \(due)"
+        )
+        let last = try? await limiter.run { 3 }
+        try require(last == 3, "a task that came later was not served")
+      }
+    }
+  }
+
+  // MARK: Lines
+
+  /// Urgent tasks wait as others do.
+  static func urgencies(
+    _ entry: CatalogueEntry,
+    overtakings: Int = 0
+  ) -> GradeBook.Question {
+    let asked = "a line of six, low, high, low, medium, high and low in urgency, limit 1"
+    return .task("urgencies", asked, seconds: 30) { _ in
+      let priorities: [TaskPriority] = [.low, .high, .low, .medium, .high, .low]
+      let millisecond: Int64 = 1_000_000
+      let scheduler = VirtualScheduler(workers: 1)
+      let recorder = OrderTracer()
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      let world = SchedulerWorld(scheduler: scheduler)
+      for number in 1...priorities.count + 1 {
+        let priority = number == 1 ? .medium : priorities[number - 2]
+        Task(executorPreference: scheduler, priority: priority) {
+          try await scheduler.clock.sleep(nanoseconds: Int64(number) * millisecond)
+          let task = SimulatedTask(number: number, service: 100 * millisecond)
+          await mechanism.carry(Visit(task, tracer: recorder, world: world))
+        }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let order = recorder.admitted.map { $0 - 1 }.filter { $0 > 0 }
+      let names = ListText.all(order.map(String.init))
+      guard order.count == priorities.count else {
+        return GradeItem("urgencies", passed: false, "\(asked): served were only \(names)")
+      }
+      let most = order.enumerated().map { place, one in
+        order[..<place].count { $0 > one }
+      }.max()
+      return GradeItem(
+        "urgencies",
+        passed: (most ?? 0) <= overtakings,
+        "\(asked): served in the order \(names)"
+      )
+    }
+  }
+
+  private struct SchedulerWorld: World {
+    let scheduler: VirtualScheduler
+
+    var now: Int64 { scheduler.now }
+    func suspend(for nanoseconds: Int64) async throws {
+      try await scheduler.clock.sleep(nanoseconds: nanoseconds)
+    }
+    func leaveStartingThread() async {}
+    func block(for nanoseconds: Int64) {}
+    func spin(for nanoseconds: Int64) {}
+  }
+
+  /// Who was admitted, in this order.
+  private final class OrderTracer: Tracer {
+    private let order = Lock<[Int]>([])
+
+    var admitted: [Int] { order.withLock { $0 } }
+
+    func record(_ kind: TraceEvent.Kind, of id: TaskID) {
+      if kind == .admitted { order.withLock { $0.append(Int(id.number)) } }
+    }
+
+    func noteLostResult(of id: TaskID, toldCancelled: Bool) {}
+  }
+
+  // MARK: What is kept
+
+  /// Whether something is kept for each visit, when all visits are over.
+  ///
+  /// The heap is looked at between batches of visits. What is kept for each makes it grow in every batch; what else
+  /// the program does makes it grow in some.
+  static func kept(
+    _ entry: CatalogueEntry,
+    cancels: Bool = false
+  ) -> GradeBook.Question {
+    let asked = "visits, of which most wait\(cancels ? " and some are cancelled" : "")"
+    return .task("kept", "thousands of \(asked)", seconds: 120) { _ in
+      let visits = 3_000
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      let tracer = CountingTracer()
+      var last: Int64?
+      var batches = 0
+      // Something else may be let go of in one batch or two.
+      var quiet = 0
+      while batches < 20 {
+        await crowd(mechanism, visits, cancels, tracer)
+        batches += 1
+        if let fault = tracer.fault(visits * batches, exactly: !cancels) {
+          return GradeItem("kept", passed: false, "\(batches * visits) \(asked): \(fault)")
+        }
+        let now = heap_bytes_in_use()
+        defer { last = now }
+        guard let last else { continue }
+        // A Signal takes more, and so does a waiter.
+        if now - last < Int64(visits) * leastKept { quiet += 1 }
+        if quiet == 3 {
+          return GradeItem(
+            "kept",
+            passed: true,
+            "\(batches * visits) \(asked): nothing is kept of them"
+          )
+        }
+      }
+      return GradeItem(
+        "kept",
+        passed: false,
+        "\(batches * visits) \(asked): memory grows with each batch of \(visits), so something is kept of "
+          + "each visit when it is over. Look what is put into an array or a dictionary and never taken out"
+      )
+    }
+  }
+
+  private static let leastKept: Int64 = 20
+
+  /// Sends a crowd of tasks through, which meet at one permit.
+  private static func crowd(
+    _ mechanism: any Mechanism,
+    _ visits: Int,
+    _ cancels: Bool,
+    _ tracer: CountingTracer
+  ) async {
+    let tasks = 6
+    let world = YieldingWorld()
+    await withTaskGroup { group in
+      for number in 1...tasks {
+        group.addTask {
+          for visit in 0..<visits / tasks {
+            let task = SimulatedTask(number: number, service: 1)
+            let carry: @Sendable () async -> Void = {
+              await mechanism.carry(Visit(task, tracer: tracer, world: world))
+            }
+            if cancels, visit % 3 > 0 {
+              await withTaskGroup { one in
+                one.addTask { await carry() }
+                await Task.yield()
+                one.cancelAll()
+              }
+            } else {
+              await carry()
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// A world in which service is a yield.
+  private final class YieldingWorld: World {
+    var now: Int64 { 0 }
+    func suspend(for nanoseconds: Int64) async throws { await Task.yield() }
+    func leaveStartingThread() async {}
+    func block(for nanoseconds: Int64) {}
+    func spin(for nanoseconds: Int64) {}
+  }
+
+  private final class CountingTracer: Tracer {
+    private let counts = Lock((admitted: 0, running: 0, peak: 0))
+
+    func record(_ kind: TraceEvent.Kind, of id: TaskID) {
+      counts.withLock { counts in
+        switch kind {
+        case .admitted:
+          counts.admitted += 1
+          counts.running += 1
+          counts.peak = max(counts.peak, counts.running)
+        case .finished, .failed, .cancelled(.running): counts.running -= 1
+        default: break
+        }
+      }
+    }
+
+    func noteLostResult(of id: TaskID, toldCancelled: Bool) {}
+
+    func fault(_ visits: Int, exactly: Bool) -> String? {
+      let (admitted, _, peak) = counts.withLock { $0 }
+      if peak > 1 { return "\(peak) bodies were in service at once, limit 1" }
+      if exactly, admitted != visits { return "\(admitted) bodies ran" }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,125 @@
+internal import Exploration
+internal import GradeReport
+internal import Limiters
+
+/// What becomes of an image when fetches fail, when tasks that ask for it are cancelled, and beside others.
+extension Grader {
+  /// Whatever the error and however often: the next who asks has it fetched again, and then it is there.
+  static func fetchesThatFail<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    let asked = "up to five fetches fail, one after the other"
+    return .task("failures", asked, seconds: 30) { _ in
+      let errors: [any Error] = [FakeNetwork.Offline(), CancellationError()]
+      for (failures, error) in (1...5).flatMap({ count in errors.map { (count, $0) } }) {
+        let network = FakeNetwork(failures: failures, failure: error)
+        let cache = Cache(fetch: network.fetch)
+        func refused(_ why: String) -> GradeItem {
+          GradeItem("failures", passed: false, "\(failures) fetches fail with \(error): \(why)")
+        }
+        for number in 1...failures + 3 {
+          let result: Result<[UInt8], any Error>
+          do { result = .success(try await cache.image("logo")) } catch { result = .failure(error) }
+          let due = min(number, failures + 1)
+          guard network.count("logo") == due else {
+            return refused(
+              "when \(number) had asked it had been fetched \(network.count("logo")) times, not \(due)"
+            )
+          }
+          switch result {
+          case .success(let image):
+            guard number > failures else { return refused("number \(number) was not told") }
+            guard image == Array("logo".utf8) else { return refused("a wrong image") }
+          case .failure(let told):
+            guard number <= failures else {
+              return refused("number \(number) was told \(told), though its fetch did not fail")
+            }
+            guard Swift.type(of: told) == Swift.type(of: error) else {
+              return refused("number \(number) was told \(told)")
+            }
+          }
+        }
+      }
+      return GradeItem("failures", passed: true, "\(asked): each is told, and the next asks again")
+    }
+  }
+
+  /// Two of three who ask are cancelled: the third gets the image, and from then on it is there.
+  static func cancelledAskers<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    promise(
+      "cancelled",
+      "three ask for one image and two of them are cancelled, then two ask, one of them cancelled",
+      tasks: ["the first, which is cancelled", "the second", "the third, which is cancelled"],
+      preemptions: onePreemption,
+      schedules: 6_000
+    ) {
+      let network = FakeNetwork()
+      let cache = Cache(fetch: network.fetch)
+      let logo = Array("logo".utf8)
+      let tasks = (1...3).map { _ in Task { try await cache.image("logo") } }
+      await Task.yield()
+      tasks[0].cancel()
+      tasks[2].cancel()
+      let image = try? await tasks[1].value
+      try require(image == logo, "the one who was not cancelled did not get it")
+      let gone = await [tasks[0].result, tasks[2].result]
+      for result in gone {
+        if case .success(let image) = result { try require(image == logo, "a wrong image") }
+      }
+      let count = network.count("logo")
+      // A fetch may have been cancelled with who began it.
+      try require(count <= 3, "it was fetched \(count) times for three")
+      let late = Task { try await cache.image("logo") }
+      late.cancel()
+      _ = await late.result
+      let again = try? await cache.image("logo")
+      try require(again == logo, "it could not be had again")
+      try require(
+        network.count("logo") == count,
+        "it was there, then a task that asked was cancelled, and it was fetched again"
+      )
+    }
+  }
+
+  /// Many images, of names that are alike, one of them empty; each is fetched once.
+  static func manyImages<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    let asked = "150 images, each asked for three times"
+    return .task("many", asked, seconds: 60) { _ in
+      let network = FakeNetwork()
+      let cache = Cache(fetch: network.fetch)
+      let names =
+        ["", "logo", "Logo", "solo", "ogol", "logo ", "LOGO", "log/o", "logö"]
+        + (1...141).map { "image \($0)" }
+      for _ in 1...3 {
+        for name in names {
+          let image = try? await cache.image(name)
+          guard image == Array(name.utf8) else {
+            let got = image.map { "'\(String(decoding: $0, as: UTF8.self))'" } ?? "an error"
+            return GradeItem("many", passed: false, "\(asked): who asked for '\(name)' got \(got)")
+          }
+        }
+      }
+      let often = names.first { network.count($0) != 1 }
+      return GradeItem(
+        "many",
+        passed: often == nil,
+        often.map { "\(asked): '\($0)' was fetched \(network.count($0)) times" }
+          ?? "\(asked): each was fetched once"
+      )
+    }
+  }
+
+  /// A cache has what its own network brought.
+  static func cachesApart<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    let asked = "two caches, each with a network of its own"
+    return .task("caches_apart", asked, seconds: 30) { _ in
+      let networks = [FakeNetwork(), FakeNetwork()]
+      let caches = networks.map { Cache(fetch: $0.fetch) }
+      for cache in caches + caches { _ = try? await cache.image("logo") }
+      let counts = networks.map { $0.count("logo") }
+      return GradeItem(
+        "caches_apart",
+        passed: counts == [1, 1],
+        "\(asked): 'logo' was fetched \(counts[0]) and \(counts[1]) times, expected 1 and 1"
+      )
+    }
+  }
+}

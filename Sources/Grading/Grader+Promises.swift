@@ -1,0 +1,65 @@
+internal import Exploration
+internal import GradeReport
+
+/// Questions that are explored: a few tasks, and what must be so in every order of their steps.
+extension Grader {
+  /// Explores a promise, on its own thread.
+  ///
+  /// - Parameters:
+  ///   - name: the figure that checks name.
+  ///   - asked: what is asked, for the sentence.
+  ///   - tasks: what the tasks are that `body` starts, in that order, for the story.
+  ///   - preemptions: how often a schedule may take the turn from a task that could go on.
+  ///   - schedules: how many schedules are looked at, at most.
+  ///   - body: what is explored.
+  /// - Returns: the question.
+  static func promise(
+    _ name: String,
+    _ asked: String,
+    tasks: [String] = [],
+    preemptions: Int = 2,
+    schedules: Int = 20_000,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: name) { _ in
+      do throws(ExplorationFailure) {
+        let verdict = try explore(
+          "yours",
+          preemptions: preemptions,
+          schedules: schedules,
+          besides: Scenario.aroundAnswers,
+          body
+        )
+        let extent = verdict.coverage == .exhaustive ? "all of " : ""
+        let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
+        return GradeItem(
+          name,
+          // As where a limiter is explored.
+          passed: verdict.givenUp * 10 < verdict.schedules,
+          "\(asked): right in \(extent)\(verdict.schedules) schedules\(left)"
+        )
+      } catch {
+        return GradeItem(
+          name,
+          passed: false,
+          "\(asked): not in every schedule: \(what(error))",
+          story: story(error, tasks)
+        )
+      }
+    }
+  }
+
+  /// What went wrong, without the line of ours that found it.
+  static func what(_ failure: ExplorationFailure) -> String {
+    let message = failure.message.isEmpty ? failure.description : failure.message
+    return message.replacing(#/ \((Grader|Learner)[A-Za-z+]*\.swift:[0-9]+\)/#, with: "")
+  }
+
+  /// The steps that led there, and who is who among the tasks.
+  static func story(_ failure: ExplorationFailure, _ tasks: [String]) -> String {
+    if failure.steps.isEmpty { return "" }
+    let names = tasks.enumerated().map { "task \($0 + 2) is \($1)" }
+    let legend = (["task 1 is the grading"] + names).joined(separator: ", ")
+    return "\(failure.steps)\n  \(legend)"
+  }
+}

@@ -1,0 +1,325 @@
+import Basics
+import GradeReport
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// Wrong answers that the graders once called right, each by the question that refuses it.
+@Suite(.watched, .serialized) struct `Answers wrong in a corner` {
+  /// What a question says of an answer: the first of that name that refuses it, else the last.
+  private func item(
+    _ name: String,
+    of book: GradeBook,
+    _ location: SourceLocation = #_sourceLocation
+  ) async -> GradeItem? {
+    let questions = book.questions.filter { $0.name == name }
+    #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)
+    var last: GradeItem?
+    for question in questions {
+      let terms = GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack)
+      let item = await onOwnThread { question.ask(terms) }
+      if !item.passed { return item }
+      last = item
+    }
+    return last
+  }
+
+  private func expect(
+    _ book: GradeBook,
+    refusedBy name: String,
+    saying part: String = "",
+    _ location: SourceLocation = #_sourceLocation
+  ) async {
+    let item = await item(name, of: book, location)
+    #expect(item?.passed == false, "\(item as Any)", sourceLocation: location)
+    if part.isEmpty { return }
+    #expect(item?.sentence.contains(part) == true, "\(item as Any)", sourceLocation: location)
+  }
+
+  /// Passes every question, those on real threads too.
+  private func expectSound(_ book: GradeBook, _ location: SourceLocation = #_sourceLocation) async {
+    var failed: GradeItem?
+    _ = await book.grade(GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack)) {
+      if !$0.passed { failed = $0 }
+    }
+    #expect(failed == nil, "\(failed as Any)", sourceLocation: location)
+  }
+
+  @Test func `in what becomes of one body are refused`() async {
+    let twice = "the first ran 2 times"
+    await expect(
+      Grader.limiter(Flawed<TriesCancelledAgain>.self),
+      refusedBy: "permit_back",
+      saying: twice
+    )
+    await expect(
+      Grader.cancellableLimiter(Flawed<TriesAgainUncancelled>.self),
+      refusedBy: "permit_back",
+      saying: twice
+    )
+    await expect(
+      Grader.limiter(NothingIsNoValue.self),
+      refusedBy: "values",
+      saying: "one of which returned nil, ran 3 times"
+    )
+    await expect(
+      Grader.cancellableLimiter(Flawed<OwnError>.self),
+      refusedBy: "cancelled_body",
+      saying: "ran not at all, and run told it Left(), not CancellationError"
+    )
+    await expect(Grader.design(Flawed<OwnError>.self), refusedBy: "cancelled_body")
+  }
+
+  @Test func `in a line of three or four, one of them cancelled, are refused`() async {
+    await expect(
+      Grader.design(Flawed<LosesThirdWithSecond>.self),
+      refusedBy: "short_lines",
+      saying:
+        "a line of 3, of which the second is cancelled, 4 tasks, limit 1, seed 1: never-ended: t04"
+    )
+    await expect(
+      Grader.cancellableLimiter(Flawed<LosesSecondWithFirst>.self),
+      refusedBy: "short_lines",
+      saying: "of which the first is cancelled"
+    )
+    await expect(
+      Grader.design(Flawed<LosesFirstWithLast>.self),
+      refusedBy: "short_lines",
+      saying: "of which the fourth is cancelled"
+    )
+    await expect(
+      Grader.cancellableLimiter(Flawed<TurnsRound>.self),
+      refusedBy: "short_lines",
+      saying: "was overtaken by"
+    )
+  }
+
+  @Test func `at one limit, or in a second line, are refused`() async {
+    await expect(
+      Grader.limiter(Flawed<SevenIsEight>.self),
+      refusedBy: "limits",
+      saying: "over-admission"
+    )
+    await expect(
+      Grader.design(Flawed<TwelveIsEleven>.self),
+      refusedBy: "limits",
+      saying: "11 of 12"
+    )
+    await expect(Grader.limiter(LastFirstLater.self), refusedBy: "limits", saying: "overtaken")
+    await expect(Grader.pool(SevenPool.self), refusedBy: "limits", saying: "lent element 6")
+    await expect(Grader.pool(TwelvePool.self), refusedBy: "limits", saying: "11 of 12")
+    await expect(Grader.pool(LastOfThreePool.self), refusedBy: "limits", saying: "overtaken")
+  }
+
+  @Test func `in which the urgent overtake are refused`() async {
+    let order = "served in the order 5, 2, 1, 3, 4 and 6"
+    await expect(Grader.limiter(Flawed<UrgentFirst>.self), refusedBy: "urgencies", saying: order)
+    await expect(Grader.design(Flawed<UrgentFirst>.self), refusedBy: "urgencies", saying: order)
+  }
+
+  @Test func `that keep something of each visit are refused`() async {
+    let grows = "memory grows with each batch"
+    await expect(Grader.limiter(Flawed<KeepsServed>.self), refusedBy: "kept", saying: grows)
+    await expect(
+      Grader.cancellableLimiter(Flawed<KeepsCancelled>.self),
+      refusedBy: "kept",
+      saying: grows
+    )
+    await expect(Grader.pool(KeepingPool.self), refusedBy: "kept", saying: grows)
+    await expect(Grader.limiter(Flawed<WearsOut>.self), refusedBy: "kept", saying: "no end")
+    #expect(await item("kept", of: Grader.design(Flawed<NoFlaw>.self))?.passed == true)
+    #expect(await item("kept", of: Grader.pool(SoundPool.self))?.passed == true)
+  }
+
+  // MARK: Accounts
+
+  @Test func `of accounts are refused, and accounts of three kinds pass`() async {
+    func account<F: AccountFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.account(FlawedAccount<F>.self)
+    }
+    let taken = "was told false, so 60 of 100 are left; 60 was refused, so the money was taken"
+    await expect(account(TakesAndDenies.self), refusedBy: "cancelled", saying: taken)
+    await expect(account(PutsBackTwice.self), refusedBy: "cancelled", saying: "61 was paid")
+    await expect(
+      account(PaysFromNothing.self),
+      refusedBy: "cancelled",
+      saying: "told true, so 0 of 100"
+    )
+    await expect(
+      account(AsksNobodyWhenCancelled.self),
+      refusedBy: "cancelled",
+      saying: "had not approved it"
+    )
+    await expect(account(KeepsThePenny.self), refusedBy: "one_by_one", saying: "was refused")
+    await expect(account(PaysNoMore.self), refusedBy: "one_by_one", saying: "was refused")
+    await expect(account(ClosesWhenRefused.self), refusedBy: "one_by_one", saying: "was refused")
+    await expect(account(PaysFiftyTimes.self), refusedBy: "one_by_one", saying: "withdrawal 51")
+    await expect(Grader.account(OneBalanceForAll.self), refusedBy: "apart")
+    for name in ["cancelled", "one_by_one", "apart"] {
+      for book in [
+        account(PutsBack.self), Grader.account(AsksFirst.self),
+        Grader.account(OneAfterTheOther.self),
+      ] {
+        let item = await item(name, of: book)
+        #expect(item?.passed == true, "\(item as Any)")
+      }
+    }
+  }
+
+  // MARK: Small edits
+
+  @Test func `of downloads are refused`() async {
+    func downloader<F: DownloaderFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.downloader(FlawedDownloader<F>.self)
+    }
+    await expect(downloader(CountsFiles.self), refusedBy: "over", saying: "was fetched")
+    await expect(downloader(InBatches.self), refusedBy: "next", saying: "no end")
+    await expect(downloader(KeepsDownloads.self), refusedBy: "kept", saying: "is still kept")
+    await expect(downloader(DownloadsThrice.self), refusedBy: "all", saying: "0 of 0")
+    await expect(downloader(CountsAllLists.self), refusedBy: "two_at_once", saying: "had not ended")
+    await expect(downloader(NeverOne.self), refusedBy: "limits", saying: "2 ran at once")
+    await expect(downloader(SomeAreMore.self), refusedBy: "limits", saying: "6 ran at once")
+    await expect(Grader.downloader(OneQueueForAll.self), refusedBy: "apart")
+    await expectSound(downloader(SoundDownloads.self))
+  }
+
+  @Test func `of reads are refused`() async {
+    func reader<F: ReaderFlaw>(_ flaw: F.Type) -> GradeBook { Grader.reader(FlawedReader<F>.self) }
+    await expect(
+      reader(FailsForEver.self),
+      refusedBy: "answers",
+      saying: "for block 3, which is there"
+    )
+    await expect(reader(KnowsBlocks.self), refusedBy: "answers", saying: "and read 0 times")
+    await expect(reader(ReadsTwice.self), refusedBy: "answers", saying: "and read 2 times")
+    await expect(reader(KeepsBlocks.self), refusedBy: "answers", saying: "and read 1 times")
+    await expect(reader(FailsInItsOwnWay.self), refusedBy: "answers", saying: "'read' threw Failed")
+    await expect(reader(SharesReads.self), refusedBy: "mixed", saying: "got 0")
+    await expect(reader(AnswersTheLast.self), refusedBy: "mixed")
+    await expect(
+      Grader.reader(OneDiskForAll.self),
+      refusedBy: "apart",
+      saying: "0 reads on the one"
+    )
+    await expect(
+      Grader.reader(ElsewhereReader<Low>.self),
+      refusedBy: "pool",
+      saying: "a task of low priority got no thread for 5 s"
+    )
+    await expect(
+      Grader.reader(ElsewhereReader<High>.self),
+      refusedBy: "pool",
+      saying: "a task of high priority got no thread for 5 s"
+    )
+    await expectSound(reader(SoundReads.self))
+    await expectSound(Grader.reader(ThreadReader.self))
+  }
+
+  @Test func `of records are refused`() async {
+    func recorder<F: RecorderFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.recorder(FlawedRecorder<F>.self)
+    }
+    await expect(
+      recorder(LeavesSilently.self),
+      refusedBy: "cancelled",
+      saying: "and the ledger has"
+    )
+    await expect(recorder(AddsAndThrows.self), refusedBy: "cancelled", saying: "and the ledger has")
+    await expect(recorder(AddsOnce.self), refusedBy: "many", saying: "added")
+    await expect(recorder(AddsNothingNegative.self), refusedBy: "many", saying: "added")
+    await expect(recorder(ReadsAgain.self), refusedBy: "errors", saying: "were read 4 times")
+    await expect(
+      recorder(TakesCancellationForZero.self),
+      refusedBy: "errors",
+      saying: "and 'record' did not"
+    )
+    await expectSound(recorder(SoundRecords.self))
+  }
+
+  @Test func `of copies are refused, and it is told who stands where`() async {
+    func copier<F: CopierFlaw>(_ flaw: F.Type) -> GradeBook { Grader.copier(FlawedCopier<F>.self) }
+    let ring = await item("two_down", of: copier(GateBeforeRing.self))
+    #expect(ring?.passed == false)
+    let story = ring?.story ?? ""
+    #expect(story.contains("waits for ever at WrongEdits.swift:"), "\(story)")
+    #expect(story.contains("try await second.run {"), "\(story)")
+    #expect(
+      story.contains("task 2 is a download, task 3 is a download, task 4 is an upload"),
+      "\(story)"
+    )
+    #expect(!story.contains("Grader") && !story.contains("Limiter.swift"), "\(story)")
+    await expect(copier(GateOfOneMore.self), refusedBy: "two_down")
+    await expect(copier(CopiesAgain.self), refusedBy: "errors", saying: "ran 8 times")
+    await expect(copier(CopiesCancelledAgain.self), refusedBy: "errors", saying: "ran 6 times")
+    await expect(copier(FourIsFive.self), refusedBy: "limits", saying: "5 ran at once, expected 4")
+    await expect(copier(TwoAtMost.self), refusedBy: "limits")
+    await expect(Grader.copier(FewUploads.self), refusedBy: "limits")
+    await expect(Grader.copier(KeepsFirstOnCancel.self), refusedBy: "cancelled")
+    await expect(Grader.copier(OneCopierForAll.self), refusedBy: "apart")
+    await expectSound(copier(SoundCopies.self))
+    await expectSound(copier(GateOfFewer.self))
+  }
+
+  // MARK: Real work
+
+  @Test func `of image caches are refused`() async {
+    func cache<F: CacheFlaw>(_ flaw: F.Type) -> GradeBook { Grader.imageCache(FlawedCache<F>.self) }
+    let again = "then a task that asked was cancelled, and it was fetched again"
+    await expect(cache(EvictsOnCancel.self), refusedBy: "cancelled", saying: again)
+    await expect(Grader.imageCache(LastTwoOut.self), refusedBy: "cancelled")
+    await expect(cache(TwoFailures.self), refusedBy: "failures", saying: "2 times, not 3")
+    await expect(cache(ThreeFailures.self), refusedBy: "failures", saying: "3 times, not 4")
+    await expect(cache(KeepsCancellation.self), refusedBy: "failures", saying: "1 times, not 2")
+    await expect(cache(TriesThrice.self), refusedBy: "failures", saying: "2 times, not 1")
+    await expect(cache(RoomForSixteen.self), refusedBy: "many", saying: "was fetched 3 times")
+    await expect(cache(KnowsByLength.self), refusedBy: "many", saying: "got 'logo'")
+    await expect(cache(KnowsByLowercase.self), refusedBy: "many", saying: "got 'logo'")
+    await expect(cache(EmptyIsNone.self), refusedBy: "many", saying: "'' was fetched 3 times")
+    await expect(cache(EndsWithFirst.self), refusedBy: "cancellation")
+    await expect(Grader.imageCache(OneCacheForAll.self), refusedBy: "caches_apart")
+    for name in ["cancelled", "failures", "many", "caches_apart"] {
+      #expect(await item(name, of: cache(SoundCaching.self))?.passed == true)
+    }
+  }
+
+  @Test func `of connections are refused`() async {
+    func pool<F: ConnectionsFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.connections(FlawedConnections<F>.self)
+    }
+    let broken = "somebody was told ConnectionBroken()"
+    await expect(pool(GivesUpAfterThree.self), refusedBy: "breakages", saying: broken)
+    await expect(pool(GivesUpAfterSix.self), refusedBy: "breakages", saying: broken)
+    let good = "a good one was given up"
+    await expect(pool(DiscardsOnCancellationError.self), refusedBy: "other_errors", saying: good)
+    await expect(pool(DiscardsOnOthers.self), refusedBy: "other_errors", saying: good)
+    await expect(
+      pool(KeepsBroken.self),
+      refusedBy: "breakages",
+      saying: "those that broke among them"
+    )
+    await expect(pool(AsksTwice.self), refusedBy: "breakages", saying: "were put")
+    await expect(pool(OpensAlways.self), refusedBy: "breakages", saying: "were opened")
+    await expect(pool(HidesFailedOpening.self), refusedBy: "reopening", saying: "told to nobody")
+    await expect(pool(AnswersInItsOwnWay.self), refusedBy: "other_errors", saying: "told Failed()")
+    await expect(pool(FiveIsFour.self), refusedBy: "limits")
+    for name in ["breakages", "other_errors", "reopening", "cancelled", "limits"] {
+      let item = await item(name, of: pool(SoundPooling.self))
+      #expect(item?.passed == true, "\(item as Any)")
+    }
+  }
+
+  // MARK: Tests
+
+  @Test func `of tests are refused`() async {
+    await expect(Grader.test(SumsValues.self), refusedBy: "swapped")
+    await expect(Grader.test(SortsValues.self), refusedBy: "swapped")
+    await expect(Grader.test(SetsOfValues.self), refusedBy: "swapped")
+    await expect(Grader.test(KeysAlike.self), refusedBy: "own")
+    await expect(Grader.test(CountsCaches.self), refusedBy: "right")
+    for name in ["right_at_once", "once", "own", "swapped", "kept", "answered", "answered_each"] {
+      let item = await item(name, of: Grader.test(ThreeKeys.self))
+      #expect(item?.passed == true, "\(item as Any)")
+    }
+  }
+}
