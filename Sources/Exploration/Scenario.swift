@@ -35,7 +35,7 @@ package struct Scenario: Sendable {
   /// What stands around an answer to an exercise, and below it: who gave it is told its own lines and none of ours.
   package static let aroundAnswers = [
     "$s7Grading", "$s18ExplorableLimiters", "$s8Limiters", "$s8RealWork", "$s5Basics",
-    "$s24ExplorableSynchronization",
+    "$s25ExplorableSynchronization",
   ]
 
   /// What else is promised.

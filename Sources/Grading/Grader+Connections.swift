@@ -171,6 +171,39 @@ extension Grader {
     }
   }
 
+  /// Who is cancelled while it is answered gives its connection back.
+  static func cancelledWhileAnswered<Pool: LearnerConnections>(
+    _ type: Pool.Type
+  ) -> GradeBook.Question {
+    check(
+      "cancelled",
+      "one is cancelled while it is answered, and then another asks, one connection"
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let isFirst = Lock(true)
+      let database = FakeDatabase(onAnswer: {
+        let waits = isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        guard waits else { return }
+        begins.signal()
+        try await mayEnd.waitUncancellably()
+      })
+      let pool = Pool(limit: 1, open: database.open)
+      let ask: @Sendable (Int) async throws -> Int = { try await pool.answer(to: $0) }
+      let gone = Task { try await ask(2) }
+      try await hasBegun.waitUncancellably()
+      gone.cancel()
+      ends.signal()
+      if case .success(let answer) = await gone.result, answer != 4 { return "a wrong answer" }
+      if try await ask(3) != 9 { return "a wrong answer" }
+      let opened = database.counts.opened
+      return opened == 1 ? nil : "\(opened) connections were opened: a good one was given up"
+    }
+  }
+
   /// As many at once as the limit says, for each limit, and no more connections than that.
   static func connectionLimits<Pool: LearnerConnections>(
     _ type: Pool.Type

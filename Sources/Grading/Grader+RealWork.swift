@@ -238,6 +238,7 @@ extension Grader {
       breakages(type),
       otherErrors(type),
       reopening(type),
+      cancelledWhileAnswered(type),
       cancelledQuestions(type),
       connectionLimits(type),
       realConnections(type),

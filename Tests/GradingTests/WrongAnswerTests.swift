@@ -37,7 +37,7 @@ import Testing
     await expect(Grader.pool(LastFirstPool.self), refusedBy: "order", saying: overtaken)
     await expect(
       Grader.design(Flawed<LastFirstWhenLong>.self),
-      refusedBy: "long_line",
+      refusedBy: "limits",
       saying: overtaken
     )
     await expect(
@@ -59,12 +59,12 @@ import Testing
   @Test func `in what comes out for a task in a crowd are refused`() async {
     await expect(
       Grader.limiter(ReturnsTheLast.self),
-      refusedBy: "long_line",
+      refusedBy: "limits",
       saying: "run returned what another task's body returned"
     )
     await expect(
       Grader.limiter(ThrowsAnother.self),
-      refusedBy: "throwing",
+      refusedBy: "limits",
       saying: "and run threw Crowded"
     )
   }
@@ -120,7 +120,7 @@ import Testing
     await expect(Grader.limiter(Flawed<RunsTwice>.self), refusedBy: "safety", saying: "ran-twice")
     await expect(
       Grader.limiter(TurnsAway.self),
-      refusedBy: "long_line",
+      refusedBy: "limits",
       saying: "told that it was cancelled"
     )
   }
@@ -133,11 +133,11 @@ import Testing
     )
     await expect(
       Grader.account(CountsPending.self),
-      refusedBy: "amounts",
-      saying: "overdrawn"
+      refusedBy: "cancelled",
+      saying: "30 was refused to a task that nobody cancelled"
     )
-    await expect(Grader.account(KnowsSixty.self), refusedBy: "amounts", saying: "was refused")
-    await expect(Grader.account(KeepsSome.self), refusedBy: "amounts", saying: "was refused")
+    await expect(Grader.account(KnowsSixty.self), refusedBy: "one_by_one", saying: "was refused")
+    await expect(Grader.account(KeepsSome.self), refusedBy: "one_by_one", saying: "was refused")
   }
 
   @Test func `that one met only by looking closely are refused`() async {
@@ -169,8 +169,8 @@ import Testing
     )
     await expect(
       Grader.account(AsksForLittle.self),
-      refusedBy: "amounts",
-      saying: "that the bank had not approved"
+      refusedBy: "one_by_one",
+      saying: "and the bank had not approved it"
     )
   }
 

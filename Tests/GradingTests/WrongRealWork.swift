@@ -189,6 +189,8 @@ protocol ConnectionsFlaw: SendableMetatype {
   static var keepsBroken: Bool { get }
   /// How often each question is asked.
   static var asks: Int { get }
+  /// Whether a connection is given up when a task that was cancelled has used it.
+  static var discardsWhenCancelled: Bool { get }
   /// Whether each question has a new connection.
   static var opensAlways: Bool { get }
   /// Whether an opening that fails is tried again once something has broken.
@@ -203,6 +205,7 @@ extension ConnectionsFlaw {
   static func discards(_ error: any Error) -> Bool { false }
   static var keepsBroken: Bool { false }
   static var asks: Int { 1 }
+  static var discardsWhenCancelled: Bool { false }
   static var opensAlways: Bool { false }
   static var hidesFailedOpening: Bool { false }
   static func told(_ error: any Error) -> any Error { error }
@@ -233,7 +236,7 @@ final class FlawedConnections<F: ConnectionsFlaw>: LearnerConnections {
       do {
         for _ in 1..<F.asks { _ = try await lease.element.answer(to: question) }
         let answer = try await lease.element.answer(to: question)
-        if F.opensAlways { lease.discard() }
+        if F.opensAlways || F.discardsWhenCancelled && Task.isCancelled { lease.discard() }
         return answer
       } catch is ConnectionBroken {
         hasBroken.value.withLock { $0 = true }
@@ -278,6 +281,10 @@ enum KeepsBroken: ConnectionsFlaw {
 
 enum AsksTwice: ConnectionsFlaw {
   static let asks = 2
+}
+
+enum DiscardsWhenCancelled: ConnectionsFlaw {
+  static let discardsWhenCancelled = true
 }
 
 enum OpensAlways: ConnectionsFlaw {
