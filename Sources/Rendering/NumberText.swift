@@ -1,15 +1,9 @@
+internal import Basics
+
 /// Numbers as people read them, the same on every machine and in every locale.
 package enum NumberText {
   /// A whole number with commas between thousands: `12,345`.
-  package static func grouped(_ number: Int) -> String {
-    let digits = Array(String(number.magnitude))
-    var text = number < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-      text.append(digit)
-    }
-    return text
-  }
+  package static func grouped(_ number: Int) -> String { FigureText.grouped(number) }
 
   /// A number to three significant digits, trailing zeros kept so that columns line up: `30.0`.
   package static func rate(_ number: Double) -> String {

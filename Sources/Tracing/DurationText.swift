@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Durations as people write them: three significant digits and the largest unit that fits.
 ///
 /// `250 us`, `40 ms`, `1.5 s`, `2 m 5 s`: ASCII everywhere, so that a text can be typed back into the
@@ -24,9 +26,7 @@ package enum DurationText {
   }
 
   /// The units an axis or a table may count in, smallest first.
-  package static let units: [(name: String, nanoseconds: Int64)] = [
-    ("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000),
-  ]
+  package static let units = FigureText.durations
 
   /// `nanoseconds / unit` to three significant digits without trailing zeros; nil from `limit` on.
   private static func threeDigits(_ nanoseconds: Int64, per unit: Int64, below limit: Int64)

@@ -36,6 +36,13 @@ import Testing
     )
   }
 
+  // What is read in one program must be found, and can be typed, in the other.
+  @Test func `write figures in one family: us and commas, and read µs in one place`() throws {
+    let files = try SourceTree.files(in: "Sources", withExtensions: ["swift", "js"])
+    let others = files.filter { $0.text.contains("µs") || $0.text.contains("\\u{202F}") }
+    #expect(others.map(\.path) == ["Sources/Basics/UnitSyntax.swift"])
+  }
+
   // MARK: - The checkers, checked
 
   private static func escapes(_ text: String) -> [Int?] {

@@ -163,7 +163,7 @@ import Trials
     // Outside of tables of meanings, a quantity with a unit must be one that is checked.
     let prose = story.prefix(upTo: story.range(of: "## The files")?.lowerBound ?? story.endIndex)
     let unnamed = prose.replacing(/<!-- (.+?) -->[0-9.]+ ?\S+/, with: "")
-      .matches(of: /[0-9.]+ (ns|µs|ms|kB|MB)\b/).map { String($0.output.0) }
+      .matches(of: /[0-9.]+ (ns|us|ms|kB|MB)\b/).map { String($0.output.0) }
     #expect(unnamed.isEmpty, "\(unnamed)")
   }
 

@@ -244,7 +244,7 @@ import Workloads
       }
     )
     for line in summary.lines { #expect(line.modes.map(\.forks) == [5, 5]) }
-    #expect(SummaryTable(summary).text.contains("2.00 µs in 5 forks or 5.01 µs in 5 forks"))
+    #expect(SummaryTable(summary).text.contains("2.00 us in 5 forks or 5.01 us in 5 forks"))
   }
 
   @Test func `three forks of each can decide nothing, and the table says so`() throws {

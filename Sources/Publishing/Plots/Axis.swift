@@ -87,7 +87,7 @@ struct Axis {
   func tickLabel(_ value: Double) -> String {
     if spacing == .nines { return Self.shortest(value * 100) + " %" }
     let text = Quantity.text(value, unit: unit)
-    // Ticks are round: 1.00 µs is 1 µs.
+    // Ticks are round: 1.00 us is 1 us.
     guard let space = text.firstIndex(of: " "), let number = Double(text[..<space]) else {
       return Double(text).map(Self.shortest) ?? text
     }

@@ -1,12 +1,13 @@
+internal import Basics
 internal import Foundation
 internal import Statistics
 
 /// Numbers for people: three significant digits, in the unit that keeps them short.
 package enum Quantity {
-  /// A value of a metric's unit: `71.3 ns`, `3.41 µs`, `12.0 MB`, `98 %`.
+  /// A value of a metric's unit: `71.3 ns`, `3.41 us`, `12.0 MB`, `98 %`.
   package static func text(_ value: Double, unit: String) -> String {
     switch unit {
-    case "ns": scaled(value, [("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)])
+    case "ns": scaled(value, FigureText.durations.map { ($0.name, Double($0.nanoseconds)) })
     case "bytes": scaled(value, [("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)])
     case "per_s": scaled(value, [("/s", 1), ("k/s", 1e3), ("M/s", 1e6), ("G/s", 1e9)])
     case "percent": "\(digits(value)) %"
@@ -23,24 +24,13 @@ package enum Quantity {
 
   /// `1 figure`, `2 figures`.
   static func count(_ number: Int, _ noun: String) -> String {
-    "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
+    "\(FigureText.grouped(number)) \(noun)\(number == 1 ? "" : "s")"
   }
 
   private static func scaled(_ value: Double, _ steps: [(String, Double)]) -> String {
-    // 999.7 ns rounds to 1.00 µs, not to 1000 ns.
+    // 999.7 ns rounds to 1.00 us, not to 1000 ns.
     let step = steps.last { abs(value) >= $0.1 * 0.9995 } ?? steps[0]
     return "\(digits(value / step.1)) \(step.0)"
-  }
-
-  /// A whole number with a space between thousands: `10 000`.
-  static func grouped(_ number: Int) -> String {
-    var text = ""
-    for (place, digit) in String(number).reversed().enumerated() {
-      // A narrow space that does not break.
-      if place > 0, place.isMultiple(of: 3) { text.append("\u{202F}") }
-      text.append(digit)
-    }
-    return String(text.reversed())
   }
 
   /// Three significant digits, without an exponent.
