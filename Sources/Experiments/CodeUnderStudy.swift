@@ -55,14 +55,14 @@ package struct CodeUnderStudy: Sendable, Codable {
     return nil
   }
 
-  /// The record in words, with the names that the source has for what it does something to.
-  func description(of record: StepRecord) -> String {
+  /// The record with the names that the source has for what it does something to.
+  func named(_ record: StepRecord) -> StepRecord {
     var record = record
     if let place = record.place, let operation = record.operation {
       record.objectName = text(of: Line(place))
         .flatMap { ObjectNames.name(in: $0, of: operation) }
     }
-    return record.description
+    return record
   }
 
   /// The line to show of where a task stands: the innermost of the code under study itself, else of the

@@ -37,8 +37,30 @@ package struct ExplorationReport: Sendable, Codable {
     /// Whom it took the turn from, though it could have gone on: `t02`.
     package var preempted: String?
 
+    /// The moments of a step in which a body both begins and ends, in order; empty where there is but one.
+    package var within: [Moment] = []
+
     /// What happens: whom it pre-empts, and what it does.
     package var words: String { (preempted.map { "pre-empts \($0); " } ?? "") + description }
+
+    /// What is to be shown of it, one after the other: what stands behind the step, and before that each moment
+    /// at which a body runs that is gone when the step has ended.
+    package var moments: [Moment] {
+      guard within.isEmpty else { return within }
+      return [
+        Moment(words: words, states: states, running: running, waiting: waiting, broke: broke)
+      ]
+    }
+  }
+
+  /// How things stand at the end of a step, or in its middle.
+  package struct Moment: Hashable, Sendable, Codable {
+    /// What has happened since the moment before.
+    package var words: String
+    package var states: [TaskState]
+    package var running: Int
+    package var waiting: Int
+    package var broke: String?
   }
 
   /// Where a task is after a step.
@@ -139,7 +161,7 @@ package struct ExplorationReport: Sendable, Codable {
   package var firstFailureAt: Int?
   /// What the verdict does not speak of, one noun phrase each.
   package var notAsked: [String]
-  /// Tasks that nothing can resume any more, and whose memory is lost.
+  /// Tasks that had not ended when all had been done to end them, and whose memory is lost.
   package var tasksLost: Int
 }
 
@@ -218,6 +240,8 @@ package struct ExplorationPlan: Sendable, Codable {
 package final class ExplorationControl: Sendable {
   private let isStopped = Atomic(false)
   private let looked = Atomic(0)
+  /// The journal of the exploration in another program that this one stands for, if it does.
+  private let followed = Mutex<ScheduleJournal?>(nil)
   /// What another program reads and writes who explores here on its behalf.
   private let journal = ScheduleJournal.ofThisProgram
 
@@ -225,11 +249,16 @@ package final class ExplorationControl: Sendable {
 
   /// Has it stand for an exploration in another program, which keeps this journal.
   package func follow(_ journal: ScheduleJournal) {
+    followed.withLock { $0 = journal }
     looked.store(journal.schedules, ordering: .relaxed)
     if shouldStop() { journal.stop() }
   }
 
-  package func stop() { isStopped.store(true, ordering: .relaxed) }
+  package func stop() {
+    isStopped.store(true, ordering: .relaxed)
+    // At once, and not when somebody next looks how far the other program is.
+    followed.withLock { $0 }?.stop()
+  }
 
   /// How many schedules have been looked at.
   package var schedules: Int { looked.load(ordering: .relaxed) }
@@ -314,7 +343,7 @@ extension ExplorationScenario {
             minimum: description(of: minimum)
           )
         }
-        return report(verdict, plan, found)
+        return report(verdict, plan, found, longest: exploration.longest)
       }
     } catch {
       throw ExplorationFailure(description: "\(error)")
@@ -365,7 +394,8 @@ extension ExplorationScenario {
   private func report(
     _ verdict: Verdict,
     _ plan: ExplorationPlan,
-    _ found: ExplorationReport.Found?
+    _ found: ExplorationReport.Found?,
+    longest: Int
   ) -> ExplorationReport {
     ExplorationReport(
       scenario: self,
@@ -385,7 +415,13 @@ extension ExplorationScenario {
       givenUp: verdict.givenUp,
       stoppedAtFirst: !plan.all && verdict.failed > 0 && verdict.coverage == .bounded,
       firstFailureAt: verdict.firstFailureAt,
-      notAsked: notAsked(verdict, plan),
+      notAsked: NotAsked(
+        verdict,
+        of: scenario,
+        preemptions: plan.preemptions,
+        longest: longest,
+        further: notAskedOfLimiter
+      ).phrases,
       tasksLost: verdict.tasksLost
     )
   }
@@ -417,17 +453,14 @@ extension ExplorationScenario {
       stoppedAtFirst: true,
       endedProgram: true,
       firstFailureAt: schedules,
-      notAsked: ["what the schedules behind this one do"],
+      notAsked: NotAsked.schedulesBehind(schedules),
       tasksLost: 0
     )
   }
 
-  private func notAsked(_ verdict: Verdict, _ plan: ExplorationPlan) -> [String] {
-    var left = inside ? ["weak memory"] : ["orders inside synchronous code", "weak memory"]
-    if let bound = plan.preemptions {
-      left.append("more than \(bound) pre-emption\(bound == 1 ? "" : "s")")
-    }
-    if !cancels { left.append("cancellation") }
+  /// What is not asked of a limiter, of all that could be.
+  private var notAskedOfLimiter: [String] {
+    var left: [String] = []
     if !fails { left.append("bodies that throw") }
     if let overtakingBound, overtakingBound > 0,
       [.fifo, .fifoToFirstSuspension].contains(mechanism.profile.order)
@@ -435,13 +468,6 @@ extension ExplorationScenario {
       left.append("up to \(overtakingBound) overtakings of a waiting task")
     }
     if !mechanism.profile.lendsPermitsOnly { left.append("whether all permits come back") }
-    if verdict.sawActorTurn {
-      left.append("steps of others between two jobs that an actor runs in one turn")
-    }
-    if verdict.wasKeptFair, let fair {
-      let what = inside ? "yields, or looks at the same lock or atomic," : "yields"
-      left.append("more than \(fair) \(what) in a row while nothing happens")
-    }
     return left
   }
 
@@ -497,29 +523,103 @@ extension ExplorationReport.Step {
   static func all(_ records: [StepRecord], tasks: Int, _ code: CodeUnderStudy) -> [Self] {
     var states = Array(repeating: ExplorationReport.TaskState.absent, count: tasks)
     var lines: [CodeUnderStudy.Line?] = []
-    return records.map { record in
-      for report in record.reports where states.indices.contains(report.task - 1) {
-        states[report.task - 1] = state(after: report.observation)
-      }
+    return records.map { told in
+      let record = code.named(told)
+      var within = moments(of: record, from: &states)
       let isBefore = lines.indices.contains(record.task - 1)
       let from =
         record.place.map(CodeUnderStudy.Line.init) ?? (isBefore ? lines[record.task - 1] : nil)
+      let stood = lines
       lines = record.stands.prefix(tasks).map {
         CodeUnderStudy.line($0).map(CodeUnderStudy.Line.init)
       }
+      let moves = moves(in: record, from: stood, to: lines, states, code)
+      let task = moves.server ?? record.task
+      if let last = within.indices.last { within[last].words += moves.words }
       return Self(
         number: record.number,
-        actor: record.actor,
-        description: code.description(of: record),
+        actor: moves.server.map(name) ?? record.actor,
+        description: moves.server == nil ? record.description + moves.words : moves.words,
         states: states,
         running: record.running,
         waiting: record.waiting,
         broke: record.violation?.message,
-        isUneventful: record.isUneventful,
+        isUneventful: record.isUneventful && moves.words.isEmpty,
         lines: lines,
-        task: record.task,
+        task: task,
         from: from,
-        preempted: record.preempted
+        preempted: record.preempted,
+        within: within.count > 1 ? within : []
+      )
+    }
+  }
+
+  /// As the steps call a task, whatever their number: `t02`.
+  private static func name(_ task: Int) -> String { TaskLabel.text(task, amongst: 0) }
+
+  /// Where waiting tasks have come to, which nothing else tells: a task that has looked for a permit and found
+  /// none stands at another line than before, long before it parks.
+  ///
+  /// - Returns: it in words, behind what else the step did, and the task whose code ran where an actor had its
+  ///   turn for no other reason.
+  private static func moves(
+    in record: StepRecord,
+    from before: [CodeUnderStudy.Line?],
+    to after: [CodeUnderStudy.Line?],
+    _ states: [ExplorationReport.TaskState],
+    _ code: CodeUnderStudy
+  ) -> (words: String, server: Int?) {
+    // Operations name their lines themselves.
+    guard record.operation == nil, !record.goesOn, before.count == after.count else {
+      return ("", nil)
+    }
+    func text(_ place: Int) -> String? {
+      after[place].flatMap(code.text).map { "'" + $0.trimmingPrefix { $0 == " " } + "'" }
+    }
+    let moved = after.indices.filter {
+      states[$0] == .waiting && before[$0] != nil && before[$0] != after[$0]
+    }
+    if record.isUneventful, record.choice.kind == .turn, moved.count == 1, let line = text(moved[0])
+    {
+      return ("comes to \(line)", moved[0] + 1)
+    }
+    var words = moved.compactMap { place -> String? in
+      guard let line = text(place) else { return nil }
+      let who = place + 1 == record.task ? "" : name(place + 1) + " "
+      return "; \(who)comes to \(line)"
+    }
+    if record.isParked, ![.cancel, .limit].contains(record.choice.kind), record.reports.isEmpty,
+      after.indices.contains(record.task - 1), !moved.contains(record.task - 1),
+      let line = text(record.task - 1)
+    {
+      words.append(" at \(line)")
+    }
+    return (words.joined(), nil)
+  }
+
+  /// What is to be seen of the record, one after the other; `states` becomes what stands behind it.
+  private static func moments(
+    of record: StepRecord,
+    from states: inout [ExplorationReport.TaskState]
+  ) -> [ExplorationReport.Moment] {
+    let parts = record.moments
+    return parts.enumerated().map { index, reports in
+      for report in reports where states.indices.contains(report.task - 1) {
+        states[report.task - 1] = state(after: report.observation)
+      }
+      let isEnd = index == parts.count - 1
+      let preempts = index == 0 ? record.preempted.map { "pre-empts \($0); " } ?? "" : ""
+      // What no report broke, the step as a whole did.
+      let isOfReport = record.reports.contains { $0.violation != nil }
+      let broke =
+        reports.lazy.compactMap(\.violation).first
+        ?? (isEnd && !isOfReport ? record.violation : nil)
+      return ExplorationReport.Moment(
+        words: preempts + record.words(of: reports, isEnd: isEnd),
+        states: states,
+        running: isEnd ? record.running : reports.last?.running ?? record.running,
+        waiting: isEnd ? record.waiting : reports.last?.waiting ?? record.waiting,
+        broke: broke?.message
       )
     }
   }

@@ -60,7 +60,7 @@ package struct ScheduleGame: Sendable {
         let end = ends.first { $0.choice == text }
         return Option(
           actor: option.outcome?.actor ?? StepRecord.actor(of: option.choice),
-          description: option.outcome.map(code.description) ?? "ends the program",
+          description: option.outcome.map { code.named($0).description } ?? "ends the program",
           choice: text,
           broken: end?.broken
         )

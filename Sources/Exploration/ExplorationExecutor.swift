@@ -2,16 +2,19 @@ internal import Basics
 
 /// A task executor that lets somebody else decide what runs next.
 ///
-/// Everything that could go on is an option: each ready job, each sleeper. Time is chosen rather than
-/// measured: a sleeper can be woken at any step, and runs at a later one.
+/// Everything that could go on is an option: each ready job, and of the sleepers those that no other is due
+/// before. Time is chosen rather than measured: such a sleeper can be woken at any step, unless it has woken
+/// again and again while others could go on, and it runs at a later step.
 ///
 /// Jobs are known by the agent they belong to. A task is an agent for life: its serial number tells.
 /// A job of no task (the turn of an actor, the second half of a yield) is named after the agent that
 /// made it ready.
 final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
-  // Safe: everything is touched only by the exploring thread, which `enqueue` checks; a job from
-  // elsewhere means that the scenario left the executor, and is only noted. Exclusivity is unchecked
-  // because no access lasts while a job runs, and the checks would cost a fifth of a step.
+  // Safe: everything is touched only by the thread that has the baton: the exploring thread, or the carrier
+  // that leads where jobs run on carriers. `enqueue` checks it. A job from a carrier that does not lead waits
+  // in the carriers' inbox. One from any other thread means that the scenario left the executor, and is only
+  // noted. Exclusivity is unchecked because no access lasts while a job runs, and the checks would cost a
+  // fifth of a step.
 
   /// Whose a job would be if nothing were explored.
   enum Origin {
@@ -77,7 +80,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   private let thread: UInt
   /// What the main actor's jobs are given to while this executor explores.
   private(set) lazy var main = MainActorStandIn(self)
-  /// Where jobs go that did not come from the exploring thread.
+  /// Where jobs go that came neither from the exploring thread nor from a carrier.
   let strays = Strays()
   private let keepsTasks: Bool
   /// Told of the first job of each new agent, while it is being enqueued.
@@ -109,6 +112,9 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     yields.removeAll(keepingCapacity: true)
     self.tasks = Int32(tasks)
   }
+
+  /// Whether code started a task besides the simulated ones.
+  var hasFurtherTasks: Bool { serials.dropFirst(Int(tasks) + 1).contains { $0 != .max } }
 
   /// Whether something of the scenario ran on another thread.
   var escaped: Bool { strays.any }

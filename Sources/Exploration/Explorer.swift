@@ -55,8 +55,9 @@ package struct Explorer: Sendable {
   ///
   /// - Parameters:
   ///   - scenario: what to explore.
-  ///   - shouldStop: asked every few milliseconds, with how many schedules were looked at so far;
-  ///     true ends the exploration with what was found.
+  ///   - shouldStop: asked at the first step and then some fifty times a second, also in the middle of a
+  ///     schedule, with how many schedules were looked at so far; true ends the exploration with what was
+  ///     found, once the step under way has ended.
   /// - Returns: what was looked at and what was found.
   /// - Throws: `ExplorationError` when the scenario cannot be explored at all.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
@@ -103,20 +104,32 @@ package struct Explorer: Sendable {
     // A schedule that kept every promise.
     var clean: [Choice]?
     var givenUpInARow = 0
+    var asking = Asking()
+    var isStopped = false
     while true {
       if verdict.schedules >= schedules || verdict.steps >= mostSteps {
-        verdict.coverage = .bounded
+        verdict.isCut = true
         break
       }
       search.begin()
       run.begin()
       choices.removeAll(keepingCapacity: true)
       run.drive { run in
-        guard !run.isOver, run.steps < longest, let index = search.choose(in: run) else {
+        if run.isOver { return nil }
+        if asking.isDue(), shouldStop(verdict.schedules) { isStopped = true }
+        guard !isStopped, run.steps < longest, let index = search.choose(in: run) else {
           return nil
         }
         choices.append(run.options[index].choice)
         return index
+      }
+      if isStopped, !run.isOver {
+        // It was left in the middle, and says nothing.
+        verdict.steps += run.steps
+        verdict.isCut = true
+        verdict.wasInterrupted = true
+        run.end()
+        break
       }
       if !search.isDeadEnd { verdict.schedules += 1 }
       verdict.steps += run.steps
@@ -147,24 +160,17 @@ package struct Explorer: Sendable {
         throw .diverges(scenario: scenario.name)
       }
       if !hasMore { break }
-      if stopsAtViolation, verdict.failed > 0 {
-        verdict.coverage = .bounded
-        break
-      }
-      if run.hasLostThreads || verdict.isHopeless {
-        verdict.coverage = .bounded
-        break
-      }
-      if verdict.schedules & 0xFF == 0, shouldStop(verdict.schedules) {
-        verdict.coverage = .bounded
-        verdict.wasInterrupted = true
+      if stopsAtViolation && verdict.failed > 0 || run.hasLostThreads || verdict.isHopeless {
+        verdict.isCut = true
         break
       }
     }
+    if verdict.isCut { verdict.coverage = .bounded }
     verdict.elapsed = clock.now - start
     verdict.tasksLost = run.tasksLost
     verdict.wasKeptFair = run.wasKeptFair
     verdict.sawActorTurn = run.sawActorTurn
+    verdict.sawStart = run.sawStart
     verdict.operations = run.operations
     verdict.timerPoints = run.executor.strays.timerPoints
   }
@@ -220,10 +226,15 @@ package struct Verdict: Sendable {
   package internal(set) var firsts: [Violation.Kind: Found] = [:]
   /// Schedules given up because they got too long.
   package internal(set) var givenUp = 0
-  /// Tasks that nothing could resume any more, and whose memory is lost; only limiters that lose
-  /// continuations have such.
+  /// Tasks that had not ended when all had been done to end them, over all schedules, and whose memory is
+  /// lost.
+  ///
+  /// A limiter that loses continuations has such, and so have locks that wait for each other, and tasks that
+  /// retry for ever although they are cancelled.
   package internal(set) var tasksLost = 0
   package internal(set) var wasInterrupted = false
+  /// Whether the search ended before it had looked at all there is.
+  var isCut = false
   /// Whether schedule after schedule came to no end, and the rest was left.
   var isHopeless = false
   /// Whether it is of one schedule that was run again.
@@ -238,6 +249,8 @@ package struct Verdict: Sendable {
   var timerPoints: [UInt]?
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
+  /// Whether code started a task of its own.
+  package internal(set) var sawStart = false
 
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
     failed += 1

@@ -1,12 +1,13 @@
 internal import Glibc
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
-/// Keeps plain `Task {}`, `Task.detached` and the main actor's jobs on the exploring thread.
+/// Keeps plain `Task {}`, `Task.detached` and the main actor's jobs in the exploration that they come from.
 ///
 /// Such tasks ask no executor: the runtime sends their jobs to the global pool. It calls a hook first,
-/// one for the process. (Another says what the main actor's executor is.) Ours looks whether the calling thread explores just now. If so, the job goes to
-/// that exploration; if not, it goes on to the pool. So only what comes from the exploring thread is
-/// kept, and other tasks of the process notice nothing.
+/// one for the process. (Another says what the main actor's executor is.) Ours looks whether the calling
+/// thread explores just now: it is the one that called the exploration, or a carrier of one. If so, the job
+/// goes to that exploration; if not, it goes on to the pool. So only what comes from these threads is kept,
+/// and other tasks of the process notice nothing.
 ///
 /// Not kept: `Task.sleep`, whose timers belong to the runtime, and what other threads start.
 enum GlobalPoolHook {
@@ -15,7 +16,8 @@ enum GlobalPoolHook {
   private typealias MainExecutor = @convention(thin) () -> UnownedSerialExecutor
   private typealias MainExecutorHook = @convention(thin) (MainExecutor) -> UnownedSerialExecutor
 
-  /// The thread's explorer, unretained: it sets itself before a schedule and takes itself out after.
+  /// The thread's explorer, unretained: on the thread that called it, it sets itself before a schedule and takes
+  /// itself out after; on a carrier it stays for the life of the thread.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     guard pthread_key_create(&key, nil) == 0 else {

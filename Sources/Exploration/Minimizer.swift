@@ -38,7 +38,7 @@ package struct Minimum: Sendable {
   ///   - found: a violation and its schedule.
   ///   - scenario: the one it was found in.
   ///   - allowance: how many schedules to look at, at most.
-  ///   - shouldStop: asked every few milliseconds; true ends the search.
+  ///   - shouldStop: asked some fifty times a second; true ends the search.
   /// - Throws: `ScheduleError` when `found` is not a schedule of the scenario.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
   package init(
@@ -61,26 +61,27 @@ package struct Minimum: Sendable {
         )
         let isFinished = search.run(smaller, allowance: &left, best: &best, shouldStop)
         if let best {
-          try self.init(best, in: smaller, isMinimal: isFinished)
+          try self.init(best, in: smaller, isMinimal: isFinished, shouldStop)
           schedules = allowance - left
           return
         }
         if !isFinished {
-          try self.init(found.schedule.choices, in: scenario, isMinimal: false)
+          try self.init(found.schedule.choices, in: scenario, isMinimal: false, shouldStop)
           schedules = allowance - left
           return
         }
       }
     }
     // Not reached while runs repeat: the last search covers the schedule that was found.
-    try self.init(found.schedule.choices, in: scenario, isMinimal: false)
+    try self.init(found.schedule.choices, in: scenario, isMinimal: false, shouldStop)
     schedules = allowance - left
   }
 
   private init(
     _ choices: [Choice],
     in scenario: Scenario,
-    isMinimal: Bool
+    isMinimal: Bool,
+    _ shouldStop: () -> Bool
   ) throws(ScheduleError) {
     self.scenario = scenario
     self.isMinimal = isMinimal
@@ -96,7 +97,7 @@ package struct Minimum: Sendable {
       throw .notPossible(step: replay.length, choice: choices[choices.count - 1], options: [])
     }
     self.violation = violation
-    race = Self.race(in: replay, scenario)
+    race = Self.race(in: replay, scenario, shouldStop)
   }
 
   /// What a smaller schedule may break.
@@ -115,7 +116,8 @@ package struct Minimum: Sendable {
   /// aftermath.
   private static func race(
     in replay: Replay,
-    _ scenario: Scenario
+    _ scenario: Scenario,
+    _ shouldStop: () -> Bool
   ) -> (first: Int, second: Int)? {
     let choices = replay.steps.map(\.choice)
     // A schedule as long as that tells of a loop, not of two steps.
@@ -150,8 +152,10 @@ package struct Minimum: Sendable {
     let ranked = told.filter(isMeeting) + told.filter { !isMeeting($0) }
     // There may be more pairs than anybody would wait for.
     var left = 100_000
+    var asking = Asking()
     for (first, second) in cancelling + ranked + beyond {
       if run.hasLostThreads || left <= 0 { return nil }
+      if asking.isDue(), shouldStop() { return nil }
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {
@@ -193,14 +197,17 @@ private struct BoundedSearch {
     defer { run.close() }
     var search = DepthFirst(preemptions: preemptions, length: shorterThan - 1)
     var choices: [Choice] = []
+    var asking = Asking()
+    var isStopped = false
     while allowance > 0, !run.hasLostThreads {
-      if allowance & 0xFF == 0, shouldStop() { return false }
       allowance -= 1
       search.begin()
       run.begin()
       choices.removeAll(keepingCapacity: true)
       run.drive { run in
-        guard !run.isOver, let index = search.choose(in: run) else { return nil }
+        if run.isOver { return nil }
+        if asking.isDue(), shouldStop() { isStopped = true }
+        guard !isStopped, let index = search.choose(in: run) else { return nil }
         choices.append(run.options[index].choice)
         return index
       }
@@ -210,6 +217,7 @@ private struct BoundedSearch {
         search.length = choices.count - 1
       }
       run.end()
+      if isStopped { return false }
       if !search.finish(steps: run.steps) {
         // A search that lost its way has seen only part of what there is.
         return search.overflow == nil && !search.hasDiverged
@@ -226,7 +234,7 @@ extension Scenario {
   ///   - preemptions: how many a schedule may have.
   ///   - shorterThan: how many steps a schedule must stay below; nil for any number.
   ///   - allowance: how many schedules to look at, at most; becomes what is left of it.
-  ///   - shouldStop: asked every few milliseconds; true ends the search.
+  ///   - shouldStop: asked some fifty times a second; true ends the search.
   /// - Returns: whether all of them were looked at, none of which ended the program.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
   package func survives(

@@ -27,8 +27,10 @@ package final class ScheduleJournal: @unchecked Sendable {
     static let firstChoice = name + 32
   }
 
-  /// More than an explored schedule has; what comes behind is left out.
-  private static let mostChoices = 16_384
+  /// More than an exploration lets a schedule have.
+  ///
+  /// A schedule that somebody gives to be replayed may have more: what comes behind is left out.
+  static let mostChoices = 24_576
   private static let size = (Place.firstChoice + mostChoices) * 8
 
   /// Maps a file, made if there is none; nil if it cannot be.

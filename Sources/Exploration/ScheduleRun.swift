@@ -6,7 +6,8 @@ internal import ExplorableSynchronization
 /// Used again for schedule after schedule, since making the executor and the tables anew would cost
 /// more than a short schedule does.
 final class ScheduleRun: @unchecked Sendable {
-  // Safe: touched only by the exploring thread, or by the carrier that has the baton. It is shared with
+  // Safe: touched only by the exploring thread, or by the carrier that has the baton; a carrier that was
+  // called blocked takes the baton again before it reports anything. It is shared with
   // the scenario's tasks, which all run there. Exclusivity is unchecked because no access lasts while a
   // step runs.
 
@@ -45,7 +46,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// How many of the options, which come first, let something run; the rest are cancellations.
   @exclusivity(unchecked) private(set) var runnable = 0
   @exclusivity(unchecked) private(set) var steps = 0
-  /// Tasks that never ended, over all schedules: whatever resumes them was lost.
+  /// Tasks that had not ended when all had been done to end them, over all schedules: whatever resumes them
+  /// was lost, or they wait for locks in a circle, or they go on although they are cancelled.
   private(set) var tasksLost = 0
   /// Tells this course of events from others: the choices, what they made ready, what was reported.
   @exclusivity(unchecked) private(set) var fingerprint: UInt64 = 0
@@ -53,6 +55,8 @@ final class ScheduleRun: @unchecked Sendable {
   private(set) var wasKeptFair = false
   /// Whether an actor ever had a turn, in which no other agent can step.
   private(set) var sawActorTurn = false
+  /// Whether code ever started a task, besides those that the scenario has.
+  private(set) var sawStart = false
   /// The kinds of operations that code ever came to.
   @exclusivity(unchecked) private(set) var operations: Set<SynchronizationOperation.Kind> = []
   /// Has each job that stops in the middle say where in the code it is.
@@ -325,6 +329,7 @@ final class ScheduleRun: @unchecked Sendable {
         }
       }
     }
+    if !sawStart, executor.hasFurtherTasks { sawStart = true }
     findOptions()
     if runnable == 0, let carriers, !carriers.blocked.isEmpty {
       carriers.settle(patiently: true)
@@ -521,8 +526,9 @@ final class ScheduleRun: @unchecked Sendable {
   /// Ends the schedule, wherever it is, and frees what can be freed.
   ///
   /// Tasks that have not ended are cancelled and run to their ends in the order in which they become
-  /// ready. Then the instance is dropped, which ends queues and their drain tasks. A task that nothing
-  /// resumes even so is lost, with its memory: only a limiter that loses continuations has such.
+  /// ready. Then the instance is dropped, which ends queues and their drain tasks. A task that has not ended
+  /// even so is lost, with its memory: nothing resumes it, or it waits for a lock whose holder waits for
+  /// another, or it goes on for ever although it is cancelled.
   func end() {
     isLive = false
     defer { GlobalPoolHook.setCurrent(nil) }
@@ -612,7 +618,7 @@ final class ScheduleRun: @unchecked Sendable {
     somethingHappened = true
     mix(UInt64(observation.rawValue) << 32 | UInt64(task))
     monitor.observe(observation, task)
-    record?.note(observation, task, by: executor.running)
+    record?.note(observation, task, in: self)
   }
 
   /// Notes what the code under study found wrong with itself, which ends the schedule.

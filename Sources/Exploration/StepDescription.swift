@@ -16,7 +16,47 @@ extension StepRecord {
   }
 
   /// What happened, in one line: "arrives; waits".
-  package var description: String {
+  package var description: String { words(of: reports[...], isEnd: true) }
+
+  /// The reports as moments that a person must see one after the other: a body that begins and ends in one step
+  /// is seen in service before it is seen to depart.
+  package var moments: [ArraySlice<Report>] {
+    var parts: [ArraySlice<Report>] = []
+    var start = 0
+    for (index, report) in reports.enumerated()
+    where report.observation.isDeparture
+      && reports[start..<index].contains(where: {
+        $0.task == report.task && $0.observation == .admitted
+      })
+    {
+      parts.append(reports[start..<index])
+      start = index
+    }
+    return parts + [reports[start...]]
+  }
+
+  /// What a moment of the step brought, in one line; its beginning has the reason of the step, and its end what
+  /// came of it.
+  package func words(of reports: ArraySlice<Report>, isEnd: Bool) -> String {
+    var parts = reports.startIndex == 0 ? beginning : []
+    for report in reports {
+      let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
+      parts.append(subject + report.observation.description)
+    }
+    if isEnd {
+      if !choice.isInterference, isParked {
+        parts.append(
+          self.reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting"
+        )
+      }
+      if let woken = wokenNames { parts.append("\(woken) can go on") }
+    }
+    if parts.isEmpty { parts.append(choice.kind == .turn ? "gets its turn" : "goes on") }
+    return parts.joined(separator: "; ")
+  }
+
+  /// What the step is, besides what was reported in it.
+  private var beginning: [String] {
     var parts: [String] = []
     switch choice.kind {
     case .cancel where goesOn, .limit where goesOn: parts.append("\(choice.actorName) goes on")
@@ -29,16 +69,7 @@ extension StepRecord {
       let text = operation.text(of: objectName, values)
       parts.append(text + (place.map { " at \($0)" } ?? ""))
     }
-    for report in reports {
-      let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
-      parts.append(subject + report.observation.description)
-    }
-    if !choice.isInterference, isParked {
-      parts.append(reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting")
-    }
-    if let woken = wokenNames { parts.append("\(woken) can go on") }
-    if parts.isEmpty { parts.append(choice.kind == .turn ? "gets its turn" : "goes on") }
-    return parts.joined(separator: "; ")
+    return parts
   }
 
   /// Whether nothing of it can be seen from outside: the step led from one suspension to the next, and
@@ -55,6 +86,9 @@ extension StepRecord {
 }
 
 extension Observation {
+  /// Whether a body's service ends with it.
+  var isDeparture: Bool { self == .finished || self == .failed || self == .cancelledRunning }
+
   /// What the task does.
   package var description: String {
     switch self {

@@ -44,6 +44,11 @@ package struct StepRecord: Hashable, Sendable {
   package struct Report: Hashable, Sendable {
     package var observation: Observation
     package var task: Int
+    /// Bodies in service, and tasks that wait, once it was reported.
+    package var running: Int
+    package var waiting: Int
+    /// The promise it broke.
+    package var violation: Violation?
   }
 }
 
@@ -87,9 +92,18 @@ struct StepRecorder {
     reports.removeAll(keepingCapacity: true)
   }
 
-  mutating func note(_ observation: Observation, _ task: Int, by agent: Int32) {
-    reports.append(StepRecord.Report(observation: observation, task: task))
-    served[agent] = task
+  mutating func note(_ observation: Observation, _ task: Int, in run: ScheduleRun) {
+    let isFirst = !wasBroken && !reports.contains { $0.violation != nil }
+    reports.append(
+      StepRecord.Report(
+        observation: observation,
+        task: task,
+        running: run.monitor.running,
+        waiting: run.monitor.waiting,
+        violation: isFirst ? run.violation : nil
+      )
+    )
+    served[run.executor.running] = task
   }
 
   mutating func end(in run: ScheduleRun) {

@@ -163,30 +163,33 @@ package enum ExplorationText {
     let rows = rows(story.steps, length: story.length)
     let digits = rows.map(\.numbers.count).max() ?? 1
     let actors = story.steps.map(\.actor.count).max() ?? 3
-    let counts = "running \(story.steps.map(\.running).max() ?? 0)  waiting 0".count
+    let most = story.steps.flatMap(\.moments).map(\.running).max() ?? 0
+    let counts = "running \(most)  waiting 0".count
     let room = max(20, format.width - digits - actors - counts - 8)
     var text = ""
     for row in rows {
       let step = row.step
       if row.first == story.length + 1 { text += "  and then\n" }
-      let lines = Columns.wrap(step.words, width: room)
-      for (index, told) in (lines.isEmpty ? [""] : lines).enumerated() {
-        let isFirst = index == 0
-        var line = "  " + Columns.right(isFirst ? row.numbers : "", digits) + "  "
-        line += Columns.left(isFirst ? actor(step, format) : "", actors) + "  "
-        line += isFirst ? Columns.left(told, room) + "  running \(step.running)" : told
-        if isFirst, step.waiting > 0 { line += "  waiting \(step.waiting)" }
-        while line.last == " " { line.removeLast() }
-        text += step.broke == nil ? line + "\n" : format.style.paint(line, .bad) + "\n"
+      for (place, moment) in step.moments.enumerated() {
+        let lines = Columns.wrap(moment.words, width: room)
+        for (index, told) in (lines.isEmpty ? [""] : lines).enumerated() {
+          let (isFirst, isNumbered) = (index == 0, index == 0 && place == 0)
+          var line = "  " + Columns.right(isNumbered ? row.numbers : "", digits) + "  "
+          line += Columns.left(isNumbered ? actor(step, format) : "", actors) + "  "
+          line += isFirst ? Columns.left(told, room) + "  running \(moment.running)" : told
+          if isFirst, moment.waiting > 0 { line += "  waiting \(moment.waiting)" }
+          while line.last == " " { line.removeLast() }
+          text += moment.broke == nil ? line + "\n" : format.style.paint(line, .bad) + "\n"
+        }
+        text += broken(moment, format)
       }
-      text += broken(step, format)
     }
     return text
   }
 
-  /// What promise the step broke, below it.
-  static func broken(_ step: ExplorationReport.Step, _ format: TextFormat) -> String {
-    let words = step.broke.map { "\(format.glyphs.bad) \($0)" } ?? ""
+  /// What promise was broken then, below what happened.
+  static func broken(_ moment: ExplorationReport.Moment, _ format: TextFormat) -> String {
+    let words = moment.broke.map { "\(format.glyphs.bad) \($0)" } ?? ""
     return Columns.wrap(words, width: format.width - 5, indent: 2)
       .map { format.style.paint("     " + $0, .bad) + "\n" }.joined()
   }
@@ -201,12 +204,16 @@ package enum ExplorationText {
   {
     let glyphs = format.glyphs
     let room = format.width - 9
+    // A step has a column for each of its moments, and its number above the first.
+    let columns = story.steps.flatMap { step in
+      step.moments.enumerated().map { (number: $0 == 0 ? step.number : nil, states: $1.states) }
+    }
     // A blank between the numbers while they fit, so that the steps can be told apart.
     let spaced = String(story.steps.count).count + 1
-    let width = story.steps.count * spaced <= room ? spaced : 1
-    let shown = story.steps.prefix(room / width)
-    let numbers = shown.map { step -> String in
-      let label = String(width > 1 ? step.number : step.number % 10)
+    let width = columns.count * spaced <= room ? spaced : 1
+    let shown = columns.prefix(room / width)
+    let numbers = shown.map { column -> String in
+      let label = column.number.map { String(width > 1 ? $0 : $0 % 10) } ?? ""
       return Columns.left(label, width)
     }
     var text = "  step   " + numbers.joined()
@@ -215,8 +222,8 @@ package enum ExplorationText {
     for task in 0..<story.tasks {
       var row = "  " + Columns.left(TaskID(task + 1).label(amongst: story.tasks), 7)
       var before = ExplorationReport.TaskState.absent
-      for step in shown {
-        let state = step.states[task]
+      for column in shown {
+        let state = column.states[task]
         let glyph: Character =
           switch state {
           case .absent: " "

@@ -25,8 +25,8 @@
     }
     steps.forEach((step, index) => {
       if (step.who !== actor) return;
-      const row = make('button', (index + 1) + '  ' + step.what);
-      if (data.race.includes(index + 1)) row.dataset.race = '◀';
+      const row = make('button', step.number + '  ' + step.what);
+      if (data.race.includes(step.number)) row.dataset.race = '◀';
       row.onclick = () => show(index + 1);
       rows[index] = row;
       column.append(row);
@@ -83,12 +83,12 @@
   function show(at) {
     slider.value = at;
     const step = at ? steps[at - 1] : null;
-    element('where').textContent = at + ' of ' + steps.length
+    element('where').textContent = (step ? step.number : 0) + ' of ' + (steps.at(-1)?.number ?? 0)
       + (step ? ': ' + step.who + ' ' + step.what : ': nothing has happened');
     const limit = data.limit === null ? '' : ' of ' + data.limit;
     element('state').textContent = 'running ' + (step ? step.running : 0) + limit
       + ' · line: ' + line(at) + (step && step.broke ? ' · ✗ ' + step.broke : '')
-      + (at > data.length ? ' · the aftermath' : '');
+      + (step && step.number > data.length ? ' · the aftermath' : '');
     element('state').className = step && step.broke ? 'broken' : '';
     rows.forEach((row, index) => {
       row.className = index === at - 1 ? 'now' : index < at ? 'past' : '';

@@ -34,7 +34,7 @@ package enum SchedulePage {
       take. Go through them with the slider or the arrow keys.</p>
       </header>
       <main>
-      <p><label for="at">step</label> <input type="range" id="at" min="0" max="\(story.steps.count)" \
+      <p><label for="at">step</label> <input type="range" id="at" min="0" max="\(story.steps.map(\.moments.count).reduce(0, +))" \
       value="0"> <output id="where" aria-live="polite"></output></p>
       <p id="state"></p>
       <div id="columns"></div>
@@ -58,22 +58,33 @@ package enum SchedulePage {
 
   private static func list(_ story: ExplorationReport.ScheduleDescription) -> String {
     story.steps.map { step in
-      let text = XMLText.escaped("\(step.actor) \(step.words)")
-      let broke = step.broke.map { " <strong>\(XMLText.escaped($0))</strong>" } ?? ""
-      return "<li>\(text)\(broke)</li>"
+      let moments = step.moments.map { moment in
+        let broke = moment.broke.map { " <strong>\(XMLText.escaped($0))</strong>" } ?? ""
+        return "\(XMLText.escaped(moment.words))\(broke)"
+      }
+      return "<li>\(XMLText.escaped(step.actor)) \(moments.joined(separator: "; then "))</li>"
     }.joined(separator: "\n")
   }
 
   /// What the script reads.
   private static func data(_ story: ExplorationReport.ScheduleDescription) -> String {
-    let steps = story.steps.map { step in
-      JSONObject.Value.object([
-        ("who", .string(step.actor)), ("what", .string(step.words)),
-        ("running", .number(step.running)), ("broke", step.broke.map { .string($0) } ?? .null),
-        ("states", .array(step.states.map { .string(name(of: $0)) })),
-        ("task", .number(step.task)), ("from", line(step.from)),
-        ("lines", .array(step.lines.map(line))),
-      ])
+    // The page stops at each moment of a step; until the last of them tasks are told to stand where they stood.
+    var stood: [CodeUnderStudy.Line?] = []
+    let steps = story.steps.flatMap { step in
+      let moments = step.moments.enumerated().map { index, moment in
+        let lines = index == step.moments.count - 1 ? step.lines : stood
+        return JSONObject.Value.object([
+          ("number", .number(step.number)),
+          ("who", .string(step.actor)), ("what", .string(moment.words)),
+          ("running", .number(moment.running)),
+          ("broke", moment.broke.map { .string($0) } ?? .null),
+          ("states", .array(moment.states.map { .string(name(of: $0)) })),
+          ("task", .number(step.task)), ("from", line(step.from)),
+          ("lines", .array(lines.map(line))),
+        ])
+      }
+      stood = step.lines
+      return moments
     }
     let names = (1...max(1, story.tasks)).map { TaskID($0).label(amongst: story.tasks) }
     let files = story.code.names.map { file in

@@ -25,7 +25,7 @@ enum StepColumns {
     let digits = rows.map(\.numbers.count).max() ?? 1
     let queues = queues(of: steps, tasks: tasks)
     let figures = limit.map { "running of \($0)" } ?? "running"
-    let line = max(4, queues.map(\.count).max() ?? 0)
+    let line = max(4, queues.joined().map(\.count).max() ?? 0)
     let margin = digits + 6
     let room = (format.width - margin - figures.count - line - 4) / max(1, tasks)
     guard CodeColumns.fit(tasks, format), room >= leastColumn else { return nil }
@@ -43,39 +43,51 @@ enum StepColumns {
       let isMarked = race.contains { (each.first...step.number).contains($0) }
       let number = Columns.right(each.numbers, digits)
       let head = "\(isMarked ? format.glyphs.mark : " ") \(number)  "
-      let told = Columns.wrap(words(step), width: room - 2, indent: 2)
-      for (index, words) in (told.isEmpty ? [""] : told).enumerated() {
-        let cells = names.indices.map {
-          step.task == $0 + 1 || (step.task == 0 && $0 == 0) ? words : ""
-        }
-        let isFirst = index == 0
-        let line = row(
-          isFirst ? "  " + head : "",
-          cells,
-          isFirst ? "\(step.running)" : "",
-          isFirst ? queues[step.number - 1] : ""
+      for (place, moment) in step.moments.enumerated() {
+        let told = Columns.wrap(
+          place == 0 ? words(moment, of: step) : moment.words,
+          width: room - 2,
+          indent: 2
         )
-        text += format.style.paint(line, step.broke == nil ? .ordinary : .bad) + "\n"
+        for (index, words) in (told.isEmpty ? [""] : told).enumerated() {
+          let cells = names.indices.map {
+            step.task == $0 + 1 || (step.task == 0 && $0 == 0) ? words : ""
+          }
+          let isFirst = index == 0
+          let line = row(
+            isFirst && place == 0 ? "  " + head : "",
+            cells,
+            isFirst ? "\(moment.running)" : "",
+            isFirst ? queues[step.number - 1][place] : ""
+          )
+          text += format.style.paint(line, moment.broke == nil ? .ordinary : .bad) + "\n"
+        }
+        text += ExplorationText.broken(moment, format)
       }
-      text += ExplorationText.broken(step, format)
     }
     return text
   }
 
-  /// What the step does, behind the line it goes on from.
-  private static func words(_ step: ExplorationReport.Step) -> String {
+  /// What the step does at first, behind the line it goes on from.
+  private static func words(
+    _ moment: ExplorationReport.Moment,
+    of step: ExplorationReport.Step
+  ) -> String {
     let who = step.task == 0 ? "\(step.actor) " : ""
-    guard let from = step.from else { return who + step.words }
-    return "\(from.number) \(who)" + step.words.replacing(" at \(from)", with: "")
+    guard let from = step.from else { return who + moment.words }
+    return "\(from.number) \(who)" + moment.words.replacing(" at \(from)", with: "")
   }
 
-  /// Who waits after each step, in the order in which they began to.
-  private static func queues(of steps: [ExplorationReport.Step], tasks: Int) -> [String] {
+  /// Who waits after each moment of each step, in the order in which they began to.
+  private static func queues(of steps: [ExplorationReport.Step], tasks: Int) -> [[String]] {
     var queue: [Int] = []
     return steps.map { step in
-      queue.removeAll { step.states[$0] != .waiting }
-      queue += step.states.indices.filter { step.states[$0] == .waiting && !queue.contains($0) }
-      return queue.map { TaskID($0 + 1).label(amongst: tasks) }.joined(separator: " ")
+      step.moments.map { moment in
+        let states = moment.states
+        queue.removeAll { states[$0] != .waiting }
+        queue += states.indices.filter { states[$0] == .waiting && !queue.contains($0) }
+        return queue.map { TaskID($0 + 1).label(amongst: tasks) }.joined(separator: " ")
+      }
     }
   }
 }

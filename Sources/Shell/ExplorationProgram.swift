@@ -74,6 +74,8 @@ extension ExplorationPlace {
 private final class Look: Sendable {
   /// So many looks at a step that does not end are enough.
   static let mostStill = 100
+  /// The same where somebody waits for the end; what is told of a failure may take a second.
+  private static let mostStillWhenStopped = 15
 
   private struct State {
     var pulse: UInt64 = 0
@@ -104,6 +106,7 @@ private final class Look: Sendable {
       state.stopping += journal.isStopAsked ? 1 : 0
       state.isStuck = state.still >= Self.mostStill
       return state.isStuck || state.stopping > Self.mostStill
+        || min(state.stopping, state.still) > Self.mostStillWhenStopped
     }
   }
 }

@@ -1,6 +1,7 @@
 /// Who searches, who sleeps, who is woken: the decisions, without threads.
 ///
-/// The rule is tokio's and Go's (Lerche, above; D. Vyukov, Scalable Go scheduler design, 2012). A thread that
+/// The rule is tokio's and Go's (C. Lerche, Making the Tokio scheduler 10x faster, 2019; D. Vyukov, Scalable Go
+/// scheduler design, 2012). A thread that
 /// makes work visible wakes one sleeper, unless somebody already searches. The one who is woken searches;
 /// when it finds work and was the last to search, it looks whether there is more, and wakes the next. So a
 /// burst of work wakes one worker after the other, as many as there is work for. If each job woke

@@ -35,6 +35,28 @@ import Testing
     #expect(verdict.found == nil)
   }
 
+  @Test func `an exploration asks in the middle of a schedule whether to stop, and ends there`()
+    throws
+  {
+    let long = strangers(60, steps: 20)
+    let stopped = try Explorer(strategy: .random, schedules: 300)(long) { _ in true }
+    #expect(stopped.wasInterrupted)
+    #expect(stopped.coverage == .bounded)
+    #expect(stopped.schedules == 0)
+    #expect(stopped.steps < 60)
+    var asked = 0
+    let whole = try Explorer(strategy: .random, schedules: 300)(long) { _ in
+      asked += 1
+      return false
+    }
+    #expect(whole.schedules == 300)
+    #expect(asked > 0 && asked <= 1 + Int(whole.elapsed / Asking.interval))
+  }
+
+  @Test func `a journal has room for the longest schedule of any exploration`() {
+    #expect(ScheduleJournal.mostChoices >= max(Explorer().longest, Inquiry.longest))
+  }
+
   @Test func `with identical tasks only one order of their beginnings is looked at`() throws {
     let verdict = try Explorer()(strangers(3, steps: 3))
     #expect(verdict.schedules == 1680 / 6)

@@ -126,9 +126,9 @@ struct Inquiry {
     }
     return ExplorationVerdict(
       verdict,
+      of: scenario,
       preemptionBound: strategy == .exhaustive ? preemptions : nil,
-      longest: Self.longest,
-      stoppedAt: most
+      longest: Self.longest
     )
   }
 
@@ -154,7 +154,12 @@ struct Inquiry {
     verdict.isReplay = true
     verdict.schedules = 1
     verdict.steps = telling.steps.count
-    return ExplorationVerdict(verdict, preemptionBound: nil, longest: Self.longest, stoppedAt: 1)
+    return ExplorationVerdict(
+      verdict,
+      of: scenario,
+      preemptionBound: nil,
+      longest: Self.longest
+    )
   }
 }
 

@@ -55,7 +55,8 @@ extension Command {
     let place = try await session.explorations(of: word)
     let scenario = try ExploreKeys.scenario(of: Names.explored(word), at: word, arguments)
     var plan = try ExploreKeys.plan(arguments, of: scenario, seed: session.settings.seed)
-    plan.withPlaces = CodeColumns.fit(scenario.tasks, session.output.format)
+    // Without the lines nobody sees who has looked for a permit and has not parked yet.
+    plan.withPlaces = !session.json
     if let extra = arguments.places.dropFirst().first {
       guard extra.text == "all" else {
         throw ShellError(
@@ -100,7 +101,7 @@ extension Command {
       scenario = try ExplorationScenario(ofSchedule: word.text)
       story = try await place.replay(
         word.text,
-        withPlaces: CodeColumns.fit(scenario.tasks, session.output.format)
+        withPlaces: !session.json
       )
     } catch {
       throw ShellError("\(error)", at: word)

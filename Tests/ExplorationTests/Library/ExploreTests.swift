@@ -71,7 +71,7 @@ import Testing
     let verdict = try explore("two additions", preemptions: nil, twoAdditions)
     #expect(verdict.coverage == .exhaustive)
     #expect(verdict.preemptionBound == nil)
-    #expect(verdict.notCovered.contains { $0.contains("goes on to do at once on the pool") })
+    #expect(verdict.notCovered.contains { $0.contains("leaves an actor and goes on at once") })
     #expect(verdict.schedules > bounded.schedules)
     #expect(verdict.steps > verdict.schedules)
     #expect(bounded.coverage == .exhaustive)

@@ -416,7 +416,7 @@ import Testing
     #expect(verdict.coverage == .bounded)
     #expect(
       verdict.notCovered.contains {
-        $0.contains("looks at the same lock or atomic, again and again")
+        $0.contains("looks at the same lock or atomic again and again")
       }
     )
   }

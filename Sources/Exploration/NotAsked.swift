@@ -1,0 +1,98 @@
+internal import Basics
+internal import ExplorableSynchronization
+
+/// What a verdict does not speak of, one noun phrase each.
+///
+/// There is one such list: the verdicts of the lab and those of `explore` in a test are told with it, so that
+/// neither keeps silent about what the other names.
+package struct NotAsked: Hashable, Sendable {
+  package private(set) var phrases: [String] = []
+
+  /// - Parameters:
+  ///   - verdict: what was found.
+  ///   - scenario: what was explored.
+  ///   - preemptions: how many a schedule could have, where the search was exhaustive; nil for any number.
+  ///   - longest: how many steps a schedule could have.
+  ///   - further: what else was not asked, that only the caller knows.
+  package init(
+    _ verdict: Verdict,
+    of scenario: Scenario,
+    preemptions: Int?,
+    longest: Int,
+    further: [String] = []
+  ) {
+    // Code of which nothing is known, and which knows nothing of the exploration.
+    let isAnyCode = scenario.atRest != nil
+    if case .exhaustive = verdict.strategy {
+      if let preemptions {
+        add("more than \(preemptions) pre-emption\(preemptions == 1 ? "" : "s")")
+      }
+      if verdict.isCut {
+        phrases += Self.schedulesBehind(verdict.schedules, isHopeless: verdict.isHopeless)
+      }
+    } else {
+      add(verdict.isReplay ? "all other schedules" : "schedules that chance did not choose")
+    }
+    if verdict.givenUp > 0 { add("what comes behind step \(longest) of a schedule") }
+    if verdict.wasKeptFair {
+      let ways = ["yields"] + (isAnyCode ? ["sleeps"] : [])
+      let looks = scenario.inside ? ["looks at the same lock or atomic"] : []
+      add(
+        "a task that \(ListText.all(ways + looks, "or")) again and again while others could go on"
+      )
+    }
+    if let points = verdict.timerPoints {
+      let place = SourceLines(of: [points]).at(points)
+      add(
+        "that a Task.sleep ends by itself, as the one\(place): its time is the runtime's; sleep on a clock "
+          + "that the code is given, and give it a VirtualClock() here"
+      )
+    }
+    if verdict.sawActorTurn {
+      add("steps of others between two jobs that an actor runs in one turn")
+      add("steps of others where a task leaves an actor and goes on at once")
+    }
+    addSynchronousCode(verdict.operations, scenario)
+    if verdict.sawStart {
+      add(
+        "a task that begins before the code that starts it suspends"
+          + (scenario.inside ? " or comes to its next operation on a lock or an atomic" : "")
+      )
+    }
+    if isAnyCode { add("dispatch queues, threads and timers that the exploration does not see") }
+    if !scenario.cancellable {
+      add(isAnyCode ? "cancellations that the closure does not make itself" : "cancellation")
+    }
+    phrases += further
+    add("data races and weak memory")
+  }
+
+  /// Schedules that a search ended before, as it may at a violation or where it was told to.
+  package static func schedulesBehind(_ count: Int, isHopeless: Bool = false) -> [String] {
+    let why = isHopeless ? ", the last of which came to no end one after the other" : ""
+    return ["schedules behind the first \(count)\(why)"]
+  }
+
+  private mutating func addSynchronousCode(
+    _ operations: Set<SynchronizationOperation.Kind>,
+    _ scenario: Scenario
+  ) {
+    guard scenario.inside, !operations.isEmpty else {
+      let why = scenario.inside ? ", which uses no ExplorableSynchronization" : ""
+      return add("orders inside synchronous code\(why)")
+    }
+    add("orders inside synchronous code elsewhere than at its ExplorableSynchronization")
+    if !operations.isDisjoint(with: [.lock, .tryLock]) {
+      add("switches between an unlock and the next operation")
+    }
+    if operations.contains(.compare) { add("a weakCompareExchange that fails without cause") }
+    if operations.contains(.parkAWhile) {
+      add("a park(nanoseconds:) whose time is over while others can go on")
+    }
+    if !operations.isDisjoint(with: [.park, .parkAWhile, .join]) {
+      add("a pool whose threads are all parked: here it always has another")
+    }
+  }
+
+  private mutating func add(_ phrase: String) { phrases.append(phrase) }
+}
