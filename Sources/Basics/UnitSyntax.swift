@@ -2,6 +2,7 @@
 package enum UnitSyntax {
   private static let sizes: [String: Double] = [
     "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 6e10,
+    "h": 3.6e12,
   ]
 
   /// `40ms`, `1.5s`: nanoseconds; nil for what is none.
@@ -23,6 +24,7 @@ package enum UnitSyntax {
     case "ms": number * 1000
     case "s": number
     case "m": number / 60
+    case "h": number / 3_600
     default: nil
     }
   }

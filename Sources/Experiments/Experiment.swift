@@ -1,3 +1,4 @@
+internal import Basics
 package import Mechanisms
 package import Tracing
 package import Workloads
@@ -92,7 +93,13 @@ package struct Experiment: Sendable {
   /// Says why the experiment cannot be run as asked for, and what to do.
   package func check() throws(ExperimentError) {
     let profile = mechanism.profile
-    if mechanism.platform != nil, resolvedClock == .real { throw .modelIsVirtual(mechanism) }
+    if profile.endsProgram { throw .endsProgram(mechanism) }
+    if mechanism.platform != nil, resolvedClock == .real {
+      var causes: [ExperimentError.Choice] = clock == .real ? [.clock] : []
+      if executor != .global { causes.append(.executor) }
+      if workload.kind.isReal { causes.append(.kind) }
+      throw .modelIsVirtual(mechanism, causes)
+    }
     if clock == .virtual, profile.clock == .real { throw .realOnly(mechanism) }
     if clock == .virtual, workload.kind.isReal { throw .realWork(workload.kind) }
     if executor != .global {
@@ -152,6 +159,8 @@ package struct Experiment: Sendable {
 /// Why an experiment cannot be run as asked for.
 package enum ExperimentError: Error, CustomStringConvertible {
   case realOnly(CatalogueEntry)
+  /// It traps, or loops for ever.
+  case endsProgram(CatalogueEntry)
   case notExplorable(CatalogueEntry)
   /// It has no locks or atomics of its own that an exploration could stop at.
   case notExplorableInside(CatalogueEntry)
@@ -159,16 +168,50 @@ package enum ExperimentError: Error, CustomStringConvertible {
   case realWork(ServiceKind)
   case ownsThreads(CatalogueEntry)
   case lanesAreReal
-  /// A model of a platform has no threads.
-  case modelIsVirtual(CatalogueEntry)
+  /// A model of a platform has no threads; with what asked for some.
+  case modelIsVirtual(CatalogueEntry, [Choice])
   case cannot(CatalogueEntry, MechanismProfile.Control)
   case tooMuchWork(Workload)
   case tooLongArrivals(Workload)
 
-  package var description: String {
+  /// Something that can be chosen, by the key that chooses it.
+  package enum Choice: String, Hashable, Sendable {
+    case clock
+    case executor
+    case kind
+    case platform
+  }
+
+  /// Where a choice came from, on which it depends how to undo it.
+  package enum Origin: Hashable, Sendable {
+    /// From a key of the very command.
+    case words
+    /// From what `set` has set.
+    case settings
+    /// From the run in the background that tasks were to join.
+    case background
+  }
+
+  package var description: String { description { _ in .words } }
+
+  /// Why it cannot be and what to do, where `origin` tells who chose what.
+  package func description(_ origin: (Choice) -> Origin) -> String {
+    func undo(_ choice: Choice) -> String {
+      switch origin(choice) {
+      case .words: "Leave \(choice.rawValue)= out"
+      case .settings: "Write 'set \(choice.rawValue) auto' first"
+      case .background: "'wait' for the run in the background first"
+      }
+    }
     switch self {
+    case .endsProgram(let entry):
+      return
+        "\(entry.id) ends the program that runs it, or never comes back, so only an exploration may "
+        + "run it, in a program of its own. Write: explore \(entry.id)"
     case .realOnly(let entry):
-      return "\(Self.reason(entry)) Leave clock= out, or use \(Self.virtual)."
+      let model =
+        entry.model(of: .linux) == nil ? "" : " take the model of it with platform=linux,"
+      return "\(Self.reason(entry)) \(undo(.clock)),\(model) or use \(Self.virtual)."
     case .notExplorable(let entry):
       return "\(Self.reason(entry)) Only virtual time can be explored: use \(Self.virtual)."
     case .notExplorableInside(let entry):
@@ -176,15 +219,19 @@ package enum ExperimentError: Error, CustomStringConvertible {
         "\(entry.id) has no lock or atomic that an exploration could stop at. Leave inside= out."
     case .realWork(let kind):
       return "kind=\(kind.rawValue) is real work, which takes the time it takes, so it runs on the "
-        + "wall clock only. Leave clock= out, or simulate it: kind=suspend."
+        + "wall clock only. \(undo(.clock)), or simulate it: kind=suspend."
     case .ownsThreads(let entry):
       return "\(entry.id) has threads of its own, so no executor runs its tasks. "
-        + "Leave executor= out, or use \(Self.virtual)."
-    case .modelIsVirtual(let entry):
+        + "\(undo(.executor)), or use \(Self.virtual)."
+    case .modelIsVirtual(let entry, let causes):
+      var undone: [String] = []
+      for cause in causes.map(undo) where !undone.contains(cause) { undone.append(cause) }
+      let real = entry.id.prefix { $0 != "@" }
+      let other = origin(.platform) == .words ? "leave platform= out" : "use \(real)"
       return "\(entry.id) is a model, which runs in virtual time and does no real work. "
-        + "Leave clock=, executor= and real kinds of work out, or run the real one: leave platform= out."
+        + "\(ListText.all(undone)), or run the real one: \(other)."
     case .lanesAreReal:
-      return "executor=lanes has real threads, so it runs on the wall clock. Leave clock= out."
+      return "executor=lanes has real threads, so it runs on the wall clock. \(undo(.clock))."
     case .tooMuchWork(let workload):
       let each = DurationText.text(Int64(workload.service.mean.rounded()))
       return "\(workload.count) tasks of \(each) each on average are "

@@ -132,6 +132,9 @@ package struct MechanismProfile: Hashable, Sendable {
   package var defect: String?
   /// How the defect is made to show; only specimens have one.
   package var exposure: Exposure?
+  /// Whether it ends the program that runs it, or never comes back: only an exploration may run it, in a
+  /// program of its own.
+  package var endsProgram = false
 
   /// The claims left out are those of most limiters written with tasks: any limit, waiting tasks are
   /// suspended and leave at once when cancelled, any clock, and suspending work.

@@ -43,6 +43,31 @@ package enum CommandTable {
   /// In the order in which help lists them.
   package static let commands: [Command] = groups.flatMap(\.commands)
 
+  /// What other programs call some of them: a person tries these first.
+  static let otherNames: [String: Command] = ["exit": .quit, "?": .help]
+
+  /// What is wrong with words that begin with the program's own name, as typed to the system's shell.
+  static func complaint(aboutProgramIn words: [Word]) -> ShellError? {
+    guard let first = words.first else { return nil }
+    let isSwift = words.prefix(3).map(\.text) == ["swift", "run", "lab"]
+    guard isSwift || first.text == "lab" || first.text.hasSuffix("/lab") else { return nil }
+    var meant = words.dropFirst(isSwift ? 3 : 1)
+    if meant.first?.text == "-c" { meant = meant.dropFirst() }
+    guard let name = meant.first, (try? resolve(name)) != nil else {
+      return ShellError(
+        "this is the lab, which has no command of that name. 'help' lists all",
+        at: first
+      )
+    }
+    let line = meant.map(\.text).joined(separator: " ")
+    return ShellError("this is the lab already. Write: \(line)", at: first)
+  }
+
+  /// Whether a word is the name of a command, written out.
+  package static func has(_ name: String) -> Bool {
+    commands.contains { $0.name == name } || otherNames[name] != nil
+  }
+
   /// What is wrong with the words of a line, as far as can be said without carrying it out; nil if
   /// nothing is.
   static func complaint(about line: String) -> String? {
@@ -75,6 +100,7 @@ package enum CommandTable {
   static func resolve(_ word: Word, orTopic: Bool = false) throws(ShellError) -> Command {
     let text = word.text
     if let exact = commands.first(where: { $0.name == text }) { return exact }
+    if let other = otherNames[text] { return other }
     let matches = commands(beginning: text)
     if matches.count == 1 { return matches[0] }
     if matches.count > 1 {

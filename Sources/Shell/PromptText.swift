@@ -63,7 +63,9 @@ package struct PromptText: Sendable {
 
 extension Session {
   package var prompt: PromptText {
-    let asked = classroom.resetAsked.map { _ in "forget it? (yes/no)" }
+    let asked =
+      askedAbout.map { _ in "run it? (yes/no)" }
+      ?? classroom.resetAsked.map { _ in "forget it? (yes/no)" }
     let game = game.map { $0.position.isOver ? "back or done" : "choose" }
     return PromptText(
       occupation: asked ?? game ?? classroom.visit.map { "lesson \($0.lesson.number)" },

@@ -85,6 +85,10 @@ package actor Session {
   private(set) var sourceDepth = 0
   /// Whether a person typed the line being carried out, rather than a script holding it.
   private(set) var isTyped = false
+  /// The command that a person was asked about, for it takes much memory.
+  private(set) var askedAbout: [Word]?
+  /// Whether the command being carried out may take as much memory as it needs.
+  private(set) var hasConsent = false
   private(set) var classroom: Classroom
   /// For completion, which does not wait its turn.
   package nonisolated let lessonsFolder: String?
@@ -118,6 +122,7 @@ package actor Session {
   package func execute(_ line: String, at place: Place) async -> Outcome {
     isTyped = if case .prompt = place { true } else { false }
     guard isTyped else { return await carryOut(line, at: place) }
+    if let outcome = await takesAsConsent(line) { return outcome }
     if takesAsAnswer(line) || takesAsGuess(line) { return .done }
     guard line.hasPrefix("!!") else {
       if line.contains(where: { !$0.isWhitespace }) { lineBefore = line }
@@ -136,7 +141,9 @@ package actor Session {
 
   /// Takes the end of input, Ctrl-D: it answers no, or ends a game under way, or else the session.
   package func endInput() -> Outcome {
-    if classroom.resetAsked != nil {
+    if askedAbout != nil {
+      ask(about: nil)
+    } else if classroom.resetAsked != nil {
       _ = takesAsAnswer("no")
     } else if game != nil {
       endGame()
@@ -153,11 +160,13 @@ package actor Session {
   private func carryOut(_ line: String, at place: Place) async -> Outcome {
     var outcome = Outcome.done
     do {
-      for words in try Lexer.commands(in: line) {
+      let commands = try Lexer.commands(in: line)
+      for (index, words) in commands.enumerated() {
         do {
           outcome.formUnion(try await execute(words))
         } catch {
-          outcome.formUnion(fail(error, in: line, at: place))
+          let number = commands.count > 1 ? index + 1 : nil
+          outcome.formUnion(fail(error, in: line, at: place, command: number))
         }
         // A script is a test, also where its reader has left: what it expects is still to be checked.
         if output.isCutShort || isTyped && output.isClosed { outcome.insert(.quit) }
@@ -202,13 +211,40 @@ package actor Session {
   private func execute(_ words: [Word]) async throws -> Outcome {
     guard let name = words.first else { return .done }
     if let outcome = try await takesAsMove(words) { return outcome }
+    if let complaint = CommandTable.complaint(aboutProgramIn: words) { throw complaint }
     let command = try CommandTable.resolve(name)
     let arguments = try Arguments(command, name: name, words: words.dropFirst())
-    return try await command.run(self, arguments)
+    do {
+      return try await command.run(self, arguments)
+    } catch let large as NeedsConsent {
+      ask(about: words)
+      output.write(large.question + "\n")
+      // What follows on the line may be about the run.
+      return .failed
+    }
   }
 
-  /// Tells why a command failed.
-  private func fail(_ error: any Error, in line: String, at place: Place) -> Outcome {
+  /// Carries out a command that a person was asked about.
+  func carryOutWithConsent(_ words: [Word]) async -> Outcome {
+    hasConsent = true
+    defer { hasConsent = false }
+    do {
+      return try await execute(words)
+    } catch {
+      return fail(error, in: "", at: .script(name: "yes", line: 1))
+    }
+  }
+
+  /// Keeps a command until a person has said whether it is to be carried out; nil forgets it.
+  func ask(about words: [Word]?) { askedAbout = words }
+
+  /// Tells why a command failed: the one of that number, where a line has several.
+  private func fail(
+    _ error: any Error,
+    in line: String,
+    at place: Place,
+    command: Int? = nil
+  ) -> Outcome {
     let shell = error as? ShellError ?? ShellError("\(error)")
     let isSentence = shell.message.last.map { ".?…".contains($0) } ?? true
     let message = isSentence ? shell.message : shell.message + "."
@@ -217,7 +253,8 @@ package actor Session {
       output.complain(pointing(message, at: shell.range, of: line, behind: columns))
       tell(classroom.visit?.reminder.map(inLines))
     case .script(let name, let number):
-      output.complain("\(name):\(number): \(message)")
+      let which = command.map { ", command \($0)" } ?? ""
+      output.complain("\(name):\(number)\(which): \(message)")
     }
     return .failed
   }

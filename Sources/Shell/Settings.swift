@@ -18,6 +18,8 @@ package struct Settings: Sendable {
   package var describe = false
   /// At a terminal, what is longer than the window is shown a page at a time.
   package var pager = true
+  /// How many gigabytes a run may take before a person is asked, and a script refused.
+  package var memory = 4
 
   package init(seed: UInt64 = 1) {
     guard let entry = Catalogue.entry("limiter") ?? Catalogue.mechanisms.first else {
@@ -45,6 +47,7 @@ package struct Settings: Sendable {
     if let describe = try arguments.value(Keys.describe, Keys.parseSwitch) {
       self.describe = describe
     }
+    if let memory = try arguments.value(Keys.memory, Keys.parseMemory) { self.memory = memory }
     if let pager = try arguments.value(Keys.pager, Keys.parseSwitch) { self.pager = pager }
   }
 

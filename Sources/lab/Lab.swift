@@ -282,6 +282,15 @@ struct Lab: ParsableCommand {
       console.complain("lab: -i needs a terminal for standard input and output.")
       return 2
     }
+    if let first = files.first, CommandTable.has(first),
+      !FileManager.default.fileExists(atPath: first)
+    {
+      let words = files.joined(separator: " ")
+      console.complain(
+        "lab: there is no file '\(first)', and a command comes behind -c. Write: lab -c '\(words)'"
+      )
+      return 2
+    }
     let environment = ProcessInfo.processInfo.environment
     let startFile = StateDirectory.startFile(environment: environment)
     let isPrompt = sources.isEmpty

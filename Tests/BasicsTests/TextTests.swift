@@ -33,14 +33,15 @@ import Testing
     for (text, expected) in [
       ("250us", 250_000), ("40ms", 40_000_000), ("1.5s", 1_500_000_000), ("2m", 120_000_000_000),
       ("7ns", 7), ("3µs", 3_000), ("40", nil), ("ms", nil), ("1.5.2s", nil), ("-3s", nil),
-      ("3h", nil), ("3 s", nil), ("99999999s", nil), ("", nil),
+      ("3h", 10_800_000_000_000), ("3d", nil), ("3 s", nil), ("99999999s", nil), ("", nil),
     ] as [(String, Int64?)] {
       #expect(UnitSyntax.duration(text) == expected, "\(text)")
     }
     #expect(UnitSyntax.rate(30, per: "s") == 30)
     #expect(UnitSyntax.rate(5, per: "ms") == 5_000)
     #expect(UnitSyntax.rate(30, per: "m") == 0.5)
-    #expect(UnitSyntax.rate(30, per: "h") == nil)
+    #expect(UnitSyntax.rate(36, per: "h") == 0.01)
+    #expect(UnitSyntax.rate(30, per: "d") == nil)
   }
 
   @Test

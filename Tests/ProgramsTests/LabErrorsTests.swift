@@ -57,6 +57,62 @@ import Testing
   }
 
   @Test
+  func `of several commands on a line an error names which one`() async throws {
+    let result = try await LabRunTests.run("--keep-going", "-c", "show; runn; show", "-c", "x; y")
+    #expect(
+      result.standardError == """
+        -c 1:1, command 2: no command 'runn'. Did you mean 'run'? 'help' lists all.
+        -c 2:1, command 1: no command 'x'. 'help' lists all.
+        -c 2:1, command 2: no command 'y'. 'help' lists all.
+
+        """
+    )
+  }
+
+  @Test
+  func `a command given to the program without -c is told how to be given`() async throws {
+    let result = try await LabRunTests.run("run", "12", "limiter")
+    #expect(result.status == .exited(2))
+    #expect(
+      result.standardError
+        == "lab: there is no file 'run', and a command comes behind -c. Write: lab -c 'run 12 limiter'\n"
+    )
+  }
+
+  @Test(arguments: ["specimen-trap", "specimen-endless-loop", "specimen-checked-twice"])
+  func `what ends its program is not run but refused, and the script goes on`(_ id: String)
+    async throws
+  {
+    let commands = ["run 3 \(id) limit=1", "spawn 3 \(id)", "compare 3 \(id) limiter", "show"]
+    let result = try await LabRunTests.run(
+      "--keep-going",
+      "-c",
+      commands.joined(separator: "\n")
+    )
+    #expect(result.status == .exited(3))
+    let refusals = result.standardError.split(separator: "\n")
+    #expect(refusals.count == 3)
+    #expect(refusals.allSatisfy { $0.hasSuffix("Write: explore \(id).") }, "\(refusals)")
+    #expect(result.standardOutput.contains("mechanism"))
+  }
+
+  @Test func `no specimen that is listed ends the program that runs it`() async throws {
+    let runs = try await LabRunTests.run("-c", "mechanisms --specimens", "--json").standardOutput
+    let ids = runs.matches(of: /"id":"(specimen-[a-z-]+)"/).map { String($0.output.1) }
+    #expect(ids.count >= 13)
+    let lines = ids.flatMap { id in
+      ["run 6 \(id) limit=2 work=1ms cancel=50%", "run 6 \(id) limit=2 work=1ms fail=50%"]
+    }
+    let result = try await LabRunTests.run(
+      "--keep-going",
+      "-c",
+      (lines + ["show"]).joined(separator: "\n")
+    )
+    #expect(result.status == .exited(0) || result.status == .exited(1), "\(result.standardError)")
+    #expect(result.standardOutput.contains("memory"))
+  }
+
+  @Test
   func `keep-going carries on within a line too`() async throws {
     let result = try await LabRunTests.run("--keep-going", "-c", "runn 5; run 2 limiter work=1ms")
     #expect(result.status == .exited(3))
@@ -115,7 +171,7 @@ import Testing
     #expect(
       result.standardError == """
         -c:1: OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= \
-        out, or use limiter, pool, fifo-queue, actor-queue, task-group, none.
+        out, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none.
 
         """
     )

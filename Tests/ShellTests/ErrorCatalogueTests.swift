@@ -303,7 +303,62 @@ import Testing
     Wrong(
       "run 5 operation-queue clock=virtual",
       at: "virtual",
-      "OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= out, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+    ),
+    Wrong(
+      "run 5 operation-queue",
+      at: "operation-queue",
+      "OperationQueue owns its threads, so it runs on the wall clock only. Write 'set clock auto' first, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none.",
+      after: "set clock virtual"
+    ),
+    Wrong(
+      "run 5 executor=lanes",
+      at: "lanes",
+      "executor=lanes has real threads, so it runs on the wall clock. Write 'set clock auto' first.",
+      after: "set clock virtual"
+    ),
+    Wrong(
+      "spawn 3 operation-queue",
+      at: "operation-queue",
+      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      after: "spawn 3 limiter clock=virtual"
+    ),
+    Wrong(
+      "spawn 3 kind=fetch",
+      at: "fetch",
+      "kind=fetch is real work, which takes the time it takes, so it runs on the wall clock only. 'wait' for the run in the background first, or simulate it: kind=suspend.",
+      after: "spawn 3 limiter clock=virtual"
+    ),
+    Wrong(
+      "spawn 2 limit=9",
+      at: "9",
+      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      after: "spawn 3 limiter"
+    ),
+    Wrong(
+      "run 3 specimen-trap limit=1",
+      at: "specimen-trap",
+      "specimen-trap ends the program that runs it, or never comes back, so only an exploration may run it, in a program of its own. Write: explore specimen-trap."
+    ),
+    Wrong(
+      "set memory lots",
+      at: "lots",
+      "memory= cannot be 'lots'. Write a whole number of gigabytes from 1, such as 20."
+    ),
+    Wrong(
+      "lab run 12 limiter",
+      at: "lab",
+      "this is the lab already. Write: run 12 limiter."
+    ),
+    Wrong(
+      "swift run lab -c stats",
+      at: "swift",
+      "this is the lab already. Write: stats."
+    ),
+    Wrong(
+      "lab pictures",
+      at: "lab",
+      "this is the lab, which has no command of that name. 'help' lists all."
     ),
     Wrong(
       "run 5 gcd-gate executor=lanes",
@@ -333,7 +388,7 @@ import Testing
     Wrong(
       "run 5 gcd-gate platform=linux clock=real",
       at: "real",
-      "gcd-gate@linux-model is a model, which runs in virtual time and does no real work. Leave clock=, executor= and real kinds of work out, or run the real one: leave platform= out."
+      "gcd-gate@linux-model is a model, which runs in virtual time and does no real work. Leave clock= out, or run the real one: leave platform= out."
     ),
     Wrong(
       "explore gcd-gate@apple-model",
@@ -496,7 +551,7 @@ import Testing
     Wrong(
       "compare 5 limiter clock=virtual gcd-gate",
       at: "virtual",
-      "GCD owns its threads, so gcd-gate runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "GCD owns its threads, so gcd-gate runs on the wall clock only. Leave clock= out, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
     ),
     Wrong("status", at: "status", "nothing runs in the background. Try: spawn 12 limiter limit=3."),
     Wrong(
@@ -549,7 +604,7 @@ import Testing
     ),
     Wrong(
       "spawn 2 pool",
-      at: "spawn",
+      at: "pool",
       "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
       after: "spawn 3"
     ),

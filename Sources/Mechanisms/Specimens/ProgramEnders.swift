@@ -201,5 +201,6 @@ extension MechanismProfile {
       defect: defect,
       exposure: exposure
     )
+    endsProgram = true
   }
 }

@@ -4,6 +4,7 @@ internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 internal import Tracing
+internal import Workloads
 
 extension Command {
   static let compare = Command(
@@ -104,6 +105,7 @@ extension Session {
       if onLanes { chosen.executor = .lanes(workers: nil) }
       return try experiment(arguments, chosen, count: count, mechanism: entry)
     }
+    try checkMemory(of: experiments.map(\.workload.count).reduce(0, +), arguments)
     let clocks = Set(experiments.map(\.resolvedClock))
     if clocks.count > 1 {
       // A model has no threads: it stays in virtual time.

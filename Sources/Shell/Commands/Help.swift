@@ -5,7 +5,7 @@ extension Command {
   static let help = Command(
     "help",
     [Parameter("TOPIC", .command, optional: true)],
-    summary: "all commands, or one command or topic in full",
+    summary: "all commands, or one command or topic in full; '?' for short",
     examples: ["help", "help run", "help distributions"]
   ) { session, arguments in
     let format = session.output.format
@@ -30,7 +30,7 @@ extension Command {
 
   static let quit = Command(
     "quit",
-    summary: "leave; so does Ctrl-D on an empty line",
+    summary: "leave; so do 'exit', and Ctrl-D on an empty line",
     examples: ["quit"]
   ) { _, _ in .quit }
 }

@@ -25,15 +25,13 @@ extension Command {
     ]
   ) { session, arguments in
     let experiment = try session.experiment(arguments)
+    try session.checkMemory(of: experiment.workload.count, arguments)
     let name = try arguments.value(RunName.key, RunName.parse)
     return try await session.perform(experiment, name, try arguments.ignored(by: experiment))
   }
 }
 
 extension Session {
-  /// So many take a while, in virtual time too, and a person wants to know what is going on.
-  private static let manyTasks = 50_000
-
   /// The mechanisms that there are models of.
   static var modelled: String {
     ListText.all(Catalogue.mechanisms.filter { $0.model(of: .linux) != nil }.map(\.id))
@@ -112,7 +110,11 @@ extension Session {
     do {
       try experiment.check()
     } catch {
-      throw ShellError(error.description, at: arguments.culprit(of: error) ?? arguments.name)
+      let told = error.description { choice in
+        if arguments.values[choice.rawValue] != nil { return .words }
+        return background == nil ? .settings : .background
+      }
+      throw ShellError(told, at: arguments.culprit(of: error, mechanism))
     }
     return experiment
   }
@@ -131,8 +133,13 @@ extension Session {
       owesReport: showsFrames && ProgressReporter.concerns(experiment)
     )
     let canShow = !json && showsFrames
-    if canShow, background.virtual != nil, experiment.workload.count >= Self.manyTasks {
-      output.writeTransient("running; Ctrl-C ends it")
+    if background.virtual != nil, experiment.workload.count >= LargeRuns.manyTasks {
+      if canShow { output.writeTransient("running; Ctrl-C ends it") }
+      if let run = await finishOrGiveUp(background, experiment.workload) {
+        return finish(run, of: background, notes)
+      }
+      let tasks = NumberText.count(experiment.workload.count, "task")
+      return answer(json: "", "interrupted: the run of \(tasks) was given up, and is not kept.\n")
     }
     background.run.submit(experiment.workload)
     background.run.expectEnd()
@@ -310,21 +317,31 @@ extension Arguments {
     ]
   }
 
-  /// The word that asked for what cannot be.
-  func culprit(of error: ExperimentError) -> Word? {
-    let key =
+  /// The word that asked for what cannot be: a key, else the mechanism's name, else the command's own.
+  func culprit(of error: ExperimentError, _ mechanism: CatalogueEntry) -> Word {
+    let keys: [Key] =
       switch error {
-      case .realOnly, .realWork, .notExplorable, .notExplorableInside: Keys.clock
-      case .ownsThreads, .lanesAreReal: Keys.executor
-      case .modelIsVirtual:
-        [Keys.clock, Keys.executor, Keys.kind].first { values[$0.name] != nil } ?? Keys.platform
-      case .cannot(_, .limit): Keys.relimit
-      case .cannot(_, .suspension): Keys.pause
-      case .cannot(_, .dependencies): Keys.depends
-      case .cannot(_, .priorities): Keys.priority
-      case .tooMuchWork: Keys.work
-      case .tooLongArrivals: Keys.arrivals
+      case .endsProgram: []
+      case .realWork: [Keys.clock, Keys.kind]
+      case .realOnly, .notExplorable, .notExplorableInside: [Keys.clock]
+      case .ownsThreads, .lanesAreReal: [Keys.executor]
+      case .modelIsVirtual: [Keys.clock, Keys.executor, Keys.kind, Keys.platform]
+      case .cannot(_, .limit): [Keys.relimit]
+      case .cannot(_, .suspension): [Keys.pause]
+      case .cannot(_, .dependencies): [Keys.depends]
+      case .cannot(_, .priorities): [Keys.priority]
+      case .tooMuchWork: [Keys.work]
+      case .tooLongArrivals: [Keys.arrivals]
       }
-    return values[key.name]
+    return keys.lazy.compactMap { values[$0.name] }.first ?? word(naming: mechanism) ?? name
+  }
+
+  /// The word among those in places that names the mechanism, or it on lanes.
+  func word(naming mechanism: CatalogueEntry) -> Word? {
+    places.first { word in
+      let end = word.text.firstIndex(of: "@") ?? word.text.endIndex
+      let plain = Word(String(word.text[..<end]), at: word.range)
+      return [word, plain].contains { (try? Names.mechanism($0))?.id == mechanism.id }
+    }
   }
 }

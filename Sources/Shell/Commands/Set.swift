@@ -7,7 +7,7 @@ extension Command {
   /// What can be set; each is read as the key of the same name is.
   static let settingKeys = [
     Keys.limit, Keys.work, Keys.kind, Keys.clock, Keys.workers, Keys.seed, Keys.describe,
-    Keys.pager,
+    Keys.pager, Keys.memory,
   ]
 
   static let set = Command(
@@ -55,6 +55,7 @@ extension Session {
       ("seed", String(settings.seed)),
       ("describe", settings.describe ? "on" : "off"),
       ("pager", settings.pager ? "on" : "off"),
+      ("memory", "\(settings.memory) GB"),
     ]
     return answer(
       json: JSONObject.line([("settings", .object(rows.map { ($0, .string($1)) }))]),

@@ -145,7 +145,10 @@ extension Session {
       settings.executor = background.experiment.executor
       settings.workers = background.experiment.chosenWorkers
     }
+    if let background { try check(arguments, nameWhatRunsIn: background) }
     let experiment = try experiment(arguments, settings, joining: background)
+    let tasks = experiment.workload.count + (background?.run.plan.count ?? 0)
+    try checkMemory(of: tasks, arguments)
     let target: Background
     if let background {
       try check(experiment, joins: background, arguments)
@@ -154,12 +157,12 @@ extension Session {
     } else {
       target = Background(experiment)
     }
-    let tasks = target.run.submit(experiment.workload)
+    let spawned = target.run.submit(experiment.workload)
     putInBackground(target)
     _ = await target.virtual?.advance(by: 0)
-    guard let first = tasks.first, let last = tasks.last else { return .done }
+    guard let first = spawned.first, let last = spawned.last else { return .done }
     let members: [(StaticString, JSONObject.Value)] = [
-      ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(tasks.count)),
+      ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(spawned.count)),
       ("first", .string(label(first.number, target))),
       ("last", .string(label(last.number, target))),
     ]
@@ -181,6 +184,28 @@ extension Session {
     )
   }
 
+  /// A mechanism that is named must be the one that runs: what else may be wrong with it is beside the point.
+  private func check(
+    _ arguments: Arguments,
+    nameWhatRunsIn background: Background
+  ) throws {
+    guard let word = try arguments.countAndMechanism().mechanism else { return }
+    let entry = try Names.mechanism(word)
+    let platform = try arguments.value(Keys.platform, Platform.init(rawValue:))
+    let running = background.experiment.mechanism.id
+    guard entry.id == running || platform.flatMap(entry.model)?.id == running else {
+      throw ShellError(somethingElseRuns(in: background), at: word)
+    }
+  }
+
+  private func somethingElseRuns(in background: Background) -> String {
+    let running = background.experiment
+    let limit = running.effectiveLimit.map { _ in " limit=\(background.limit)" } ?? ""
+    return
+      "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or "
+      + "'cancel all' and 'wait'"
+  }
+
   /// More tasks may join a run, but it has one mechanism and one limit, and what its log is held to
   /// depends on the kind, the urgency and the dependencies of them all.
   private func check(
@@ -189,16 +214,22 @@ extension Session {
     _ arguments: Arguments
   ) throws(ShellError) {
     let running = background.experiment
-    let same =
-      experiment.mechanism.id == running.mechanism.id
-      && (experiment.limit == background.limit || running.mechanism.profile.limit != .any)
-      && experiment.resolvedClock == running.resolvedClock
-      && (experiment.executor == .global) == (running.executor == .global)
-    guard same else {
-      let limit = running.effectiveLimit.map { _ in " limit=\(background.limit)" } ?? ""
+    for (isSame, keys) in [
+      (experiment.mechanism.id == running.mechanism.id, [Keys.platform]),
+      (
+        experiment.limit == background.limit || running.mechanism.profile.limit != .any,
+        [Keys.limit]
+      ),
+      (
+        experiment.resolvedClock == running.resolvedClock,
+        [Keys.clock, Keys.kind, Keys.executor]
+      ),
+      ((experiment.executor == .global) == (running.executor == .global), [Keys.executor]),
+    ] where !isSame {
+      let word = keys.lazy.compactMap { arguments.values[$0.name] }.first
       throw ShellError(
-        "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'",
-        at: arguments.name
+        somethingElseRuns(in: background),
+        at: word ?? arguments.word(naming: experiment.mechanism) ?? arguments.name
       )
     }
     let (new, present) = (experiment.workload, running.workload)

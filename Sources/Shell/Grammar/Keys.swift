@@ -113,6 +113,13 @@ enum Keys {
     candidates: ["on", "off"]
   )
 
+  static let memory = Key(
+    "memory",
+    form: "a whole number of gigabytes from 1, such as 20",
+    help: "what a run may take before a person is asked, and a script refused",
+    candidates: ["8", "20"]
+  )
+
   static let ofRun = Key(
     "run",
     form: "its number or name, or a mechanism of the last comparison",
@@ -133,6 +140,11 @@ enum Keys {
   }
 
   static func parseSwitch(_ text: String) -> Bool? { ["on": true, "off": false][text] }
+
+  static func parseMemory(_ text: String) -> Int? {
+    let digits = text.hasSuffix("GB") ? String(text.dropLast(2)) : text
+    return ValueSyntax.count(digits, in: 1...100_000)
+  }
 
   static func parseWorkers(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...10_000) }
 

@@ -1,0 +1,86 @@
+import TestSupport
+import Testing
+
+@testable import Shell
+
+/// Runs that take more than anybody expects of a line.
+@Suite(.watched) struct LargeRunTests {
+  @Test func `a person is asked before a run takes much memory, and no runs nothing`() async {
+    let lab = Lab()
+    #expect(await lab.complaints(about: "run 5000000 limiter").isEmpty)
+    #expect(
+      lab.output.takeText() == "5,000,000 tasks need about 20 GB of memory. Shall they run?\n"
+    )
+    #expect(await lab.session.prompt.text == "run it? (yes/no)> ")
+    #expect(await lab.complaints(about: "no").isEmpty)
+    #expect(lab.output.takeText() == "Nothing was run.\n")
+    #expect(await lab.session.prompt.text == "limiter·3 virtual> ")
+    #expect(await lab.complaints(about: "yes").first?.contains("no command 'yes'") == true)
+  }
+
+  @Test func `yes carries the command out, and another command is carried out instead`() async {
+    let lab = Lab()
+    // It fails only where the run would begin.
+    let line = "run 5000000 limiter name=1"
+    _ = await lab.complaints(about: line)
+    #expect(await lab.complaints(about: "yes").first?.contains("name= cannot be '1'") == true)
+    _ = await lab.complaints(about: line)
+    _ = lab.output.takeText()
+    #expect(await lab.complaints(about: "show").isEmpty)
+    #expect(lab.output.takeText().contains("Nothing was run.\nmechanism"))
+    _ = await lab.complaints(about: line)
+    #expect(await lab.session.endInput() == .done)
+    #expect(await lab.session.prompt.text == "limiter·3 virtual> ")
+  }
+
+  @Test func `what a run may take can be set, and counts what it joins and is compared with`() async
+  {
+    let lab = Lab()
+    func refuses(_ line: String) async -> Bool {
+      _ = await lab.run(line)
+      return lab.output.takeComplaints().contains { $0.contains("GB of memory") }
+    }
+    await lab.run("set memory 1GB")
+    #expect(await refuses("run 250001 limiter"))
+    _ = await lab.run("run 5000000 limiter")
+    #expect(
+      lab.output.takeComplaints() == [
+        "test:1: 5,000,000 tasks need about 20 GB of memory, and a script may use 1 GB. Give it fewer "
+          + "tasks, or write before it: set memory 20."
+      ]
+    )
+    #expect(await refuses("compare 100000 limiter pool none"))
+    await lab.run("spawn 3 limiter limit=3")
+    #expect(await refuses("spawn 249998"))
+    await lab.run("set memory 100")
+    _ = await lab.run("run 5000000 limiter name=1")
+    #expect(lab.output.takeComplaints().first?.contains("name= cannot be '1'") == true)
+  }
+
+  @Test func `a large run that is interrupted is given up at once, and not kept`() async {
+    let lab = Lab()
+    lab.session.beginLine()
+    lab.session.interrupt()
+    let outcome = await lab.session.execute(
+      "run 60000 limiter",
+      at: .script(name: "test", line: 1)
+    )
+    #expect(outcome == .interrupted)
+    #expect(
+      lab.output.takeText().hasSuffix(
+        "interrupted: the run of 60,000 tasks was given up, and is not kept.\n"
+      )
+    )
+    lab.session.beginLine()
+    await lab.run("stats")
+    #expect(lab.output.takeComplaints().first?.contains("there is no run to show yet") == true)
+  }
+
+  @Test func `what other programs call quit and help are understood`() async {
+    let lab = Lab()
+    #expect(await lab.outcome(of: "exit") == .quit)
+    let help = await lab.run("help")
+    #expect(await lab.run("?") == help)
+    #expect(await lab.run("? run") == (await lab.run("help run")))
+  }
+}
