@@ -1022,6 +1022,9 @@ import Testing
         "a script must name what to forget. Write: reset N, or reset all",
         // Told by the tests of export.
         "with --json there are only JSON Lines on standard output. Leave format= out, or name a file",
+        // Told by the tests of large runs.
+        "5,000,000 tasks need about 20 GB of memory, and a script may use 1 GB. Give it fewer tasks, or write "
+          + "before it: set memory 20",
       ]
     var missing: [String] = []
     for message in try Self.messagesInSources() where !message.pieces.isEmpty {
