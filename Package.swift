@@ -251,11 +251,25 @@ let package = Package(
       path: "Tests/RowWriter",
       swiftSettings: house
     ),
+    // Serves files as servers do that are broken, overloaded or changed meanwhile.
+    .target(
+      name: "UnrulyServer",
+      dependencies: ["Basics"],
+      path: "Tests/UnrulyServer",
+      swiftSettings: house
+    ),
     // Fetches, cancels at random, and counts what is left of it in the process.
     .executableTarget(
       name: "fetch-storm",
       dependencies: ["RealWork", "Limiters", "Basics"],
       path: "Tests/FetchStorm",
+      swiftSettings: house
+    ),
+    // Downloads from the unruly server in four processes that are killed at random, and looks at every file.
+    .executableTarget(
+      name: "download-storm",
+      dependencies: ["RealWork", "UnrulyServer", "Basics"],
+      path: "Tests/DownloadStorm",
       swiftSettings: house
     ),
     // A bench with limiters of its own, as another package has one.
@@ -268,11 +282,13 @@ let package = Package(
     tests(
       "RealWorkTests",
       "RealWork",
+      "UnrulyServer",
       "Exploration",
       "Limiters",
       "Basics",
       "row-writer",
-      "fetch-storm"
+      "fetch-storm",
+      "download-storm"
     ),
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),

@@ -44,7 +44,7 @@ import Testing
   @Test func `a failure is an answer with a status`() async throws {
     let server = try await ImageServer(.init())
     let source = ImageSource(server, connections: 1)
-    let error = await #expect(throws: HTTPClient.BadStatus.self) {
+    let error = await #expect(throws: BadStatus.self) {
       try await source.image(1, fails: true)
     }
     #expect(error?.status == 503)

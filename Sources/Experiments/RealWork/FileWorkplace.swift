@@ -18,7 +18,8 @@ final class FileWorkplace: Workplace {
     settings.sizes = 65_536...262_144
     settings.bandwidth = 4 << 20
     server = try await ImageServer(settings)
-    transfers = Transfers(connections: 1_000)
+    // This server is as slow as it is asked to be: ten minutes without a byte may be what a run wants.
+    transfers = Transfers(connections: 1_000, stallAfter: .seconds(600))
     folder = setup.folder.appendingPathComponent("files")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }

@@ -21,16 +21,23 @@ package final class Downloader: Sendable {
   private let transfers: Transfers
   private let limiter: ConcurrencyLimiter
   private let attempts: Int
-  private let firstPause: Duration
+  private let backoff: @Sendable () -> Backoff
   private let state = Lock(State())
 
-  /// At most `limit` transfers at once; one that fails is tried again, `attempts` times in all, after a
-  /// pause that doubles.
-  package init(limit: Int, attempts: Int = 4, firstPause: Duration = .milliseconds(100)) {
-    transfers = Transfers(connections: limit)
+  /// At most `limit` transfers at once; one that fails as it may not fail the next time is tried again,
+  /// `attempts` times in all, each time after a longer pause, in which it has no permit.
+  ///
+  /// As for `stallAfter`, see `Transfers`.
+  package init(
+    limit: Int,
+    attempts: Int = 4,
+    stallAfter: Duration = .seconds(30),
+    backoff: @escaping @Sendable () -> Backoff = { Backoff(first: .milliseconds(200)) }
+  ) {
+    transfers = Transfers(connections: limit, stallAfter: stallAfter)
     limiter = ConcurrencyLimiter(concurrency: limit)
     self.attempts = attempts
-    self.firstPause = firstPause
+    self.backoff = backoff
   }
 
   package var statistics: ConcurrencyLimiter.Statistics { limiter.statistics }
@@ -43,7 +50,7 @@ package final class Downloader: Sendable {
     to file: URL,
     progress: @escaping @Sendable (Transfers.Progress) -> Void = { _ in }
   ) async throws {
-    try await retrying(attempts: attempts, firstPause: firstPause) {
+    try await retrying(attempts: attempts, backoff()) {
       repeat {
         try await passGate()
       } while try await !limiter.run { try await transfer(url, file, progress) }

@@ -1,23 +1,55 @@
-/// Runs `body` until it succeeds, at most so many times, with a pause after each failure that is twice as
-/// long as the one before.
+internal import Basics
+
+/// How long to wait before each further attempt.
 ///
-/// A server that fails under load is not helped by clients that all come again at once: the longer it
-/// fails, the less they ask. Cancellation is no failure; it ends the pause too.
+/// A server that fails under load is not helped by clients that come again at once, nor by clients that all
+/// come again together. So the pause doubles from attempt to attempt, and each pause is drawn at random from
+/// the upper half of that ("equal jitter": M. Brooker, "Exponential backoff and jitter", AWS 2015). A server
+/// that says when to come again (`Retry-After`) is taken at its word: nobody comes earlier.
+package struct Backoff: Sendable {
+  private var whole: Duration
+  private let most: Duration
+  private var random: SplitMix64
+
+  /// Pauses that double from `first` to `most`, drawn from `seed`.
+  package init(
+    first: Duration,
+    most: Duration = .seconds(30),
+    seed: UInt64 = .random(in: .min ... .max)
+  ) {
+    whole = min(first, most)
+    self.most = most
+    random = SplitMix64(seed: seed)
+  }
+
+  /// The pause before the next attempt, after `error`; nil if the server asks for a longer one than `most`:
+  /// who wants it that much later asks again himself.
+  package mutating func pause(after error: any Error) -> Duration? {
+    let drawn = whole / 2 + whole / 2 * random.nextUnit()
+    whole = min(whole * 2, most)
+    guard let asked = (error as? any PassingError)?.pauseAskedFor else { return drawn }
+    return asked <= most ? max(asked, drawn) : nil
+  }
+}
+
+/// Runs `body` until it succeeds, at most so many times, with a pause after each failure.
+///
+/// Only what may pass is tried again; cancellation is no failure, and ends a pause too.
 ///
 /// - Returns: What the body returns.
-/// - Throws: The error of the last attempt, or one that `isWorthRetrying` refuses; `CancellationError`.
-package func retrying<Value, C: Clock>(
+/// - Throws: The error of the last attempt, or one that will not pass; `CancellationError`.
+package func retrying<Value>(
   attempts: Int,
-  firstPause: C.Duration,
-  clock: C = ContinuousClock(),
-  isWorthRetrying: (any Error) -> Bool = { !($0 is CancellationError) },
+  _ backoff: Backoff,
+  clock: any Clock<Duration> = ContinuousClock(),
+  isWorthRetrying: (any Error) -> Bool = isWorthRetrying(_:),
   _ body: () async throws -> Value
 ) async throws -> Value {
-  var pause = firstPause
+  var backoff = backoff
   for _ in 1..<max(attempts, 1) {
     do { return try await body() } catch  where isWorthRetrying(error) {
-      try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil)
-      pause *= 2
+      guard let pause = backoff.pause(after: error) else { throw error }
+      try await clock.sleep(for: pause)
     }
   }
   return try await body()

@@ -7,21 +7,15 @@ internal import FoundationNetworking
 
 /// Downloads with `URLSession`, as an app does.
 package final class HTTPClient: Sendable {
-  /// The server answered with something other than what was asked for.
-  package struct BadStatus: Error, Hashable, CustomStringConvertible {
-    package let status: Int
-    package let url: URL
-
-    package var description: String { "\(url.path): the server answered with status \(status)" }
-  }
-
   private let session: URLSession
 
   /// Makes a client that opens at most so many connections to one server.
-  package init(connections: Int) {
+  ///
+  /// A request to which no byte has come for `stallAfter` fails with `URLError.timedOut`, so that a server
+  /// that says nothing does not keep a permit.
+  package init(connections: Int, stallAfter: Duration = .seconds(30)) {
     let configuration = URLSessionConfiguration.ephemeral
-    // The minute of the default is short for a server that shares a busy machine with its clients.
-    configuration.timeoutIntervalForRequest = 600
+    configuration.timeoutIntervalForRequest = stallAfter / .seconds(1)
     configuration.httpMaximumConnectionsPerHost = connections
     // What is cached, and how, is the business of `ImageCache`.
     configuration.urlCache = nil
@@ -51,8 +45,14 @@ package final class HTTPClient: Sendable {
       throw error
     }
     let (data, response) = try answer.value()
-    let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-    guard status == 200 else { throw BadStatus(status: status, url: url) }
+    guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+    guard response.statusCode == 200 else { throw BadStatus(response, url) }
+    // The session takes a body that ends early for whole in some cases.
+    if let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }),
+      response.value(forHTTPHeaderField: "Content-Encoding") == nil, expected != data.count
+    {
+      throw BadAnswer(.length(received: data.count, expected: expected), url)
+    }
     return data
   }
 

@@ -186,25 +186,30 @@ package final class ImageServer: Sendable {
       return HTTPResponse(statusCode: .serviceUnavailable)
     }
     let bytes = Self.image(image, settings)
-    let start = min(bytes.count, request.headers[.range].flatMap(firstByte) ?? 0)
-    ledger.spare(start)
+    let tag = "\"\(settings.seed)-\(image)\""
+    let selection = RangeSelection(
+      range: request.headers[.range],
+      ifRange: request.headers[HTTPHeader("If-Range")],
+      tag: tag,
+      length: bytes.count
+    )
+    var headers: HTTPHeaders = [HTTPHeader("ETag"): tag, HTTPHeader("Accept-Ranges"): "bytes"]
+    headers[.contentRange] = selection.contentRange
+    guard let part = selection.bytes else {
+      service.end(.failed)
+      return HTTPResponse(statusCode: .rangeNotSatisfiable, headers: headers)
+    }
+    ledger.spare(bytes.count - part.count)
     let body = PacedBytes(
-      bytes: bytes.dropFirst(start),
+      bytes: bytes.subdata(in: part),
       bandwidth: settings.bandwidth,
       service: service
     )
     return HTTPResponse(
-      statusCode: start > 0 ? .partialContent : .ok,
-      headers: start > 0
-        ? [.contentRange: "bytes \(start)-\(bytes.count - 1)/\(bytes.count)"] : [:],
-      body: HTTPBodySequence(from: body, count: bytes.count - start, suggestedBufferSize: 16_384)
+      statusCode: selection.contentRange == nil ? .ok : .partialContent,
+      headers: headers,
+      body: HTTPBodySequence(from: body, count: part.count, suggestedBufferSize: 16_384)
     )
-  }
-
-  /// The N of `Range: bytes=N-`, which is how a transfer that was cut off goes on.
-  private static func firstByte(of range: String) -> Int? {
-    guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
-    return Int(range.dropFirst("bytes=".count).dropLast())
   }
 }
 

@@ -8,7 +8,8 @@ package struct ImageSource: Sendable {
   /// The client opens at most so many connections.
   package init(_ server: ImageServer, connections: Int) {
     self.server = server
-    client = HTTPClient(connections: connections)
+    // This server is as slow as it is asked to be: ten minutes without a byte may be what a run wants.
+    client = HTTPClient(connections: connections, stallAfter: .seconds(600))
   }
 
   package static func name(ofImage number: Int) -> String { "image-\(number)" }

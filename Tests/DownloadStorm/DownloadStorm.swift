@@ -1,0 +1,180 @@
+import Basics
+import Foundation
+import Glibc
+import RealWork
+import Synchronization
+import UnrulyServer
+
+/// Downloads files from a server that misbehaves, in four processes at once on one folder, each killed at
+/// random moments, while the files change on the server. Every file that a process calls complete has to be
+/// one version of it, from its first byte to its last; and what is left has to be finished in the end.
+///
+/// `download-storm DOWNLOADS SEED`; of itself it starts `download-storm PORT FOLDER SEED worker`.
+@main
+enum DownloadStorm {
+  static let files = 40
+
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    if arguments.count == 5, arguments[4] == "worker", let port = UInt16(arguments[1]),
+      let seed = UInt64(arguments[3])
+    {
+      try await Worker(port: port, folder: URL(fileURLWithPath: arguments[2]), seed: seed).work()
+    } else if arguments.count == 3, let downloads = Int(arguments[1]),
+      let seed = UInt64(arguments[2])
+    {
+      let storm = Storm(downloads: downloads, seed: seed)
+      try storm.rage()
+      try await storm.settle()
+    } else {
+      exit(2)
+    }
+  }
+}
+
+/// Downloads one file after the other, four at a time, and says which are complete; for ever.
+private struct Worker {
+  let port: UInt16
+  let folder: URL
+  let seed: UInt64
+
+  func work() async throws {
+    let downloader = Downloader(
+      limit: 4,
+      attempts: 3,
+      stallAfter: .seconds(1),
+      backoff: { Backoff(first: .milliseconds(2)) }
+    )
+    await withTaskGroup { group in
+      for lane in 0..<6 as Range<UInt64> {
+        group.addTask {
+          var random = SplitMix64(seed: seed &+ lane)
+          while true {
+            let name = "\(random.next(below: DownloadStorm.files))"
+            guard let url = URL(string: "http://127.0.0.1:\(port)/\(name)") else { return }
+            do {
+              try await downloader.download(url, to: folder.appendingPathComponent(name))
+              write("done \(name)\n")
+            } catch {
+              write("error \(type(of: error))\n")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func write(_ line: String) {
+    _ = Array(line.utf8).withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
+  }
+}
+
+/// The server, the processes, and what is looked at.
+private final class Storm: Sendable {
+  private struct Counts {
+    var complete = 0
+    var errors = 0
+    var wrong: [String] = []
+  }
+
+  private let downloads: Int
+  private let random: Mutex<SplitMix64>
+  private let counts = Mutex(Counts())
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+    UUID().uuidString
+  )
+  private let server: UnrulyServer
+
+  init(downloads: Int, seed: UInt64) {
+    self.downloads = downloads
+    random = Mutex(SplitMix64(seed: seed))
+    let draws = Mutex(SplitMix64(seed: ~seed))
+    // A length that is announced too short cannot be told from a file that is shorter.
+    let answers = UnrulyServer.Answer.allCases.filter { $0 != .tooShort }
+    server = UnrulyServer(size: 30_000, retryAfter: 0) { _ in
+      draws.withLock { random in
+        random.next(below: 2) == 0 ? .right : answers[random.next(below: answers.count)]
+      }
+    }
+  }
+
+  private func draw(below bound: Int) -> Int { random.withLock { $0.next(below: bound) } }
+
+  /// Four processes at a time, each for up to a second.
+  func rage() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let lanes = (0..<4).map { _ in
+      let hasEnded = ThreadSemaphore()
+      OSThread("storm") { [self] in
+        while counts.withLock({ $0.complete < downloads }) { runOne() }
+        hasEnded.post()
+      }.detach()
+      return hasEnded
+    }
+    for lane in lanes { lane.wait() }
+  }
+
+  private func runOne() {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = ["\(server.port)", folder.path, "\(draw(below: .max))", "worker"]
+    process.standardOutput = output
+    guard (try? process.run()) != nil else { return note(wrong: "no process could be started") }
+    let pid = process.processIdentifier
+    let lifetime = draw(below: 1_000)
+    OSThread("killer") {
+      // Only the moment of the kill is drawn: no result depends on how long this takes.
+      var none = pollfd(fd: -1, events: 0, revents: 0)
+      poll(&none, 1, Int32(200 + lifetime))
+      kill(pid, SIGKILL)
+    }.detach()
+    if draw(below: 4) == 0 { server.change("\(draw(below: DownloadStorm.files))") }
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.first == "done", words.count == 2 else {
+        counts.withLock { $0.errors += 1 }
+        continue
+      }
+      counts.withLock { $0.complete += 1 }
+      look(at: String(words[1]))
+    }
+  }
+
+  /// A file that was once complete stays complete, whatever replaces it.
+  private func look(at name: String) {
+    guard let bytes = try? Data(contentsOf: folder.appendingPathComponent(name)) else {
+      return note(wrong: "\(name) is not there")
+    }
+    if !server.isAnyVersion(bytes, of: name) {
+      note(wrong: "\(name) has \(bytes.count) bytes of no version")
+    }
+  }
+
+  private func note(wrong: String) { counts.withLock { $0.wrong.append(wrong) } }
+
+  /// Finishes all that is left, from a server that has come to its senses.
+  func settle() async throws {
+    let transfers = Transfers(connections: 4)
+    for number in 0..<DownloadStorm.files {
+      let name = "\(number)"
+      server.script(name, .right)
+      try await transfers.download(server.url(name), to: folder.appendingPathComponent(name))
+      if try Data(contentsOf: folder.appendingPathComponent(name)) != server.file(name) {
+        note(wrong: "\(name) was not finished")
+      }
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      .filter { $0.contains(".partial") }
+    try? FileManager.default.removeItem(at: folder)
+    server.stop()
+    let counts = counts.withLock { $0 }
+    for wrong in counts.wrong.prefix(10) { print(wrong) }
+    print(
+      "complete=\(counts.complete) errors=\(counts.errors) wrong=\(counts.wrong.count) left=\(left.count)"
+    )
+    exit(counts.wrong.isEmpty && left.isEmpty ? 0 : 1)
+  }
+}
