@@ -8,6 +8,10 @@ internal import Glibc
 // image is written under another name first and renamed when it is complete, and a rename happens or does
 // not. What a crash leaves behind, under the other name, is removed when the store is opened.
 //
+// Several processes may use one folder. No two writes share a name, and each holds the system's lock on its
+// file (`flock`) while it writes. The lock goes with the process: a half-written file that nobody has locked
+// is one that nobody will finish, and no other is removed.
+//
 // That is not all: after a power failure the name may be on disk and the bytes not. So each file begins
 // with a checksum of its name and its bytes, and a file that does not match is no image: it is removed,
 // and the caller that asked for the image fetches it again.
@@ -16,17 +20,6 @@ internal import Glibc
 
 /// A folder of images.
 package actor DiskStore {
-  /// The disk took less than it was given.
-  package struct WriteFailed: Error, CustomStringConvertible {
-    package let file: String
-    package let reason: String
-
-    package var description: String {
-      "cannot write \(file): \(reason). The image was not kept; free some space, or give the cache "
-        + "another folder"
-    }
-  }
-
   /// Writes to an open file, as the system's `write` does; tests put a full disk in its place.
   package typealias Write = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
@@ -50,8 +43,16 @@ package actor DiskStore {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
     where file.hasSuffix(".partial") {
-      try FileManager.default.removeItem(at: folder.appendingPathComponent(file))
+      Self.removeIfLeft(folder.appendingPathComponent(file).path)
     }
+  }
+
+  /// Removes a half-written file, unless somebody is writing it.
+  private static func removeIfLeft(_ path: String) {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
   }
 
   /// The image of that name, if it is there and whole.
@@ -68,16 +69,32 @@ package actor DiskStore {
 
   /// Keeps an image, whole or not at all.
   ///
-  /// - Throws: `WriteFailed`.
+  /// - Throws: `FileError`.
   package func keep(_ image: Data, as name: String) throws {
     let path = path(of: name)
-    let partial = path + ".partial"
+    let (file, partial) = try begin(path)
+    defer { close(file) }
     do {
-      try put([Checksum.bytes(of: name, image), image], into: partial)
-      guard rename(partial, path) == 0 else { throw failure(path) }
+      try put([Checksum.bytes(of: name, image), image], into: file, partial)
+      guard rename(partial, path) == 0 else { throw FileError("rename", partial) }
     } catch {
       unlink(partial)
       throw error
+    }
+  }
+
+  /// Makes a file that nobody else writes, and locks it.
+  private func begin(_ path: String) throws -> (file: Int32, path: String) {
+    while true {
+      let partial = "\(path).\(UUID().uuidString).partial"
+      let file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+      guard file >= 0 else { throw FileError("make", partial) }
+      var status = stat()
+      // Who opened the store a moment ago may have found the file before it was locked, and removed it.
+      if flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0, status.st_nlink > 0 {
+        return (file, partial)
+      }
+      close(file)
     }
   }
 
@@ -92,25 +109,18 @@ package actor DiskStore {
     return (sizes.count, sizes.reduce(0, +), files.count { $0.hasSuffix(".partial") })
   }
 
-  private func put(_ parts: [Data], into path: String) throws {
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard file >= 0 else { throw failure(path) }
-    defer { close(file) }
+  private func put(_ parts: [Data], into file: Int32, _ path: String) throws {
     for part in parts {
       try part.withUnsafeBytes { bytes in
         var rest = bytes[...]
         while !rest.isEmpty {
           let written = write(file, UnsafeRawBufferPointer(rebasing: rest))
           if written < 0, errno == EINTR { continue }
-          guard written > 0 else { throw failure(path) }
+          guard written > 0 else { throw FileError("write", path) }
           rest = rest.dropFirst(written)
         }
       }
     }
-  }
-
-  private func failure(_ path: String) -> WriteFailed {
-    WriteFailed(file: path, reason: String(cString: strerror(errno)))
   }
 
   private func path(of name: String) -> String {
