@@ -143,10 +143,108 @@ import Testing
     let one = try await Database.open(path, for: .readingAndWriting)
     let other = try await Database.open(path, for: .readingAndWriting, patience: .seconds(86_400))
     try await one.rows("BEGIN IMMEDIATE")
+    let before = other.timesBusy
     let task = Task { try await other.transaction(writing: true) { _ in } }
+    // Not before it waits: a task that is cancelled earlier does not come to the other's write.
+    while other.timesBusy == before { await Moment.pass() }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     try await one.rows("COMMIT")
+  }
+
+  @Test func `waiting for another's write ends when that has ended`() async throws {
+    let one = try await Database.open(path, for: .readingAndWriting)
+    let other = try await Database.open(path, for: .readingAndWriting, patience: .seconds(86_400))
+    try await one.rows("CREATE TABLE row (number INTEGER)")
+    try await one.rows("BEGIN IMMEDIATE")
+    let before = other.timesBusy
+    async let written: Void = other.transaction(writing: true) {
+      _ = try $0.rows("INSERT INTO row VALUES (2)")
+    }
+    while other.timesBusy == before { await Moment.pass() }
+    try await one.rows("INSERT INTO row VALUES (1)")
+    try await one.rows("COMMIT")
+    try await written
+    #expect(
+      try await one.rows("SELECT number FROM row ORDER BY rowid") == [[.integer(1)], [.integer(2)]]
+    )
+  }
+
+  @Test(
+    arguments: [
+      .null, .integer(.min), .integer(.max), .integer(0), .real(0), .real(-.infinity),
+      .real(.leastNonzeroMagnitude),
+      .real(0.1), .text(""), .text("a\0b"), .text("\0"), .text("∞ 🧵"), .text("7"), .blob(Data()),
+      .blob(Data([0])), .blob(Data([0xFF, 0, 0xC3])), .blob(Data(repeating: 7, count: 100_000)),
+    ] as [Database.Value]
+  )
+  func `a value comes out as it went in`(_ value: Database.Value) async throws {
+    let database = try await Database.open(path, for: .readingAndWriting)
+    try await database.rows("CREATE TABLE row (value)")
+    try await database.rows("INSERT INTO row VALUES (?)", value)
+    #expect(try await database.rows("SELECT value FROM row") == [[value]])
+    #expect(try await database.rows("SELECT ?", value) == [[value]])
+  }
+
+  private func error(_ text: String, _ values: Database.Value...) async throws -> DatabaseError? {
+    let database = try await Database.open(path, for: .readingAndWriting)
+    try await database.rows("CREATE TABLE IF NOT EXISTS row (value)")
+    let error = await #expect(throws: DatabaseError.self) {
+      // Values of any number, which a call cannot be given at once.
+      switch values.count {
+      case 0: try await database.rows(text)
+      case 1: try await database.rows(text, values[0])
+      default: try await database.rows(text, values[0], values[1])
+      }
+    }
+    // The connection is as good as before, and nothing was kept.
+    #expect(error?.breaksConnection == false)
+    #expect(try await database.rows("SELECT count(*) FROM row") == [[.integer(0)]])
+    return error
+  }
+
+  @Test func `more or fewer values than question marks are an error, and nothing is written`()
+    async throws
+  {
+    let few = try await error("INSERT INTO row VALUES (?)")
+    #expect(few?.message == "the statement takes 1 values and was given 0")
+    let many = try await error("INSERT INTO row VALUES (?)", .integer(1), .integer(2))
+    #expect(many?.message == "the statement takes 1 values and was given 2")
+    _ = try await error("INSERT INTO row VALUES (1)", .integer(1))
+  }
+
+  @Test func `a statement is one statement`() async throws {
+    for second in ["; DELETE FROM row", ";;INSERT INTO row VALUES (2)", "; -- and\n SELECT 1"] {
+      let error = try await error("INSERT INTO row VALUES (1)" + second)
+      #expect(error?.message == "a second statement follows the first: run one at a time")
+    }
+    for none in ["", "  ", ";", "-- nothing"] {
+      #expect(try await error(none)?.message == "there is no statement in it")
+    }
+    let zero = try await error("INSERT INTO row VALUES (1)\0, (2)")
+    #expect(zero?.message == "the statement has a zero byte in it")
+    let database = try await Database.open(path, for: .reading)
+    for end in [";", " ; ", "; -- a comment", "; /* one more */ ;"] {
+      #expect(try await database.rows("SELECT 1" + end) == [[.integer(1)]])
+    }
+  }
+
+  @Test func `what SQLite cannot keep is an error`() async throws {
+    let error = try await error("INSERT INTO row VALUES (?)", .real(.nan))
+    #expect(error?.message == "value 1 is not a number, which SQLite cannot keep")
+    let database = try await Database.open(path, for: .reading)
+    let text = await #expect(throws: DatabaseError.self) {
+      try await database.rows("SELECT 1, CAST(x'C3' AS TEXT)")
+    }
+    #expect(text?.message == "the text in column 2 is not UTF-8")
+  }
+
+  @Test func `as many different statements as one likes can be run`() async throws {
+    let database = try await Database.open(path, for: .reading)
+    for number in 1...200 as ClosedRange<Int64> {
+      #expect(try await database.rows("SELECT \(number)") == [[.integer(number)]])
+      #expect(try await database.rows("SELECT 1") == [[.integer(1)]])
+    }
   }
 
   @Test func `a broken connection is discarded, and another is opened in its place`() async throws {

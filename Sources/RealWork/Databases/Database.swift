@@ -1,5 +1,7 @@
 internal import Basics
 internal import CSQLite
+package import Foundation
+internal import Synchronization
 
 // A connection to an SQLite file, as an actor.
 //
@@ -26,12 +28,14 @@ package actor Database {
     case readingAndWriting
   }
 
-  /// A value in a row, or one that a statement is given.
+  /// A value in a row, or one that a statement is given: what SQLite can keep, and keeps unchanged.
   package enum Value: Hashable, Sendable {
     case null
     case integer(Int64)
+    /// Any number; SQLite has no "not a number".
     case real(Double)
     case text(String)
+    case blob(Data)
   }
 
   package typealias Row = [Value]
@@ -40,6 +44,11 @@ package actor Database {
   private var connection: OpaquePointer?
   /// Compiling a statement costs more than a short one takes to run.
   private var statements: [String: OpaquePointer] = [:]
+  private static let mostStatements = 64
+  private nonisolated let looks = BusyLooks()
+
+  /// How often, so far, a statement of this connection found another connection writing, and waited.
+  package nonisolated var timesBusy: Int { looks.count.load(ordering: .relaxed) }
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
@@ -48,7 +57,7 @@ package actor Database {
   private init(thread: ThreadExecutor) { self.thread = thread }
 
   isolated deinit {
-    for statement in statements.values { sqlite3_finalize(statement) }
+    forgetStatements()
     sqlite3_close_v2(connection)
   }
 
@@ -68,7 +77,11 @@ package actor Database {
     return database
   }
 
-  /// Runs a statement, with values for its question marks.
+  /// Runs a statement, with a value for each of its question marks.
+  ///
+  /// Nothing is lost in silence: what does not fit is an error. That is text with a second statement behind
+  /// the first, more or fewer values than question marks, a number that is none, and, in a row, text that
+  /// is not UTF-8.
   ///
   /// - Returns: Its rows.
   /// - Throws: `CancellationError` if the task is cancelled before the last row; `DatabaseError`.
@@ -80,11 +93,21 @@ package actor Database {
       sqlite3_reset(statement)
       sqlite3_clear_bindings(statement)
     }
-    for (index, value) in values.enumerated() { bind(value, to: statement, at: Int32(index + 1)) }
+    let wanted = Int(sqlite3_bind_parameter_count(statement))
+    guard values.count == wanted else {
+      throw DatabaseError(
+        code: SQLITE_RANGE,
+        message: "the statement takes \(wanted) values and was given \(values.count)",
+        statement: text
+      )
+    }
+    for (index, value) in values.enumerated() {
+      try bind(value, to: statement, at: Int32(index + 1), text)
+    }
     var rows: [Row] = []
     while true {
       switch sqlite3_step(statement) {
-      case SQLITE_ROW: rows.append(row(of: statement))
+      case SQLITE_ROW: rows.append(try row(of: statement, text))
       case SQLITE_DONE: return rows
       default:
         // Cancelled while it ran, or while it waited for another's write.
@@ -125,16 +148,19 @@ package actor Database {
     guard opened == SQLITE_OK else { throw error("opening \(path)") }
     sqlite3_extended_result_codes(connection, 1)
     sqlite3_progress_handler(connection, 1_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
-    // A millisecond for each look; the number of looks is all that the handler has to know.
-    let looks = UnsafeMutableRawPointer(bitPattern: Int(patience / .milliseconds(1)))
+    looks.most.store(Int(patience / .milliseconds(1)), ordering: .relaxed)
     sqlite3_busy_handler(
       connection,
       { looks, count in
-        guard count < Int(bitPattern: looks), !Task.isCancelled else { return 0 }
+        guard let looks else { return 0 }
+        // Alive: the connection that calls this belongs to the actor that has it, and is closed before it.
+        let busy = Unmanaged<BusyLooks>.fromOpaque(looks).takeUnretainedValue()
+        busy.count.add(1, ordering: .relaxed)
+        guard count < busy.most.load(ordering: .relaxed), !Task.isCancelled else { return 0 }
         sqlite3_sleep(1)
         return 1
       },
-      looks
+      Unmanaged.passUnretained(looks).toOpaque()
     )
     try rows("PRAGMA journal_mode = WAL")
     if access == .reading { try rows("PRAGMA query_only = ON") }
@@ -142,35 +168,134 @@ package actor Database {
 
   private func prepared(_ text: String) throws -> OpaquePointer {
     if let statement = statements[text] { return statement }
-    var statement: OpaquePointer?
-    guard sqlite3_prepare_v2(connection, text, -1, &statement, nil) == SQLITE_OK, let statement
-    else {
-      try Task.checkCancellation()
-      throw error(text)
+    // For SQLite the text would end there.
+    if text.utf8.contains(0) { throw misuse("the statement has a zero byte in it", text) }
+    if statements.count >= Self.mostStatements { forgetStatements() }
+    let (statement, rest) = try compiled(text)
+    guard let statement else { throw misuse("there is no statement in it", text) }
+    guard isBlank(rest) else {
+      sqlite3_finalize(statement)
+      throw misuse("a second statement follows the first: run one at a time", text)
     }
     statements[text] = statement
     return statement
   }
 
-  private func bind(_ value: Value, to statement: OpaquePointer, at place: Int32) {
-    switch value {
-    case .null: sqlite3_bind_null(statement, place)
-    case .integer(let number): sqlite3_bind_int64(statement, place, number)
-    case .real(let number): sqlite3_bind_double(statement, place, number)
-    case .text(let text):
-      sqlite3_bind_copied_text(statement, place, text, Int32(text.utf8.count))
+  /// Whether there is no statement in a text, but semicolons, space and comments.
+  private func isBlank(_ text: String) -> Bool {
+    var rest = text
+    while !rest.isEmpty {
+      guard let next = try? compiled(rest) else { return false }
+      guard next.statement == nil else {
+        sqlite3_finalize(next.statement)
+        return false
+      }
+      rest = next.rest
+    }
+    return true
+  }
+
+  /// Compiles the first statement of a text, if there is one, and returns what follows it.
+  private func compiled(_ text: String) throws -> (statement: OpaquePointer?, rest: String) {
+    let (result, statement, rest) = Self.compile(text, connection)
+    guard result == SQLITE_OK else {
+      try Task.checkCancellation()
+      throw error(text)
+    }
+    return (statement, rest)
+  }
+
+  private static func compile(
+    _ text: String,
+    _ connection: OpaquePointer?
+  ) -> (result: Int32, statement: OpaquePointer?, rest: String) {
+    text.withCString { start in
+      var statement: OpaquePointer?
+      var end: UnsafePointer<CChar>?
+      let result = sqlite3_prepare_v2(connection, start, -1, &statement, &end)
+      return (result, statement, end.map { String(cString: $0) } ?? "")
     }
   }
 
-  private func row(of statement: OpaquePointer) -> Row {
-    (0..<sqlite3_column_count(statement)).map { column in
-      switch sqlite3_column_type(statement, column) {
-      case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
-      case SQLITE_FLOAT: .real(sqlite3_column_double(statement, column))
-      case SQLITE_NULL: .null
-      default: .text(sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "")
+  private func forgetStatements() {
+    for statement in statements.values { sqlite3_finalize(statement) }
+    statements = [:]
+  }
+
+  private func bind(
+    _ value: Value,
+    to statement: OpaquePointer,
+    at place: Int32,
+    _ statementText: String
+  ) throws {
+    let result: Int32
+    switch value {
+    case .null: result = sqlite3_bind_null(statement, place)
+    case .integer(let number): result = sqlite3_bind_int64(statement, place, number)
+    case .real(let number):
+      // SQLite would keep NULL.
+      if number.isNaN {
+        throw misfit("value \(place) is not a number, which SQLite cannot keep", statementText)
+      }
+      result = sqlite3_bind_double(statement, place, number)
+    case .text(let text):
+      result = sqlite3_bind_copied_text(
+        statement,
+        place,
+        text,
+        try length(text.utf8.count, statementText)
+      )
+    case .blob(let data):
+      let length = try length(data.count, statementText)
+      result = data.withUnsafeBytes { bytes in
+        // No address would mean NULL.
+        bytes.baseAddress.map { sqlite3_bind_copied_blob(statement, place, $0, length) }
+          ?? sqlite3_bind_zeroblob(statement, place, 0)
       }
     }
+    guard result == SQLITE_OK else { throw error(statementText) }
+  }
+
+  private func length(_ count: Int, _ text: String) throws -> Int32 {
+    guard let length = Int32(exactly: count) else {
+      throw DatabaseError(
+        code: SQLITE_TOOBIG,
+        message: "a value of \(count) bytes is too large",
+        statement: text
+      )
+    }
+    return length
+  }
+
+  private func row(of statement: OpaquePointer, _ text: String) throws -> Row {
+    try (0..<sqlite3_column_count(statement)).map { column in
+      switch sqlite3_column_type(statement, column) {
+      case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+      case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
+      case SQLITE_NULL: return .null
+      case SQLITE_TEXT:
+        // The bytes, not up to the first that is zero.
+        let start = sqlite3_column_text(statement, column)
+        let count = Int(sqlite3_column_bytes(statement, column))
+        let bytes = UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
+        guard let value = String(validating: bytes, as: UTF8.self) else {
+          throw misfit("the text in column \(column + 1) is not UTF-8", text)
+        }
+        return .text(value)
+      default:
+        let start = sqlite3_column_blob(statement, column)
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return .blob(start.map { Data(bytes: $0, count: count) } ?? Data())
+      }
+    }
+  }
+
+  private func misuse(_ message: String, _ text: String) -> DatabaseError {
+    DatabaseError(code: SQLITE_ERROR, message: message, statement: text)
+  }
+
+  private func misfit(_ message: String, _ text: String) -> DatabaseError {
+    DatabaseError(code: SQLITE_MISMATCH, message: message, statement: text)
   }
 
   private func error(_ statement: String) -> DatabaseError {
@@ -180,4 +305,11 @@ package actor Database {
       statement: statement
     )
   }
+}
+
+/// What a connection's busy handler has to know, and how often it was asked.
+private final class BusyLooks: Sendable {
+  let count = Atomic(0)
+  /// A look takes a millisecond.
+  let most = Atomic(0)
 }
