@@ -80,10 +80,12 @@ public final class WorkStealingExecutor: TaskExecutor {
   /// - Precondition: `workers` is at least 1.
   public init(workers: Int? = nil, name: String = "worker") {
     let count = workers ?? Processors.allowed
-    precondition(
-      count >= 1,
-      "WorkStealingExecutor: workers is \(count), but must be at least 1; without one no task could run"
-    )
+    // Not `precondition`: built for release, that stops without its message.
+    guard count >= 1 else {
+      fatalError(
+        "WorkStealingExecutor: workers is \(count), but must be at least 1; without one no task could run"
+      )
+    }
     crew = Crew(workers: count)
     ending = Mutex(Ending(threads: count))
     for worker in crew.workers {

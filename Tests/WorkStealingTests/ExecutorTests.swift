@@ -392,6 +392,18 @@ import Testing
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(message.contains("workers is 0, but must be at least 1"))
   }
+
+  @Test(arguments: [0, -1])
+  func `stops when made without workers, saying how many`(_ workers: Int) async {
+    let result = await #expect(
+      processExitsWith: .failure,
+      observing: [\.standardErrorContent]
+    ) { [workers] in
+      _ = WorkStealingExecutor(workers: workers)
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("workers is \(workers), but must be at least 1"))
+  }
 }
 
 /// The name of the thread that asks, as the system knows it.
