@@ -45,7 +45,11 @@ package enum WholeFile {
   /// What the system says went wrong.
   package static func reason(_ error: any Error) -> String {
     let error = error as NSError
-    if error.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(error.code))) }
+    if error.domain == NSPOSIXErrorDomain {
+      // A part of a sentence, as those below are.
+      let text = String(cString: strerror(Int32(error.code)))
+      return text.prefix(1).lowercased() + text.dropFirst()
+    }
     if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError {
       return reason(underlying)
     }

@@ -57,7 +57,7 @@ package enum Pager {
 
     /// Takes the keys that the status names, and no others: who types on is writing the next line.
     ///
-    /// - Parameter isAlone: Whether nothing has come behind the key, as it has in a line that was pasted.
+    /// `isAlone` says that nothing has come behind the key, as it has in a line that was pasted.
     mutating func press(_ key: UInt8, isAlone: Bool = true) -> Step {
       switch Character(UnicodeScalar(key)) {
       case "q" where isAlone, "Q" where isAlone, "\u{4}": .leave
