@@ -141,6 +141,7 @@ package final class Signals: Sendable {
 
   private func end(by number: Int32, farewell: String) {
     surrenderTerminal(farewell)
+    ScratchFolder.removeAll()
     takeDefaultAction(number)
   }
 

@@ -101,12 +101,10 @@ func withTrialFolder(
   _ report: inout TrialReport,
   _ body: (URL, inout TrialReport) async throws -> Void
 ) async {
-  let folder = FileManager.default.temporaryDirectory
-    .appendingPathComponent("bench-\(UUID().uuidString)")
-  defer { try? FileManager.default.removeItem(at: folder) }
   do {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try await body(folder, &report)
+    let folder = try ScratchFolder("bench")
+    try await body(URL(fileURLWithPath: folder.path, isDirectory: true), &report)
+    withExtendedLifetime(folder) {}
   } catch {
     report.violations.append("the work could not be done: \(error)")
   }
