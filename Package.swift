@@ -268,7 +268,7 @@ let package = Package(
     // Downloads from the unruly server in four processes that are killed at random, and looks at every file.
     .executableTarget(
       name: "download-storm",
-      dependencies: ["RealWork", "UnrulyServer", "Basics"],
+      dependencies: ["RealWork", "UnrulyServer", "Basics", "TestSupport"],
       path: "Tests/DownloadStorm",
       swiftSettings: house
     ),
@@ -366,7 +366,7 @@ let package = Package(
       "Workloads"
     ),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "own-bench", "Trials", "Publishing", "Shell"),
+    tests("ProgramsTests", "lab", "bench", "own-bench", "Trials", "Publishing", "Shell", "Basics"),
   ]
 )
 

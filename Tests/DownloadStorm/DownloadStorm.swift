@@ -3,28 +3,39 @@ import Foundation
 import Glibc
 import RealWork
 import Synchronization
+import TestSupport
 import UnrulyServer
 
 /// Downloads files from a server that misbehaves, in four processes at once on one folder, each killed at
-/// random moments, while the files change on the server. Every file that a process calls complete has to be
+/// random moments, while the files change on the server.
+///
+/// Every file that a process calls complete has to be
 /// one version of it, from its first byte to its last; and what is left has to be finished in the end.
 ///
-/// `download-storm DOWNLOADS SEED`; of itself it starts `download-storm PORT FOLDER SEED worker`.
+/// `download-storm DOWNLOADS SEED`; of itself it starts `download-storm PORT FOLDER SEED MILLISECONDS`, which
+/// kills itself when they are over.
 @main
 enum DownloadStorm {
   static let files = 40
 
   static func main() async throws {
     let arguments = CommandLine.arguments
-    if arguments.count == 5, arguments[4] == "worker", let port = UInt16(arguments[1]),
-      let seed = UInt64(arguments[3])
+    if arguments.count == 5, let port = UInt16(arguments[1]), let seed = UInt64(arguments[3]),
+      let milliseconds = Int32(arguments[4])
     {
-      try await Worker(port: port, folder: URL(fileURLWithPath: arguments[2]), seed: seed).work()
+      OSThread("killer") {
+        // Only the moment of the kill is drawn: no result depends on how long this takes.
+        var none = pollfd(fd: -1, events: 0, revents: 0)
+        poll(&none, 1, milliseconds)
+        kill(getpid(), SIGKILL)
+      }.detach()
+      let folder = URL(fileURLWithPath: arguments[2])
+      try await Worker(port: port, folder: folder, seed: seed).work()
     } else if arguments.count == 3, let downloads = Int(arguments[1]),
       let seed = UInt64(arguments[2])
     {
       let storm = Storm(downloads: downloads, seed: seed)
-      try storm.rage()
+      try await storm.rage()
       try await storm.settle()
     } else {
       exit(2)
@@ -101,38 +112,28 @@ private final class Storm: Sendable {
   private func draw(below bound: Int) -> Int { random.withLock { $0.next(below: bound) } }
 
   /// Four processes at a time, each for up to a second.
-  func rage() throws {
+  func rage() async throws {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    let lanes = (0..<4).map { _ in
-      let hasEnded = ThreadSemaphore()
-      OSThread("storm") { [self] in
-        while counts.withLock({ $0.complete < downloads }) { runOne() }
-        hasEnded.post()
-      }.detach()
-      return hasEnded
+    let program = BuiltProgram(
+      path: URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    )
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<4 {
+        group.addTask { [self] in
+          while counts.withLock({ $0.complete < downloads }) { try await runOne(program) }
+        }
+      }
+      try await group.waitForAll()
     }
-    for lane in lanes { lane.wait() }
   }
 
-  private func runOne() {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["\(server.port)", folder.path, "\(draw(below: .max))", "worker"]
-    process.standardOutput = output
-    guard (try? process.run()) != nil else { return note(wrong: "no process could be started") }
-    let pid = process.processIdentifier
-    let lifetime = draw(below: 1_000)
-    OSThread("killer") {
-      // Only the moment of the kill is drawn: no result depends on how long this takes.
-      var none = pollfd(fd: -1, events: 0, revents: 0)
-      poll(&none, 1, Int32(200 + lifetime))
-      kill(pid, SIGKILL)
-    }.detach()
+  private func runOne(_ program: BuiltProgram) async throws {
     if draw(below: 4) == 0 { server.change("\(draw(below: DownloadStorm.files))") }
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    for line in text.split(separator: "\n") {
+    let milliseconds = 200 + draw(below: 1_000)
+    let result = try await program.run([
+      "\(server.port)", folder.path, "\(draw(below: .max))", "\(milliseconds)",
+    ])
+    for line in result.standardOutput.split(separator: "\n") {
       let words = line.split(separator: " ")
       guard words.first == "done", words.count == 2 else {
         counts.withLock { $0.errors += 1 }

@@ -140,7 +140,12 @@ package final class UnrulyServer: Sendable {
     shutdown(listener, Int32(SHUT_RDWR))
   }
 
-  package func url(_ name: String) -> URL { URL(string: "http://127.0.0.1:\(port)/\(name)")! }
+  package func url(_ name: String) -> URL {
+    guard let url = URL(string: "http://127.0.0.1:\(port)/\(name)") else {
+      preconditionFailure("'\(name)' is no part of an address")
+    }
+    return url
+  }
 
   /// The answers to the next requests for that file; the last of them to all that follow.
   package func script(_ name: String, _ answers: Answer...) {

@@ -71,13 +71,18 @@ struct PartialFile: Sendable {
     guard ftruncate(descriptor, 0) == 0 else { throw FileError("empty", partial) }
     size = 0
     self.origin = origin
-    let text = try JSONEncoder().encode(origin)
     let new = note + ".new"
-    let file = Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard file >= 0 else { throw FileError("open", new) }
-    defer { Glibc.close(file) }
-    try Self.write(text, to: file, at: 0, new)
-    guard rename(new, note) == 0 else { throw FileError("rename", new) }
+    do {
+      let file = Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      guard file >= 0 else { throw FileError("open", new) }
+      defer { Glibc.close(file) }
+      try Self.write(try JSONEncoder().encode(origin), to: file, at: 0, new)
+      guard rename(new, note) == 0 else { throw FileError("rename", new) }
+    } catch {
+      unlink(new)
+      unlink(note)
+      throw error
+    }
   }
 
   /// Writes behind what is there.

@@ -141,8 +141,9 @@ package struct Resumption: Hashable, Sendable {
     return .isComplete
   }
 
-  /// A part has to name the tag of its version (15.3.7): one that does not may be of any. Of its date it
-  /// need not speak.
+  /// Whether a part is of another version, or may be.
+  ///
+  /// It has to name the tag of its version (15.3.7); of its date it need not speak.
   private func isOtherVersion(_ head: AnswerHead) -> Bool {
     switch origin?.validator {
     case .tag(let tag): head.tag != tag
