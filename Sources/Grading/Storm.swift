@@ -496,7 +496,7 @@ private final class Gang: Tracer, World {
       mark(task, .served)
     case .cancelled(.waiting): mark(task, .left)
     case .rejected: mark(task, .rejected)
-    case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: break
+    case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: break
     }
   }
 

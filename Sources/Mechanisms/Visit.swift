@@ -69,6 +69,10 @@ package struct Visit: Sendable {
         try await task.perform(in: world) { tracer.record(.progress($0), of: id) }
       }
     } catch {
+      // Real work can go wrong in a way that nobody asked for.
+      if work != nil, !task.fails, !(error is CancellationError) {
+        tracer.record(.error(ErrorText("\(error)")), of: id)
+      }
       tracer.record(error is CancellationError ? .cancelled(.running) : .failed, of: id)
       throw error
     }

@@ -245,6 +245,11 @@ package enum ComparisonTable {
   }
 
   private static func violations(_ entries: [Entry]) -> [String] {
-    entries.flatMap { entry in entry.summary.violations.map { "\(entry.name): \($0)." } }
+    entries.flatMap { entry in
+      entry.summary.violations.map { "\(entry.name): \($0)." }
+        + entry.summary.errors.map {
+          "\(entry.name): \(NumberText.count($0.tasks, "task")) failed: \($0.text)."
+        }
+    }
   }
 }

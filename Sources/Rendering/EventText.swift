@@ -14,6 +14,7 @@ package enum EventText {
     case .suspended: "suspended"
     case .resumed: "resumed"
     case .finished: "finished"
+    case .error: "error"
     case .failed: "failed"
     case .cancelled: "cancelled"
     case .rejected: "rejected"
@@ -27,6 +28,7 @@ package enum EventText {
     case .progress(let percent): "progress \(percent) %"
     case .limit(let limit): "limit \(limit)"
     case .holds(let permit): permit.words
+    case .error(let error): "error: \(error.text)"
     case .cancelled(let phase): "cancelled while \(phase.rawValue)"
     default: name(of: kind)
     }

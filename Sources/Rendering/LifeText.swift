@@ -19,6 +19,7 @@ enum LifeText {
     }
     if let ended = life.ended {
       pieces.append("\(words(for: life.end)) at \(DurationText.text(ended))")
+      if let error = life.error { pieces.append(error.text) }
     } else {
       pieces.append("has not ended")
     }

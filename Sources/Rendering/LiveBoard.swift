@@ -72,7 +72,7 @@ package struct LiveBoard: Sendable {
     case .progress(let share):
       if case .running(let since, _) = state { return .running(since: since, share: share) }
       return state
-    case .answered, .holds, .suspended, .resumed, .limit: return state
+    case .answered, .error, .holds, .suspended, .resumed, .limit: return state
     case .finished, .failed, .cancelled, .rejected: return .ended(event.kind)
     }
   }

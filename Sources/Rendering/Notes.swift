@@ -19,6 +19,17 @@ package struct Note: Hashable, Sendable {
     var notes = summary.violations.map { line in
       Note(text: line, command: command(for: line, run, summary), isViolation: true)
     }
+    // Two say enough of what is wrong; `stats` has all of them.
+    for error in summary.errors.prefix(2) {
+      let tasks = NumberText.count(error.tasks, "task")
+      notes.append(
+        Note(
+          text: "\(tasks) failed: \(error.text)",
+          command: "why \(run.label(of: error.first))",
+          isViolation: true
+        )
+      )
+    }
     if let reason = run.stoppedBecause {
       let first = summary.unended.first
       let command = first.map { "why \(run.label(of: $0))" } ?? "events"

@@ -114,6 +114,7 @@ package enum RunJSONLines {
       case .limit(let limit): json.member("limit", Int(limit))
       case .holds(let permit): json.member("permit", permit.rawValue)
       case .cancelled(let phase): json.member("phase", phase.rawValue)
+      case .error(let error): json.member("text", error.text)
       default: break
       }
       if let worker = event.worker { json.member("worker", worker.label) }
@@ -180,6 +181,15 @@ package enum RunJSONLines {
       json.member("still_waiting", summary.stillWaiting)
       json.member("in_service", summary.inService)
       json.member("unended", summary.unended.count)
+    }
+    if !summary.errors.isEmpty {
+      json.key("errors")
+      json.array(summary.errors) { json, error in
+        json.object { json in
+          json.member("text", error.text)
+          json.member("tasks", error.tasks)
+        }
+      }
     }
     json.key("violations")
     json.array(summary.violations) { $0.value($1) }

@@ -35,10 +35,13 @@ package enum SummaryText {
       lines += [""] + heading.map { format.style.paint($0, .heading) }
       lines += histogram.lines(format)
     }
-    if !summary.violations.isEmpty {
+    let wrong =
+      summary.violations
+      + summary.errors.map { "\(NumberText.count($0.tasks, "task")) failed: \($0.text)" }
+    if !wrong.isEmpty {
       lines.append("")
-      for violation in summary.violations {
-        lines += Columns.wrap("\(format.glyphs.bad) \(violation)", width: format.width, indent: 2)
+      for line in wrong {
+        lines += Columns.wrap("\(format.glyphs.bad) \(line)", width: format.width, indent: 2)
           .map { format.style.paint($0, .bad) }
       }
     }

@@ -72,7 +72,7 @@ package struct ArrivalOrder: Hashable, Sendable {
           queue.remove(own)
         }
       case .answered(.hit), .answered(.joined): if let own = rank[index] { queue.remove(own) }
-      case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: continue
+      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: continue
       }
     }
   }

@@ -29,7 +29,7 @@ package struct HeldWorkers {
     case .suspended, .finished, .failed, .cancelled, .rejected:
       all.release(event)
       blocked.release(event)
-    case .arrived, .answered, .holds, .progress, .limit: break
+    case .arrived, .answered, .error, .holds, .progress, .limit: break
     }
   }
 

@@ -58,6 +58,8 @@ package struct RunSummary: Hashable, Sendable {
   package var inService: Int
   /// The tasks that arrived and never ended.
   package var unended: [TaskID]
+  /// What the work of some tasks failed of, where that was not asked for: the commonest first.
+  package var errors: [WorkError]
   /// One line for each kind of rule broken; empty for a run that is all right.
   package var violations: [String]
 
@@ -120,6 +122,7 @@ package struct RunSummary: Hashable, Sendable {
     fifoInversions = order.inversions
     orderBreaks = order.breaks
 
+    errors = WorkError.all(in: lives)
     let now = ending.now
     waiting = Percentiles(lives.compactMap { $0.waiting(by: now) })
     service = Percentiles(lives.compactMap { $0.service(by: now) })

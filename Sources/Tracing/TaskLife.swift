@@ -27,6 +27,8 @@ package struct TaskLife: Hashable, Sendable {
   package var answer: TraceEvent.Answer?
   /// Which permit it had while it waited for another, where it needs two.
   package var holds: TraceEvent.Permit?
+  /// What its work failed of, where that was not asked for.
+  package var error: ErrorText?
   /// The last share of its work the task reported, in percent.
   package var progress: UInt8?
 
@@ -91,6 +93,7 @@ package struct TaskLife: Hashable, Sendable {
     case .progress(let share): progress = share
     case .holds(let permit): holds = permit
     case .answered(let answer): self.answer = self.answer ?? answer
+    case .error(let error): self.error = error
     case .suspended, .resumed, .limit: break
     case .finished, .failed, .cancelled, .rejected:
       guard ended == nil else { return }
@@ -109,7 +112,8 @@ extension TaskLife.End {
     case .cancelled(.waiting): self = .cancelledWhileWaiting
     case .cancelled(.running): self = .cancelledWhileRunning
     case .rejected: self = .rejected
-    case .arrived, .blocked, .answered, .holds, .admitted, .progress, .suspended, .resumed, .limit:
+    case .arrived, .blocked, .answered, .error, .holds, .admitted, .progress, .suspended, .resumed,
+      .limit:
       return nil
     }
   }

@@ -122,7 +122,7 @@ package struct Timeline: Sendable {
       // What waits for another's fetch is drawn as what is suspended in service: it needs no permit.
       case .suspended, .answered(.hit), .answered(.joined): next = .suspended
       case .finished, .failed, .cancelled, .rejected: next = nil
-      case .answered, .holds, .progress, .limit: continue
+      case .answered, .error, .holds, .progress, .limit: continue
       }
       close(task, at: event.time)
       open[task] = next.map { OpenSpan(phase: $0, start: event.time) }
@@ -194,7 +194,8 @@ package struct Timeline: Sendable {
       case .admitted: next = .running
       case .finished, .failed, .cancelled, .rejected, .answered(.hit), .answered(.joined):
         next = .away
-      case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: next = states[task]
+      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+        next = states[task]
       }
       workers.note(event)
       held.set(workers.count, at: event.time)
@@ -250,7 +251,7 @@ extension TraceEvent.Kind {
   /// Whether what the task holds may be another worker, or none, from here on.
   fileprivate var changesHolding: Bool {
     switch self {
-    case .arrived, .answered, .holds, .progress, .limit: false
+    case .arrived, .answered, .error, .holds, .progress, .limit: false
     case .blocked, .admitted, .suspended, .resumed, .finished, .failed, .cancelled, .rejected: true
     }
   }

@@ -59,6 +59,9 @@ package struct TraceEvent: Hashable, Sendable {
     case resumed
     /// The body returned. Its last act: the departure.
     case finished
+    /// The work went wrong, and this is what the error says; the end of the task follows. Failures that were
+    /// asked for, as a share of the tasks, have none.
+    case error(ErrorText)
     /// The body threw an error of its own. Its last act: the departure.
     case failed
     /// The task was cancelled; in the phase `running` this is the departure too.
@@ -72,7 +75,8 @@ package struct TraceEvent: Hashable, Sendable {
     package var isEnd: Bool {
       switch self {
       case .finished, .failed, .cancelled, .rejected: true
-      case .arrived, .blocked, .answered, .holds, .admitted, .progress, .suspended, .resumed,
+      case .arrived, .blocked, .answered, .error, .holds, .admitted, .progress, .suspended,
+        .resumed,
         .limit:
         false
       }

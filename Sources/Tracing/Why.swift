@@ -60,7 +60,7 @@ package struct Why: Hashable, Sendable {
         waiting[event.task] = nil
         serving[event.task] = nil
       case .answered(.hit), .answered(.joined): waiting[event.task] = nil
-      case .blocked, .answered, .holds, .progress, .suspended, .resumed, .limit: break
+      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: break
       }
     }
     ahead = waiting.sorted { $0.value < $1.value }.map(\.key)
@@ -119,6 +119,7 @@ package struct Why: Hashable, Sendable {
       parts.append(contentsOf: holding)
       parts.append(contentsOf: overtaking)
     }
+    if let error = life.error { parts.append("its work went wrong: \(error.text)") }
     return parts.joined(separator: "; ")
   }
 

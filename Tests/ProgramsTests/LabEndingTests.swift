@@ -1,4 +1,6 @@
+import Basics
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -36,6 +38,56 @@ import Testing
     #expect(try await lab.screen.waitForExit() == .exited(130))
     #expect(lab.screen.screen.text.contains("interrupted"))
     #expect(!lab.screen.screen.text.contains("describe"))
+  }
+
+  /// What keeps real work from being done, and what the lab has to say of it.
+  @Test(
+    arguments: [
+      ("ulimit -n 24", "fetch", "descriptors for files"),
+      ("ulimit -n 24", "copy", "descriptors for files"),
+      ("ulimit -n 24", "query", "descriptors for files"),
+      ("trap '' XFSZ; ulimit -f 16", "fetch", "File too large"),
+      ("trap '' XFSZ; ulimit -f 16", "copy", "File too large"),
+      ("trap '' XFSZ; ulimit -f 16", "query", "disk I/O error"),
+      ("export TMPDIR=/proc/nowhere", "copy", "Free some space there, or name another folder"),
+    ]
+  )
+  func `real work that cannot be done says why, with status 1`(
+    _ limit: String,
+    _ kind: String,
+    _ reason: String
+  ) async throws {
+    let run = "run 40 limiter limit=4 kind=\(kind) work=1ms"
+    let text = try await shell("(\(limit); $LAB -c '\(run)' 2>&1; echo status $?) | tail -n 30")
+    #expect(text.contains("status 1"), "\(text)")
+    // The lines are broken where the window ends.
+    let sentence = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(sentence.contains(reason), "\(text)")
+    let json = try await shell(
+      "(\(limit); $LAB --json -c '\(run)') 2>&1 | tail -n 1 | grep -c '\"errors\"\\|stopped_because'"
+    )
+    #expect(json.hasSuffix("1"), "\(json)")
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func `a signal that ends the lab leaves no files of real work behind`(_ signal: Int32)
+    async throws
+  {
+    let temporary = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: temporary) }
+    func left() -> [String] {
+      (try? FileManager.default.contentsOfDirectory(atPath: temporary.path)) ?? []
+    }
+    let lab = try LabTerminal(
+      ["-c", "run 40 limiter limit=4 kind=copy work=60m"],
+      environment: ["TMPDIR": temporary.path]
+    )
+    try await lab.screen.waitForText("40 files")
+    while !left().contains(where: { $0.hasPrefix("lab-") }) { await Moment.pass() }
+    lab.screen.signal(signal)
+    #expect(try await lab.screen.waitForExit() == .signalled(signal))
+    #expect(left().filter { $0.hasPrefix("lab-") }.isEmpty)
   }
 
   @Test

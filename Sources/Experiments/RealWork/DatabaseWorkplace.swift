@@ -38,15 +38,17 @@ final class DatabaseWorkplace: Workplace {
       // Counting takes SQLite about a tenth of a microsecond for each number: some of the time asked for.
       let count = Database.Value.integer(max(1, task.service / 200))
       // One in ten writes.
-      if task.item.isMultiple(of: 10) {
-        try await pool.write { database in
-          try database.rows(Self.counting, count)
-          try database.rows("INSERT INTO task VALUES (?)", .integer(Int64(task.number)))
+      try await WorkFailure.telling {
+        if task.item.isMultiple(of: 10) {
+          try await pool.write { database in
+            try database.rows(Self.counting, count)
+            try database.rows("INSERT INTO task VALUES (?)", .integer(Int64(task.number)))
+          }
+          counts.add(.writes)
+        } else {
+          try await pool.read { _ = try $0.rows(Self.counting, count) }
+          counts.add(.reads)
         }
-        counts.add(.writes)
-      } else {
-        try await pool.read { _ = try $0.rows(Self.counting, count) }
-        counts.add(.reads)
       }
       if task.fails { throw SimulatedFailure(task: task.number) }
     }

@@ -18,6 +18,8 @@ final class FetchLog: Sendable {
   private struct State {
     var fetches: [String: Fetch] = [:]
     var ended: Set<Int> = []
+    /// The tasks whose error is in the trace.
+    var told: Set<Int> = []
     var counts: [WorkFigure: Int] = [:]
   }
 
@@ -89,6 +91,15 @@ final class FetchLog: Sendable {
     }
   }
 
+  /// What has failed for a task: the fetch that it waited for, or, when the fetch had ended and given its
+  /// permit back, the disk.
+  func note(_ failure: WorkFailure, of task: SimulatedTask) {
+    state.withLock { state in
+      guard state.told.insert(task.number).inserted else { return }
+      tracer.record(.error(ErrorText(failure.description)), of: TaskID(task.number))
+    }
+  }
+
   /// A task has its image, or an error, or, with `end` nil, was cancelled.
   func leave(_ task: SimulatedTask, _ name: String, _ end: TraceEvent.Kind?) {
     state.withLock { state in
@@ -117,6 +128,7 @@ final class FetchLog: Sendable {
       }
       guard let holder, !state.ended.contains(holder.number) else { return }
       tracer.record(kind, of: TaskID(holder.number))
+      if case .error = kind { state.told.insert(holder.number) }
       if kind.isEnd { state.ended.insert(holder.number) }
     }
   }

@@ -44,8 +44,11 @@ final class FileWorkplace: Workplace {
           if isNews { report(share) }
         }
       } catch {
-        if error is CancellationError { server.withdraw(request) }
-        throw error
+        if error is CancellationError {
+          server.withdraw(request)
+          throw error
+        }
+        throw WorkFailure(error)
       }
     }
     await setup.mechanism.carry(visit)
@@ -55,7 +58,9 @@ final class FileWorkplace: Workplace {
     await server.stop()
     let counts = server.counts
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    let whole = files.filter { !$0.hasSuffix(".partial") }
+    // Beside a partial file there is a note of where it came from.
+    let partial = files.count { $0.hasSuffix(".partial") }
+    let whole = files.filter { !$0.contains(".partial") }
     let bytes = whole.map { name in
       let path = folder.appendingPathComponent(name).path
       return (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
@@ -66,7 +71,7 @@ final class FileWorkplace: Workplace {
       .bytesServed: counts.bytes,
       .bytesKept: bytes.reduce(0, +),
       .filesKept: whole.count,
-      .partialFiles: files.count - whole.count,
+      .partialFiles: partial,
     ]
   }
 }

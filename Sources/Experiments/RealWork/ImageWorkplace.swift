@@ -30,11 +30,13 @@ final class ImageWorkplace: Workplace {
         world: setup.world,
         hasArrived: true
       ) {
-        try await source.image(
-          task.item,
-          latency: .nanoseconds(task.service),
-          fails: task.fails
-        )
+        try await WorkFailure.telling {
+          try await source.image(
+            task.item,
+            latency: .nanoseconds(task.service),
+            fails: task.fails
+          )
+        }
       }
     }
   }
@@ -48,6 +50,8 @@ final class ImageWorkplace: Workplace {
     } catch is CancellationError {
       fetches.leave(task, name, nil)
     } catch {
+      let failure = WorkFailure(error)
+      if !task.fails { fetches.note(failure, of: task) }
       fetches.leave(task, name, .failed)
     }
   }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Dispatch
 internal import Foundation
 internal import Limiters
@@ -24,18 +25,24 @@ struct WorkplaceSetup: Sendable {
   var tracer: any Tracer
   var world: WallWorld
   /// A folder of the run's own, which is removed with it.
-  var folder: URL
+  var scratch: ScratchFolder
+
+  var folder: URL { URL(fileURLWithPath: scratch.path, isDirectory: true) }
 }
 
 /// The workplaces of a run, each made when its first task comes.
 final class RealSite: Sendable {
   private struct State {
     var places: [ServiceKind: any Workplace] = [:]
+    /// Where they keep their files.
+    var scratch: ScratchFolder?
     /// Why a workplace could not be made.
     var failure: String?
   }
 
-  private let setup: WorkplaceSetup
+  private let setup: @Sendable (ScratchFolder) -> WorkplaceSetup
+  private let limit: Int
+  private let tracer: any Tracer
   private let state = Lock(State())
 
   init(
@@ -45,15 +52,18 @@ final class RealSite: Sendable {
     _ tracer: any Tracer,
     _ world: WallWorld
   ) {
-    setup = WorkplaceSetup(
-      mechanism: mechanism,
-      limit: limit,
-      seed: seed,
-      tracer: tracer,
-      world: world,
-      folder: FileManager.default.temporaryDirectory
-        .appendingPathComponent("lab-\(UUID().uuidString)")
-    )
+    self.limit = limit
+    self.tracer = tracer
+    setup = {
+      WorkplaceSetup(
+        mechanism: mechanism,
+        limit: limit,
+        seed: seed,
+        tracer: tracer,
+        world: world,
+        scratch: $0
+      )
+    }
   }
 
   var failure: String? { state.withLock { $0.failure } }
@@ -81,23 +91,29 @@ final class RealSite: Sendable {
     if let place = state.withLock({ $0.places[task.kind] }) {
       await place.carry(task)
     } else {
-      setup.tracer.record(.arrived, of: TaskID(task.number))
-      setup.tracer.record(.rejected, of: TaskID(task.number))
+      tracer.record(.arrived, of: TaskID(task.number))
+      tracer.record(.rejected, of: TaskID(task.number))
     }
   }
 
-  /// Closes what was made; to be called when all tasks have ended.
+  /// Closes what was made, and removes what it kept; to be called when all tasks have ended.
   func close() async -> [WorkFigure: Int] {
     var figures: [WorkFigure: Int] = [:]
-    for place in state.withLock({ Array($0.places.values) }) {
-      figures.merge(await place.close()) { $1 }
+    let places = state.withLock { state in
+      defer { (state.places, state.scratch) = ([:], nil) }
+      return Array(state.places.values)
     }
-    try? FileManager.default.removeItem(at: setup.folder)
+    for place in places { figures.merge(await place.close()) { $1 } }
     return figures
   }
 
   private func make(_ kind: ServiceKind) async throws -> any Workplace {
-    try FileManager.default.createDirectory(at: setup.folder, withIntermediateDirectories: true)
+    Descriptors.raiseLimit()
+    try Descriptors.check(for: kind, limit: limit)
+    // `open` makes one place at a time.
+    let scratch = try state.withLock { $0.scratch } ?? ScratchFolder("lab")
+    state.withLock { $0.scratch = scratch }
+    let setup = setup(scratch)
     switch kind {
     case .query: return try await DatabaseWorkplace(setup)
     case .copy: return try await FileWorkplace(setup)

@@ -128,7 +128,8 @@ extension Session {
       settings.describe
         ? ComparisonTable.describe(runs) : ComparisonTable.text(runs, output.format)
     )
-    return runs.allSatisfy { $0.summary.violations.isEmpty } ? outcome : .violated
+    return runs.allSatisfy { $0.summary.violations.isEmpty && $0.summary.errors.isEmpty }
+      ? outcome : .violated
   }
 
   /// The models that `platform=` asks for in the place of what owns its threads; the others run as they are.

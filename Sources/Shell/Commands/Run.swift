@@ -180,7 +180,7 @@ extension Session {
       show(run, summary, background.experiment, notes)
     }
     let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
-    return isStuck || !summary.violations.isEmpty ? .violated : .done
+    return isStuck || !summary.violations.isEmpty || !summary.errors.isEmpty ? .violated : .done
   }
 
   private func show(
