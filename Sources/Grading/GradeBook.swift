@@ -1,4 +1,5 @@
 internal import Basics
+internal import CAllocations
 internal import Dispatch
 internal import Experiments
 internal import Exploration
@@ -26,6 +27,8 @@ package struct GradeBook: Sendable {
     /// A grading program uses its pool for nothing else. A test program keeps it busy, so that nothing moves
     /// there for seconds.
     var executor: (any TaskExecutor)?
+    /// How many bytes this program has from the heap; a test program's change by what other tests do.
+    var heap: @Sendable () -> Int64 = { heap_bytes_in_use() }
   }
 
   let questions: [Question]

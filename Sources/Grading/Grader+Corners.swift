@@ -1,5 +1,4 @@
 internal import Basics
-internal import CAllocations
 internal import Experiments
 internal import Exploration
 internal import GradeReport
@@ -247,7 +246,18 @@ extension Grader {
     cancels: Bool = false
   ) -> GradeBook.Question {
     let asked = "visits, of which most wait\(cancels ? " and some are cancelled" : "")"
-    return .task("kept", "thousands of \(asked)", seconds: 120) { _ in
+    return GradeBook.Question(name: "kept") { terms in
+      judgeKept(entry, cancels, asked, terms.heap).ask(terms)
+    }
+  }
+
+  private static func judgeKept(
+    _ entry: CatalogueEntry,
+    _ cancels: Bool,
+    _ asked: String,
+    _ heap: @escaping @Sendable () -> Int64
+  ) -> GradeBook.Question {
+    .task("kept", "thousands of \(asked)", seconds: 120) { _ in
       let visits = 3_000
       let mechanism = entry.make(MechanismSetup(limit: 1))
       let tracer = CountingTracer()
@@ -261,7 +271,7 @@ extension Grader {
         if let fault = tracer.fault(visits * batches, exactly: !cancels) {
           return GradeItem("kept", passed: false, "\(batches * visits) \(asked): \(fault)")
         }
-        let now = heap_bytes_in_use()
+        let now = heap()
         defer { last = now }
         guard let last else { continue }
         // A Signal takes more, and so does a waiter.

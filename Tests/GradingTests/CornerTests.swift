@@ -17,7 +17,7 @@ import Testing
     #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)
     var last: GradeItem?
     for question in questions {
-      let terms = GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack)
+      let terms = GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, heap: OwnHeap.bytes)
       let item = await onOwnThread { question.ask(terms) }
       if !item.passed { return item }
       last = item
@@ -40,7 +40,9 @@ import Testing
   /// Passes every question, those on real threads too.
   private func expectSound(_ book: GradeBook, _ location: SourceLocation = #_sourceLocation) async {
     var failed: GradeItem?
-    _ = await book.grade(GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack)) {
+    _ = await book.grade(
+      GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, heap: OwnHeap.bytes)
+    ) {
       if !$0.passed { failed = $0 }
     }
     #expect(failed == nil, "\(failed as Any)", sourceLocation: location)

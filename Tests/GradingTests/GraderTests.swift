@@ -66,7 +66,9 @@ import Testing
   /// The names of the items that passed and the first that did not.
   private func grade(_ book: GradeBook) async -> (passed: [String], failed: GradeItem?) {
     var items: [GradeItem] = []
-    let passed = await book.grade(GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack)) {
+    let passed = await book.grade(
+      GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, heap: OwnHeap.bytes)
+    ) {
       items.append($0)
     }
     #expect(passed == items.allSatisfy(\.passed))

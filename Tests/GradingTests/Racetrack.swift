@@ -1,5 +1,18 @@
+import Synchronization
 import TestSupport
 
 /// What is graded here runs on these threads: other tests keep the pool busy, and a storm takes it for a
 /// hang when nothing moves for seconds.
 let racetrack = ThreadsExecutor(threads: 4)
+
+/// A heap of which nobody else has any: what is kept on purpose by wrong answers.
+///
+/// Other tests take and give back memory of this program all the time.
+enum OwnHeap {
+  private static let kept = Atomic<Int64>(0)
+
+  static let bytes: @Sendable () -> Int64 = { kept.load(ordering: .relaxed) }
+
+  /// An answer keeps an object.
+  static func keep() { kept.add(64, ordering: .relaxed) }
+}

@@ -12,7 +12,9 @@ import Testing
 @Suite(.watched, .serialized) struct `Wrong answers` {
   private func refusal(_ book: GradeBook, seed: UInt64 = 1) async -> GradeItem? {
     var failed: GradeItem?
-    _ = await book.grade(GradeBook.Terms(seed: seed, storm: 0.02, executor: racetrack)) {
+    _ = await book.grade(
+      GradeBook.Terms(seed: seed, storm: 0.02, executor: racetrack, heap: OwnHeap.bytes)
+    ) {
       if !$0.passed { failed = $0 }
     }
     return failed
@@ -255,7 +257,7 @@ import Testing
   @Test func `are not judged by a storm on one processor`() {
     let entry = CatalogueEntry(LimiterAdapter<TwoLocks>.self)
     let item = Storm.question(entry, processors: 1).ask(
-      GradeBook.Terms(seed: 1, executor: racetrack)
+      GradeBook.Terms(seed: 1, executor: racetrack, heap: OwnHeap.bytes)
     )
     #expect(item.passed)
     #expect(item.sentence.contains(Self.notJudged))

@@ -90,7 +90,10 @@ final class Flawed<F: Flaw>: LearnerLimiter {
         let wasInLine = state.withLock { state in
           guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
           state.line.remove(at: place)
-          if F.keepsCancelled { state.kept.append(signal) }
+          if F.keepsCancelled {
+            state.kept.append(signal)
+            OwnHeap.keep()
+          }
           if let lost = F.lost(with: place, of: state.line.count + 1) {
             state.line.remove(at: lost)
           }
@@ -124,7 +127,10 @@ final class Flawed<F: Flaw>: LearnerLimiter {
         return nil
       }
       let next = state.line.remove(at: F.next(state.line.count))
-      if F.keepsServed { state.kept.append(next) }
+      if F.keepsServed {
+        state.kept.append(next)
+        OwnHeap.keep()
+      }
       return next
     }
     next?.signal()
@@ -677,7 +683,10 @@ final class KeepingPool: OneLockPool, LearnerPool, @unchecked Sendable {
 
   init(size: Int, waiting: Waiting) { super.init(Array(1...size), waiting) }
 
-  override func note(_ waiter: Waiting.Waiter) { kept.withLock { $0.append(waiter) } }
+  override func note(_ waiter: Waiting.Waiter) {
+    kept.withLock { $0.append(waiter) }
+    OwnHeap.keep()
+  }
 }
 
 /// Of exactly seven elements, one is lent twice.
