@@ -57,8 +57,17 @@ package enum ScheduleSVG {
 
   private static func number(_ value: Double) -> String { NumberText.fixed(value, decimals: 1) }
 
+  /// A column of the picture for each moment of each step; a number for the first of each.
+  private static func columns(
+    of story: ExplorationReport.ScheduleDescription
+  ) -> [(number: Int?, moment: ExplorationReport.Moment)] {
+    story.steps.flatMap { step in
+      step.moments.enumerated().map { ($0 == 0 ? step.number : nil, $1) }
+    }
+  }
+
   private static func x(_ step: Int, of story: ExplorationReport.ScheduleDescription) -> Double {
-    left + (width - left - 24) * Double(step) / Double(max(1, story.steps.count))
+    left + (width - left - 24) * Double(step) / Double(max(1, columns(of: story).count))
   }
 
   /// The steps' numbers, as far apart as they need to be, and a line where a promise breaks.
@@ -71,16 +80,16 @@ package enum ScheduleSVG {
     var elements = [
       #"<text class="t" x="\#(number(left - 8))" y="\#(number(top - 10))" text-anchor="end">step</text>"#
     ]
-    for (index, step) in story.steps.enumerated() {
+    for (index, column) in columns(of: story).enumerated() {
       let start = number(x(index, of: story))
       elements.append(
         #"<line class="grid" x1="\#(start)" y1="\#(number(top - 4))" x2="\#(start)" y2="\#(number(bottom))"/>"#
       )
-      guard index.isMultiple(of: every) else { continue }
+      guard let step = column.number, (step - 1).isMultiple(of: every) else { continue }
       let middle = number((x(index, of: story) + x(index + 1, of: story)) / 2)
-      let kind = step.broke == nil ? "t" : "t failed"
+      let kind = column.moment.broke == nil ? "t" : "t failed"
       elements.append(
-        #"<text class="\#(kind)" x="\#(middle)" y="\#(number(top - 10))" text-anchor="middle">\#(step.number)</text>"#
+        #"<text class="\#(kind)" x="\#(middle)" y="\#(number(top - 10))" text-anchor="middle">\#(step)</text>"#
       )
     }
     return elements
@@ -98,8 +107,8 @@ package enum ScheduleSVG {
       #"<text class="t" x="\#(number(left - 8))" y="\#(number(middle + 4))" text-anchor="end">\#(name)</text>"#
     ]
     var before = ExplorationReport.TaskState.absent
-    for (index, step) in story.steps.enumerated() {
-      let state = step.states[task]
+    for (index, column) in columns(of: story).enumerated() {
+      let state = column.moment.states[task]
       let (start, end) = (x(index, of: story), x(index + 1, of: story))
       func bar(_ kind: String, _ height: Double) -> String {
         #"<rect class="\#(kind)" x="\#(number(start))" y="\#(number(middle - height / 2))" "#
@@ -132,8 +141,11 @@ package enum ScheduleSVG {
 
   /// A step in words, and below it what it broke.
   private static func lines(_ step: ExplorationReport.Step) -> [(text: String, isBroken: Bool)] {
-    let told = Columns.wrap("\(step.number)  \(step.actor)  \(step.words)", width: 120)
-    let broke = step.broke.map { Columns.wrap("✗ \($0)", width: 120) } ?? []
-    return told.map { ($0, false) } + broke.map { ($0, true) }
+    step.moments.enumerated().flatMap { index, moment in
+      let words =
+        index == 0 ? "\(step.number)  \(step.actor)  \(moment.words)" : "then \(moment.words)"
+      let broke = moment.broke.map { Columns.wrap("✗ \($0)", width: 120) } ?? []
+      return Columns.wrap(words, width: 120).map { ($0, false) } + broke.map { ($0, true) }
+    }
   }
 }

@@ -60,6 +60,10 @@ import Testing
       }
       #expect(columns.max() == most, "\(text)")
     }
+    // The picture: bodies in service are bars, those of one moment at the same place.
+    let picture = ScheduleSVG.text(story, of: scenario)
+    let bars = picture.matches(of: /class="running" x="([0-9.]+)"/).map { String($0.output.1) }
+    #expect(Dictionary(grouping: bars) { $0 }.values.map(\.count).max() == most, "\(picture)")
     let html = SchedulePage.html(story, of: scenario)
     let data = try #require(html.firstMatch(of: /id="data">(.*)\n?<\/script>/)).output.1
     let page = try JSONDecoder().decode(Page.self, from: Data(data.utf8))
