@@ -199,8 +199,11 @@ import Testing
 
   @Test func `with two locks where one is needed are refused between the two locks`() async {
     let forEver = "lost-wake-up in schedule"
-    await expect(Grader.limiter(TwoLocks.self), refusedBy: "inside", saying: forEver)
-    await expect(Grader.pool(TwoLocksPool.self), refusedBy: "inside", saying: forEver)
+    // On threads of a busy machine another question may come upon it first.
+    for book in [Grader.limiter(TwoLocks.self), Grader.pool(TwoLocksPool.self)] {
+      let inside = GradeBook(book.questions.filter { $0.name == "inside" })
+      await expect(inside, refusedBy: "inside", saying: forEver)
+    }
   }
 
   @Test func `are known as yours to a lab that has them explored in their own program`()

@@ -181,18 +181,23 @@ final class FlawedReader<F: ReaderFlaw>: LearnerReader {
     if F.keeps, let value = state.withLock({ $0.values[block] }) { return value }
     if F.isShared, !state.withLock({ $0.asking.insert(block).inserted }) { return 0 }
     return try await withCheckedThrowingContinuation { continuation in
-      state.withLock { $0.line.append(continuation) }
-      queue.async { [self] in
-        let result = Result { try F.read(block, from: disk) }.mapError { F.told($0) }
-        let next = state.withLock { state in
-          if F.failsForEver, case .failure(let error) = result { state.error = error }
-          if F.keeps, case .success(let value) = result { state.values[block] = value }
-          state.asking.remove(block)
-          return F.isLastFirst ? state.line.removeLast() : state.line.removeFirst()
-        }
-        next.resume(with: result)
+      // Under one lock, so that the line and the queue have one order.
+      state.withLock { state in
+        state.line.append(continuation)
+        queue.async { [self] in answer(block) }
       }
     }
+  }
+
+  private func answer(_ block: Int) {
+    let result = Result { try F.read(block, from: disk) }.mapError { F.told($0) }
+    let next = state.withLock { state in
+      if F.failsForEver, case .failure(let error) = result { state.error = error }
+      if F.keeps, case .success(let value) = result { state.values[block] = value }
+      state.asking.remove(block)
+      return F.isLastFirst ? state.line.removeLast() : state.line.removeFirst()
+    }
+    next.resume(with: result)
   }
 }
 
