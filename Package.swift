@@ -49,8 +49,17 @@ func program(_ name: String, _ dependencies: Target.Dependency...) -> Target {
 }
 
 /// Tests, with what all of them need: the watchdog, which every suite has as a trait.
+///
+/// With `Exploration`, the compiler imports `ExplorationTesting` too.
 func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: house)
+  let explores = dependencies.contains {
+    if case .byNameItem("Exploration", _) = $0 { true } else { false }
+  }
+  return .testTarget(
+    name: name,
+    dependencies: dependencies + ["TestSupport"] + (explores ? ["ExplorationTesting"] : []),
+    swiftSettings: house
+  )
 }
 
 let package = Package(
@@ -60,7 +69,8 @@ let package = Package(
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
     .library(name: "ExplorableSynchronization", targets: ["ExplorableSynchronization"]),
-    .library(name: "Exploration", targets: ["Exploration"]),
+    .library(name: "Exploration", targets: ["Exploration", "ExplorationTesting"]),
+    .plugin(name: "Explore", targets: ["ExplorePlugin"]),
     .library(name: "WorkStealing", targets: ["WorkStealing"]),
     .library(name: "Benchmarking", targets: ["Benchmarking"]),
     .executable(name: "lab", targets: ["lab"]),
@@ -99,6 +109,9 @@ let package = Package(
     // What explorable locks and atomics look at before each operation.
     .target(name: "CExplorable"),
 
+    // Has the compiler import ExplorationTesting where a test imports Exploration.
+    .target(name: "CExplorationOverlay"),
+
     // What several rooms need and none owns: the machine's clocks, threads, seeded numbers, words.
     room("Basics"),
 
@@ -119,7 +132,26 @@ let package = Package(
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
-    room("Exploration", "Basics", "ExplorableSynchronization", "CExplorable"),
+    room(
+      "Exploration",
+      "Basics",
+      "ExplorableSynchronization",
+      "CExplorable",
+      "CExplorationOverlay"
+    ),
+    .plugin(
+      name: "ExplorePlugin",
+      capability: .command(
+        intent: .custom(
+          verb: "explore",
+          description:
+            "Builds the tests so that explorations see locks, atomics and hops, and runs them."
+        )
+      ),
+      path: "Sources/ExplorePlugin"
+    ),
+    // A test's body explored, by a trait. No program links it.
+    room("ExplorationTesting", "Exploration", "Basics", "CExplorable"),
     room("Workloads", "Basics"),
     room("ChildProcesses", subprocess, system),
     room("GradeReport"),
@@ -293,6 +325,7 @@ let package = Package(
     tests("TracingTests", "Tracing", "Basics"),
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
+    tests("ExplorationTestingTests", "Exploration"),
     tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook", "Basics"),
     tests(

@@ -52,6 +52,21 @@ extension UnownedJob {
     return points
   }
 
+  /// How many asynchronous functions are under way in the task, one called by the other.
+  ///
+  /// - Precondition: a task that waits or is ready, not one that runs or has ended.
+  package var depth: Int {
+    var count = 1
+    var context = word(atOffset: 64)
+    while context != 0, context % 16 == 0, count < 1 << 20,
+      let caller = UnsafeRawPointer(bitPattern: context)
+    {
+      count += 1
+      context = caller.load(as: UInt.self)
+    }
+    return count
+  }
+
   /// Unique among the jobs and tasks that exist now.
   ///
   /// Sound because `UnownedJob` is one pointer and nothing else, which the size check of

@@ -1,5 +1,8 @@
 #define _GNU_SOURCE
 #include "CExplorable.h"
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 // What the explorable lock and atomics look at before each operation. In C, since Swift has neither a
@@ -16,5 +19,11 @@ void explorations_count(int change) {
 void *thread_part(void) { return part; }
 
 void thread_set_part(void *new_part) { part = new_part; }
+
+void *copy_of_object(const void *object) {
+  size_t size = malloc_usable_size((void *)object);
+  void *copy = malloc(size);
+  return copy ? memcpy(copy, object, size) : NULL;
+}
 
 int thread_number(void) { return gettid(); }

@@ -263,8 +263,8 @@ package final class ExplorationControl: Sendable {
   /// How many schedules have been looked at.
   package var schedules: Int { looked.load(ordering: .relaxed) }
 
-  func shouldStop(_ schedules: Int) -> Bool {
-    looked.store(schedules, ordering: .relaxed)
+  func shouldStop(_ progress: ExplorationProgress) -> Bool {
+    looked.store(progress.schedules, ordering: .relaxed)
     return shouldStop()
   }
 

@@ -173,6 +173,11 @@ final class Carriers: @unchecked Sendable {
     leader.store(me.key, ordering: .releasing)
   }
 
+  private func rest(_ carrier: Carrier) {
+    carrier.isIdle = true
+    idle.append(carrier)
+  }
+
   private func helper() -> Carrier {
     if let carrier = idle.popLast() { return carrier }
     count += 1
@@ -198,15 +203,17 @@ final class Carriers: @unchecked Sendable {
   private func lead(_ me: Carrier, _ first: ScheduleRun.Option) {
     var option = first
     while true {
+      me.isIdle = false
       perform(option, on: me)
       guard endJob(me) else { return me.comeBack(finished: true) }
+      me.isIdle = true
       run.endStep(option.choice, stood: nil)
       guard let following = next() else {
-        idle.append(me)
+        rest(me)
         return goHome()
       }
       if following.source == .standing {
-        idle.append(me)
+        rest(me)
         return dispatch(following)
       }
       option = following
@@ -235,6 +242,7 @@ final class Carriers: @unchecked Sendable {
     me.choice = option.choice
     me.interrupted = nil
     me.isOnMain = false
+    me.isOwnThread = false
     switch option.source {
     case .ready:
       let step = executor.pick(readyAt: option.slot)
@@ -248,6 +256,7 @@ final class Carriers: @unchecked Sendable {
     case .thread:
       let thread = threads.remove(at: option.slot)
       executor.running = thread.agent
+      me.isOwnThread = true
       takeBaton(me)
       thread.body()
       rejoin()
@@ -269,6 +278,7 @@ final class Carriers: @unchecked Sendable {
       me.running = run.executor.running
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
       place(me)
+      me.depth = me.depthOfStack()
       if let points = run.points { me.points = points() }
       run.endStep(me.choice, stood: me)
       if let option = next() {
@@ -380,7 +390,7 @@ final class Carriers: @unchecked Sendable {
       guard case .sleeps(_, let number) = state, let holder = made.withLock({ $0[number] }) else {
         return false
       }
-      if holder.stands || holder.hasComeBack || holder.isGivenUp { return true }
+      if holder.stands || holder.hasComeBack || holder.isGivenUp || holder.isIdle { return true }
       state = holder.state
     }
     return true
@@ -420,7 +430,7 @@ final class Carriers: @unchecked Sendable {
     run.executor.running = running
     for carrier in back.sorted(by: { $0.number < $1.number }) {
       if carrier.takeUp() {
-        idle.append(carrier)
+        rest(carrier)
       } else {
         carrier.choice = run.executor.choice(ofSerial: carrier.serial) ?? carrier.choice
         place(carrier)
@@ -536,12 +546,31 @@ final class Carriers: @unchecked Sendable {
         let reason =
           carrier.isUnaccounted
           ? "for what nobody explored will wake it from"
-          : isCancelling
-            ? "in the runtime, which waits for a cancellation handler to end"
-            : "for a lock that another holds, in the middle of its code: one that is not of "
-              + "ExplorableSynchronization, or the runtime's while a cancellation handler runs"
+          : isForAbsent(carrier)
+            ? "for a lock that a task holds which is on no thread: it waits for its turn"
+            : isCancelling
+              ? "in the runtime, which waits for a cancellation handler to end"
+              : "for a lock that another holds, in the middle of its code: one that is not of "
+                + "ExplorableSynchronization, or the runtime's while a cancellation handler runs"
         return "\(name(carrier.choice)) sleeps \(reason)"
       }
+  }
+
+  /// Whether the job sleeps for a lock that was taken by one that has left its thread since.
+  private func isForAbsent(_ carrier: Carrier) -> Bool {
+    guard case .sleeps(_, let number) = carrier.sleep else { return false }
+    return made.withLock { $0[number] }.map { !$0.stands } ?? false
+  }
+
+  /// How many threads of the pool are taken by jobs that cannot go on.
+  var threadsBlocked: Int {
+    standing.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
+  }
+
+  /// Whether some thread has a job in the middle that goes on sooner or later.
+  var hasThreadThatGoesOn: Bool {
+    standing.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile }
+      || blocked.contains { $0.isUnaccounted || $0.hasComeBack }
   }
 
   /// Whether a job on the main actor is in the middle: another must not begin.
@@ -569,12 +598,25 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var points: [UInt] = []
   /// Whether its job is one of the main actor's.
   var isOnMain = false
+  /// Whether its job is a thread of the code under study.
+  var isOwnThread = false
+  /// Whether its job has a thread of the pool.
+  var isOnPool: Bool { !isOnMain && !isOwnThread && !choice.isInterference }
+  /// How much of the stack was used where it stands, in units of about a frame.
+  var depth = 0
   /// In whose name its job runs.
   var running: Int32 = 0
   /// Whether it waits to be chosen.
   var stands: Bool {
     get { place.load(ordering: .acquiring) }
     set { place.store(newValue, ordering: .releasing) }
+  }
+  /// Whether it has no job.
+  ///
+  /// A lock that its thread took is held by a task that goes on elsewhere.
+  var isIdle: Bool {
+    get { rest.load(ordering: .acquiring) }
+    set { rest.store(newValue, ordering: .releasing) }
   }
   /// The task whose code it stands in, where it came back by itself.
   var serial: UInt64?
@@ -591,6 +633,8 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   /// 0: not come back; 1: stands; 2: its job has ended.
   private let back = Synchronization.Atomic<Int>(0)
   private let place = Synchronization.Atomic(false)
+  private let rest = Synchronization.Atomic(false)
+  private var base: UInt = 0
   private var box: PartBox?
   private var sight: ThreadSight?
 
@@ -605,6 +649,7 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     self.box = box
     box.enter()
     sight = ThreadSight()
+    base = Self.stackAddress()
     return thread_number()
   }
 
@@ -615,6 +660,14 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   }
 
   var isGivenUp: Bool { sight == nil }
+
+  /// How much of the calling thread's stack, which is the carrier's, is used.
+  func depthOfStack() -> Int { Int(base &- Self.stackAddress()) / 64 }
+
+  @inline(never)
+  private static func stackAddress() -> UInt {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { UInt(bitPattern: $0.baseAddress) }
+  }
 
   /// The carrier whose thread this is.
   static var current: Carrier? { currentPart as? Carrier }

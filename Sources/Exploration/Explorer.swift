@@ -56,14 +56,14 @@ package struct Explorer: Sendable {
   /// - Parameters:
   ///   - scenario: what to explore.
   ///   - shouldStop: asked at the first step and then some fifty times a second, also in the middle of a
-  ///     schedule, with how many schedules were looked at so far; true ends the exploration with what was
+  ///     schedule, with how far it has come; true ends the exploration with what was
   ///     found, once the step under way has ended.
   /// - Returns: what was looked at and what was found.
   /// - Throws: `ExplorationError` when the scenario cannot be explored at all.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
   package func callAsFunction(
     _ scenario: Scenario,
-    shouldStop: (_ schedules: Int) -> Bool = { _ in false }
+    shouldStop: (ExplorationProgress) -> Bool = { _ in false }
   ) throws(ExplorationError) -> Verdict {
     var verdict = Verdict(strategy: strategy, seed: seed)
     switch strategy {
@@ -85,7 +85,7 @@ package struct Explorer: Sendable {
   }
 
   /// How many schedules may be given up one after the other before any has come to its end.
-  private static let mostGivenUpAtFirst = 5
+  private static let mostGivenUpAtFirst = 3
   /// The same where some have.
   private static let mostGivenUpInARow = 20
 
@@ -94,7 +94,7 @@ package struct Explorer: Sendable {
     by search: inout some SearchStrategy,
     _ reduction: Reduction,
     into verdict: inout Verdict,
-    _ shouldStop: (Int) -> Bool
+    _ shouldStop: (ExplorationProgress) -> Bool
   ) throws(ExplorationError) {
     let clock = ContinuousClock()
     let start = clock.now
@@ -116,7 +116,13 @@ package struct Explorer: Sendable {
       choices.removeAll(keepingCapacity: true)
       run.drive { run in
         if run.isOver { return nil }
-        if asking.isDue(), shouldStop(verdict.schedules) { isStopped = true }
+        if asking.isDue() {
+          let progress = ExplorationProgress(
+            schedules: verdict.schedules,
+            share: search.share ?? Double(verdict.schedules) / Double(schedules)
+          )
+          if shouldStop(progress) { isStopped = true }
+        }
         guard !isStopped, run.steps < longest, let index = search.choose(in: run) else {
           return nil
         }
@@ -133,6 +139,18 @@ package struct Explorer: Sendable {
       }
       if !search.isDeadEnd { verdict.schedules += 1 }
       verdict.steps += run.steps
+      // Where the tasks report nothing, only so can anybody tell that they retry for ever.
+      if scenario.atRest != nil, !run.isOver, run.steps >= longest {
+        let judgement = run.judgeLength()
+        if judgement.kind == .livelock {
+          run.note(judgement)
+        } else if verdict.firstGivenUp == nil {
+          verdict.firstGivenUp = Verdict.Found(
+            violation: judgement,
+            schedule: Schedule(scenario: scenario.name, choices: choices)
+          )
+        }
+      }
       if let violation = run.violation {
         verdict.note(
           violation,
@@ -197,14 +215,20 @@ extension ScheduleRun {
   }
 }
 
+/// How far an exploration has come.
+package struct ExplorationProgress: Sendable {
+  /// How many schedules were looked at.
+  package var schedules: Int
+  /// About which share that is of those there are, or are wanted: 0 to 1.
+  package var share: Double
+}
+
 /// What an exploration found.
 package struct Verdict: Sendable {
-  package enum Coverage: String, Hashable, Sendable {
-    /// Every schedule of the scenario was looked at, or is stood for by one that was.
-    case exhaustive
-    /// Some were not.
-    case bounded
-  }
+  /// How much was looked at of the schedules within the bounds that the exploration was given.
+  ///
+  /// One is looked at, too, where another stands for it.
+  package typealias Coverage = ExplorationVerdict.Coverage
 
   /// A violation and a schedule that leads to it.
   package struct Found: Hashable, Sendable {
@@ -226,6 +250,8 @@ package struct Verdict: Sendable {
   package internal(set) var firsts: [Violation.Kind: Found] = [:]
   /// Schedules given up because they got too long.
   package internal(set) var givenUp = 0
+  /// The first of them, and why.
+  var firstGivenUp: Found?
   /// Tasks that had not ended when all had been done to end them, over all schedules, and whose memory is
   /// lost.
   ///

@@ -13,12 +13,14 @@ package struct NotAsked: Hashable, Sendable {
   ///   - scenario: what was explored.
   ///   - preemptions: how many a schedule could have, where the search was exhaustive; nil for any number.
   ///   - longest: how many steps a schedule could have.
+  ///   - ended: why the search was ended from outside, in words; empty if it was not.
   ///   - further: what else was not asked, that only the caller knows.
   package init(
     _ verdict: Verdict,
     of scenario: Scenario,
     preemptions: Int?,
     longest: Int,
+    ended: String = "",
     further: [String] = []
   ) {
     // Code of which nothing is known, and which knows nothing of the exploration.
@@ -29,9 +31,10 @@ package struct NotAsked: Hashable, Sendable {
       }
       if verdict.isCut {
         phrases += Self.schedulesBehind(verdict.schedules, isHopeless: verdict.isHopeless)
+          .map { $0 + ended }
       }
     } else {
-      add(verdict.isReplay ? "all other schedules" : "schedules that chance did not choose")
+      add(verdict.isReplay ? "all other schedules" : "schedules that chance did not choose\(ended)")
     }
     if verdict.givenUp > 0 { add("what comes behind step \(longest) of a schedule") }
     if verdict.wasKeptFair {

@@ -57,6 +57,42 @@ package struct Replay: Sendable {
   }
 }
 
+extension Schedule {
+  /// The beginning of a schedule, from which on it takes the turn from nobody: without those choices at its end
+  /// that a run makes by itself (`plainOption`).
+  ///
+  /// - Parameters:
+  ///   - schedule: one of the scenario's.
+  ///   - scenario: what it was found in.
+  ///   - count: how many choices to keep in any case.
+  /// - Throws: `ScheduleError` when it cannot be followed.
+  init(beginningOf schedule: Schedule, in scenario: Scenario, atLeast count: Int)
+    throws(ScheduleError)
+  {
+    let run = ScheduleRun(scenario, reduction: .none)
+    defer { run.close() }
+    run.begin()
+    defer { run.end() }
+    var (next, needed) = (0, count)
+    run.drive { run in
+      guard next < schedule.choices.count, !run.isOver,
+        let index = run.index(of: schedule.choices[next])
+      else { return nil }
+      next += 1
+      if index != run.plainOption { needed = max(needed, next) }
+      return index
+    }
+    guard next == schedule.choices.count else {
+      throw .notPossible(
+        step: next + 1,
+        choice: schedule.choices[next],
+        options: run.options.map(\.choice)
+      )
+    }
+    self.init(scenario: schedule.scenario, choices: Array(schedule.choices.prefix(needed)))
+  }
+}
+
 extension ScheduleRun {
   /// Makes these choices, one after the other.
   func follow(_ choices: [Choice]) throws(ScheduleError) {

@@ -21,8 +21,10 @@ package struct Scenario: Sendable {
   /// `ExplorableSynchronization`.
   package var inside = false
   /// How often every task that can run may use up its yields, nothing happening, before it is called a
-  /// livelock.
-  var mostIdleRounds = 20
+  /// livelock; nil where only a schedule's length brings up the question.
+  var mostIdleRounds: Int? = 20
+  /// How many threads the pool has, on which jobs can block each other; nil for as many as it takes.
+  var poolWidth: Int?
   /// Judges a schedule at whose end nothing can run, in place of the promises of a limiter.
   ///
   /// A scenario that has it is code of which nothing is known: its tasks report nothing, and what they

@@ -106,6 +106,10 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private var retrying: Set<Int> = []
   @exclusivity(unchecked) private var isRestToFinish = false
   @exclusivity(unchecked) private var readyBefore = 0
+  /// The last step that may have changed anything.
+  @exclusivity(unchecked) private var lastNews = 0
+  /// How deep the calls of each agent were under way some steps after that.
+  @exclusivity(unchecked) private var depths: [Int: Int] = [:]
   /// How often each agent has looked at each object, or taken it, since anything was written.
   @exclusivity(unchecked) private var looks: [Look: Int] = [:]
 
@@ -157,6 +161,7 @@ final class ScheduleRun: @unchecked Sendable {
     mustGoOn = 0
     hasResized = false
     idleRounds = 0
+    lastNews = 0
     retrying = []
     fingerprint = 0xCBF2_9CE4_8422_2325
     for index in hasBegun.indices { hasBegun[index] = false }
@@ -314,7 +319,9 @@ final class ScheduleRun: @unchecked Sendable {
       executor.yields.removeAll(keepingCapacity: true)
       looks.removeAll(keepingCapacity: true)
       idleRounds = 0
+      lastNews = steps
     }
+    if steps - lastNews == Self.stepsBeforeMark { depths = callDepths() }
     if scenario.cancellable { monitor.noteParkedCancelled(isParked: isParked) }
     if monitor.mayHaveIdlePermit, isQuiet { monitor.noteQuiet(isParked: isParked) }
     for step in executor.ready {
@@ -340,6 +347,7 @@ final class ScheduleRun: @unchecked Sendable {
       findOptions()
     }
     carriers?.noteMiddle()
+    if isLive { judgePool() }
     if isLive, runnable == 0, monitor.violation == nil {
       isRestToFinish = true
     } else if isLive {
@@ -385,6 +393,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// others write does.
   func noteOperation(_ effect: Effect, on object: Int, by choice: Choice) {
     let agent = choice.isInterference ? 0 : Int(choice.agent)
+    // What is done under a lock shows only where memory is looked at.
+    if effect == .wrote || effect == .took && !seesMemory { noteNews() }
     if effect == .wrote {
       looks.removeAll(keepingCapacity: true)
       return noteWrite(by: agent)
@@ -396,6 +406,87 @@ final class ScheduleRun: @unchecked Sendable {
     if effect == .took, count <= Self.mostLooks { noteWrite(by: agent) }
     let most = effect == .took ? Self.mostTakings : Self.mostLooks
     if count > most { executor.yields[agent, default: 0] += 1 }
+  }
+
+  /// Notes that the present step may have changed something: what is written to memory that may be shared, too,
+  /// where that is seen.
+  func noteNews() { lastNews = steps }
+
+  /// Whether each write to memory that may be shared is seen and, if it changes anything, noted as news.
+  var seesMemory: Bool { false }
+
+  /// How many steps without news have to pass before the depths of calls are looked at.
+  private static let stepsBeforeMark = 2_000
+  /// A call that gets so much deeper while nothing changes repeats itself in another way than a livelock.
+  private static let mostDepth = 64
+
+  /// How deep the calls of each agent are under way: in functions of a task that waits, in units of about a
+  /// frame of a job that stands.
+  private func callDepths() -> [Int: Int] {
+    var depths: [Int: Int] = [:]
+    for agent in executor.unfinished {
+      depths[agent] = executor.unfinishedTask(of: agent)?.job.depth
+    }
+    for carrier in carriers?.standing ?? [] { depths[Int(carrier.choice.agent)] = carrier.depth }
+    return depths
+  }
+
+  /// Judges a schedule that is as long as one may get, and has not ended.
+  ///
+  /// For half of it at least all that can go on must have had its turn again and again, found the same and
+  /// changed nothing: that is a livelock. Anything else is only long. A recursion without an end gets nowhere
+  /// either, but it is never twice in one place.
+  func judgeLength() -> Violation {
+    let since = steps - lastNews
+    let now = since > max(steps / 2, Self.stepsBeforeMark) ? callDepths() : [:]
+    let isDeepening = now.contains { $1 - depths[$0, default: $1] > Self.mostDepth }
+    let going = Set(options[..<runnable].map { Int($0.choice.agent) }).union(retrying).sorted()
+    if now.isEmpty || isDeepening || retrying.isEmpty {
+      return Violation(
+        kind: .tooManySteps,
+        message: "it comes to no end: it was left after \(steps) steps"
+          + (isDeepening ? ", and calls that get ever deeper" : ""),
+        tasks: going
+      )
+    }
+    return Violation(
+      kind: .livelock,
+      message:
+        "all that can go on has had its turn again and again for \(since) steps, has found the "
+        + "same each time and, as far as can be seen, changed nothing",
+      tasks: going
+    )
+  }
+
+  /// Notes a violation, unless there is one.
+  func note(_ violation: Violation) { monitor.note(violation) }
+
+  /// Notes that the pool's threads are all blocked, by what only a job could end that needs one of them.
+  private func judgePool() {
+    guard let width = scenario.poolWidth, runnable > 0, let carriers,
+      carriers.threadsBlocked >= width, !carriers.hasThreadThatGoesOn,
+      options[..<runnable].allSatisfy(needsThreadOfPool)
+    else { return }
+    let waiting = Set(options[..<runnable].map { Int($0.choice.agent) }).sorted()
+    let stuck = carriers.stuck { "task \($0.agent)" }.joined(separator: "; ")
+    monitor.note(
+      Violation(
+        kind: .blockedPool,
+        message: "all \(width) threads of a pool of \(width) are blocked, and "
+          + ListText.all(waiting.map { "task \($0)" })
+          + " would go on if there were another: \(stuck). What holds a lock must not wait for a turn, "
+          + "and what blocks a thread must not wait for another task",
+        tasks: waiting
+      )
+    )
+  }
+
+  private func needsThreadOfPool(_ option: Option) -> Bool {
+    switch option.source {
+    case .ready: executor.ready[option.slot].origin != .mainActor
+    case .sleeper, .outside: true
+    case .standing, .thread: false
+    }
   }
 
   /// Notes that an agent may have written what others wait for.
@@ -519,6 +610,12 @@ final class ScheduleRun: @unchecked Sendable {
   ///
   /// - Precondition: something can run.
   var defaultOption: Int { options[..<runnable].firstIndex { isLast($0.choice) } ?? 0 }
+
+  /// The option that a search goes on with which has no pre-emption left and nothing to try: the first that takes
+  /// the turn from nobody.
+  ///
+  /// - Precondition: something can run.
+  var plainOption: Int { options[..<runnable].firstIndex { !isPreemption($0) } ?? 0 }
 
   /// The index of `choice` among the options.
   func index(of choice: Choice) -> Int? { options.firstIndex { $0.choice == choice } }
@@ -753,7 +850,7 @@ final class ScheduleRun: @unchecked Sendable {
     let standing = carriers?.standing.filter { carriers?.isEnabled($0) == true } ?? []
     retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
     executor.yields.removeAll(keepingCapacity: true)
-    if idleRounds > scenario.mostIdleRounds {
+    if let most = scenario.mostIdleRounds, idleRounds > most {
       monitor.noteLivelock(retrying.filter { $0 <= scenario.tasks }.sorted())
     }
     findOptions()

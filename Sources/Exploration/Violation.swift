@@ -20,8 +20,12 @@ package struct Violation: Hashable, Sendable {
     case lostWakeUp = "lost-wake-up"
     /// Permits in use that nobody uses.
     case permitLeak = "permit-leak"
+    /// Tasks block all threads of the pool, and what would let them go on has none.
+    case blockedPool = "blocked-pool"
     /// Tasks retry for ever and nothing happens.
     case livelock
+    /// A schedule got so long that it was left before its end.
+    case tooManySteps = "too-many-steps"
     /// A task that nobody cancelled ended without its body having run, or without its result.
     case notServed = "not-served"
     /// A task that nobody cancelled was told that it is cancelled.

@@ -198,8 +198,8 @@ import Testing
 
   @Test func `an exploration can be stopped from outside`() throws {
     var asked: [Int] = []
-    let verdict = try Explorer()(strangers(4, steps: 4)) { schedules in
-      asked.append(schedules)
+    let verdict = try Explorer()(strangers(4, steps: 4)) { progress in
+      asked.append(progress.schedules)
       return asked.count == 3
     }
     #expect(verdict.wasInterrupted)

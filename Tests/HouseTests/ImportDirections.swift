@@ -44,7 +44,13 @@ struct ImportDirections {
       rooms: ["Basics", "CExplorable"],
       system: ["Synchronization"]
     ),
-    "Exploration": Room(rooms: ["Basics", "CExplorable", "ExplorableSynchronization"]),
+    "Exploration": Room(
+      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization"]
+    ),
+    "CExplorationOverlay": Room(rooms: []),
+    // Tests of any package: no program may look into it, for it needs the test framework.
+    "ExplorationTesting": Room(rooms: ["Basics", "CExplorable", "Exploration"]),
+    "ExplorePlugin": Room(rooms: [], system: ["Foundation", "PackagePlugin"]),
     "Workloads": Room(rooms: ["Basics"]),
     "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
     "GradeReport": Room(rooms: []),

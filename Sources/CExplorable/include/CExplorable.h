@@ -21,6 +21,9 @@ void *thread_part(void);
 
 void thread_set_part(void *part);
 
+/// A copy of an object of the heap, byte for byte, that nobody owns.
+void *copy_of_object(const void *object);
+
 /// The kernel's number of the calling thread.
 int thread_number(void);
 

@@ -8,8 +8,14 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
     case thrown(any Error)
     /// Tasks wait for ever: nothing can run any more.
     case deadlock
-    /// Tasks retry for ever, and nothing happens.
+    /// Tasks block all threads of the pool, and what would let them go on needs one of these: a lock held over
+    /// an `await`, a thread that waits for another task.
+    case blockedPool
+    /// Tasks go round for ever: all that can go on has its turn again and again, finds the same each time and
+    /// changes nothing.
     case livelock
+    /// Each schedule got so long that it was left before its end.
+    case tooManySteps
     /// Something ran, or would run, where the exploration does not see it.
     case escaped
     /// The same choices led to different runs, or the schedule to be replayed cannot be followed.

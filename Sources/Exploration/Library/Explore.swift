@@ -1,4 +1,5 @@
 internal import Basics
+@_exported public import CExplorationOverlay
 internal import Synchronization
 
 /// Runs a closure once for every order in which its tasks can take their steps.
@@ -20,7 +21,9 @@ internal import Synchronization
 /// has from `ExplorableSynchronization`. The same choices must lead to the same run: make the state anew inside the closure, and read no clock and no
 /// random numbers. To sleep, use ``VirtualClock``.
 ///
-/// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. Two
+/// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. One that
+/// lasts longer than a second says on standard error how far it has come, and one that is ended by SIGINT or
+/// SIGTERM what it has found. Two
 /// calls at once queue: the second waits on its own thread, and the first needs no thread but its own, so
 /// that even test frameworks that use up their pool with such calls go on.
 ///
@@ -33,6 +36,8 @@ internal import Synchronization
 ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any
 ///     number. Most defects need one or two. Strategies at random ignore it.
 ///   - schedules: How many schedules to run, at most.
+///   - within: How long to look for a failure, at most, in real time; nil for as long as it takes. A schedule that
+///     is under way is run to its end. To find the smallest failing schedule may take as long again.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
@@ -48,30 +53,40 @@ public func explore(
   strategy: ExplorationStrategy = .exhaustive,
   preemptions: Int? = 2,
   schedules: Int = 100_000,
+  within: Duration? = nil,
   replaying: String? = nil,
   fileID: String = #fileID,
   line: Int = #line,
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
-  guard GlobalPoolHook.current == nil else {
-    fatalError("explore was called by code that is being explored; call it from the test itself")
-  }
-  let wanted = min(schedules, strategy.schedules ?? schedules)
-  guard wanted >= 1 else {
-    fatalError("an exploration needs at least 1 schedule, not \(wanted)")
-  }
-  if let preemptions, preemptions < 0 {
-    fatalError(
-      "an exploration allows at least 0 pre-emptions, or nil for any number, not \(preemptions)"
-    )
-  }
-  return try ask(
-    Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", body),
-    strategy,
-    preemptions: preemptions,
-    schedules: schedules,
-    replaying: replaying
+  let inquiry = Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", within: within, body)
+  return try answer(inquiry, strategy, preemptions, schedules, replaying)
+}
+
+/// Explores as `explore` does, until nobody waits for the answer any more.
+///
+/// - Returns: What was looked at, when nothing failed.
+/// - Throws: The failure, with the smallest schedule that shows it.
+package func exploreUntilCancelled(
+  _ name: String,
+  strategy: ExplorationStrategy,
+  preemptions: Int?,
+  schedules: Int,
+  within: Duration?,
+  replaying: String?,
+  fileID: String,
+  line: Int,
+  isCancelled: @escaping @Sendable () -> Bool,
+  _ body: @escaping @Sendable () async throws -> Void
+) throws(ExplorationFailure) -> ExplorationVerdict {
+  let inquiry = Inquiry(
+    name,
+    place: "\(lastPart(of: fileID)):\(line)",
+    within: within,
+    isCancelled: isCancelled,
+    body
   )
+  return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
 
 /// The same for code that stands between other code: of that no line is told, and of who waits for ever every line.
@@ -92,25 +107,44 @@ package func explore(
   besides others: [String],
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
-  try ask(
-    Inquiry(name, place: "", besides: others, body),
-    .exhaustive,
-    preemptions: preemptions,
-    schedules: schedules
-  )
+  try answer(Inquiry(name, place: "", besides: others, body), .exhaustive, preemptions, schedules, nil)
 }
 
-private func ask(
+/// Explores, or runs one schedule again, when its turn has come.
+func answer(
   _ inquiry: Inquiry,
   _ strategy: ExplorationStrategy,
-  preemptions: Int?,
-  schedules: Int,
-  replaying: String? = nil
+  _ preemptions: Int?,
+  _ schedules: Int,
+  _ replaying: String?
 ) throws(ExplorationFailure) -> ExplorationVerdict {
-  try turns.withLock { _ throws(ExplorationFailure) in
+  guard GlobalPoolHook.current == nil else {
+    fatalError("explore was called by code that is being explored; call it from the test itself")
+  }
+  let wanted = min(schedules, strategy.schedules ?? schedules)
+  guard wanted >= 1 else {
+    fatalError("an exploration needs at least 1 schedule, not \(wanted)")
+  }
+  if let preemptions, preemptions < 0 {
+    fatalError(
+      "an exploration allows at least 0 pre-emptions, or nil for any number, not \(preemptions)"
+    )
+  }
+  if let limit = inquiry.limit, limit <= .zero {
+    fatalError("an exploration needs some time, not \(limit)")
+  }
+  return try turns.withLock { _ throws(ExplorationFailure) in
+    Headway.begin()
+    Interruption.begin(inquiry.name)
     ScheduleUnderWay.beginTelling(of: inquiry.scenario.name, named: inquiry.name)
-    defer { ScheduleUnderWay.endTelling() }
-    if let replaying { return try inquiry.replay(replaying) }
+    let teller = HeadwayTeller(of: inquiry.name, within: inquiry.limit)
+    defer {
+      teller.stop()
+      ScheduleUnderWay.endTelling()
+      Interruption.end()
+    }
+    let schedule = replaying ?? Environment.schedule(of: inquiry.scenario.name)
+    if let schedule { return try inquiry.replay(schedule) }
     return try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)
   }
 }
@@ -133,7 +167,7 @@ public enum ExplorationStrategy: Hashable, Sendable {
   }
 }
 
-/// One exploration at a time: the signal handlers and the closure's own globals are the process's.
+/// One exploration at a time: the signal handlers, what is told of its headway and the closure's own globals are the process's.
 private let turns = Mutex<Void>(())
 
 /// What comes behind the last slash.

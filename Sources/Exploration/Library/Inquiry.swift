@@ -5,6 +5,10 @@ struct Inquiry {
   let name: String
   /// File and line of the call.
   let place: String
+  /// How long to look for a failure, at most.
+  let limit: Duration?
+  /// Whether nobody waits for the answer any more.
+  private let isCancelled: @Sendable () -> Bool
   private(set) var scenario: Scenario
   private let notes = Notes()
 
@@ -23,19 +27,32 @@ struct Inquiry {
   /// How many schedules to run in search of the smallest failing one, at most.
   static let allowance = 20_000
 
+  /// How many threads the pool has, at most, before tasks that block each its own are said to block the pool.
+  ///
+  /// As on the smallest machine that has more than one processor, so that the verdict is the same on all.
+  static let poolWidth = 2
+  /// How many steps are told of a schedule that is a failure by its length.
+  static let told = 12
+
   /// - Parameters:
   ///   - name: what schedules are called by.
   ///   - place: file and line of the call.
   ///   - others: how the names of functions begin whose lines are not told.
+  ///   - limit: how long to look for a failure, at most.
+  ///   - isCancelled: whether nobody waits for the answer any more.
   ///   - body: what is explored.
   init(
     _ name: String,
     place: String,
     besides others: [String] = [],
+    within limit: Duration? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false },
     _ body: @escaping @Sendable () async throws -> Void
   ) {
     self.name = name
     self.place = place
+    self.limit = [limit, Environment.limit].compactMap(\.self).min()
+    self.isCancelled = isCancelled
     // A colon ends a name in a schedule; what is no letter or digit is trouble in a command line.
     let plain = String(name.map { $0.isLetter || $0.isNumber || $0 == "." ? $0 : "-" })
     let notes = notes
@@ -58,8 +75,9 @@ struct Inquiry {
     )
     scenario.inside = true
     scenario.besides = others
-    // Some six hundred yields of each task, nothing happening, are no accident.
-    scenario.mostIdleRounds = 200
+    // Only of a schedule that has got too long it is asked whether its tasks go round.
+    scenario.mostIdleRounds = nil
+    scenario.poolWidth = Self.poolWidth
     scenario.atRest = { run in
       let waiting = run.executor.unfinished
       let stuck = run.carriers?.stuck { Telling.name(Int($0.agent)) } ?? []
@@ -96,9 +114,15 @@ struct Inquiry {
     explorer.schedules = most
     explorer.longest = Self.longest
     explorer.stopsAtViolation = true
+    let start = ContinuousClock.now
+    var stop: ExplorationStop?
     let verdict: Verdict
     do {
-      verdict = try explorer(scenario)
+      verdict = try explorer(scenario) { progress in
+        Headway.note(progress)
+        stop = self.stop(since: start)
+        return stop != nil
+      }
     } catch .tooWide(_, let options) {
       let random = ExplorationStrategy.random(schedules: min(most, Self.instead))
       var verdict = try explore(random, preemptions: nil, schedules: most)
@@ -112,23 +136,38 @@ struct Inquiry {
       throw failure(of: error)
     }
     if let found = verdict.found {
-      let count = verdict.schedules
-      throw try failure(of: found, "in schedule \(count)", strategy == .exhaustive)
+      noteFound(found, in: verdict.schedules)
+      let place = "in schedule \(verdict.schedules)"
+      if found.violation.kind == .livelock { throw failureByLength(found, place) }
+      throw try failure(of: found, place, allowedUntil: limit.map { start.advanced(by: $0 * 2) })
     }
-    if verdict.givenUp > 0, verdict.givenUp == verdict.schedules {
-      throw ExplorationFailure(
-        kind: .livelock,
-        schedule: "",
-        description:
-          "'\(name)' comes to no end: \(verdict.schedules) schedules were looked at, and each was left "
-          + "after \(Self.longest) steps. Its tasks retry for ever, or the closure does too much"
+    if let first = verdict.firstGivenUp, verdict.givenUp == verdict.schedules {
+      let count = verdict.schedules
+      throw failureByLength(
+        first,
+        count == 1 ? "in schedule 1" : "in each of the first \(count) schedules"
       )
     }
     return ExplorationVerdict(
       verdict,
       of: scenario,
       preemptionBound: strategy == .exhaustive ? preemptions : nil,
-      longest: Self.longest
+      longest: Self.longest,
+      stop: stop
+    )
+  }
+
+  /// Why to look no further; nil for no reason.
+  private func stop(since start: ContinuousClock.Instant) -> ExplorationStop? {
+    if isCancelled() { return .cancelled }
+    return limit.flatMap { ContinuousClock.now - start >= $0 ? .time($0) : nil }
+  }
+
+  /// Has what was found told, also if nobody waits for its smallest schedule.
+  private func noteFound(_ found: Verdict.Found, in schedule: Int) {
+    Headway.noteFailure(in: schedule)
+    Interruption.noteFailure(
+      "\(failureKind(of: found.violation).message)\nto run it again: \(call(replaying: found.schedule))"
     )
   }
 
@@ -138,7 +177,7 @@ struct Inquiry {
     let schedule: Schedule
     do {
       schedule = try Schedule(parsing: text)
-      telling = try Telling(of: schedule, in: scenario, place: place)
+      telling = try Telling(of: schedule, in: scenario, place: place, longest: Self.longest)
     } catch {
       throw ExplorationFailure(
         kind: .diverged,
@@ -153,7 +192,7 @@ struct Inquiry {
     verdict.coverage = .bounded
     verdict.isReplay = true
     verdict.schedules = 1
-    verdict.steps = telling.steps.count
+    verdict.steps = telling.steps.count + telling.further
     return ExplorationVerdict(
       verdict,
       of: scenario,
@@ -169,20 +208,25 @@ extension Inquiry {
   private func failure(
     of found: Verdict.Found,
     _ whereFound: String,
-    _ isExhaustive: Bool
+    allowedUntil end: ContinuousClock.Instant?
   ) throws(ExplorationFailure) -> ExplorationFailure {
     do {
-      // A livelock is long because it is told by its length: there is no small one to look for.
-      let allowance = found.violation.kind == .livelock ? 1 : Self.allowance
-      let least = try Minimum(of: found, in: scenario, allowance: allowance)
-      var telling = try Telling(of: least.schedule, in: scenario, place: place)
+      let least = try Minimum(of: found, in: scenario, allowance: Self.allowance) {
+        isCancelled() || end.map { ContinuousClock.now > $0 } ?? false
+      }
+      var telling = try Telling(
+        of: least.schedule,
+        in: scenario,
+        place: place,
+        longest: Self.longest
+      )
       // What comes behind the schedule's end is not told.
       telling.race = least.race.flatMap { $0.second <= telling.steps.count ? $0 : nil }
       if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
       // Alone it breaks nothing, so something else has a part in it than the order of the steps.
-      let isOfOrder = [.requirement, .thrown, .livelock].contains(least.violation.kind)
+      let isOfOrder = [.requirement, .thrown].contains(least.violation.kind)
       if isOfOrder, telling.violation == nil {
         return failure(of: .diverges(scenario: scenario.name))
       }
@@ -197,6 +241,27 @@ extension Inquiry {
       if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
+      return failure(of: .diverges(scenario: scenario.name), error.description)
+    }
+  }
+
+  /// A failure that a schedule shows by its length, with the beginning that leads there.
+  ///
+  /// There is no smallest one to look for.
+  private func failureByLength(_ found: Verdict.Found, _ whereFound: String) -> ExplorationFailure {
+    do {
+      let beginning = try Schedule(beginningOf: found.schedule, in: scenario, atLeast: Self.told)
+      let telling = try Telling(
+        of: beginning,
+        in: scenario,
+        place: place,
+        longest: Self.longest
+      )
+      guard let violation = telling.violation else {
+        return failure(of: .diverges(scenario: scenario.name))
+      }
+      return failure(violation, telling, whereFound)
+    } catch {
       return failure(of: .diverges(scenario: scenario.name), error.description)
     }
   }
@@ -231,11 +296,13 @@ extension Inquiry {
     case .thrown:
       let error = notes.thrown.withLock { $0 }
       return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
-    case .livelock:
+    case .livelock: return (.livelock, "a livelock: \(message)")
+    case .blockedPool: return (.blockedPool, message)
+    case .tooManySteps:
       return (
-        .livelock,
-        "tasks seem to retry for ever: all that can go on yield, or come to the same locks and atomics, "
-          + "hundreds of times in a row, and nothing else happens"
+        .tooManySteps,
+        "\(message). The closure does too much, or goes on for ever and changes "
+          + "something each time, or something that cannot be seen"
       )
     default: return (.deadlock, message)
     }

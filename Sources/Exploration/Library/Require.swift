@@ -19,6 +19,15 @@ public func require(
   throw failure
 }
 
+/// Fails the exploration that the calling code belongs to, for what a test framework found there.
+///
+/// Returns whether it belongs to one.
+package func noteRequirementNotMet(_ message: String, at place: String) -> Bool {
+  guard let executor = GlobalPoolHook.current else { return false }
+  executor.onRequirement?(RequirementNotMet(message: message, place: place))
+  return true
+}
+
 /// What ``require(_:_:fileID:line:)`` throws.
 public struct RequirementNotMet: Error, Hashable, CustomStringConvertible {
   /// What was given as message.

@@ -98,6 +98,7 @@ enum ScheduleUnderWay {
   /// Appends a step that is about to run.
   static func append(_ choice: Choice) {
     hasToldOfLongStep.store(false, ordering: .relaxed)
+    Headway.countStep()
     guard state.head > 0, state.length < capacity - room else { return }
     if state.length > state.head { put(UInt8(ascii: ",")) }
     switch choice.kind {
@@ -144,6 +145,16 @@ enum ScheduleUnderWay {
     write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount)
     tellText(from: state.occasion)
     hasToldOfLongStep.store(true, ordering: .releasing)
+  }
+
+  /// Says which schedule is in progress, as far as that fits on a screen; in a signal handler too.
+  static func tellInProgress() {
+    guard state.head > 0 else { return }
+    let shown = 4_000
+    if state.length - state.occasion <= shown { return tellText(from: state.occasion) }
+    write(STDERR_FILENO, state.text + state.occasion, shown)
+    let end: StaticString = "… (too long to be printed)\n\n"
+    write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
   }
 
   private static func tellText(from start: Int) {

@@ -27,11 +27,14 @@ package struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
 ///
 /// Names are cheap to find. A line is not: each look-up goes through the debugging information of the whole
 /// program, which takes a tenth of a second and more for a large one. So each is done once in a program's
-/// life, not for what its name rules out, and no deeper into a stack than its first line of code under test.
+/// life, not for what its name rules out, and no deeper into a stack than its first line that says something: a
+/// line of the author's own package, and not of a function around a lock that everybody calls.
 struct SourceLines {
   private struct Found {
     /// For each address that was looked up the innermost line of the code under test, if there is one.
     var places: [UInt: SourcePlace?] = [:]
+    /// Those whose line is one of a wrapper, or of a package that the author's depends on.
+    var passing: Set<UInt> = []
     /// The function's name in the binary.
     var names: [UInt: String] = [:]
     /// What may be code under test, as far as the name tells.
@@ -50,7 +53,8 @@ struct SourceLines {
   /// - Parameters:
   ///   - stacks: addresses of code, each stack's innermost first.
   ///   - others: how the names of functions begin that are no code under test either.
-  init(of stacks: [[UInt]], besides others: [String] = []) {
+  ///   - count: of how many frames of each stack the lines are wanted, if there are so many.
+  init(of stacks: [[UInt]], besides others: [String] = [], deep count: Int = 1) {
     found = Self.memory.withLock { found in
       if stacks.allSatisfy(\.isEmpty) { return found }
       guard let images = LoadedImages.ofThisProgram else { return found }
@@ -71,12 +75,20 @@ struct SourceLines {
       }
       while true {
         // Each stack goes on to its next frame that is not known, unless a line is found before; a few at once.
-        open = open.map { $0.drop { found.places[$0] == .some(nil) } }
+        open = open.map { stack in
+          var left = count
+          return stack.drop { point in
+            guard let place = found.places[point] else { return false }
+            if place == nil || found.passing.contains(point) { return true }
+            left -= 1
+            return left > 0
+          }
+        }
         let next = Set(open.compactMap(\.first).filter { found.places[$0] == nil }).prefix(4)
         if next.isEmpty { return found }
         // A few at a time: who waits for this program takes silence for a step that does not end.
         ScheduleJournal.ofThisProgram?.noteLife()
-        Self.lookUp(Set(next), in: images, into: &found.places)
+        Self.lookUp(Set(next), in: images, into: &found)
       }
     }
   }
@@ -84,12 +96,12 @@ struct SourceLines {
   private static func lookUp(
     _ addresses: Set<UInt>,
     in images: ImageMap,
-    into places: inout [UInt: SourcePlace?]
+    into found: inout Found
   ) {
-    for address in addresses { places[address] = .some(nil) }
+    for address in addresses { found.places[address] = .some(nil) }
     for frame in frames(at: addresses, in: images, [.showInlineFrames, .showSourceLocations]) {
       guard let address = UInt(frame.captured.originalProgramCounter),
-        places[address] == .some(nil),
+        found.places[address] == .some(nil) || found.passing.contains(address),
         let symbol = frame.symbol, let location = symbol.sourceLocation, location.line > 0,
         !frame.isSystem, !frame.isSwiftThunk, location.path.hasSuffix(".swift"),
         // Lines of what a macro made of the code are nothing to look up.
@@ -98,9 +110,43 @@ struct SourceLines {
         // The lock of the limiters around the real one: who takes it is what one looks for.
         !location.path.hasSuffix("/Limiters/Lock.swift")
       else { continue }
-      places[address] = SourcePlace(path: location.path, line: location.line)
+      // Of what was inlined, the first frame that is no wrapper.
+      let isPassing =
+        location.path.contains("/checkouts/") || isWrapper(symbol.name, rawName: symbol.rawName)
+      if isPassing, found.places[address] != .some(nil) { continue }
+      found.places[address] = SourcePlace(path: location.path, line: location.line)
+      if isPassing { found.passing.insert(address) } else { found.passing.remove(address) }
     }
   }
+
+  /// Whether a function of that name takes a lock for others: who calls it is what one looks for.
+  ///
+  /// An asynchronous one is more than that.
+  static func isWrapper(_ name: String, rawName: String) -> Bool {
+    // The compiler's names for asynchronous functions and their parts: `…YaF`, `…YaKF`, `…TQ0_`, `…TY1_`.
+    if rawName.contains(/Ya(YK|K)?[A-Z]*l?F|T[QY][0-9]*_$/) { return false }
+    var function = name[...]
+    if let range = name.ranges(of: " in ").last { function = name[range.upperBound...] }
+    // Without what is generic about it, up to its parameters.
+    var plain = ""
+    var depth = 0
+    for character in function {
+      if character == "<" { depth += 1 }
+      if character == "(", depth == 0, !plain.isEmpty { break }
+      if depth == 0 { plain.append(character) }
+      if character == ">" { depth -= 1 }
+    }
+    let words = plain.split { $0 == "." || $0 == " " || $0 == ":" }
+    guard let last = words.last else { return false }
+    return last.hasPrefix("withLock") || wrappers.contains(String(last))
+  }
+
+  private static let wrappers: Set = [
+    "around", "critical", "lock", "locked", "mutate", "protect", "synchronized", "tryLock",
+    "unlock",
+    "whileLocked", "withCriticalRegion", "withCriticalSection", "withMutableState", "withMutex",
+    "withReaderLock", "withSpinLock", "withValue", "withWriterLock",
+  ]
 
   /// Whether it is this library's own code, as its mangled names begin, or what of it stands in other code.
   private static func isOwn(_ name: String) -> Bool { name.hasPrefix("$s11Exploration") }
@@ -114,8 +160,20 @@ struct SourceLines {
     return backtrace(of: addresses)?.symbolicated(with: images, options: options)?.frames ?? []
   }
 
-  /// The first of these addresses that is code under test.
-  func place(of points: [UInt]) -> SourcePlace? { places(of: points).first }
+  /// The line that says most about these addresses: the first that is no wrapper's and no dependency's, or else
+  /// the first of code under test.
+  func place(of points: [UInt]) -> SourcePlace? {
+    places(of: points.filter { !found.passing.contains($0) }).first ?? places(of: points).first
+  }
+
+  /// The innermost lines, callers behind, at most `count`: `Queue.swift:40 < Cache.swift:12`.
+  func stack(of points: [UInt], atMost count: Int) -> String {
+    var lines: [String] = []
+    for place in places(of: points) where lines.last != place.description && lines.count < count {
+      lines.append(place.description)
+    }
+    return lines.joined(separator: " < ")
+  }
 
   /// The place as the end of a sentence, ` at Cache.swift:12`; nothing where it is not known.
   func at(_ points: [UInt]) -> String { place(of: points).map { " at \($0)" } ?? "" }

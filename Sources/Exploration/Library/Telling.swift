@@ -28,6 +28,8 @@ struct Telling {
   private(set) var schedule: Schedule
   private(set) var steps: [Step] = []
   private(set) var violation: Violation?
+  /// How many steps come behind those that are told.
+  private(set) var further = 0
   /// Two steps whose order matters.
   var race: (first: Int, second: Int)?
   /// What left the exploration, if that is why nothing can run.
@@ -47,8 +49,12 @@ struct Telling {
   ///   - schedule: what to run.
   ///   - scenario: what it was found in.
   ///   - place: where the closure stands.
+  ///   - longest: where the schedule stops in the middle, it goes on, taking the turn from nobody, to its end or until
+  ///     it has so many steps.
   /// - Throws: `ScheduleError` when the schedule cannot be followed.
-  init(of schedule: Schedule, in scenario: Scenario, place: String) throws(ScheduleError) {
+  init(of schedule: Schedule, in scenario: Scenario, place: String, longest: Int)
+    throws(ScheduleError)
+  {
     guard schedule.scenario == scenario.name else {
       throw .otherScenario(schedule: schedule.scenario, scenario: scenario.name)
     }
@@ -79,6 +85,10 @@ struct Telling {
       fingerprint: run.fingerprint,
       choices: steps.map(\.choice)
     )
+    run.points = nil
+    run.drive { run in run.isOver || run.steps >= longest ? nil : run.plainOption }
+    if !run.isOver { run.note(run.judgeLength()) }
+    further = run.steps - steps.count
     violation = run.violation
     starts = witness.starts
     // Where the first was started is the call of `explore`.
@@ -93,7 +103,8 @@ struct Telling {
     guard violation != nil else { return }
     lines = SourceLines(
       of: steps.flatMap { [$0.from, $0.waitsAt] } + waiting.map(\.at) + starts.values,
-      besides: scenario.besides
+      besides: scenario.besides,
+      deep: Environment.showsStacks ? Self.mostFrames : 1
     )
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
@@ -183,6 +194,9 @@ extension Telling {
   /// `task 1 and task 3`.
   static func names(_ agents: [Int]) -> String { ListText.all(agents.map(name)) }
 
+  /// How many calls are told of a step, where that is wanted.
+  private static let mostFrames = 4
+
   /// What a person reads; the schedule has all.
   private static let mostLines = 60
 
@@ -202,6 +216,7 @@ extension Telling {
       let middle = (Self.mostLines / 2)..<(Self.mostLines / 2 + excess)
       text.replaceSubrange(middle, with: shortened(text, middle))
     }
+    if further > 0 { text.append("  … and so on, \(further) more steps") }
     text += waiting.enumerated().map { index, waiting in
       let chain = chains.indices.contains(index) ? chains[index] : []
       let told = chain.isEmpty ? at(waiting.at) : " " + Self.text(of: chain)
@@ -256,12 +271,16 @@ extension Telling {
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
     let isMarked = race.map { $0.first == number || $0.second == number } ?? false
     let from =
-      step.isFirst
-      ? agent == 1 ? place : start(of: agent) : lines.place(of: step.from)?.description
+      step.isFirst ? agent == 1 ? place : start(of: agent) : text(of: step.from)
     return [
       "\(number)", "task \(agent)", from ?? "",
       what.joined(separator: "; ") + (isMarked ? "  ◀" : ""),
     ]
+  }
+
+  private func text(of points: [UInt]) -> String? {
+    Environment.showsStacks
+      ? lines.stack(of: points, atMost: Self.mostFrames) : lines.place(of: points)?.description
   }
 
   private func start(of agent: Int) -> String? {

@@ -430,12 +430,12 @@ import Testing
     }
     for part in [
       "between an unlock and", "a weakCompareExchange that fails", "a park(nanoseconds:)",
-      "a pool whose threads are all parked",
+      "a pool of one thread",
     ] {
       #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
     }
     let none = try explore("none") {}
-    for part in ["unlock", "weakCompare", "parked"] {
+    for part in ["unlock", "weakCompare", "parks"] {
       #expect(none.notCovered.allSatisfy { !$0.contains(part) }, "\(none)")
     }
     #expect(none.notCovered.contains { $0.contains("dispatch queues") })
@@ -448,8 +448,9 @@ import Testing
     }
   }
 
+  // What the lock guards may change each time: nobody sees it.
   @Test(arguments: [1, 2])
-  func `asking in vain under a lock is a livelock`(tasks: Int) throws {
+  func `asking in vain under a lock takes too many steps`(tasks: Int) throws {
     let failure = try ExploreTests.failure("asks") {
       let flags = Flags()
       await withTaskGroup { group in
@@ -458,11 +459,11 @@ import Testing
         }
       }
     }
-    guard case .livelock = failure.kind else { throw failure }
-    #expect(!failure.schedule.isEmpty)
+    guard case .tooManySteps = failure.kind else { throw failure }
+    #expect(!failure.schedule.isEmpty && failure.schedule.utf8.count < 200, "\(failure)")
   }
 
-  @Test func `what never comes to an end is a livelock, though it writes`() throws {
+  @Test func `what never comes to an end and writes is no livelock`() throws {
     let failure = try ExploreTests.failure("counts") {
       let flags = Flags()
       await withTaskGroup { group in
@@ -476,7 +477,7 @@ import Testing
         }
       }
     }
-    guard case .livelock = failure.kind else { throw failure }
+    guard case .tooManySteps = failure.kind else { throw failure }
     #expect(failure.description.contains("comes to no end"), "\(failure)")
   }
 

@@ -1,0 +1,146 @@
+internal import Basics
+internal import Glibc
+internal import Synchronization
+
+/// How far the exploration under way has come: for who waits in front of it, and for who ends it.
+///
+/// The numbers are atomics, and the text of a failure stands in memory that never moves, so that another thread
+/// and a signal handler can read them at any time.
+enum Headway {
+  /// All schedules that were looked at, and all steps that were taken.
+  static let schedules = Atomic(0)
+  static let steps = Atomic(0)
+  /// When it began, by the machine's clock.
+  private static let began = Atomic<Int64>(0)
+  private static let share = Atomic<UInt64>(0)
+  /// Whether a failure is known, and only the smallest schedule that shows it is looked for.
+  private static let hasFailed = Atomic(false)
+
+  static func begin() {
+    schedules.store(0, ordering: .relaxed)
+    steps.store(0, ordering: .relaxed)
+    share.store(0, ordering: .relaxed)
+    hasFailed.store(false, ordering: .relaxed)
+    began.store(MachineClock.monotonic(), ordering: .releasing)
+  }
+
+  static func note(_ progress: ExplorationProgress) {
+    schedules.store(progress.schedules, ordering: .relaxed)
+    share.store(progress.share.bitPattern, ordering: .relaxed)
+  }
+
+  static func noteFailure(in schedule: Int) {
+    schedules.store(schedule, ordering: .relaxed)
+    hasFailed.store(true, ordering: .releasing)
+  }
+
+  /// Counts a step; called with the baton only.
+  static func countStep() {
+    steps.store(steps.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+  }
+
+  /// Whole seconds since it began.
+  static var seconds: Int {
+    Int((MachineClock.monotonic() - began.load(ordering: .acquiring)) / 1_000_000_000)
+  }
+
+  /// Tells all of it in a line.
+  ///
+  /// - Parameters:
+  ///   - name: What is explored.
+  ///   - limit: The time that was allowed.
+  ///   - still: For how many seconds no step was taken.
+  /// - Returns: The line, without its end.
+  static func line(of name: String, within limit: Duration?, still: Int) -> String {
+    let elapsed = Double(MachineClock.monotonic() - began.load(ordering: .acquiring)) / 1e9
+    let schedules = schedules.load(ordering: .relaxed)
+    var parts = [
+      schedules == 0
+        ? "the first schedule, \(steps.load(ordering: .relaxed)) steps"
+        : "\(schedules) schedules, \(Int(Double(schedules) / elapsed))/s"
+    ]
+    if hasFailed.load(ordering: .acquiring) {
+      parts = [
+        "schedule \(schedules) fails, looking for the smallest that does, "
+          + "\(steps.load(ordering: .relaxed)) steps"
+      ]
+    } else {
+      let share = Double(bitPattern: share.load(ordering: .relaxed))
+      var left = share > 0 ? elapsed * (1 - share) / share : .infinity
+      if share > 0 {
+        parts.append(share < 0.01 ? "less than 1 % of all" : "about \(Int(share * 100)) % of all")
+      }
+      if let limit { left = min(left, max(0, limit / .seconds(1) - elapsed)) }
+      if left.isFinite { parts.append("some \(time(left)) left") }
+    }
+    if still > 0 { parts.append("no step for \(still) s") }
+    return "exploring '\(name)': " + parts.joined(separator: ", ")
+  }
+
+  private static func time(_ seconds: Double) -> String {
+    switch seconds {
+    case ..<120: "\(Int(seconds.rounded(.up))) s"
+    case ..<7_200: "\(Int(seconds / 60)) min"
+    case ..<(365 * 86_400): "\(Int(seconds / 3_600)) h"
+    default: "a year and more"
+    }
+  }
+}
+
+/// Tells, as long as an exploration lasts, how far it has come, on standard error.
+///
+/// On a thread of its own, which goes on while all others are blocked. A terminal gets one line, written anew;
+/// anything else a line now and then.
+final class HeadwayTeller: Sendable {
+  private let isDone = ThreadSemaphore()
+  private let thread: OSThread
+
+  /// When the first line comes; less than a second.
+  private static let first = 800_000_000
+  /// How often a terminal's line is written anew.
+  private static let interval = 500_000_000
+  /// The longest time between two lines elsewhere, in seconds.
+  private static let longest = 30
+
+  init(of name: String, within limit: Duration?) {
+    let isDone = isDone
+    let isTerminal = isatty(STDERR_FILENO) == 1 && !["dumb", ""].contains(Self.terminal)
+    thread = OSThread("headway") {
+      var (steps, moved, next) = (0, 0, 0)
+      var isFirst = true
+      while !isDone.wait(atMost: isFirst ? Self.first : Self.interval) {
+        let (now, seconds) = (Headway.steps.load(ordering: .relaxed), Headway.seconds)
+        if now != steps { moved = seconds }
+        steps = now
+        defer { isFirst = false }
+        guard isTerminal || seconds >= next else { continue }
+        next = min(max(2, 2 * seconds), seconds + Self.longest)
+        let still = seconds - moved
+        Self.write(Headway.line(of: name, within: limit, still: still > 1 ? still : 0), isTerminal)
+      }
+      if isTerminal, !isFirst { Self.write("", isTerminal) }
+    }
+  }
+
+  /// Ends the telling, and a terminal's line with it.
+  func stop() {
+    isDone.post()
+    thread.join()
+  }
+
+  private static var terminal: String { getenv("TERM").map { String(cString: $0) } ?? "" }
+
+  private static func write(_ text: String, _ isTerminal: Bool) {
+    var line = text
+    if isTerminal {
+      var window = winsize()
+      let width = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &window) == 0 ? Int(window.ws_col) : 80
+      line = "\r" + text.prefix(max(20, width - 1)) + "\u{1B}[K"
+    } else {
+      line += "\n"
+    }
+    _ = line.utf8.withContiguousStorageIfAvailable {
+      Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+    }
+  }
+}

@@ -1,0 +1,196 @@
+internal import Basics
+internal import CExplorable
+public import Exploration
+internal import Synchronization
+public import Testing
+
+/// Runs a test's body once for every order in which its tasks can take their steps.
+///
+/// ```swift
+/// @Test(.explored(preemptions: 2)) func `withdrawals never overdraw`() async throws {
+///   let account = Account(balance: 100)
+///   async let one: Void = account.withdraw(80)
+///   async let two: Void = account.withdraw(80)
+///   _ = try await (one, two)
+///   #expect(await account.balance >= 0)
+/// }
+/// ```
+///
+/// What `#expect` and `#require` find in any of its schedules, an error that the body throws, and what else is a
+/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:replaying:fileID:line:_:)`` becomes one
+/// issue, with the smallest schedule that shows it. Each case of a test with arguments is explored for itself. On a
+/// suite it holds for all tests of it.
+///
+/// The body runs on threads of the exploration, and waits for its turn without one of the pool's. Other tests run
+/// beside it; two explorations come one after the other. A `Task.detached` knows nothing of its test: what `#expect`
+/// finds there is not held back, and belongs to no test.
+public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
+  var strategy: ExplorationStrategy
+  var preemptions: Int?
+  var schedules: Int
+  var limit: Duration?
+  var schedule: String?
+
+  /// Holds for the tests in a suite's suites too.
+  public var isRecursive: Bool { true }
+
+  /// Explores the test case.
+  public func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    let failure = try await withoutActuallyEscaping(function) { function in
+      try await explore(test, testCase, LastingFunction(function).function)
+    }
+    guard let failure else { return }
+    Issue.record(
+      Comment(rawValue: failure.description),
+      sourceLocation: failure.place ?? test.sourceLocation
+    )
+  }
+
+  private struct Failure {
+    var description: String
+    /// Where the expectation stands that was not met, if it was one.
+    var place: SourceLocation?
+  }
+
+  private func explore(
+    _ test: Test,
+    _ testCase: Test.Case?,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws -> Failure? {
+    let issues = HeldIssues()
+    let answer = Answer()
+    let trait = self
+    let held: IssueHandlingTrait = .compactMapIssues { issues.hold($0) }
+    try await held.provideScope(for: test, testCase: testCase) {
+      // In a task, so that what the test's own task knows (which test it is, who hears of issues) is known to all
+      // that are explored; on a thread of its own, for it takes long.
+      let task = Task(executorPreference: ThreadForOneTask()) {
+        do throws(ExplorationFailure) {
+          _ = try exploreUntilCancelled(
+            test.displayName ?? test.name,
+            strategy: trait.strategy,
+            preemptions: trait.preemptions,
+            schedules: trait.schedules,
+            within: trait.limit,
+            replaying: trait.schedule,
+            fileID: test.sourceLocation.fileID,
+            line: test.sourceLocation.line,
+            isCancelled: { answer.isUnwanted.load(ordering: .acquiring) },
+            body
+          )
+        } catch {
+          answer.failure.withLock { $0 = error }
+        }
+      }
+      await withTaskCancellationHandler {
+        await task.value
+      } onCancel: {
+        answer.isUnwanted.store(true, ordering: .releasing)
+      }
+    }
+    return answer.failure.withLock { $0 }.map {
+      Failure(description: $0.description, place: issues.place(of: $0))
+    }
+  }
+}
+
+extension Trait where Self == ExploredTrait {
+  /// Runs the test's body once for every order in which its tasks can take their steps.
+  ///
+  /// - Parameters:
+  ///   - strategy: How to choose among the schedules.
+  ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
+  ///   - schedules: How many schedules to run, at most.
+  ///   - within: How long to look for a failure, at most; nil for as long as it takes.
+  ///   - replaying: A schedule that a failure names: only that one is run.
+  /// - Returns: The trait.
+  public static func explored(
+    strategy: ExplorationStrategy = .exhaustive,
+    preemptions: Int? = 2,
+    schedules: Int = 100_000,
+    within: Duration? = nil,
+    replaying: String? = nil
+  ) -> Self {
+    ExploredTrait(
+      strategy: strategy,
+      preemptions: preemptions,
+      schedules: schedules,
+      limit: within,
+      schedule: replaying
+    )
+  }
+}
+
+/// What comes of an exploration.
+private final class Answer: Sendable {
+  let failure = Mutex<ExplorationFailure?>(nil)
+  /// Whether nobody waits for it any more.
+  let isUnwanted = Atomic(false)
+}
+
+/// The issues of a test that is explored, kept from being recorded once for each schedule.
+private final class HeldIssues: Sendable {
+  private let places = Mutex<[String: SourceLocation]>([:])
+  private let passed = Mutex<Set<String>>([])
+
+  /// Has the schedule fail that the calling code belongs to; what is no failure is recorded once.
+  func hold(_ issue: Issue) -> Issue? {
+    let text = "\(issue)"
+    let place = issue.sourceLocation
+    guard issue.isFailure else {
+      let name = "\(text) \(place.map { "\($0)" } ?? "")"
+      return passed.withLock { $0.insert(name).inserted } ? issue : nil
+    }
+    if let place { places.withLock { $0[text] = place } }
+    let line = place.map { "\($0.fileName):\($0.line)" } ?? "somewhere"
+    // What comes from elsewhere is not of this exploration.
+    return noteRequirementNotMet(text, at: line) ? nil : issue
+  }
+
+  /// Where the expectation stands that the failure tells of.
+  func place(of failure: ExplorationFailure) -> SourceLocation? {
+    guard case .requirement(let message) = failure.kind else { return nil }
+    return places.withLock { $0.first { message.hasPrefix($0.key) }?.value }
+  }
+}
+
+/// Runs each job it is given on a thread that ends with the job.
+private final class ThreadForOneTask: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    // Holds the executor until the job has ended.
+    OSThread("explored test") { job.runSynchronously(on: self.asUnownedTaskExecutor()) }.detach()
+  }
+}
+
+/// A function that may be called as long as its caller's caller waits, in a form that may be kept longer.
+///
+/// A test's body comes as a function that must not escape, and `withoutActuallyEscaping` stops the program when
+/// something keeps it beyond its end. Tasks of a schedule that has failed do: one that waits for ever keeps what it
+/// was called with. So they get a copy of the function's context, which nobody lets go.
+private struct LastingFunction {
+  typealias Function = @Sendable () async throws -> Void
+
+  let function: Function
+
+  private struct Holder { var function: Function }
+
+  // Sound: a function is two words, its code and its context, and a context is an object of the heap. The copy has
+  // what the original has, whose own contents are valid until `provideScope` returns; nothing calls it later, for
+  // the exploration is over then. One count more than there are owners keeps the copy for ever.
+  init(_ function: @escaping Function) {
+    let (code, context) = unsafeBitCast(Holder(function: function), to: (UInt, UInt).self)
+    guard let original = UnsafeRawPointer(bitPattern: context), let copy = copy_of_object(original)
+    else {
+      self.function = function
+      return
+    }
+    let holder = unsafeBitCast((code, UInt(bitPattern: copy)), to: Holder.self)
+    _ = Unmanaged.passRetained(holder.function as AnyObject)
+    self.function = holder.function
+  }
+}

@@ -1,0 +1,334 @@
+import ExplorableSynchronization
+import Exploration
+import Glibc
+import TestSupport
+import Testing
+
+/// What a verdict and a failure are called, and what is told before there is one.
+@Suite(.inTurn, .watched) struct `The words of an exploration` {
+  final class Shared: Sendable {
+    let lock = Mutex(0)
+    let flag = Atomic(false)
+    let count = Atomic(0)
+  }
+
+  // MARK: Much is no livelock
+
+  /// Code that does something many times and then ends.
+  static let long: [@Sendable (Shared) async -> Void] = [
+    { shared in for _ in 0..<620 { shared.lock.withLock { _ in } } },
+    { shared in for _ in 0..<1_000 { shared.lock.withLock { $0 += 1 } } },
+    { shared in
+      for _ in 0..<3_000 where shared.flag.load(ordering: .relaxed) { return }
+    },
+    { _ in for _ in 0..<3_000 { await Task.yield() } },
+    { shared in for _ in 0..<1_000 { shared.count.add(1, ordering: .relaxed) } },
+  ]
+
+  @Test(arguments: long.indices)
+  func `what one task does a thousand times is no livelock`(way: Int) throws {
+    let verdict = try explore("long") { await Self.long[way](Shared()) }
+    #expect(verdict.givenUp == 0, "\(verdict)")
+  }
+
+  @Test func `two tasks that write a thousand times under a lock are no livelock`() throws {
+    let verdict = try explore("two", schedules: 20) {
+      let shared = Shared()
+      await withTaskGroup { group in
+        for _ in 1...2 {
+          group.addTask { for _ in 0..<500 { shared.lock.withLock { $0 += 1 } } }
+        }
+      }
+      try require(shared.lock.withLock { $0 } == 1_000, "a write is lost")
+    }
+    #expect(verdict.givenUp == 0, "\(verdict)")
+  }
+
+  @Sendable static func recurse(_ shared: Shared) async {
+    await Task.yield()
+    if !Task.isCancelled { await recurse(shared) }
+    // Behind the call, so that it is no loop.
+    shared.count.add(1, ordering: .relaxed)
+  }
+
+  static func descend(_ shared: Shared) -> Int {
+    shared.flag.load(ordering: .relaxed) ? 0 : descend(shared) + 1
+  }
+
+  /// Code that goes on for ever, and is never twice in one state.
+  static let endless: [@Sendable (Shared) async -> Void] = [
+    { shared in
+      while !shared.flag.load(ordering: .relaxed) { shared.count.add(1, ordering: .relaxed) }
+    },
+    { shared in
+      while shared.lock.withLock({
+        $0 += 1
+        return $0 > 0
+      }) {}
+    },
+    { shared in await recurse(shared) },
+    { shared in _ = descend(shared) },
+  ]
+
+  @Test(arguments: endless.indices)
+  func `what goes on for ever and changes takes too many steps`(way: Int) throws {
+    let failure = try ExploreTests.failure("endless") { await Self.endless[way](Shared()) }
+    guard case .tooManySteps = failure.kind else { throw failure }
+    #expect(failure.description.contains("it comes to no end"), "\(failure)")
+    #expect(failure.description.contains("… and so on, "), "\(failure)")
+    #expect(failure.schedule.utf8.count < 100, "\(failure.schedule)")
+    let again = try ExploreTests.failure("endless", replaying: failure.schedule) {
+      await Self.endless[way](Shared())
+    }
+    guard case .tooManySteps = again.kind else { throw again }
+    #expect(again.schedule == failure.schedule)
+  }
+
+  // MARK: A round without news is one
+
+  static let rounds: [@Sendable (Shared) async -> Void] = [
+    { shared in while !shared.flag.load(ordering: .relaxed) {} },
+    { shared in
+      while !shared.flag.compareExchange(expected: true, desired: false, ordering: .relaxed)
+        .exchanged
+      {}
+    },
+    { shared in
+      await withTaskGroup { group in
+        for _ in 1...2 {
+          group.addTask { while !shared.flag.load(ordering: .relaxed) {} }
+        }
+      }
+    },
+  ]
+
+  @Test(arguments: rounds.indices)
+  func `a round in which all find the same and write nothing is a livelock`(way: Int) throws {
+    let failure = try ExploreTests.failure("round") { await Self.rounds[way](Shared()) }
+    guard case .livelock = failure.kind else { throw failure }
+    #expect(failure.description.contains("a livelock: all that can go on"), "\(failure)")
+    let again = try ExploreTests.failure("round", replaying: failure.schedule) {
+      await Self.rounds[way](Shared())
+    }
+    guard case .livelock = again.kind else { throw again }
+    #expect(again.schedule == failure.schedule)
+  }
+
+  // MARK: Headlines
+
+  @Test func `the bound on pre-emptions stands in the headline, whatever the verdict`() throws {
+    @Sendable func two() async {
+      async let one: Void = Task.yield()
+      async let other: Void = Task.yield()
+      _ = await (one, other)
+    }
+    let whole = try explore("two", two)
+    #expect(whole.description.contains(", at most 2 pre-emptions: "), "\(whole)")
+    let one = try explore("two", preemptions: 1, schedules: 2, two)
+    #expect(one.description.hasPrefix("bounded, at most 1 pre-emption: 2 schedules"), "\(one)")
+    let all = try explore("two", preemptions: nil, two)
+    #expect(all.description.contains(", any number of pre-emptions: "), "\(all)")
+    let drawn = try explore("two", strategy: .random(schedules: 5), two)
+    #expect(drawn.description.hasPrefix("bounded, schedules drawn at random: 5 "), "\(drawn)")
+    let again = try explore("two", replaying: "v2:two:-:1", two)
+    #expect(again.description.hasPrefix("bounded, one schedule: 1 "), "\(again)")
+  }
+
+  // MARK: Time
+
+  /// More schedules than anybody waits for.
+  @Sendable static func many() async {
+    await withTaskGroup { group in
+      for _ in 0..<12 { group.addTask { for _ in 0..<4 { await Task.yield() } } }
+    }
+  }
+
+  @Test(arguments: [.exhaustive, .random(schedules: .max)] as [ExplorationStrategy])
+  func `a limit by time ends the search, which is bounded then and says why`(
+    strategy: ExplorationStrategy
+  ) throws {
+    let start = ContinuousClock.now
+    let verdict = try explore(
+      "many",
+      strategy: strategy,
+      schedules: .max,
+      within: .milliseconds(200),
+      Self.many
+    )
+    #expect(ContinuousClock.now - start >= .milliseconds(200))
+    #expect(verdict.coverage == .bounded)
+    #expect(
+      verdict.notCovered.contains { $0.hasSuffix("; the time allowed, 0.2 seconds, was over") },
+      "\(verdict)"
+    )
+  }
+
+  @Test func `no time at all is refused`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      try explore("none", within: .zero) {}
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("an exploration needs some time, not 0.0 seconds"), "\(text)")
+  }
+
+  @Test func `an exploration that lasts says within a second how far it has come`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      try explore("many", schedules: .max, within: .milliseconds(2_500), Self.many)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("exploring 'many': ") }
+    #expect((1...4).contains(lines.count), "\(text)")
+    #expect(
+      lines.first?.contains(
+        #/\d+ schedules, \d+/s, (less than 1|about \d+) % of all, some .* left/#
+      )
+        == true,
+      "\(text)"
+    )
+  }
+
+  @Test func `an exploration that is soon over says nothing`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      try explore("short") { await Task.yield() }
+    }
+    #expect(result?.standardErrorContent.isEmpty == true)
+  }
+
+  /// Ends the process as another one would; returns never.
+  static func end(by signal: Int32) {
+    kill(getpid(), signal)
+    // The threads of a pool have signals blocked, and another thread's handler takes a moment.
+    while true { sched_yield() }
+  }
+
+  @Test func `an exploration ended by SIGTERM says what it has looked at, and ends so`() async {
+    let result = await #expect(
+      processExitsWith: .signal(SIGTERM),
+      observing: [\.standardErrorContent]
+    ) {
+      signal(SIGTERM, SIG_DFL)
+      let runs = Atomic(0)
+      try explore("ended") {
+        let count = runs.add(1, ordering: .relaxed).newValue
+        async let one: Void = Task.yield()
+        async let two: Void = Task.yield()
+        _ = await (one, two)
+        if count == 3 { Self.end(by: SIGTERM) }
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      text.contains("The exploration of 'ended' is ended by a signal after 0 s and "),
+      "\(text)"
+    )
+    #expect(text.contains("None of them has failed. The one in progress:"), "\(text)")
+    #expect(text.contains(#"explore("ended", replaying: "v2:ended:-:1"#), "\(text)")
+  }
+
+  @Test func `an exploration ended by SIGINT after a failure says which schedule fails`() async {
+    let result = await #expect(
+      processExitsWith: .signal(SIGINT),
+      observing: [\.standardErrorContent]
+    ) {
+      // Where a shell runs the tests behind it, it has them ignore this one.
+      signal(SIGINT, SIG_DFL)
+      let runs = Atomic(0)
+      try explore("found") {
+        // Not in the schedule that fails, but as that is looked at again.
+        if runs.add(1, ordering: .relaxed).newValue == 3 { Self.end(by: SIGINT) }
+        try require(false, "as it must")
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("One of them fails:\nas it must ("), "\(text)")
+    #expect(text.contains(#"to run it again: explore("found", replaying: "v2:found:"#), "\(text)")
+  }
+
+  @Test
+  func `a signal that the program ignores stays ignored, and a later one is the program's own`()
+    async
+  {
+    let result = await #expect(
+      processExitsWith: .signal(SIGTERM),
+      observing: [\.standardErrorContent]
+    ) {
+      signal(SIGINT, SIG_IGN)
+      try explore("ignored") { kill(getpid(), SIGINT) }
+      kill(getpid(), SIGINT)
+      Self.end(by: SIGTERM)
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(!text.contains("is ended by a signal"), "\(text)")
+  }
+
+  // MARK: The pool
+
+  /// Tasks that each hold a lock over an `await`: a spin lock, whose waiters keep their threads by parking.
+  @Sendable static func lockOverAwait(_ count: Int) async {
+    let (isFree, parkers) = (Shared(), (0..<count).map { _ in Parker() })
+    await withTaskGroup { group in
+      for number in 0..<count {
+        group.addTask {
+          while isFree.flag.exchange(true, ordering: .acquiring) { parkers[number].park() }
+          await Task.yield()
+          isFree.flag.store(false, ordering: .releasing)
+          for parker in parkers { parker.unpark() }
+        }
+      }
+    }
+  }
+
+  @Test func `tasks that block all threads of the pool are a failure of their own`() throws {
+    let failure = try ExploreTests.failure("over an await") { await Self.lockOverAwait(3) }
+    guard case .blockedPool = failure.kind else { throw failure }
+    #expect(failure.description.contains("all 2 threads of a pool of 2 are blocked"), "\(failure)")
+    let again = try ExploreTests.failure("over an await", replaying: failure.schedule) {
+      await Self.lockOverAwait(3)
+    }
+    guard case .blockedPool = again.kind else { throw again }
+    // Two of them leave a thread to each other.
+    try explore("over an await") { await Self.lockOverAwait(2) }
+  }
+
+  @Test func `threads of one's own and the main actor's are none of the pool's`() throws {
+    try explore("others") {
+      let parkers = (0..<2).map { _ in Parker() }
+      let threads = parkers.map { parker in Thread { parker.park() } }
+      await Task.yield()
+      await Task { for parker in parkers { parker.unpark() } }.value
+      for thread in threads { thread.join() }
+    }
+  }
+
+  /// A lock that no exploration knows.
+  final class Unknown: @unchecked Sendable {
+    // Safe: the C library's lock is made for several threads, and its address stays.
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    init() { pthread_mutex_init(lock, nil) }
+
+    func take() { pthread_mutex_lock(lock) }
+
+    func leave() { pthread_mutex_unlock(lock) }
+  }
+
+  @Test func `a lock of the C library that three tasks hold over an await blocks the pool`() throws
+  {
+    let start = ContinuousClock.now
+    let failure = try ExploreTests.failure("unknown") {
+      let lock = Unknown()
+      await withTaskGroup { group in
+        for _ in 0..<3 {
+          group.addTask {
+            lock.take()
+            await Task.yield()
+            lock.leave()
+          }
+        }
+      }
+    }
+    guard case .blockedPool = failure.kind else { throw failure }
+    #expect(ContinuousClock.now - start < .seconds(60), "who sleeps for such a lock is waited for")
+    #expect(failure.description.contains("for a lock that a task holds"), "\(failure)")
+  }
+}
