@@ -69,7 +69,8 @@ let package = Package(
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
     .library(name: "ExplorableSynchronization", targets: ["ExplorableSynchronization"]),
-    .library(name: "Exploration", targets: ["Exploration", "ExplorationTesting"]),
+    // What takes over calls comes with the product: targets of this package that need the room alone get none.
+    .library(name: "Exploration", targets: ["Exploration", "ExplorationTesting", "CInterception"]),
     .plugin(name: "Explore", targets: ["ExplorePlugin"]),
     .library(name: "WorkStealing", targets: ["WorkStealing"]),
     .library(name: "Benchmarking", targets: ["Benchmarking"]),
@@ -108,6 +109,8 @@ let package = Package(
 
     // What explorable locks and atomics look at before each operation.
     .target(name: "CExplorable"),
+    // Takes over the locks, the hops and the clock of the programs that link it, which are explored ones only.
+    .target(name: "CInterception", dependencies: ["CExplorable"]),
 
     // Has the compiler import ExplorationTesting where a test imports Exploration.
     .target(name: "CExplorationOverlay"),
@@ -326,6 +329,12 @@ let package = Package(
     tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
     tests("ExplorationTestingTests", "Exploration"),
+    // Ordinary Swift, as packages have it: explored without a line changed, since the compiler instruments it.
+    .testTarget(
+      name: "UnchangedCodeTests",
+      dependencies: ["Exploration", "CInterception", "TestSupport"],
+      swiftSettings: house + [.unsafeFlags(["-Xfrontend", "-sanitize=thread"])]
+    ),
     tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook", "Basics"),
     tests(

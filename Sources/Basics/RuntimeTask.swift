@@ -67,6 +67,9 @@ extension UnownedJob {
     return count
   }
 
+  /// Where in the code it goes on.
+  package var beginning: UInt { word(atOffset: 56) }
+
   /// Unique among the jobs and tasks that exist now.
   ///
   /// Sound because `UnownedJob` is one pointer and nothing else, which the size check of

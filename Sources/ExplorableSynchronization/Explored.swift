@@ -35,10 +35,43 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case join
     /// Writes, and may find there what it writes. The same code says later whether it was something else.
     case exchange
+    /// Takes a lock together with others who only read.
+    case readLock
+    case tryReadLock
+    /// Waits for a signal of a condition.
+    case wait
+    /// The same, until the time is over.
+    case waitAWhile
+    case signal
+    case broadcast
+    /// Takes a permit of a semaphore.
+    case takePermit
+    case tryPermit
+    /// Takes a permit, unless the time is over before.
+    case takePermitInTime
+    case givePermit
+    /// Enters an actor.
+    case hop
+    /// Looks whether a task is cancelled.
+    case check
+    /// Cancels a task.
+    case cancel
+    /// Another task's code begins on the thread: in an actor's turn, or at once.
+    case begin
+    /// Goes on, after it has looked whether it is cancelled or has started a task.
+    case goOn
+
+    /// Whether it is done to an object, which has a number.
+    package var hasObject: Bool {
+      switch self {
+      case .hop, .check, .cancel, .begin, .goOn: false
+      default: true
+      }
+    }
   }
 
   package var kind: Kind
-  /// The lock, atomic, parker or thread, numbered from 1 as they are first used in a schedule.
+  /// The lock, atomic, parker or thread, numbered from 1 as they are first used in a schedule; 0 for none.
   package var object: Int
 
   package init(_ kind: Kind, _ object: Int) {
@@ -52,6 +85,12 @@ package struct OperationValues: Hashable, Sendable {
   package var found: String?
   package var left: String?
   package var hasWritten: Bool
+
+  package init(found: String?, left: String?, hasWritten: Bool) {
+    self.found = found
+    self.left = left
+    self.hasWritten = hasWritten
+  }
 }
 
 /// What a thread plays in an exploration: asked before each operation.

@@ -34,6 +34,8 @@ final class Carriers: @unchecked Sendable {
   }
 
   unowned let run: ScheduleRun
+  /// Whether calls that are taken over are points.
+  private let takesOver: Bool
   /// Jobs in the middle, waiting to be chosen, in the order in which they stopped.
   private(set) var standing: [Carrier] = []
   /// Jobs that sleep in the runtime.
@@ -45,8 +47,19 @@ final class Carriers: @unchecked Sendable {
   private var idle: [Carrier] = []
   /// All of them, by what the kernel calls their threads.
   private let made = Synchronization.Mutex<[Int32: Carrier]>([:])
-  /// Who holds each lock.
-  private var holders: [Int: Carrier] = [:]
+  /// Who holds each lock, and in whose name it took it: a task may keep a lock while it is suspended, and another
+  /// one runs on the thread then.
+  private var holders: [Int: (carrier: Carrier, choice: Choice)] = [:]
+  /// How many have each lock together, to read.
+  private var readers: [Int: Int] = [:]
+  /// Who waits for a signal of each condition.
+  private var waiters: [Int: [Carrier]] = [:]
+  /// The signals of each condition that nobody has taken yet, each with those who waited when it was given.
+  private var signals: [Int: [[Carrier]]] = [:]
+  /// The numbers of objects that are known by their addresses.
+  private var numbers: [UInt: Int] = [:]
+  /// The addresses of those, by number.
+  private var addresses: [Int: UInt] = [:]
   /// Parkers with a wake-up to come.
   private var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
@@ -80,12 +93,17 @@ final class Carriers: @unchecked Sendable {
 
   /// The locks that were held by jobs as those were given up, each by its last use: no job will release them.
   private static let leftLocks = Synchronization.Mutex<Set<UInt64>>([])
+  /// The same of those that are known by their addresses.
+  private static let leftAddresses = Synchronization.Mutex<Set<UInt>>([])
   /// Whether a schedule of the one exploration that `explore` lets run has come to such a lock: what happens
   /// then says nothing about the code.
   static let hasMetLeftLock = Synchronization.Atomic(false)
 
   init(_ run: ScheduleRun) {
     self.run = run
+    // Of a limiter that reports what it does, the points are those it has itself.
+    takesOver = run.scenario.atRest != nil
+    if takesOver { Interception.install() }
     noteExploration(isUnderWay: true)
   }
 
@@ -98,6 +116,11 @@ final class Carriers: @unchecked Sendable {
     objects = 0
     holders.removeAll(keepingCapacity: true)
     lockedForEver.removeAll(keepingCapacity: true)
+    readers.removeAll(keepingCapacity: true)
+    waiters.removeAll(keepingCapacity: true)
+    signals.removeAll(keepingCapacity: true)
+    numbers.removeAll(keepingCapacity: true)
+    addresses.removeAll(keepingCapacity: true)
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
     ended.removeAll(keepingCapacity: true)
@@ -242,33 +265,52 @@ final class Carriers: @unchecked Sendable {
     me.choice = option.choice
     me.interrupted = nil
     me.isOnMain = false
-    me.isOwnThread = false
+    me.isOnPool = option.source == .ready
     switch option.source {
     case .ready:
       let step = executor.pick(readyAt: option.slot)
       me.isOnMain = step.origin == .mainActor
+      if me.isOnMain { me.isOnPool = false }
       takeBaton(me)
+      open()
       executor.perform(step) { has(me) }
+      close(step)
     case .sleeper:
       let sleeper = executor.pick(sleeperAt: option.slot)
       takeBaton(me)
-      sleeper.resume()
+      sleeper.wake()
     case .thread:
       let thread = threads.remove(at: option.slot)
       executor.running = thread.agent
-      me.isOwnThread = true
       takeBaton(me)
+      open()
       thread.body()
+      close(nil)
       rejoin()
       ended.insert(thread.object)
     case .outside:
       me.interrupted = run.last
       executor.running = 0
       takeBaton(me)
+      open()
       run.interfere(option.choice)
+      close(nil)
     case .standing: preconditionFailure("a job that stands goes on where it is")
     }
     if has(me) { executor.running = 0 }
+  }
+
+  /// Has the code under study, which the thread is about to run, come to points.
+  private func open() { if takesOver { points_open() } }
+
+  /// Has it come to none any more; `step` is what ran.
+  private func close(_ step: ExplorationExecutor.ReadyStep?) {
+    guard takesOver else { return }
+    _ = points_close()
+    // The first job of all begins in the exploration's own code, and goes on to the closure's.
+    if let step, !points_seen() {
+      run.noteUnseen(step.beginning, isFirst: step.agent == 1 && step.wokenAt == 0)
+    }
   }
 
   /// Stands before an operation until it is chosen; `has` been called blocked or leads.
@@ -279,7 +321,9 @@ final class Carriers: @unchecked Sendable {
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
       place(me)
       me.depth = me.depthOfStack()
-      if let points = run.points { me.points = points() }
+      if let points = run.points {
+        me.points = operation?.kind == .hop ? SourceLines.hereAtHop() : points()
+      }
       run.endStep(me.choice, stood: me)
       if let option = next() {
         if option.source == .standing, standing[option.slot] === me {
@@ -442,7 +486,7 @@ final class Carriers: @unchecked Sendable {
   func abandon() {
     lost += standing.count + blocked.count
     for carrier in standing + blocked {
-      for (object, holder) in holders where holder === carrier { leaveLocked(object) }
+      for (object, holder) in holders where holder.carrier === carrier { leaveLocked(object) }
       carrier.giveUp()
     }
     standing = []
@@ -469,12 +513,77 @@ final class Carriers: @unchecked Sendable {
 
   /// Notes that no job will release the lock: a thread that took it for real would wait for ever.
   private func leaveLocked(_ object: Int) {
+    if let address = addresses[object] {
+      return Self.leftAddresses.withLock { _ = $0.insert(address) }
+    }
     let use = UInt64(schedule) << 32 | UInt64(object)
     Self.leftLocks.withLock { _ = $0.insert(use) }
   }
 
-  private func isFree(_ object: Int) -> Bool {
-    holders[object] == nil && !lockedForEver.contains(object)
+  private func isFree(_ object: Int) -> Bool { isReadable(object) && readers[object] == nil }
+
+  /// Whether nobody has the lock for himself.
+  private func isReadable(_ object: Int) -> Bool {
+    if lockedForEver.contains(object) { return false }
+    guard holders[object] != nil, let address = addresses[object] else {
+      return holders[object] == nil
+    }
+    // A function that several object files have is linked once, from any of them: it may release a lock
+    // unseen, where not all are instrumented. The lock itself knows.
+    return !lock_is_taken(address)
+  }
+
+  /// The number of the object at an address, given at its first use in a schedule.
+  func number(at address: UInt) -> Int {
+    if let number = numbers[address] { return number }
+    objects += 1
+    numbers[address] = objects
+    addresses[objects] = address
+    if Self.leftAddresses.withLock({ $0.contains(address) }) {
+      if lock_is_taken(address) {
+        Self.hasMetLeftLock.store(true, ordering: .releasing)
+        lockedForEver.insert(objects)
+      } else {
+        // Something else is there now.
+        Self.leftAddresses.withLock { _ = $0.remove(address) }
+      }
+    }
+    return objects
+  }
+
+  /// Whether the carrier's job has the lock.
+  func holds(_ carrier: Carrier, _ object: Int) -> Bool { holders[object]?.carrier === carrier }
+
+  private func hasSignal(_ carrier: Carrier, _ condition: Int) -> Bool {
+    signals[condition]?.contains { $0.contains { $0 === carrier } } == true
+  }
+
+  /// Notes that the carrier's job waits for a signal.
+  func beginWait(for condition: Int, by carrier: Carrier) {
+    waiters[condition, default: []].append(carrier)
+  }
+
+  /// Whether there was a signal for the carrier's job, which takes it and waits no more.
+  private func endWait(for condition: Int, by carrier: Carrier) -> Bool {
+    waiters[condition]?.removeAll { $0 === carrier }
+    guard
+      let index = signals[condition]?.firstIndex(where: { $0.contains { $0 === carrier } })
+    else { return false }
+    signals[condition]?.remove(at: index)
+    for other in (signals[condition] ?? []).indices {
+      signals[condition]?[other].removeAll { $0 === carrier }
+    }
+    signals[condition]?.removeAll(where: \.isEmpty)
+    return true
+  }
+
+  /// Gives a signal to one of those who wait, or one to each.
+  private func signal(_ condition: Int, all: Bool) {
+    let waiting = waiters[condition] ?? []
+    let given = signals[condition]?.count ?? 0
+    for _ in 0..<min(all ? waiting.count : 1, waiting.count - given) {
+      signals[condition, default: []].append(waiting)
+    }
   }
 
   /// Whether the job can go on.
@@ -485,8 +594,20 @@ final class Carriers: @unchecked Sendable {
     case .park: return wakeUps.contains(operation.object)
     case .parkAWhile: return isTimeOver || wakeUps.contains(operation.object)
     case .join: return ended.contains(operation.object)
-    case .tryLock, .load, .store, .update, .compare, .exchange, .unpark, .start: return true
+    case .readLock: return isReadable(operation.object)
+    case .wait: return hasSignal(carrier, operation.object)
+    case .waitAWhile: return isTimeOver || hasSignal(carrier, operation.object)
+    case .takePermit: return hasPermit(operation.object)
+    case .takePermitInTime: return isTimeOver || hasPermit(operation.object)
+    case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
+      .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn:
+      return true
     }
+  }
+
+  /// Whether the semaphore has a permit: the real one is asked, for others than tasks may give one.
+  private func hasPermit(_ object: Int) -> Bool {
+    addresses[object].map { semaphore_has_permit($0) } ?? true
   }
 
   /// Does in the model what `me` is about to do; whether it could.
@@ -497,11 +618,11 @@ final class Carriers: @unchecked Sendable {
     let effect: ScheduleRun.Effect
     switch operation.kind {
     case .lock:
-      holders[object] = me
+      holders[object] = (me, me.choice)
       effect = .took
     case .tryLock:
       isDone = isFree(object)
-      if isDone { holders[object] = me }
+      if isDone { holders[object] = (me, me.choice) }
       effect = isDone ? .took : .looked
     case .parkAWhile:
       isDone = wakeUps.remove(object) != nil
@@ -514,6 +635,25 @@ final class Carriers: @unchecked Sendable {
       effect = .wrote
     case .load: effect = .looked
     case .store, .update, .start, .join: effect = .wrote
+    case .readLock:
+      readers[object, default: 0] += 1
+      effect = .took
+    case .tryReadLock:
+      isDone = isReadable(object)
+      if isDone { readers[object, default: 0] += 1 }
+      effect = isDone ? .took : .looked
+    case .wait, .waitAWhile:
+      isDone = endWait(for: object, by: me)
+      effect = isDone ? .wrote : .looked
+    case .signal, .broadcast:
+      signal(object, all: operation.kind == .broadcast)
+      effect = .wrote
+    case .takePermit, .takePermitInTime, .tryPermit:
+      isDone = operation.kind == .takePermit || hasPermit(object)
+      effect = isDone ? .wrote : .looked
+    case .givePermit: effect = .wrote
+    // Of the runtime's own state nothing is known.
+    case .hop, .check, .cancel, .begin, .goOn: return true
     // Noted with their outcome.
     case .compare, .exchange: return true
     }
@@ -524,6 +664,13 @@ final class Carriers: @unchecked Sendable {
   func noteRelease(of object: Int) {
     rejoin()
     holders[object] = nil
+  }
+
+  /// Notes that who has the lock for himself, or one of those who have it together, has released it.
+  func noteSharedRelease(of object: Int, by carrier: Carrier) {
+    rejoin()
+    let count = readers[object] ?? 0
+    if count == 0 { holders[object] = nil } else { readers[object] = count == 1 ? nil : count - 1 }
   }
 
   func start(_ object: Int, _ body: @escaping @Sendable () -> Void) {
@@ -539,7 +686,8 @@ final class Carriers: @unchecked Sendable {
       let holder =
         holders[operation.object].map { ", which \(name($0.choice)) holds" }
         ?? (left ? ", which a schedule before left locked" : "")
-      return "\(name(carrier.choice)) waits for \(operation.objectName)\(holder)"
+      let what = operation.kind.hasObject ? operation.objectName : "its turn"
+      return "\(name(carrier.choice)) waits for \(what)\(holder)"
     }
       + blocked.map { carrier in
         let isCancelling = (standing + blocked).contains { $0.choice.isInterference }
@@ -598,10 +746,8 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var points: [UInt] = []
   /// Whether its job is one of the main actor's.
   var isOnMain = false
-  /// Whether its job is a thread of the code under study.
-  var isOwnThread = false
-  /// Whether its job has a thread of the pool.
-  var isOnPool: Bool { !isOnMain && !isOwnThread && !choice.isInterference }
+  /// Whether its job is one of the pool's, and keeps one of its threads.
+  var isOnPool = false
   /// How much of the stack was used where it stands, in units of about a frame.
   var depth = 0
   /// In whose name its job runs.
@@ -672,6 +818,13 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   /// The carrier whose thread this is.
   static var current: Carrier? { currentPart as? Carrier }
 
+  /// The same, with the baton: a thread that was called blocked has waited for it.
+  static var leading: Carrier? {
+    let me = current
+    me?.carriers.rejoin()
+    return me
+  }
+
   /// What the leader is known by.
   var key: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
@@ -691,30 +844,43 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   // MARK: Operations
 
   func number(of identity: borrowing ObjectIdentity) -> Int {
+    let wereOpen = points_close()
+    defer { points_reopen(wereOpen) }
     // Objects are numbered with the baton only.
     hasRejoined = carriers.rejoin()
     return carriers.number(of: identity)
   }
 
   func stand(before operation: SynchronizationOperation) -> Bool {
-    self.operation = operation
-    if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
-    hasRejoined = false
-    return carriers.apply(operation, by: self)
+    withoutPoints {
+      self.operation = operation
+      if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
+      hasRejoined = false
+      return carriers.apply(operation, by: self)
+    }
+  }
+
+  /// Stands before an operation of code that was taken over, on what is at the address.
+  func stand(before kind: SynchronizationOperation.Kind, at address: UInt) -> Bool {
+    if !kind.hasObject { return stand(before: SynchronizationOperation(kind, 0)) }
+    hasRejoined = carriers.rejoin()
+    return stand(before: SynchronizationOperation(kind, carriers.number(at: address)))
   }
 
   func noteOutcome(hasWritten: Bool) {
     guard let object = operation?.object else { return }
-    carriers.run.noteOperation(hasWritten ? .wrote : .looked, on: object, by: choice)
+    withoutPoints {
+      carriers.run.noteOperation(hasWritten ? .wrote : .looked, on: object, by: choice)
+    }
   }
 
   var wantsValues: Bool { carriers.run.points != nil }
 
   func note(_ values: OperationValues) { carriers.run.values = values }
 
-  func noteRelease(of object: Int) { carriers.noteRelease(of: object) }
+  func noteRelease(of object: Int) { withoutPoints { carriers.noteRelease(of: object) } }
 
   func start(_ thread: Int, _ body: @escaping @Sendable () -> Void) {
-    carriers.start(thread, body)
+    withoutPoints { carriers.start(thread, body) }
   }
 }

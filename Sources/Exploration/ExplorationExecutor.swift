@@ -1,4 +1,6 @@
 internal import Basics
+internal import CExplorable
+internal import ExplorableSynchronization
 
 /// A task executor that lets somebody else decide what runs next.
 ///
@@ -34,6 +36,9 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     var origin: Origin
     /// The number of the step that made it ready.
     var wokenAt: Int
+
+    /// Where in the code it begins; 0 where that is not known.
+    var beginning: UInt { isTurn ? 0 : job.beginning }
   }
 
   struct Sleeper {
@@ -41,11 +46,30 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     var ticket: UInt64
     /// When it wants to go on; 0 for any time.
     var deadline: Int64
-    var continuation: UnsafeContinuation<Void, any Error>
+    var alarm: Alarm
+
+    /// What wakes it.
+    enum Alarm {
+      case continuation(UnsafeContinuation<Void, any Error>)
+      /// A job of the runtime's own, of a `Task.sleep`.
+      case job(UnownedJob)
+    }
+
+    var isOfRuntime: Bool { if case .job = alarm { true } else { false } }
+
+    /// Makes its next step ready.
+    func wake() {
+      switch alarm {
+      case .continuation(let continuation): continuation.resume()
+      case .job(let job): job.runSynchronously(on: .pool)
+      }
+    }
   }
 
   @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
   @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
+  /// What would have woken those whose sleep was cut short: it still wants to be run, and does nothing then.
+  @exclusivity(unchecked) private var spent: [UnownedJob] = []
   /// What is known of a task.
   private enum Life {
     case unseen
@@ -123,8 +147,39 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Puts a job among the ready ones: one of this executor's, the global pool's or the main actor's.
   func take(_ job: UnownedJob, from origin: Origin = .own) {
-    if OSThread.current == thread { return admit(job, from: origin) }
-    if carriers?.post(job, from: origin) != true { strays.note(job) }
+    withoutPoints {
+      if OSThread.current == thread { return admit(job, from: origin) }
+      if carriers?.post(job, from: origin) != true { strays.note(job) }
+    }
+  }
+
+  /// Has the calling task, which has begun a `Task.sleep`, sleep until the time has come that `job` wakes it;
+  /// false if the calling thread is not explored.
+  func take(_ job: UnownedJob, in time: Duration) -> Bool {
+    withoutPoints {
+      guard keepsTasks, Carrier.current?.carriers === carriers else { return false }
+      carriers?.rejoin()
+      noteCurrentTask()
+      let deadline = VirtualClock.Instant(nanoseconds: now).advanced(by: max(time, .zero))
+        .nanoseconds
+      tickets += 1
+      sleepers.append(
+        Sleeper(
+          agent: agentOfCurrentTask(),
+          ticket: tickets,
+          deadline: deadline,
+          alarm: .job(job)
+        )
+      )
+      return true
+    }
+  }
+
+  /// Lets go of what would have woken those who do not sleep any more.
+  func clearAlarms() {
+    for sleeper in sleepers { if case .job(let job) = sleeper.alarm { spent.append(job) } }
+    sleepers.removeAll(where: \.isOfRuntime)
+    while let job = spent.popLast() { job.runSynchronously(on: .pool) }
   }
 
   /// Puts a job among the ready ones, on the thread that has the baton.
@@ -136,7 +191,17 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let isYield = isTurn && job.isYield
     // In an actor's turn another task may yield than the one whose turn it is.
     let agent = isYield ? agentOfCurrentTask() : isTurn ? running : agent(ofSerial: serial)
-    if keepsTasks, !isTurn, keep(job, as: Int(agent)) { onFirstJob?(agent) }
+    if keepsTasks, !isTurn, keep(job, as: Int(agent)) {
+      onFirstJob?(agent)
+      // It may be over before who starts it has gone on.
+      points_are_due(SynchronizationOperation.Kind.goOn.rawValue)
+    }
+    // Who is ready sleeps no more.
+    if !isTurn, let slot = sleepers.firstIndex(where: { $0.agent == agent && $0.isOfRuntime }),
+      case .job(let alarm) = sleepers.remove(at: slot).alarm
+    {
+      spent.append(alarm)
+    }
     if isTurn || agent > tasks { readyHelpers += 1 }
     let isActor = isTurn && !isYield
     if isYield { yields[Int(agent), default: 0] += 1 }
@@ -168,6 +233,14 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Runs a step that was taken out; `isOurs` tells whether the calling thread still has the baton.
   func perform(_ step: ReadyStep, isOurs: () -> Bool = { true }) {
+    if keepsTasks {
+      // As the pool and the main actor run it: where a task changes executors the runtime does what it would
+      // do there, so it goes on at once from an actor to the pool, and not from the main actor.
+      step.job.runSynchronously(
+        on: step.origin == .mainActor ? main.asUnownedSerialExecutor() : .pool
+      )
+      return isOurs() ? letGoOfEnded() : ()
+    }
     if step.origin == .mainActor {
       step.job.runSynchronously(
         isolatedTo: main.asUnownedSerialExecutor(),
@@ -176,17 +249,6 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     } else {
       step.job.runSynchronously(on: asUnownedTaskExecutor())
     }
-    // A plain task changes executors wherever a function begins that is no actor's, because this is not
-    // the pool it means. On the pool it would have gone on. From the main actor it would not: it leaves
-    // a thread there, and others come in between.
-    while keepsTasks, !step.isTurn, step.origin != .mainActor, isOurs(), let next = ready.last,
-      next.origin == .pool,
-      !next.isTurn, next.agent == step.agent, next.wokenAt == stepNumber
-    {
-      if next.agent > tasks { readyHelpers -= 1 }
-      ready.removeLast().job.runSynchronously(on: asUnownedTaskExecutor())
-    }
-    if keepsTasks, isOurs() { letGoOfEnded() }
   }
 
   /// Forgets the tasks that have ended: what their results do then belongs to the step.
@@ -198,12 +260,12 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Takes a sleeper out, to be resumed in its name.
-  func pick(sleeperAt index: Int) -> UnsafeContinuation<Void, any Error> {
+  /// Takes a sleeper out, to be woken in its name.
+  func pick(sleeperAt index: Int) -> Sleeper {
     let sleeper = sleepers.remove(at: index)
     now = max(now, sleeper.deadline)
     running = sleeper.agent
-    return sleeper.continuation
+    return sleeper
   }
 
   /// The number of an agent that is no task.
@@ -225,7 +287,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Wakes a sleeper: its next step is ready, or the turn of the actor that it belongs to.
   func wake(sleeperAt index: Int) {
-    pick(sleeperAt: index).resume()
+    pick(sleeperAt: index).wake()
     running = 0
   }
 
@@ -257,13 +319,20 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       // cancellation before this point was found by the check above.
       try await withUnsafeThrowingContinuation { continuation in
         sleepers.append(
-          Sleeper(agent: agent, ticket: ticket, deadline: deadline, continuation: continuation)
+          Sleeper(
+            agent: agent,
+            ticket: ticket,
+            deadline: deadline,
+            alarm: .continuation(continuation)
+          )
         )
       }
     } onCancel: {
       carriers?.rejoin()
-      if let index = sleepers.firstIndex(where: { $0.ticket == ticket }) {
-        sleepers.remove(at: index).continuation.resume(throwing: CancellationError())
+      if let index = sleepers.firstIndex(where: { $0.ticket == ticket }),
+        case .continuation(let continuation) = sleepers.remove(at: index).alarm
+      {
+        continuation.resume(throwing: CancellationError())
       }
     }
   }
@@ -344,4 +413,13 @@ final class MainActorStandIn: SerialExecutor {
   init(_ executor: ExplorationExecutor) { self.executor = executor }
 
   func enqueue(_ job: consuming ExecutorJob) { executor.take(UnownedJob(job), from: .mainActor) }
+}
+
+extension UnownedSerialExecutor {
+  /// The runtime's executor for what is on no actor: two words of 0.
+  ///
+  /// `unsafeBitCast` enforces that it is two words.
+  fileprivate static var pool: UnownedSerialExecutor {
+    unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
+  }
 }

@@ -191,6 +191,8 @@ package struct Explorer: Sendable {
     verdict.sawStart = run.sawStart
     verdict.operations = run.operations
     verdict.timerPoints = run.executor.strays.timerPoints
+    verdict.unseen = run.unseen.sorted()
+    verdict.isClosureUnseen = run.isClosureUnseen
   }
 }
 
@@ -273,6 +275,10 @@ package struct Verdict: Sendable {
   var operations: Set<SynchronizationOperation.Kind> = []
   /// Where a task first waited for the runtime's own time, however that ended; nil if none did.
   var timerPoints: [UInt]?
+  /// Where jobs began that came to no instrumented code.
+  var unseen: [UInt] = []
+  /// Whether the closure that is explored is not instrumented itself.
+  var isClosureUnseen = false
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
   /// Whether code started a task of its own.

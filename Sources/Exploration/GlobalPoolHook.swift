@@ -105,6 +105,20 @@ private enum Executors: ExecutorFactory {
       tolerance: C.Duration?,
       clock: C
     ) {
+      if let time = delay as? Duration, let executor = GlobalPoolHook.current {
+        let job = UnownedJob(job)
+        if executor.take(job, in: time) { return }
+        return wait(for: ExecutorJob(job), after: delay, tolerance: tolerance, clock: clock)
+      }
+      wait(for: job, after: delay, tolerance: tolerance, clock: clock)
+    }
+
+    private func wait<C: Clock>(
+      for job: consuming ExecutorJob,
+      after delay: C.Duration,
+      tolerance: C.Duration?,
+      clock: C
+    ) {
       GlobalPoolHook.current?.strays.noteTimer()
       guard let executor = original as? any SchedulingExecutor else {
         fatalError("the default executor of this process cannot wait")
@@ -115,6 +129,23 @@ private enum Executors: ExecutorFactory {
     func enqueue<C: Clock>(
       _ job: consuming ExecutorJob,
       at instant: C.Instant,
+      tolerance: C.Duration?,
+      clock: C
+    ) {
+      // Asked with points open, so that it shows the exploration's time where clocks are taken over.
+      if let time = clock.now.duration(to: instant) as? Duration,
+        let executor = GlobalPoolHook.current
+      {
+        let job = UnownedJob(job)
+        if executor.take(job, in: time) { return }
+        return wait(for: ExecutorJob(job), until: instant, tolerance: tolerance, clock: clock)
+      }
+      wait(for: job, until: instant, tolerance: tolerance, clock: clock)
+    }
+
+    private func wait<C: Clock>(
+      for job: consuming ExecutorJob,
+      until instant: C.Instant,
       tolerance: C.Duration?,
       clock: C
     ) {

@@ -51,12 +51,17 @@ package struct NotAsked: Hashable, Sendable {
           + "that the code is given, and give it a VirtualClock() here"
       )
     }
-    if verdict.sawActorTurn {
-      add("steps of others between two jobs that an actor runs in one turn")
-      add("steps of others where a task leaves an actor and goes on at once")
+    if isAnyCode {
+      phrases += verdict.unseenParts
+    } else {
+      if verdict.sawActorTurn {
+        add("steps of others between two jobs that an actor runs in one turn")
+        add("steps of others where a task leaves an actor and goes on at once")
+      }
+      addPlaces(verdict.operations, scenario)
     }
-    addSynchronousCode(verdict.operations, scenario)
-    if verdict.sawStart {
+    addOperations(verdict.operations)
+    if !isAnyCode, verdict.sawStart {
       add(
         "a task that begins before the code that starts it suspends"
           + (scenario.inside ? " or comes to its next operation on a lock or an atomic" : "")
@@ -76,7 +81,7 @@ package struct NotAsked: Hashable, Sendable {
     return ["schedules behind the first \(count)\(why)"]
   }
 
-  private mutating func addSynchronousCode(
+  private mutating func addPlaces(
     _ operations: Set<SynchronizationOperation.Kind>,
     _ scenario: Scenario
   ) {
@@ -85,6 +90,9 @@ package struct NotAsked: Hashable, Sendable {
       return add("orders inside synchronous code\(why)")
     }
     add("orders inside synchronous code elsewhere than at its ExplorableSynchronization")
+  }
+
+  private mutating func addOperations(_ operations: Set<SynchronizationOperation.Kind>) {
     if !operations.isDisjoint(with: [.lock, .tryLock]) {
       add("switches between an unlock and the next operation")
     }

@@ -1,4 +1,5 @@
 internal import Basics
+internal import CExplorable
 internal import ExplorableSynchronization
 
 /// One schedule under way: the scenario's state, what may happen next, what has been observed.
@@ -76,6 +77,21 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var carriers: Carriers?
   /// Whether jobs were given up for ever, with their threads.
   var hasLostThreads: Bool { (carriers?.lost ?? 0) > Carriers.mostLost }
+
+  /// Where jobs began that came to no instrumented code, the first few, though they are of the code under study.
+  @exclusivity(unchecked) private(set) var unseen: Set<UInt> = []
+
+  /// Whether the closure itself is not instrumented.
+  @exclusivity(unchecked) private(set) var isClosureUnseen = false
+
+  /// Notes that a job which began there, `isFirst` of all, came to no instrumented code.
+  func noteUnseen(_ beginning: UInt, isFirst: Bool) {
+    if isFirst { isClosureUnseen = true }
+    guard beginning != 0, unseen.count < 8, !unseen.contains(beginning),
+      code_is_under_study(beginning)
+    else { return }
+    unseen.insert(beginning)
+  }
 
   private let reduction: Reduction
   private let journal = ScheduleJournal.ofThisProgram
@@ -170,12 +186,15 @@ final class ScheduleRun: @unchecked Sendable {
     let instance = scenario.make(context)
     self.instance = instance
     for task in 1...scenario.tasks {
+      let body: @concurrent @Sendable () async -> Void = { [self] in
+        await instance.body(task)
+        noteEnd(of: task)
+      }
       executor.start(task) {
+        // Of code of which nothing is known the first task is one like any other.
         handles.append(
-          Task(executorPreference: executor) { [self] in
-            await instance.body(task)
-            noteEnd(of: task)
-          }
+          scenario.atRest == nil
+            ? Task(executorPreference: executor, operation: body) : Task(operation: body)
         )
       }
     }
@@ -670,6 +689,7 @@ final class ScheduleRun: @unchecked Sendable {
     finishAll()
     instance = nil
     finishAll()
+    executor.clearAlarms()
     carriers?.abandon()
     tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
@@ -710,6 +730,8 @@ final class ScheduleRun: @unchecked Sendable {
   // MARK: What tasks report
 
   func observe(_ observation: Observation, _ task: Int) {
+    let wereOpen = points_close()
+    defer { points_reopen(wereOpen) }
     carriers?.rejoin()
     guard isLive else { return }
     somethingHappened = true
@@ -723,22 +745,28 @@ final class ScheduleRun: @unchecked Sendable {
   /// Returns whether it still counts.
   @discardableResult
   func note(_ kind: Violation.Kind, _ message: String) -> Bool {
-    carriers?.rejoin()
-    guard isLive, violation == nil else { return false }
-    monitor.note(Violation(kind: kind, message: message, tasks: []))
-    return true
+    withoutPoints {
+      carriers?.rejoin()
+      guard isLive, violation == nil else { return false }
+      monitor.note(Violation(kind: kind, message: message, tasks: []))
+      return true
+    }
   }
 
   func noteDoubleResume(_ what: String) {
-    carriers?.rejoin()
-    guard isLive else { return }
-    monitor.noteDoubleResume(what)
+    withoutPoints {
+      carriers?.rejoin()
+      guard isLive else { return }
+      monitor.noteDoubleResume(what)
+    }
   }
 
   private func noteEnd(of task: Int) {
-    carriers?.rejoin()
-    somethingHappened = true
-    if isLive { monitor.noteEnd(of: task) } else { monitor.noteLateEnd(of: task) }
+    withoutPoints {
+      carriers?.rejoin()
+      somethingHappened = true
+      if isLive { monitor.noteEnd(of: task) } else { monitor.noteLateEnd(of: task) }
+    }
   }
 
   // MARK: Options
@@ -756,9 +784,13 @@ final class ScheduleRun: @unchecked Sendable {
     let mustStep = mustBegin != 0 ? mustBegin : mustGoOn
     var kept = 0
     if let carriers, mustStep == 0 { kept = addStanding(carriers) }
-    let isMainActorTaken = carriers?.isMainActorTaken == true
+    // Its jobs run one at a time, in the order in which they came.
+    var isMainActorTaken = carriers?.isMainActorTaken == true
     for (slot, step) in executor.ready.enumerated() {
-      if isMainActorTaken, step.origin == .mainActor { continue }
+      if step.origin == .mainActor {
+        if isMainActorTaken { continue }
+        isMainActorTaken = true
+      }
       if mustStep != 0, step.agent != mustStep || step.isTurn { continue }
       if isExhausted(step.agent) {
         kept += 1

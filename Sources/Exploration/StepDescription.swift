@@ -118,6 +118,7 @@ extension SynchronizationOperation {
     let found = values?.found.map { [name, "= \($0)"].compactMap(\.self).joined(separator: " ") }
     let inside = [found ?? name, values?.left.map { "then \($0)" }].compactMap(\.self)
     let verb = kind == .compare && values?.hasWritten == false ? "compares" : kind.verb
+    if !kind.hasObject { return verb }
     return "\(verb) \(objectName)"
       + (inside.isEmpty ? "" : " (\(inside.joined(separator: ", ")))")
   }
@@ -125,10 +126,14 @@ extension SynchronizationOperation {
   /// `lock 1`.
   var objectName: String {
     switch kind {
-    case .lock, .tryLock: "lock \(object)"
+    case .lock, .tryLock, .readLock, .tryReadLock: "lock \(object)"
     case .load, .store, .update, .compare, .exchange: "atomic \(object)"
     case .park, .parkAWhile, .unpark: "parker \(object)"
     case .start, .join: "thread \(object)"
+    case .wait, .waitAWhile, .signal, .broadcast: "condition \(object)"
+    case .takePermit, .tryPermit, .takePermitInTime, .givePermit: "semaphore \(object)"
+    case .hop: "an actor"
+    case .check, .cancel, .begin, .goOn: "a task"
     }
   }
 }
@@ -148,6 +153,21 @@ extension SynchronizationOperation.Kind {
     case .unpark: "wakes"
     case .start: "starts"
     case .join: "sees the end of"
+    case .readLock: "takes, to read,"
+    case .tryReadLock: "tries, to read,"
+    case .wait: "is woken by a signal of"
+    case .waitAWhile: "is woken, or has waited long enough, at"
+    case .signal: "signals"
+    case .broadcast: "signals all at"
+    case .takePermit: "takes a permit of"
+    case .tryPermit: "tries to take a permit of"
+    case .takePermitInTime: "takes a permit, or has waited long enough, at"
+    case .givePermit: "gives a permit to"
+    case .hop: "enters an actor"
+    case .check: "looks whether a task is cancelled"
+    case .cancel: "cancels a task"
+    case .begin: "begins on this thread"
+    case .goOn: "goes on"
     }
   }
 }

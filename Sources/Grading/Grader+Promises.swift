@@ -30,7 +30,7 @@ extension Grader {
           besides: Scenario.aroundAnswers,
           body
         )
-        let extent = verdict.coverage == .exhaustive ? "all of " : ""
+        let extent = verdict.ranEverySchedule ? "all of " : ""
         let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
         return GradeItem(
           name,

@@ -58,6 +58,7 @@ struct ImportDirections {
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
     "CExplorable": Room(rooms: []),
+    "CInterception": Room(rooms: ["CExplorable"]),
     "Terminal": Room(rooms: ["Basics", "CLibedit"]),
     "Specimens": Room(rooms: ["Basics", "ExplorableLimiters", "ExplorableSynchronization"]),
     "Mechanisms": Room(

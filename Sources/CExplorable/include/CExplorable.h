@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Interception.h"
+
 /// How many explorations are under way in the process.
 extern int explorations_under_way;
 

@@ -1,3 +1,6 @@
+internal import Basics
+internal import ExplorableSynchronization
+
 /// What an exploration that found no failure looked at.
 public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   /// How much of what there is was looked at.
@@ -20,6 +23,8 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   public internal(set) var givenUp: Int
   /// How many pre-emptions a schedule had at most; nil for no bound.
   public internal(set) var preemptionBound: Int?
+  /// Whether every schedule within the bound was run, as far as the code showed where it can switch.
+  package internal(set) var ranEverySchedule: Bool
   /// What the exploration did not look at, one noun phrase each.
   public internal(set) var notCovered: [String]
 
@@ -58,7 +63,8 @@ extension ExplorationVerdict {
   ) {
     // A task that retries is made to wait, and nobody knows whether the retries would have ended.
     let isWhole = !verdict.wasKeptFair && verdict.timerPoints == nil
-    coverage = verdict.coverage == .exhaustive && isWhole ? .exhaustive : .bounded
+    ranEverySchedule = verdict.coverage == .exhaustive && isWhole
+    coverage = ranEverySchedule && verdict.sawAll ? .exhaustive : .bounded
     schedules = verdict.schedules
     steps = verdict.steps
     givenUp = verdict.givenUp
@@ -78,5 +84,49 @@ extension ExplorationVerdict {
         longest: longest,
         ended: stop?.text ?? ""
       ).phrases
+  }
+}
+
+extension Verdict {
+  /// Whether all of the code under study was seen at its locks, its atomics and its hops.
+  fileprivate var sawAll: Bool {
+    Interception.isLinked && Interception.hasInstrumentedCode && unseen.isEmpty
+      && !isClosureUnseen
+  }
+
+  /// What was not seen of the code under study, for it was built so that nobody can.
+  var unseenParts: [String] {
+    var parts: [String] = []
+    if !Interception.isLinked {
+      parts.append(
+        "locks, atomics and hops, but those of ExplorableSynchronization: this program takes none over. The product "
+          + "Exploration of this package does, on Linux, unless it is built with --sanitize=thread"
+      )
+      if sawActorTurn {
+        parts.append(
+          "steps of other tasks between what a task does on an actor and what it goes on to do at once on "
+            + "the pool or on an actor that is free"
+        )
+      }
+    } else if !sawAll {
+      let lines = SourceLines(of: unseen.map { [$0] })
+      let places = unseen.compactMap { lines.place(of: [$0]) }
+      let which =
+        places.isEmpty ? "" : " where it begins at \(ListText.all(places.map(\.description)))"
+      parts.append(
+        "atomics and locks of Synchronization, in code built without the instrumentation\(which): "
+          + "\(Interception.flags) shows them"
+      )
+    }
+    if !sawAll {
+      if sawActorTurn {
+        parts.append("steps of other tasks between two jobs that an actor runs in one turn")
+      }
+      parts.append(
+        "a task that begins before the code that starts it suspends or comes to its next lock or atomic"
+      )
+    }
+    parts.append("switches inside synchronous code elsewhere than at its locks and atomics")
+    return parts
   }
 }

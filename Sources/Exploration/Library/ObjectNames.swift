@@ -23,8 +23,13 @@ package enum ObjectNames {
 
   private static func methods(of kind: SynchronizationOperation.Kind) -> Set<String> {
     switch kind {
-    case .lock: ["withLock"]
-    case .tryLock: ["withLockIfAvailable"]
+    case .lock: ["withLock", "lock", "withLockVoid", "withWriterLock"]
+    case .tryLock: ["withLockIfAvailable", "withLock", "try", "lock"]
+    case .readLock, .tryReadLock: ["withReaderLock"]
+    case .wait, .waitAWhile, .takePermit, .tryPermit, .takePermitInTime: ["wait"]
+    case .signal, .givePermit: ["signal"]
+    case .broadcast: ["broadcast"]
+    case .hop, .check, .cancel, .begin, .goOn: []
     case .load: ["load"]
     case .store: ["store"]
     case .update:

@@ -149,7 +149,9 @@ struct SourceLines {
   ]
 
   /// Whether it is this library's own code, as its mangled names begin, or what of it stands in other code.
-  private static func isOwn(_ name: String) -> Bool { name.hasPrefix("$s11Exploration") }
+  private static func isOwn(_ name: String) -> Bool {
+    name.hasPrefix("$s11Exploration") || name.hasPrefix("$s6Basics")
+  }
 
   private static func frames(
     at addresses: Set<UInt>,
@@ -201,6 +203,13 @@ struct SourceLines {
       + withUnsafeTemporaryAllocation(of: UInt.self, capacity: mostFrames) {
         Array($0.prefix(stack_callers(frames[index].base, $0.baseAddress, $0.count)))
       }
+  }
+
+  /// The same of a task that is about to hop: its frame is gone.
+  static func hereAtHop() -> [UInt] {
+    withUnsafeTemporaryAllocation(of: UInt.self, capacity: mostFrames) {
+      Array($0.prefix(Int(points_of_hop($0.baseAddress, UInt($0.count)))))
+    }
   }
 
   private static let mostFrames = 64

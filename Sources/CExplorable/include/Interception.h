@@ -1,0 +1,131 @@
+#ifndef CEXPLORABLE_INTERCEPTION_H
+#define CEXPLORABLE_INTERCEPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Where calls that were taken over meet an exploration: `CInterception`, which only explored programs link, asks
+// here; `Exploration` answers. Neither knows the other.
+
+/// What a thread is about to do; the numbers are those of `SynchronizationOperation.Kind`.
+enum exploration_point {
+  point_lock = 0,
+  point_try_lock = 1,
+  point_load = 2,
+  point_store = 3,
+  point_update = 4,
+  point_compare = 5,
+  point_exchange = 11,
+  point_read_lock = 12,
+  point_try_read_lock = 13,
+  point_wait = 14,
+  point_wait_a_while = 15,
+  point_signal = 16,
+  point_broadcast = 17,
+  point_take_permit = 18,
+  point_try_permit = 19,
+  point_take_permit_in_time = 20,
+  point_give_permit = 21,
+  point_hop = 22,
+  point_check = 23,
+  point_cancel = 24,
+  point_begin = 25,
+  point_go_on = 26,
+};
+
+/// What an operation on an atomic of `bytes` bytes, at most 8, found and left.
+struct exploration_values {
+  uint64_t found;
+  uint64_t left;
+  uint8_t bytes;
+  bool has_left;
+  bool has_written;
+};
+
+/// What an exploration answers; called on its threads only, with points closed.
+struct exploration_answers {
+  /// Returns when the thread may do it; false for a try that fails and a wait whose time is over.
+  bool (*stand)(uint8_t point, uintptr_t object);
+  /// Notes what a comparison or an exchange, for which the thread stood, has changed.
+  void (*note_outcome)(bool has_written);
+  bool (*wants_values)(void);
+  void (*note_values)(const struct exploration_values *values);
+  /// Notes that the lock was released.
+  void (*note_release)(uintptr_t object);
+  /// Notes that a reader, or the writer, has released the lock.
+  void (*note_shared_release)(uintptr_t object);
+  /// Whether the thread's job holds the lock.
+  bool (*holds)(uintptr_t object);
+  /// Notes that the thread is to wait for a signal of `condition`; it releases `lock`.
+  void (*begin_wait)(uintptr_t condition, uintptr_t lock);
+  /// Nanoseconds since the schedule's beginning.
+  int64_t (*now)(void);
+};
+
+/// What a thread of an exploration is at.
+struct explored_thread {
+  /// Whether the code under study runs: what it does is a point.
+  int is_open;
+  /// A point that is due at the next thing that it does; 0 for none.
+  uint8_t due;
+  /// The task whose code ran last; null before any.
+  void *task;
+  /// Whether instrumented code was entered since the job began.
+  bool is_seen;
+  /// Where a task goes on that is about to hop, and its context.
+  uintptr_t hop_function;
+  uintptr_t hop_context;
+};
+
+extern _Thread_local struct explored_thread explored_thread;
+extern struct exploration_answers exploration_answers;
+
+/// Stands before what the calling thread is about to do, which is explored.
+bool exploration_stand(uint8_t point, uintptr_t object);
+
+/// What the exploration asks of those who take calls over.
+struct interception {
+  /// Whether a semaphore has a permit.
+  bool (*has_permit)(uintptr_t semaphore);
+  /// Whether the first word of a lock says that somebody has it.
+  bool (*is_locked)(uintptr_t lock);
+  /// Whether the code at the address is under study.
+  bool (*is_under_study)(uintptr_t address);
+};
+
+/// Null where calls are not taken over.
+extern const struct interception *interception;
+/// How many instrumented object files have said that they are there.
+extern int instrumented_files;
+
+// For Swift, which sees no variable that changes.
+
+/// Whether calls are taken over in this program.
+static inline bool interception_is_linked(void) { return interception != 0; }
+/// Whether some of this program's code is instrumented.
+static inline bool has_instrumented_code(void) { return instrumented_files > 0; }
+static inline bool semaphore_has_permit(uintptr_t semaphore) {
+  return !interception || interception->has_permit(semaphore);
+}
+static inline bool lock_is_taken(uintptr_t lock) { return interception && interception->is_locked(lock); }
+static inline bool code_is_under_study(uintptr_t address) {
+  return interception && interception->is_under_study(address);
+}
+static inline void set_exploration_answers(struct exploration_answers answers) {
+  exploration_answers = answers;
+}
+
+/// Opens points on the calling thread, for what begins on it.
+void points_open(void);
+/// Closes points on the calling thread; returns whether they were open.
+bool points_close(void);
+void points_reopen(bool were_open);
+/// Has the next thing that the code under study does be a point.
+void points_are_due(uint8_t point);
+/// Whether the calling thread has entered instrumented code since its job began.
+bool points_seen(void);
+/// Where the calling thread's task, which is about to hop, goes on, and its callers; returns how many, at most
+/// `room`.
+unsigned long points_of_hop(uintptr_t *points, unsigned long room);
+
+#endif

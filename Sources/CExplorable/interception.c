@@ -1,0 +1,38 @@
+#include "CExplorable.h"
+
+_Thread_local struct explored_thread explored_thread;
+struct exploration_answers exploration_answers;
+const struct interception *interception = 0;
+int instrumented_files = 0;
+
+bool exploration_stand(uint8_t point, uintptr_t object) {
+  explored_thread.is_open = 0;
+  explored_thread.due = 0;
+  bool may = exploration_answers.stand(point, object);
+  explored_thread.is_open = 1;
+  return may;
+}
+
+void points_open(void) {
+  explored_thread = (struct explored_thread){.is_open = 1};
+}
+
+bool points_close(void) {
+  bool were_open = explored_thread.is_open;
+  explored_thread.is_open = 0;
+  return were_open;
+}
+
+void points_reopen(bool were_open) { explored_thread.is_open = were_open; }
+
+void points_are_due(uint8_t point) { explored_thread.due = point; }
+
+bool points_seen(void) { return explored_thread.is_seen; }
+
+unsigned long points_of_hop(uintptr_t *points, unsigned long room) {
+  if (room == 0) return 0;
+  points[0] = explored_thread.hop_function;
+  // As if the context stood below a frame.
+  uintptr_t frame[2] = {explored_thread.hop_context, 0};
+  return 1 + stack_callers((uintptr_t)&frame[1], points + 1, room - 1);
+}

@@ -1,0 +1,65 @@
+#ifndef TAKEN_H
+#define TAKEN_H
+
+// Calls are taken over by being defined in the program: the linker and the loader find a program's own
+// definitions before those of its libraries. All are weak, so that a sanitizer's own come before them.
+//
+// With the thread sanitizer everything here is left out: it takes over the same calls.
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NOTHING_IS_TAKEN
+#endif
+#endif
+#if !defined(__linux__)
+#define NOTHING_IS_TAKEN
+#endif
+
+#ifndef NOTHING_IS_TAKEN
+
+#include "Interception.h"
+#include <stddef.h>
+
+#define TAKEN __attribute__((weak, visibility("default")))
+#define HERE ((uintptr_t)__builtin_return_address(0))
+
+/// Whether the code under study runs on the calling thread.
+#define IS_EXPLORED __builtin_expect(explored_thread.is_open, 0)
+
+/// The definition that would have been found without this target; stops the program if there is none.
+void *taken_original(const char *name);
+
+/// Calls the definition of `name` that would have been found without this target.
+#define ORIGINAL(name, type)                                                                                \
+  ({                                                                                                        \
+    static void *original;                                                                                  \
+    void *found = __atomic_load_n(&original, __ATOMIC_RELAXED);                                             \
+    if (!found) __atomic_store_n(&original, found = taken_original(name), __ATOMIC_RELAXED);                \
+    (type) found;                                                                                           \
+  })
+
+/// Whether the code at the address is under study: not the exploration's own, and of no library of the system
+/// unless it is one of Foundation's locks.
+bool is_under_study(uintptr_t address);
+
+/// The same of the code that called a function of the system, whose frame is `frame`, from `address`: where that
+/// is a part of Foundation that has no name, it is asked who called that.
+bool is_called_by_study(uintptr_t address, const void *frame);
+
+/// Whether the function that has this in its body was called by code under study.
+#define IS_CALLED_BY_STUDY is_called_by_study(HERE, __builtin_frame_address(0))
+
+/// Whether the compiler keeps at the address what it has looked up, which no code under study knows of.
+bool is_compilers_own(uintptr_t address);
+
+/// Whether the function around the address may try a `Mutex` without waiting for it.
+bool may_try_mutex(uintptr_t address);
+
+bool taken_semaphore_has_permit(uintptr_t semaphore);
+bool taken_lock_is_locked(uintptr_t lock);
+
+/// The number of the calling thread, as a `Mutex` knows it.
+uint32_t own_thread_number(void);
+
+#endif
+#endif

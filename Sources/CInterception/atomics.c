@@ -1,0 +1,255 @@
+#include "Taken.h"
+
+#ifndef NOTHING_IS_TAKEN
+
+// What instrumented code calls at each operation on an atomic, after `sanitizer/tsan_interface_atomic.h` of LLVM.
+//
+// Each is done as strongly ordered as any can be: one thread of an exploration runs at a time.
+
+#define IN_ORDER __ATOMIC_SEQ_CST
+
+/// Whether an operation on the atomic at the address is a point.
+#define IS_POINT(at) (IS_EXPLORED && !is_compilers_own((uintptr_t)(at)))
+
+static void note_values(uint64_t found, uint64_t left, uint8_t bytes, bool has_left, bool has_written) {
+  if (!exploration_answers.wants_values()) return;
+  struct exploration_values values = {found, left, bytes, has_left, has_written};
+  bool were_open = points_close();
+  exploration_answers.note_values(&values);
+  points_reopen(were_open);
+}
+
+static void note_outcome(bool has_written) {
+  bool were_open = points_close();
+  exploration_answers.note_outcome(has_written);
+  points_reopen(were_open);
+}
+
+#define CHANGING(bits, name, change)                                                                        \
+  TAKEN uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t value,      \
+    int order) {                                                                                            \
+    (void)order;                                                                                            \
+    if (!IS_POINT(at)) return change;                                                                        \
+    exploration_stand(point_update, (uintptr_t)at);                                                         \
+    uint##bits##_t found = change;                                                                          \
+    note_values(found, *at, bits / 8, true, true);                                                          \
+    return found;                                                                                           \
+  }
+
+#define COMPARING(bits)                                                                                     \
+  static uint##bits##_t compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,                 \
+    uint##bits##_t desired) {                                                                               \
+    uint##bits##_t found = expected;                                                                        \
+    bool is_equal = __atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER);            \
+    if (!IS_POINT(at)) return found;                                                                         \
+    note_values(found, desired, bits / 8, is_equal, is_equal);                                              \
+    note_outcome(is_equal && found != desired);                                                             \
+    return found;                                                                                           \
+  }
+
+#define OPERATIONS(bits)                                                                                    \
+  TAKEN uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order) {           \
+    (void)order;                                                                                            \
+    if (!IS_POINT(at)) return __atomic_load_n(at, IN_ORDER);                                                 \
+    exploration_stand(point_load, (uintptr_t)at);                                                           \
+    uint##bits##_t found = __atomic_load_n(at, IN_ORDER);                                                   \
+    note_values(found, 0, bits / 8, false, false);                                                          \
+    return found;                                                                                           \
+  }                                                                                                         \
+  TAKEN void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order) {    \
+    (void)order;                                                                                            \
+    if (!IS_POINT(at)) return __atomic_store_n(at, value, IN_ORDER);                                         \
+    exploration_stand(point_store, (uintptr_t)at);                                                          \
+    note_values(*at, value, bits / 8, true, true);                                                          \
+    __atomic_store_n(at, value, IN_ORDER);                                                                  \
+  }                                                                                                         \
+  TAKEN uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at, uint##bits##_t value,    \
+    int order) {                                                                                            \
+    (void)order;                                                                                            \
+    if (!IS_POINT(at)) return __atomic_exchange_n(at, value, IN_ORDER);                                      \
+    exploration_stand(point_exchange, (uintptr_t)at);                                                       \
+    uint##bits##_t found = __atomic_exchange_n(at, value, IN_ORDER);                                        \
+    note_values(found, value, bits / 8, true, found != value);                                              \
+    note_outcome(found != value);                                                                           \
+    return found;                                                                                           \
+  }                                                                                                         \
+  CHANGING(bits, fetch_add, __atomic_fetch_add(at, value, IN_ORDER))                                        \
+  CHANGING(bits, fetch_sub, __atomic_fetch_sub(at, value, IN_ORDER))                                        \
+  CHANGING(bits, fetch_and, __atomic_fetch_and(at, value, IN_ORDER))                                        \
+  CHANGING(bits, fetch_or, __atomic_fetch_or(at, value, IN_ORDER))                                          \
+  CHANGING(bits, fetch_xor, __atomic_fetch_xor(at, value, IN_ORDER))                                        \
+  CHANGING(bits, fetch_nand, __atomic_fetch_nand(at, value, IN_ORDER))                                      \
+  COMPARING(bits)
+
+OPERATIONS(8)
+OPERATIONS(16)
+OPERATIONS(32)
+OPERATIONS(64)
+
+#define ORDINARY_COMPARING(bits)                                                                            \
+  static uint##bits##_t explored_compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,        \
+    uint##bits##_t desired, uintptr_t here) {                                                               \
+    (void)here;                                                                                             \
+    if (IS_POINT(at)) exploration_stand(point_compare, (uintptr_t)at);                                       \
+    return compare##bits(at, expected, desired);                                                            \
+  }
+
+ORDINARY_COMPARING(8)
+ORDINARY_COMPARING(16)
+ORDINARY_COMPARING(64)
+
+/// A `Mutex` is a word of 32 bits: 0, or the number of the thread that holds it.
+///
+/// It is taken and released by a comparison with the calling thread's number, which nothing else does. Who finds
+/// it taken calls a function of the library, which is taken over too.
+static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uint32_t desired, uintptr_t here) {
+  if (!IS_POINT(at)) return compare32(at, expected, desired);
+  uint32_t own = own_thread_number();
+  if (expected == 0 && desired == own) {
+    if (!exploration_stand(may_try_mutex(here) ? point_try_lock : point_lock, (uintptr_t)at)) {
+      return __atomic_load_n(at, IN_ORDER);
+    }
+    uint32_t found = 0;
+    __atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER);
+    return found;
+  }
+  if (expected == own && desired == 0) {
+    uint32_t found = expected;
+    if (__atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER)) {
+      bool were_open = points_close();
+      exploration_answers.note_release((uintptr_t)at);
+      points_reopen(were_open);
+    }
+    return found;
+  }
+  exploration_stand(point_compare, (uintptr_t)at);
+  return compare32(at, expected, desired);
+}
+
+#define COMPARISONS(bits)                                                                                   \
+  TAKEN uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(volatile uint##bits##_t *at,              \
+    uint##bits##_t expected, uint##bits##_t desired, int order, int failure_order) {                        \
+    (void)order, (void)failure_order;                                                                       \
+    return explored_compare##bits(at, expected, desired, HERE);                                             \
+  }                                                                                                         \
+  TAKEN int __tsan_atomic##bits##_compare_exchange_strong(volatile uint##bits##_t *at,                      \
+    uint##bits##_t *expected, uint##bits##_t desired, int order, int failure_order) {                       \
+    (void)order, (void)failure_order;                                                                       \
+    uint##bits##_t wanted = *expected;                                                                      \
+    *expected = explored_compare##bits(at, wanted, desired, HERE);                                          \
+    return *expected == wanted;                                                                             \
+  }                                                                                                         \
+  TAKEN int __tsan_atomic##bits##_compare_exchange_weak(volatile uint##bits##_t *at,                        \
+    uint##bits##_t *expected, uint##bits##_t desired, int order, int failure_order) {                       \
+    (void)order, (void)failure_order;                                                                       \
+    uint##bits##_t wanted = *expected;                                                                      \
+    *expected = explored_compare##bits(at, wanted, desired, HERE);                                          \
+    return *expected == wanted;                                                                             \
+  }
+
+COMPARISONS(8)
+COMPARISONS(16)
+COMPARISONS(32)
+COMPARISONS(64)
+
+// Two words: all by one instruction, which compares.
+
+typedef unsigned __int128 two_words;
+
+#if defined(__x86_64__)
+#define TWO_WORDS __attribute__((target("cx16")))
+#else
+#define TWO_WORDS
+#endif
+
+TWO_WORDS static two_words compare128(volatile two_words *at, two_words expected, two_words desired) {
+  return __sync_val_compare_and_swap(at, expected, desired);
+}
+
+/// Writes what `change` makes of what it finds.
+TWO_WORDS static two_words change128(volatile two_words *at, two_words value,
+  two_words (*change)(two_words found, two_words value)) {
+  two_words found = compare128(at, 0, 0);
+  while (true) {
+    two_words now = compare128(at, found, change(found, value));
+    if (now == found) return found;
+    found = now;
+  }
+}
+
+static two_words take_128(two_words found, two_words value) { return (void)found, value; }
+static two_words add_128(two_words found, two_words value) { return found + value; }
+static two_words sub_128(two_words found, two_words value) { return found - value; }
+static two_words and_128(two_words found, two_words value) { return found & value; }
+static two_words or_128(two_words found, two_words value) { return found | value; }
+static two_words xor_128(two_words found, two_words value) { return found ^ value; }
+static two_words nand_128(two_words found, two_words value) { return ~(found & value); }
+
+TAKEN two_words __tsan_atomic128_load(const volatile two_words *at, int order) {
+  (void)order;
+  if (IS_POINT(at)) exploration_stand(point_load, (uintptr_t)at);
+  return compare128((volatile two_words *)at, 0, 0);
+}
+
+TAKEN void __tsan_atomic128_store(volatile two_words *at, two_words value, int order) {
+  (void)order;
+  if (IS_POINT(at)) exploration_stand(point_store, (uintptr_t)at);
+  change128(at, value, take_128);
+}
+
+#define CHANGING_128(name, point, change)                                                                   \
+  TAKEN two_words __tsan_atomic128_##name(volatile two_words *at, two_words value, int order) {             \
+    (void)order;                                                                                            \
+    if (IS_POINT(at)) exploration_stand(point, (uintptr_t)at);                                               \
+    return change128(at, value, change);                                                                    \
+  }
+
+CHANGING_128(exchange, point_update, take_128)
+CHANGING_128(fetch_add, point_update, add_128)
+CHANGING_128(fetch_sub, point_update, sub_128)
+CHANGING_128(fetch_and, point_update, and_128)
+CHANGING_128(fetch_or, point_update, or_128)
+CHANGING_128(fetch_xor, point_update, xor_128)
+CHANGING_128(fetch_nand, point_update, nand_128)
+
+static two_words explored_compare128(volatile two_words *at, two_words expected, two_words desired) {
+  if (!IS_POINT(at)) return compare128(at, expected, desired);
+  exploration_stand(point_compare, (uintptr_t)at);
+  two_words found = compare128(at, expected, desired);
+  note_outcome(found == expected && found != desired);
+  return found;
+}
+
+TAKEN two_words __tsan_atomic128_compare_exchange_val(volatile two_words *at, two_words expected,
+  two_words desired, int order, int failure_order) {
+  (void)order, (void)failure_order;
+  return explored_compare128(at, expected, desired);
+}
+
+TAKEN int __tsan_atomic128_compare_exchange_strong(volatile two_words *at, two_words *expected,
+  two_words desired, int order, int failure_order) {
+  (void)order, (void)failure_order;
+  two_words wanted = *expected;
+  *expected = explored_compare128(at, wanted, desired);
+  return *expected == wanted;
+}
+
+TAKEN int __tsan_atomic128_compare_exchange_weak(volatile two_words *at, two_words *expected,
+  two_words desired, int order, int failure_order) {
+  (void)order, (void)failure_order;
+  two_words wanted = *expected;
+  *expected = explored_compare128(at, wanted, desired);
+  return *expected == wanted;
+}
+
+TAKEN void __tsan_atomic_thread_fence(int order) {
+  (void)order;
+  __atomic_thread_fence(IN_ORDER);
+}
+
+TAKEN void __tsan_atomic_signal_fence(int order) {
+  (void)order;
+  __atomic_signal_fence(IN_ORDER);
+}
+
+#endif

@@ -1,0 +1,254 @@
+#define _GNU_SOURCE
+#include "Taken.h"
+
+#ifndef NOTHING_IS_TAKEN
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Whose the code at an address is.
+//
+// A program's functions are known by its table of symbols, read once from its file. What is no function of
+// the program is a library's: the loader knows which.
+
+struct function {
+  uintptr_t start;
+  uintptr_t end;
+  /// Whether it is the exploration's own; of what is no function, whether the compiler keeps there what it found.
+  bool is_own;
+};
+
+static struct function *functions;
+static size_t function_count;
+static int functions_are_read;
+
+/// How the mangled names of the exploration's own functions begin.
+static const char *const own_names[] = {
+  "$s11Exploration", "$s24ExplorableSynchronization", "$s6Basics"};
+
+/// How the mangled names end of variables in which the compiler keeps types and conformances that it has looked
+/// up, by operations on atomics.
+static const char *const kept_names[] = {"Md", "MR", "ML", "WL"};
+
+static bool ends_as_kept(const char *name) {
+  size_t length = strlen(name);
+  if (length < 4 || name[0] != '$' || name[1] != 's') return false;
+  for (size_t kind = 0; kind < sizeof kept_names / sizeof *kept_names; kind++) {
+    if (strcmp(name + length - 2, kept_names[kind]) == 0) return true;
+  }
+  return false;
+}
+
+static int by_start(const void *one, const void *other) {
+  uintptr_t a = ((const struct function *)one)->start, b = ((const struct function *)other)->start;
+  return a < b ? -1 : a > b;
+}
+
+static int note_base(struct dl_phdr_info *info, size_t size, void *base) {
+  (void)size;
+  // The first is the program itself.
+  *(uintptr_t *)base = info->dlpi_addr;
+  return 1;
+}
+
+static void collect(const char *file, uintptr_t base) {
+  const ElfW(Ehdr) *header = (const void *)file;
+  const ElfW(Shdr) *sections = (const void *)(file + header->e_shoff);
+  for (int index = 0; index < header->e_shnum; index++) {
+    if (sections[index].sh_type != SHT_SYMTAB) continue;
+    const ElfW(Sym) *symbols = (const void *)(file + sections[index].sh_offset);
+    size_t count = sections[index].sh_size / sizeof(ElfW(Sym));
+    const char *names = file + sections[sections[index].sh_link].sh_offset;
+    functions = malloc(count * sizeof(struct function));
+    if (!functions) return;
+    for (size_t symbol = 0; symbol < count; symbol++) {
+      const char *name = names + symbols[symbol].st_name;
+      int type = symbols[symbol].st_info & 0xF;
+      if (symbols[symbol].st_size == 0) continue;
+      if (type != STT_FUNC && !(type == STT_OBJECT && ends_as_kept(name))) continue;
+      struct function *function = &functions[function_count++];
+      function->start = base + symbols[symbol].st_value;
+      function->end = function->start + symbols[symbol].st_size;
+      function->is_own = type == STT_OBJECT;
+      for (size_t own = 0; own < sizeof own_names / sizeof *own_names; own++) {
+        if (strncmp(name, own_names[own], strlen(own_names[own])) == 0) function->is_own = true;
+      }
+    }
+    qsort(functions, function_count, sizeof(struct function), by_start);
+    return;
+  }
+}
+
+static void read_functions(void) {
+  int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) != 0) return;
+  void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (bytes == MAP_FAILED) return;
+  uintptr_t base = 0;
+  dl_iterate_phdr(note_base, &base);
+  if (memcmp(bytes, ELFMAG, SELFMAG) == 0) collect(bytes, base);
+  munmap(bytes, (size_t)status.st_size);
+}
+
+/// The program's function around the address; null if there is none that is known.
+static const struct function *function_at(uintptr_t address) {
+  // 0: not read; 1: being read; 2: read. Only threads of the one exploration under way ask, one at a time.
+  if (__atomic_load_n(&functions_are_read, __ATOMIC_ACQUIRE) != 2) {
+    int expected = 0;
+    if (!__atomic_compare_exchange_n(&functions_are_read, &expected, 1, false, __ATOMIC_ACQ_REL,
+          __ATOMIC_ACQUIRE)) {
+      return NULL;
+    }
+    read_functions();
+    __atomic_store_n(&functions_are_read, 2, __ATOMIC_RELEASE);
+  }
+  size_t low = 0, high = function_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (functions[middle].start <= address) low = middle + 1; else high = middle;
+  }
+  if (low == 0 || functions[low - 1].end < address) return NULL;
+  return &functions[low - 1];
+}
+
+static bool starts(const char *text, const char *beginning) {
+  return text && strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/// Whether the library is the system's or the language's own.
+static bool is_of_the_system(const char *path) {
+  static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+  for (size_t index = 0; index < sizeof folders / sizeof *folders; index++) {
+    if (starts(path, folders[index])) return true;
+  }
+  Dl_info language;
+  void *symbol = dlsym(RTLD_DEFAULT, "swift_retain");
+  if (!symbol || !dladdr(symbol, &language) || !language.dli_fname) return false;
+  const char *slash = strrchr(language.dli_fname, '/');
+  return slash && strncmp(path, language.dli_fname, (size_t)(slash - language.dli_fname) + 1) == 0;
+}
+
+static bool find_under_study(uintptr_t address) {
+  const struct function *function = function_at(address);
+  if (function) return !function->is_own;
+  Dl_info info;
+  if (!dladdr((void *)address, &info) || !info.dli_fname) return true;
+  if (!is_of_the_system(info.dli_fname)) return true;
+  // The locks of Foundation: what they do is done by the code that calls them. Some jump to the system's
+  // function, so that who called them is seen instead.
+  return starts(info.dli_sname, "$s10Foundation9NSLocking")
+         || starts(info.dli_sname, "$s10Foundation6NSLockC")
+         || starts(info.dli_sname, "$s10Foundation15NSRecursiveLockC")
+         || starts(info.dli_sname, "$s10Foundation11NSConditionC")
+         || starts(info.dli_sname, "$s10Foundation15NSConditionLockC");
+}
+
+// What was found is kept by address: the address, then one bit. An address of code has less than 62 bits.
+#define KEPT 8192
+static uintptr_t kept_study[KEPT], kept_tries[KEPT], kept_nameless[KEPT],
+  kept_variables[KEPT];
+
+static bool keep(uintptr_t *kept, uintptr_t address, bool (*find)(uintptr_t)) {
+  uintptr_t *slot = &kept[(address ^ address >> 13) % KEPT];
+  uintptr_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+  if (word >> 1 == address) return word & 1;
+  bool found = find(address);
+  __atomic_store_n(slot, address << 1 | found, __ATOMIC_RELAXED);
+  return found;
+}
+
+static bool find_nameless(uintptr_t address) {
+  Dl_info info;
+  if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  return !info.dli_sname && starts(slash ? slash + 1 : info.dli_fname, "libFoundation.so");
+}
+
+bool is_called_by_study(uintptr_t address, const void *frame) {
+  if (is_under_study(address)) return true;
+  // `lock.withLock` calls a lock by its protocol, and lands in a function of the library that only calls on.
+  if (!keep(kept_nameless, address, find_nameless)) return false;
+  const uintptr_t *caller = *(const uintptr_t *const *)frame;
+  return is_under_study(caller[1]);
+}
+
+bool is_under_study(uintptr_t address) { return keep(kept_study, address, find_under_study); }
+
+extern void taken_try_lock_slow(void) __asm__("$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF");
+
+/// Whether there is a call of `_tryLockSlow` in the function: else it only takes locks for which it waits.
+static bool find_tries(uintptr_t address) {
+  const struct function *function = function_at(address);
+  if (!function) return true;
+  uintptr_t target = (uintptr_t)&taken_try_lock_slow;
+#if defined(__x86_64__)
+  for (uintptr_t at = function->start; at + 5 <= function->end; at++) {
+    int32_t distance;
+    if (*(const uint8_t *)at != 0xE8) continue;
+    memcpy(&distance, (const void *)(at + 1), sizeof distance);
+    if (at + 5 + (intptr_t)distance == target) return true;
+  }
+  return false;
+#elif defined(__aarch64__)
+  for (uintptr_t at = function->start; at + 4 <= function->end; at += 4) {
+    uint32_t word = *(const uint32_t *)at;
+    if (word >> 26 != 0x25) continue;
+    int64_t distance = (int64_t)((uint64_t)word << 38) >> 36;
+    if (at + (intptr_t)distance == target) return true;
+  }
+  return false;
+#else
+  return true;
+#endif
+}
+
+extern const char __executable_start, _end;
+
+static bool find_kept(uintptr_t address) {
+  const struct function *variable = function_at(address);
+  return variable && variable->is_own && address < variable->end;
+}
+
+bool is_compilers_own(uintptr_t address) {
+  if (address < (uintptr_t)&__executable_start || address >= (uintptr_t)&_end) return false;
+  return keep(kept_variables, address, find_kept);
+}
+
+bool may_try_mutex(uintptr_t address) { return keep(kept_tries, address, find_tries); }
+
+uint32_t own_thread_number(void) {
+  static _Thread_local uint32_t number;
+  if (number == 0) number = (uint32_t)syscall(SYS_gettid);
+  return number;
+}
+
+void *taken_original(const char *name) {
+  void *found = dlsym(RTLD_NEXT, name);
+  if (!found) {
+    fprintf(stderr, "%s, which an exploration takes over, is in no library of this program\n", name);
+    abort();
+  }
+  return found;
+}
+
+__attribute__((constructor)) static void say_that_calls_are_taken(void) {
+  static const struct interception this = {
+    .has_permit = taken_semaphore_has_permit,
+    .is_locked = taken_lock_is_locked,
+    .is_under_study = is_under_study,
+  };
+  interception = &this;
+}
+
+#endif

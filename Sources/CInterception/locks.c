@@ -1,0 +1,244 @@
+#define _GNU_SOURCE
+#include "Taken.h"
+
+#ifndef NOTHING_IS_TAKEN
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+// The locks of threads. Explored, who would wait stands until the lock is free, and then takes the real one; a
+// thread that is not explored may have that, and is waited for on the thread.
+
+// MARK: pthread_mutex
+
+typedef int mutex_function(pthread_mutex_t *);
+typedef int mutex_time_function(pthread_mutex_t *, const struct timespec *);
+
+static bool is_recursive(const pthread_mutex_t *mutex) {
+  int kind = mutex->__data.__kind & 3;
+  return kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK;
+}
+
+/// Whether the thread has it and may ask for it again, which changes nothing for others.
+static bool is_taken_again(const pthread_mutex_t *mutex) {
+  return is_recursive(mutex) && mutex->__data.__owner == (int)own_thread_number();
+}
+
+TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  mutex_function *original = ORIGINAL("pthread_mutex_lock", mutex_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
+    exploration_stand(point_lock, (uintptr_t)mutex);
+  }
+  return original(mutex);
+}
+
+TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+  mutex_function *original = ORIGINAL("pthread_mutex_trylock", mutex_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)
+      && !exploration_stand(point_try_lock, (uintptr_t)mutex)) {
+    return EBUSY;
+  }
+  return original(mutex);
+}
+
+/// The time is over if it is not free at once: how long another holds it is not the clock's affair.
+TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time) {
+  mutex_time_function *original = ORIGINAL("pthread_mutex_timedlock", mutex_time_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
+    if (!exploration_stand(point_try_lock, (uintptr_t)mutex)) return ETIMEDOUT;
+    return ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
+  }
+  return original(mutex, time);
+}
+
+TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+  mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
+  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(mutex);
+  bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
+  int result = original(mutex);
+  if (result == 0 && is_last) {
+    bool were_open = points_close();
+    exploration_answers.note_release((uintptr_t)mutex);
+    points_reopen(were_open);
+  }
+  return result;
+}
+
+// MARK: pthread_cond
+
+typedef int condition_function(pthread_cond_t *);
+typedef int wait_function(pthread_cond_t *, pthread_mutex_t *);
+typedef int time_wait_function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+
+/// The version of a function that programs are linked with today: there is one before it.
+static void *condition_original(const char *name) {
+  void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+  return found ? found : taken_original(name);
+}
+
+#define CONDITION_ORIGINAL(name, type)                                                                      \
+  ({                                                                                                        \
+    static void *original;                                                                                  \
+    void *found = __atomic_load_n(&original, __ATOMIC_RELAXED);                                             \
+    if (!found) __atomic_store_n(&original, found = condition_original(name), __ATOMIC_RELAXED);            \
+    (type) found;                                                                                           \
+  })
+
+/// Waits in the exploration; whether there was a signal in time.
+static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uint8_t point) {
+  bool were_open = points_close();
+  exploration_answers.begin_wait((uintptr_t)condition, (uintptr_t)mutex);
+  points_reopen(were_open);
+  ORIGINAL("pthread_mutex_unlock", mutex_function *)(mutex);
+  bool is_signalled = exploration_stand(point, (uintptr_t)condition);
+  exploration_stand(point_lock, (uintptr_t)mutex);
+  ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
+  return is_signalled;
+}
+
+TAKEN int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+  wait_function *original = CONDITION_ORIGINAL("pthread_cond_wait", wait_function *);
+  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(condition, mutex);
+  wait_explored(condition, mutex, point_wait);
+  return 0;
+}
+
+TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+  const struct timespec *time) {
+  time_wait_function *original = CONDITION_ORIGINAL("pthread_cond_timedwait", time_wait_function *);
+  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(condition, mutex, time);
+  return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
+}
+
+TAKEN int pthread_cond_signal(pthread_cond_t *condition) {
+  condition_function *original = CONDITION_ORIGINAL("pthread_cond_signal", condition_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_stand(point_signal, (uintptr_t)condition);
+  return original(condition);
+}
+
+TAKEN int pthread_cond_broadcast(pthread_cond_t *condition) {
+  condition_function *original = CONDITION_ORIGINAL("pthread_cond_broadcast", condition_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_stand(point_broadcast, (uintptr_t)condition);
+  return original(condition);
+}
+
+// MARK: pthread_rwlock
+
+typedef int shared_function(pthread_rwlock_t *);
+
+#define SHARED(name, point)                                                                                 \
+  TAKEN int pthread_rwlock_##name(pthread_rwlock_t *lock) {                                                 \
+    shared_function *original = ORIGINAL("pthread_rwlock_" #name, shared_function *);                       \
+    if (IS_EXPLORED && IS_CALLED_BY_STUDY && !exploration_stand(point, (uintptr_t)lock)) return EBUSY;    \
+    return original(lock);                                                                                  \
+  }
+
+SHARED(rdlock, point_read_lock)
+SHARED(tryrdlock, point_try_read_lock)
+SHARED(wrlock, point_lock)
+SHARED(trywrlock, point_try_lock)
+
+TAKEN int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+  shared_function *original = ORIGINAL("pthread_rwlock_unlock", shared_function *);
+  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(lock);
+  int result = original(lock);
+  bool were_open = points_close();
+  exploration_answers.note_shared_release((uintptr_t)lock);
+  points_reopen(were_open);
+  return result;
+}
+
+// MARK: Synchronization.Mutex
+
+// What is called where the comparison in the caller's own code has failed: see `atomics.c`.
+
+#define SELF __attribute__((swift_context))
+typedef void __attribute__((swiftcall)) lock_slow_function(uint32_t, SELF void *);
+typedef void __attribute__((swiftcall)) unlock_slow_function(SELF void *);
+typedef bool __attribute__((swiftcall)) try_lock_slow_function(SELF void *);
+
+TAKEN __attribute__((swiftcall)) void taken_lock_slow(uint32_t number, SELF void *mutex)
+  __asm__("$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF");
+__attribute__((swiftcall)) void taken_lock_slow(uint32_t number, SELF void *mutex) {
+  lock_slow_function *original =
+    ORIGINAL("$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF", lock_slow_function *);
+  if (IS_EXPLORED && is_under_study(HERE)) {
+    bool were_open = points_close();
+    bool holds = exploration_answers.holds((uintptr_t)mutex);
+    points_reopen(were_open);
+    // It stood at the comparison already, and a thread that is not explored has the lock.
+    if (!holds) exploration_stand(point_lock, (uintptr_t)mutex);
+    uint32_t free = 0;
+    if (__atomic_compare_exchange_n((uint32_t *)mutex, &free, number, false, __ATOMIC_SEQ_CST,
+          __ATOMIC_SEQ_CST)) {
+      return;
+    }
+  }
+  original(number, mutex);
+}
+
+TAKEN __attribute__((swiftcall)) bool taken_try_lock_slow(SELF void *mutex)
+  __asm__("$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF");
+__attribute__((swiftcall)) bool taken_try_lock_slow(SELF void *mutex) {
+  try_lock_slow_function *original =
+    ORIGINAL("$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF", try_lock_slow_function *);
+  // The comparison was the try, and it has failed.
+  if (IS_EXPLORED && is_under_study(HERE)) return false;
+  return original(mutex);
+}
+
+TAKEN __attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex)
+  __asm__("$s15Synchronization12_MutexHandleV11_unlockSlowyyF");
+__attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex) {
+  unlock_slow_function *original =
+    ORIGINAL("$s15Synchronization12_MutexHandleV11_unlockSlowyyF", unlock_slow_function *);
+  original(mutex);
+  if (!IS_EXPLORED || !is_under_study(HERE)) return;
+  bool were_open = points_close();
+  exploration_answers.note_release((uintptr_t)mutex);
+  points_reopen(were_open);
+}
+
+/// Whether the first word of the lock, of whichever kind it is, says that somebody has it.
+bool taken_lock_is_locked(uintptr_t lock) { return __atomic_load_n((const uint32_t *)lock, __ATOMIC_ACQUIRE) != 0; }
+
+// MARK: DispatchSemaphore
+
+typedef intptr_t semaphore_wait_function(void *, uint64_t);
+typedef intptr_t semaphore_signal_function(void *);
+
+static const uint64_t no_time = 0, all_time = ~0ull;
+
+bool taken_semaphore_has_permit(uintptr_t semaphore) {
+  if (ORIGINAL("dispatch_semaphore_wait", semaphore_wait_function *)((void *)semaphore, no_time) != 0) {
+    return false;
+  }
+  ORIGINAL("dispatch_semaphore_signal", semaphore_signal_function *)((void *)semaphore);
+  return true;
+}
+
+TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
+  semaphore_wait_function *original = ORIGINAL("dispatch_semaphore_wait", semaphore_wait_function *);
+  if (!IS_EXPLORED) return original(semaphore, time);
+  uint8_t point = time == no_time    ? point_try_permit
+                  : time == all_time ? point_take_permit
+                                     : point_take_permit_in_time;
+  bool were_open;
+  exploration_stand(point, (uintptr_t)semaphore);
+  were_open = points_close();
+  // Who waits without end stood until there was one.
+  intptr_t result = original(semaphore, time == all_time ? all_time : no_time);
+  points_reopen(were_open);
+  return result;
+}
+
+TAKEN intptr_t dispatch_semaphore_signal(void *semaphore) {
+  semaphore_signal_function *original =
+    ORIGINAL("dispatch_semaphore_signal", semaphore_signal_function *);
+  if (IS_EXPLORED) exploration_stand(point_give_permit, (uintptr_t)semaphore);
+  return original(semaphore);
+}
+
+#endif

@@ -1,0 +1,176 @@
+#define _GNU_SOURCE
+#include "Taken.h"
+
+#ifndef NOTHING_IS_TAKEN
+
+#include <dlfcn.h>
+#include <time.h>
+
+// What the code under study asks of the runtime of tasks, and of the clock.
+
+// MARK: Hops
+
+/// Two words, of which the first is 0 for the pool.
+struct executor {
+  uintptr_t identity;
+  uintptr_t implementation;
+};
+
+extern __attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
+
+typedef __attribute__((swiftasynccall)) void task_switch_function(
+  __attribute__((swift_async_context)) void *, void *, uintptr_t, uintptr_t);
+
+/// A point before a task enters an actor; also where the runtime makes no job of it, for the actor is free.
+///
+/// Where it leaves one for the pool there is none: what it does there begins with a point of its own.
+TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
+  __attribute__((swift_async_context)) void *context, void *function, uintptr_t identity,
+  uintptr_t implementation) {
+  task_switch_function *original = ORIGINAL("swift_task_switch", task_switch_function *);
+  // Asynchronous code jumps here: the address to return to is the runtime's, so where it goes on tells whose it is.
+  if (IS_EXPLORED && identity != 0 && is_under_study((uintptr_t)function)
+      && swift_task_getCurrentExecutor().identity != identity) {
+    explored_thread.hop_function = (uintptr_t)function;
+    explored_thread.hop_context = (uintptr_t)context;
+    exploration_stand(point_hop, 0);
+  }
+  __attribute__((musttail)) return original(context, function, identity, implementation);
+}
+
+// MARK: Cancellation
+
+// Whatever its arguments and however it is called, such a function is one with a point before it: what a call
+// may pass in registers is kept, and then the original goes on as if it had been called.
+
+struct passed {
+  const char *name;
+  uint8_t point;
+  void *original;
+};
+
+#define PASSED(index, symbol, point) {symbol, point, 0},
+#define EACH_PASSED(do)                                                                                     \
+  do(0, "$sScT11isCancelledSbvg", point_check)                                                              \
+  do(1, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", point_check)                                         \
+  do(2, "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ", point_check)                                   \
+  do(3, "$sSct11isCancelledSbvg", point_check)                                                              \
+  do(4, "$sScG11isCancelledSbvg", point_check)                                                              \
+  do(5, "$sScg11isCancelledSbvg", point_check)                                                              \
+  do(6, "$ss19DiscardingTaskGroupV11isCancelledSbvg", point_check)                                          \
+  do(7, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", point_check)                                  \
+  do(8, "$sScT6cancelyyF", point_cancel)                                                                    \
+  do(9, "$sSct6cancelyyF", point_cancel)                                                                    \
+  do(10, "$sScG9cancelAllyyF", point_cancel)                                                                \
+  do(11, "$sScg9cancelAllyyF", point_cancel)                                                                \
+  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel)                                            \
+  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel)
+
+static struct passed passed[] = {EACH_PASSED(PASSED)};
+
+/// Stands before the function of that number; returns where it goes on.
+__attribute__((used, visibility("hidden"))) void *taken_pass(unsigned long index, uintptr_t caller) {
+  struct passed *function = &passed[index];
+  void *original = __atomic_load_n(&function->original, __ATOMIC_RELAXED);
+  if (!original) {
+    __atomic_store_n(&function->original, original = taken_original(function->name), __ATOMIC_RELAXED);
+  }
+  if (IS_EXPLORED && is_under_study(caller)) {
+    exploration_stand(function->point, 0);
+    // A cancellation may come between what the check says and what is done then.
+    if (function->point == point_check) explored_thread.due = point_go_on;
+  }
+  return original;
+}
+
+#if defined(__x86_64__)
+__asm__(
+  ".text\n"
+  ".type taken_pass_on, @function\n"
+  "taken_pass_on:\n"
+  // In r11 is the function's number; on the stack the caller's address.
+  "  pushq %rbp\n"
+  "  movq %rsp, %rbp\n"
+  "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n"
+  "  pushq %rax\n  pushq %r10\n"
+  "  subq $128, %rsp\n"
+  "  movups %xmm0, (%rsp)\n  movups %xmm1, 16(%rsp)\n  movups %xmm2, 32(%rsp)\n"
+  "  movups %xmm3, 48(%rsp)\n  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n"
+  "  movups %xmm6, 96(%rsp)\n  movups %xmm7, 112(%rsp)\n"
+  "  movq %r11, %rdi\n"
+  "  movq 8(%rbp), %rsi\n"
+  "  call taken_pass\n"
+  "  movq %rax, %r11\n"
+  "  movups (%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n  movups 32(%rsp), %xmm2\n"
+  "  movups 48(%rsp), %xmm3\n  movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n"
+  "  movups 96(%rsp), %xmm6\n  movups 112(%rsp), %xmm7\n"
+  "  addq $128, %rsp\n"
+  "  popq %r10\n  popq %rax\n"
+  "  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
+  "  popq %rbp\n"
+  "  jmpq *%r11\n"
+  ".size taken_pass_on, . - taken_pass_on\n");
+
+#define PASS(index, symbol, point)                                                                          \
+  __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"                  \
+          "  movq $" #index ", %r11\n  jmp taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
+EACH_PASSED(PASS)
+#elif defined(__aarch64__)
+__asm__(
+  ".text\n"
+  ".type taken_pass_on, %function\n"
+  "taken_pass_on:\n"
+  // In x16 is the function's number; in x30 the caller's address.
+  "  stp x29, x30, [sp, #-16]!\n"
+  "  mov x29, sp\n"
+  "  stp x0, x1, [sp, #-16]!\n  stp x2, x3, [sp, #-16]!\n  stp x4, x5, [sp, #-16]!\n"
+  "  stp x6, x7, [sp, #-16]!\n  stp x8, x9, [sp, #-16]!\n"
+  "  stp q0, q1, [sp, #-32]!\n  stp q2, q3, [sp, #-32]!\n"
+  "  stp q4, q5, [sp, #-32]!\n  stp q6, q7, [sp, #-32]!\n"
+  "  mov x0, x16\n"
+  "  mov x1, x30\n"
+  "  bl taken_pass\n"
+  "  mov x16, x0\n"
+  "  ldp q6, q7, [sp], #32\n  ldp q4, q5, [sp], #32\n  ldp q2, q3, [sp], #32\n  ldp q0, q1, [sp], #32\n"
+  "  ldp x8, x9, [sp], #16\n  ldp x6, x7, [sp], #16\n  ldp x4, x5, [sp], #16\n"
+  "  ldp x2, x3, [sp], #16\n  ldp x0, x1, [sp], #16\n"
+  "  ldp x29, x30, [sp], #16\n"
+  "  br x16\n"
+  ".size taken_pass_on, . - taken_pass_on\n");
+
+#define PASS(index, symbol, point)                                                                          \
+  __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", %function\n\"" symbol "\":\n"                  \
+          "  mov x16, #" #index "\n  b taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
+EACH_PASSED(PASS)
+#endif
+
+// MARK: The clock
+
+typedef int clock_function(clockid_t, struct timespec *);
+
+/// Each clock stands where it stood when it was first asked for, and goes on with the schedule's own time.
+TAKEN int clock_gettime(clockid_t clock, struct timespec *time) {
+  static int64_t beginnings[16];
+  clock_function *original = ORIGINAL("clock_gettime", clock_function *);
+  // A clock of what threads and processes have used is not the exploration's.
+  bool is_of_the_world = clock >= 0 && clock < 16 && clock != CLOCK_PROCESS_CPUTIME_ID
+                         && clock != CLOCK_THREAD_CPUTIME_ID;
+  if (!IS_EXPLORED || !is_of_the_world) return original(clock, time);
+  const int64_t second = 1000000000;
+  int64_t beginning = __atomic_load_n(&beginnings[clock], __ATOMIC_RELAXED);
+  if (beginning == 0) {
+    int result = original(clock, time);
+    if (result != 0) return result;
+    beginning = time->tv_sec * second + time->tv_nsec;
+    __atomic_store_n(&beginnings[clock], beginning, __ATOMIC_RELAXED);
+  }
+  bool were_open = points_close();
+  int64_t now = exploration_answers.now();
+  points_reopen(were_open);
+  int64_t sum = beginning > INT64_MAX - now ? INT64_MAX : beginning + now;
+  time->tv_sec = sum / second;
+  time->tv_nsec = sum % second;
+  return 0;
+}
+
+#endif

@@ -1,0 +1,185 @@
+import Exploration
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// What is found between the hops of a task, and what is none of an exploration's making.
+@Suite(.inTurn, .watched) struct `Hops, starts and cancellations of unchanged code` {
+  actor Account {
+    private(set) var balance = 100
+
+    func take(_ amount: Int) { balance -= amount }
+
+    func takeIfThere(_ amount: Int) { if balance >= amount { balance -= amount } }
+  }
+
+  // Without a call in between the compiler makes one visit of two.
+  static func isEnough(_ balance: Int) -> Bool { balance >= 80 }
+
+  @Test func `a look at an actor and a change, each a visit, overdraw`() throws {
+    let failure = try failure("overdraws") {
+      let account = Account()
+      await withTaskGroup { group in
+        for _ in 1...2 {
+          group.addTask { if Self.isEnough(await account.balance) { await account.take(80) } }
+        }
+      }
+      try require(await account.balance >= 0, "overdrawn")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+    let verdict = try explore("draws") {
+      let account = Account()
+      await withTaskGroup { group in
+        for _ in 1...2 { group.addTask { await account.takeIfThere(80) } }
+      }
+      try require(await account.balance >= 0, "overdrawn")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @MainActor final class Log {
+    private(set) var entries: [Int] = []
+
+    nonisolated init() {}
+
+    func add(_ entry: Int) { entries.append(entry) }
+  }
+
+  @Test func `two tasks of the main actor, started in a row, never swap`() throws {
+    try explore("main actor", preemptions: nil) {
+      let log = Log()
+      let one = Task { @MainActor in log.add(1) }
+      let two = Task { @MainActor in log.add(2) }
+      await one.value
+      await two.value
+      try require(await log.entries == [1, 2], "swapped")
+    }
+  }
+
+  @Test func `a task may be over before who starts it has gone on`() throws {
+    final class Flag: @unchecked Sendable { var isSet = false }
+    let failure = try failure("a start") {
+      let flag = Flag()
+      let task = Task { flag.isSet = true }
+      try require(!flag.isSet, "it was set at once")
+      await task.value
+    }
+    guard case .requirement = failure.kind else { throw failure }
+  }
+
+  /// A semaphore of one permit, as packages have it: a lock, a line, and a handler that leaves the line.
+  final class Semaphore: @unchecked Sendable {
+    private let lock = NSLock()
+    private var permits: Int
+    private var line: [(id: Int, continuation: UnsafeContinuation<Void, any Error>)] = []
+    private var cancelled: Set<Int> = []
+    private var ids = 0
+    private let holdsLockWhileRegistering: Bool
+
+    init(permits: Int, holdsLockWhileRegistering: Bool = false) {
+      self.permits = permits
+      self.holdsLockWhileRegistering = holdsLockWhileRegistering
+    }
+
+    func wait() async throws {
+      if holdsLockWhileRegistering { return try await waitHoldingTheLock() }
+      let id = lock.withLock {
+        ids += 1
+        return ids
+      }
+      try await withTaskCancellationHandler {
+        try await withUnsafeThrowingContinuation { continuation in
+          let now: Result<Void, any Error>? = lock.withLock {
+            if cancelled.remove(id) != nil { return .failure(CancellationError()) }
+            if permits > 0 {
+              permits -= 1
+              return .success(())
+            }
+            line.append((id, continuation))
+            return nil
+          }
+          if let now { continuation.resume(with: now) }
+        }
+      } onCancel: {
+        let waiter: UnsafeContinuation<Void, any Error>? = lock.withLock {
+          guard let index = line.firstIndex(where: { $0.id == id }) else {
+            cancelled.insert(id)
+            return nil
+          }
+          return line.remove(at: index).continuation
+        }
+        waiter?.resume(throwing: CancellationError())
+      }
+    }
+
+    private func waitHoldingTheLock() async throws {
+      take()
+      if Task.isCancelled {
+        give()
+        throw CancellationError()
+      }
+      if permits > 0 {
+        permits -= 1
+        return give()
+      }
+      ids += 1
+      let id = ids
+      try await withTaskCancellationHandler {
+        try await withUnsafeThrowingContinuation { continuation in
+          line.append((id, continuation))
+          give()
+        }
+      } onCancel: {
+        take()
+        let index = line.firstIndex { $0.id == id }
+        let waiter = index.map { line.remove(at: $0).continuation }
+        give()
+        waiter?.resume(throwing: CancellationError())
+      }
+    }
+
+    // Not in an asynchronous function, where the compiler refuses them.
+    private func take() { lock.lock() }
+    private func give() { lock.unlock() }
+
+    func signal() {
+      let waiter: UnsafeContinuation<Void, any Error>? = lock.withLock {
+        if line.isEmpty {
+          permits += 1
+          return nil
+        }
+        return line.removeFirst().continuation
+      }
+      waiter?.resume()
+    }
+  }
+
+  @Test func `a semaphore that is right is found to be, with one waiter cancelled`() throws {
+    let verdict = try explore("semaphore") {
+      let semaphore = Semaphore(permits: 1)
+      try await semaphore.wait()
+      let waiter = Task {
+        do { try await semaphore.wait() } catch { return }
+        semaphore.signal()
+      }
+      waiter.cancel()
+      semaphore.signal()
+      await waiter.value
+      try await semaphore.wait()
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @Test func `a cancellation between the check and the handler, with the lock held, is a deadlock`()
+    throws
+  {
+    let failure = try failure("check and handler") {
+      let semaphore = Semaphore(permits: 0, holdsLockWhileRegistering: true)
+      let waiter = Task { try? await semaphore.wait() }
+      waiter.cancel()
+      await waiter.value
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+  }
+}

@@ -1,0 +1,57 @@
+import Exploration
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Time that the runtime and the system keep, followed by the exploration's.
+@Suite(.inTurn, .watched) struct `Time in unchanged code` {
+  @Test func `a sleep takes as long as it says, of the exploration's time`() throws {
+    try explore("sleeps") {
+      let start = ContinuousClock.now
+      let date = Date()
+      try await Task.sleep(for: .seconds(3_600))
+      let end = ContinuousClock.now
+      try require(start.duration(to: end) == .seconds(3_600), "it took \(start.duration(to: end))")
+      try await SuspendingClock().sleep(for: .seconds(60))
+      try require(end.duration(to: .now) == .seconds(60))
+      try await Task.sleep(nanoseconds: 1_000)
+      let passed = Date().timeIntervalSince(date)
+      try require(abs(passed - 3_660) < 1, "\(passed) s have passed")
+    }
+  }
+
+  @Test func `who sleeps less is awake first, if both began at once`() throws {
+    try explore("two sleepers") {
+      let start = ContinuousClock.now
+      await withTaskGroup { group in
+        for seconds in [2, 1] {
+          group.addTask { try? await Task.sleep(until: start.advanced(by: .seconds(seconds))) }
+        }
+      }
+      try require(start.duration(to: .now) == .seconds(2))
+    }
+  }
+
+  @Test func `a timeout that nobody waits for is no failure`() throws {
+    let verdict = try explore("forgotten") {
+      let work = Task { 1 }
+      Task {
+        try? await Task.sleep(for: .seconds(30))
+        work.cancel()
+      }
+      _ = await work.value
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @Test func `a sleep that is cancelled lets no time pass`() throws {
+    try explore("cancelled") {
+      let sleeper = Task { try await Task.sleep(for: .seconds(30)) }
+      sleeper.cancel()
+      let start = ContinuousClock.now
+      _ = await sleeper.result
+      try require(start.duration(to: .now) == .zero || start.duration(to: .now) == .seconds(30))
+    }
+  }
+}
