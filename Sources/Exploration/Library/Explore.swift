@@ -107,7 +107,13 @@ package func explore(
   besides others: [String],
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
-  try answer(Inquiry(name, place: "", besides: others, body), .exhaustive, preemptions, schedules, nil)
+  try answer(
+    Inquiry(name, place: "", besides: others, body),
+    .exhaustive,
+    preemptions,
+    schedules,
+    nil
+  )
 }
 
 /// Explores, or runs one schedule again, when its turn has come.
