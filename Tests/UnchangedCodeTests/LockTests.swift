@@ -169,7 +169,7 @@ import Testing
     func give() { lock.unlock() }
   }
 
-  @Test func `a lock held over a suspension, by three tasks, is a deadlock of the pool`() throws {
+  @Test func `a lock held over a suspension, by three tasks, blocks the pool`() throws {
     let failure = try failure("held") {
       let held = Held()
       await withTaskGroup { group in
@@ -182,6 +182,6 @@ import Testing
         }
       }
     }
-    guard case .deadlock = failure.kind else { throw failure }
+    guard case .blockedPool = failure.kind else { throw failure }
   }
 }

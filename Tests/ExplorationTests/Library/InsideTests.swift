@@ -430,7 +430,7 @@ import Testing
     }
     for part in [
       "between an unlock and", "a weakCompareExchange that fails", "a park(nanoseconds:)",
-      "a pool of one thread",
+      "a pool whose threads are all parked",
     ] {
       #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
     }

@@ -329,6 +329,6 @@ import Testing
     }
     guard case .blockedPool = failure.kind else { throw failure }
     #expect(ContinuousClock.now - start < .seconds(60), "who sleeps for such a lock is waited for")
-    #expect(failure.description.contains("for a lock that a task holds"), "\(failure)")
+    #expect(failure.description.contains("waits for lock 1, which task 2 holds"), "\(failure)")
   }
 }
