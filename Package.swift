@@ -332,7 +332,7 @@ let package = Package(
     // Ordinary Swift, as packages have it: explored without a line changed, since the compiler instruments it.
     .testTarget(
       name: "UnchangedCodeTests",
-      dependencies: ["Exploration", "CInterception", "TestSupport"],
+      dependencies: ["Exploration", "ExplorationTesting", "CInterception", "TestSupport"],
       swiftSettings: house + [.unsafeFlags(["-Xfrontend", "-sanitize=thread"])]
     ),
     tests("WorkloadsTests", "Workloads", "Basics"),
