@@ -5,9 +5,10 @@ internal import Synchronization
 //
 // Removing it where it is no longer needed is not enough: a terminal that is closed, a `kill`, a crash end
 // the process elsewhere, and megabytes stay behind. So there are two further ways. Code that handles signals
-// calls `removeAll()` before the process goes. And each folder is locked (`flock`) by the process that made
-// it: the lock goes with the process, however it ends, and the next folder that anybody makes takes those
-// with it that nobody has locked.
+// calls `removeAll()` before the process goes. And each folder has a file in it by which it is known as one of
+// ours, which the process that made it has locked (`flock`): the lock goes with the process, however it ends,
+// and the next folder that anybody makes takes those with it that nobody has locked. A folder without that
+// file is somebody else's, whatever its name is, and stays.
 
 /// A folder in the system's place for temporary files, removed with this object.
 package final class ScratchFolder: Sendable {
@@ -23,10 +24,13 @@ package final class ScratchFolder: Sendable {
   }
 
   package let path: String
-  /// Open for as long as the folder is in use: the lock is on it.
+  /// The mark, open for as long as the folder is in use: the lock is on it.
   private let descriptor: Int32
 
   private static let inUse = Mutex<Set<String>>([])
+
+  /// The file by which a folder is known as one of ours.
+  private static let mark = ".scratch-folder"
 
   /// Makes a folder whose name begins with `prefix`, and removes those of processes that have ended.
   ///
@@ -41,12 +45,17 @@ package final class ScratchFolder: Sendable {
         if errno == EEXIST { continue }
         throw Unavailable(path: path, code: errno)
       }
-      guard let descriptor = Self.locked(path) else {
-        // Another process has taken it, a moment old and not locked, for one that was left.
-        if access(path, F_OK) != 0 { continue }
+      let mark = "\(path)/\(Self.mark)"
+      let descriptor = open(mark, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
         let code = errno
         rmdir(path)
         throw Unavailable(path: path, code: code)
+      }
+      guard Self.lock(descriptor) else {
+        // Another process has taken it, a moment old and not locked, for one that was left.
+        close(descriptor)
+        continue
       }
       self.path = path
       self.descriptor = descriptor
@@ -70,16 +79,17 @@ package final class ScratchFolder: Sendable {
     }
   }
 
-  /// The folder, open and locked; nil if it is not there or another process has it locked.
-  private static func locked(_ path: String) -> Int32? {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+  /// Locks a mark that is still there; false if another process has it.
+  private static func lock(_ mark: Int32) -> Bool {
     var status = stat()
-    if flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0,
-      status.st_nlink > 0
-    {
-      return descriptor
-    }
+    return flock(mark, LOCK_EX | LOCK_NB) == 0 && fstat(mark, &status) == 0 && status.st_nlink > 0
+  }
+
+  /// The mark of a folder that nobody has locked, open and locked; nil if there is none.
+  private static func markOfLeft(_ path: String) -> Int32? {
+    let descriptor = open("\(path)/\(mark)", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    if lock(descriptor) { return descriptor }
     close(descriptor)
     return nil
   }
@@ -88,17 +98,19 @@ package final class ScratchFolder: Sendable {
     for name in entries(of: parent) where name.hasPrefix(prefix + "-") {
       let path = "\(parent)/\(name)"
       var status = stat()
-      guard lstat(path, &status) == 0, status.st_uid == geteuid(), let left = locked(path) else {
-        continue
-      }
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+        status.st_uid == geteuid(), let left = markOfLeft(path)
+      else { continue }
       remove(path)
       close(left)
     }
   }
 
-  /// Removes a folder and all that is in it; follows no link out of it.
+  /// Removes a folder and all that is in it; follows no link out of it. The mark goes last, so that who is
+  /// ended meanwhile leaves a folder that is known.
   private static func remove(_ path: String) {
-    for name in entries(of: path) {
+    let names = entries(of: path)
+    for name in names.filter({ $0 != mark }) + names.filter({ $0 == mark }) {
       let entry = "\(path)/\(name)"
       var status = stat()
       guard lstat(entry, &status) == 0 else { continue }

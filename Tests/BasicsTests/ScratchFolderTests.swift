@@ -37,11 +37,26 @@ import Testing
     let left = "\(parent)/\(prefix)-left"
     try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
     try write(in: left)
+    try Data().write(to: URL(fileURLWithPath: left + "/.scratch-folder"))
     let first = try ScratchFolder(prefix)
     #expect(there.count == 1)
     let second = try ScratchFolder(prefix)
     #expect(there.count == 2)
     withExtendedLifetime((first, second)) {}
+  }
+
+  @Test func `of somebody else stays, though its name begins alike`() throws {
+    let notes = "\(parent)/\(prefix)-notes"
+    defer { try? FileManager.default.removeItem(atPath: notes) }
+    try write(in: notes)
+    // A link with such a name leads into a folder that is not to be touched either.
+    let link = "\(parent)/\(prefix)-link"
+    defer { unlink(link) }
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: notes)
+    let folder = try ScratchFolder(prefix)
+    #expect(FileManager.default.fileExists(atPath: notes + "/inner/file"))
+    #expect(there.count == 3)
+    withExtendedLifetime(folder) {}
   }
 
   @Test func `is told with its path and the reason where it cannot be made`() {
