@@ -31,6 +31,14 @@ import Testing
   }
 
   @Test
+  func `the lab runs in a folder that somebody has removed`() async throws {
+    let text = try await shell(
+      "mkdir gone; cd gone; rmdir ../gone; $LAB -c 'run 3' | tail -n 1; echo status ${PIPESTATUS[0]}"
+    )
+    #expect(text.hasSuffix("status 0"), "\(text)")
+  }
+
+  @Test
   func `Ctrl-C ends a script with status 130, and what it ran is told`() async throws {
     let lab = try LabTerminal(["-c", "run 5 limiter clock=real work=60m kind=download\nshow"])
     try await lab.screen.waitForText("5 downloads")

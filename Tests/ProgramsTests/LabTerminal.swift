@@ -1,8 +1,18 @@
 import Foundation
 import TestSupport
 
-/// A terminal with the lab in it, its state in a folder of its own.
+/// A terminal with the lab in it, its state in a folder of its own, which stays until the lab has ended.
 final class LabTerminal {
+  private final class Folder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appending(path: "lab-\(UUID())")
+
+    init() throws {
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+  }
+
   /// What the lab's prompt is at first.
   static let prompt = "limiter·3 virtual>"
 
@@ -17,8 +27,8 @@ final class LabTerminal {
     columns: Int = 80,
     rows: Int = 40
   ) throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "lab-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let kept = try Folder()
+    folder = kept.url
     let lab = try LabRunTests.lab.get().path
     var environment = plainEnvironment
     environment["XDG_STATE_HOME"] = folder.path
@@ -31,11 +41,10 @@ final class LabTerminal {
       environment: environment,
       folder: folder.path,
       columns: columns,
-      rows: rows
+      rows: rows,
+      keeping: kept
     )
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   /// Waits for the prompt, types the line and presses Enter.
   func type(_ line: String, after prompt: String = LabTerminal.prompt) async throws {

@@ -23,20 +23,24 @@ package final class PseudoTerminal: Sendable {
   private let controller: Int32
   private let child: pid_t
   private let state: Mutex<State>
+  private let kept: (any AnyObject & Sendable)?
 
   /// Starts the executable at `path` at a new terminal; `builtExecutable(_:)` finds those of this
   /// build.
   ///
-  /// `environment` is all of it but TERM, which is xterm unless given.
+  /// `environment` is all of it but TERM, which is xterm unless given. `kept` lives until the program has
+  /// ended: what it works in.
   package init(
     _ path: String,
     _ arguments: [String] = [],
     environment: [String: String] = plainEnvironment,
     folder: String? = nil,
     columns: Int = 80,
-    rows: Int = 24
+    rows: Int = 24,
+    keeping kept: (any AnyObject & Sendable)? = nil
   ) throws {
     name = path
+    self.kept = kept
     var size = winsize(
       ws_row: UInt16(rows),
       ws_col: UInt16(columns),

@@ -58,8 +58,11 @@ package struct Classroom: Sendable {
   }
 
   /// The nearest folder `Lessons` with lessons in it, from these places upwards.
+  ///
+  /// A place that is not named from the root is passed over: the current folder is not, where somebody has
+  /// removed it meanwhile.
   package static func folder(from places: [String]) -> String? {
-    for place in places {
+    for place in places where place.hasPrefix("/") {
       var url = URL(fileURLWithPath: place).standardizedFileURL
       while true {
         let candidate = url.appendingPathComponent("Lessons")
