@@ -73,14 +73,13 @@ import Testing
       }
       try await gate.sleep(for: .seconds(1))
     }
-    for phrase in Self.ofActors + ["more than 1 pre-emption", Self.always] {
-      #expect(verdict.notCovered.contains(phrase), "\(verdict)")
+    for phrase in [
+      "more than 1 pre-emption", Self.always,
+      "atomics and locks of Synchronization, in code built without the instrumentation",
+      "a task that begins before the code that starts it",
+      "switches inside synchronous code elsewhere than at its locks and atomics",
+    ] {
+      #expect(verdict.notCovered.contains { $0.hasPrefix(phrase) }, "\(phrase): \(verdict)")
     }
-    #expect(verdict.notCovered.contains { $0.hasPrefix("orders inside synchronous code") })
-    #expect(
-      verdict.notCovered.contains {
-        $0.hasPrefix("a task that begins before the code that starts it")
-      }
-    )
   }
 }

@@ -34,6 +34,7 @@ import Testing
     #expect(verdict.schedules > 1)
   }
 
+  /// Whoever asks after the cancelled one has left begins anew, beside the work that is being given up.
   @Test func `one of two is cancelled at any moment, and the other gets the value`() throws {
     let verdict = try explore("one is cancelled") {
       let flights = Flights<String, Int>()
@@ -44,7 +45,7 @@ import Testing
       let value = try? await two.value
       try require(value == 4, "the other got \(value.map(String.init) ?? "an error")")
       _ = await one.result
-      try require(work.most == 1, "done twice at once")
+      try require(work.most <= 2, "done three times at once")
     }
     #expect(verdict.schedules > 1)
   }

@@ -4,7 +4,8 @@ internal import Limiters
 //
 // The first caller starts the work, as a separate task; a caller that asks while the work is under way
 // waits for the same result. The work belongs to nobody, so cancelling one of those who wait takes only
-// that one away. When the last has gone, nobody wants the result any more, and the work is cancelled too.
+// that one away. When the last has gone, nobody wants the result any more, and the work is cancelled too. Who
+// asks after that begins anew, beside the work that is being given up.
 //
 // The lock guards who waits for what. Looking whether the work is under way, and joining or announcing it,
 // are one step under it: with a gap between them, two would look, find nothing, and both begin.
@@ -12,7 +13,7 @@ internal import Limiters
 // How they wait: at one `Condition` for each flight. It remembers its signal, so who joins a moment before
 // the landing misses nothing; and it lets a cancelled task go at once, which `Task.value` would not.
 
-/// Work under way, by key: done once for all who ask meanwhile.
+/// Work under way, by key: done once for all who ask while somebody waits for it.
 package final class Flights<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// One piece of work; its result is there once the condition is signalled.
   private final class Flight: Sendable {
