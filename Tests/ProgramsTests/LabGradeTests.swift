@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a script learns from the status of a grading.
+///
+/// The compiler and the program that grades are scripts here: a real grading takes a build, and what it finds
+/// is the grader's own tests' business.
+@Suite(.watched) struct LabGradeTests {
+  struct Grading: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var compiler = "exit 0"
+    var grader = ""
+    var said: String
+    var status: Int32
+  }
+
+  private static let refusal =
+    #"{"item":{"name":"safety","passed":false,"sentence":"two ran at once","story":""}}"#
+  private static let praise =
+    #"{"item":{"name":"safety","passed":true,"sentence":"one at a time","story":""}}"#
+
+  @Test(arguments: [
+    Grading(
+      testDescription: "an answer that is right",
+      grader: "echo '\(praise)'; echo '{\"passed\":true}'",
+      said: "All right.",
+      status: 0
+    ),
+    Grading(
+      testDescription: "an answer that is refused",
+      grader: "echo '\(refusal)'; echo '{\"passed\":false,\"seed\":7}'",
+      said: "two ran at once",
+      status: 1
+    ),
+    Grading(
+      testDescription: "an answer that does not build",
+      compiler: "echo 'MyLimiter.swift:1:1: error: cannot find it'; exit 1",
+      said: "it does not build",
+      status: 1
+    ),
+    Grading(
+      testDescription: "an answer that stops its program",
+      grader: "echo '\(praise)'; kill -ABRT $$",
+      said: "your program was stopped",
+      status: 1
+    ),
+  ])
+  func `a grading ends with status 1 unless the answer is right`(_ grading: Grading) async throws {
+    let package = FileManager.default.temporaryDirectory.appending(path: "grade-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: package) }
+    for (name, text) in [
+      ("Package.swift", ""), ("Lessons/README.md", "[One](01-one.md)\n"),
+      ("Lessons/01-one.md", Self.lesson),
+    ] { try write(text, to: name, in: package) }
+    for (name, script) in [("bin/swift", grading.compiler), (".build/debug/grade", grading.grader)]
+    {
+      try write("#!/bin/sh\n\(script)\n", to: name, in: package)
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o755],
+        ofItemAtPath: package.appending(path: name).path
+      )
+    }
+    var environment = plainEnvironment
+    environment["PATH"] = "\(package.path)/bin:/usr/bin:/bin"
+    environment["XDG_STATE_HOME"] = "\(package.path)/state"
+    let result = try await LabRunTests.lab.get().run(
+      ["-c", "lesson 1; exercise; exercise grade"],
+      environment: environment,
+      folder: package.path
+    )
+    #expect(result.standardOutput.contains(grading.said), "\(result)")
+    #expect(result.standardError == "")
+    #expect(result.status == .exited(grading.status))
+  }
+
+  private func write(_ text: String, to name: String, in package: URL) throws {
+    let file = package.appending(path: name)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(),
+      withIntermediateDirectories: true
+    )
+    try text.write(to: file, atomically: true, encoding: .utf8)
+  }
+
+  private static let lesson = """
+    # Lesson 1: One
+
+    **Question:** Who lets one in at a time?
+
+    **Time:** 1 minute
+
+    ## Exercise
+    <!-- step: own -->
+
+    Write it.
+
+    <!-- exercise: limiter -->
+    ```swift
+    struct MyLimiter {}
+    ```
+
+    **Check:**
+
+    - `for exercise = limiter: passed = yes`: it holds
+
+    <details><summary>Hint 1</summary>One</details>
+    <details><summary>Hint 2</summary>Two</details>
+    <details><summary>Hint 3</summary>Three</details>
+    <details><summary>Solution</summary>
+
+    ```swift
+    struct MyLimiter {}
+    ```
+
+    </details>
+    """
+}
