@@ -1,4 +1,5 @@
 import Foundation
+import Mechanisms
 import TestSupport
 import Testing
 
@@ -110,13 +111,25 @@ import Testing
     #expect(file?.contains(#""schema":"lab-exploration/2""#) == true)
     (said, file) = await export("html")
     #expect(file == nil, "nothing was found that a page could show")
+    (said, file) = await export("svg")
+    #expect(file == nil, "nor a picture")
     await lab.run("explore specimen-lost-wake-up")
     (said, file) = await export("html")
     #expect(said.hasSuffix("HTML page of an exploration of specimen-lost-wake-up\n"), "\(said)")
     #expect(file?.contains("Each step is one") == true)
     (said, file) = await export("svg")
-    #expect(file == nil)
+    #expect(said.hasSuffix("SVG picture of an exploration of specimen-lost-wake-up\n"), "\(said)")
+    #expect(
+      file?.contains(">2 tasks through specimen-lost-wake-up, limit 1: lost-wake-up in ") == true
+    )
+    (said, file) = await export("csv")
+    #expect(file == nil, "a schedule has no table of tasks")
     await lab.run("step limiter tasks=2 limit=1; 1")
+    (said, file) = await export("svg")
+    #expect(said.hasSuffix("SVG picture of a schedule of limiter\n"), "\(said)")
+    #expect(
+      file?.contains(">2 tasks through limiter, limit 1: 1 step, no promise broken</text>") == true
+    )
     (said, file) = await export("jsonl")
     #expect(said.hasSuffix("JSON Lines of a schedule of limiter\n"), "\(said)")
     #expect(file?.contains(#""schema":"lab-replay/1""#) == true)
@@ -125,6 +138,19 @@ import Testing
     (said, file) = await export("csv")
     #expect(said.contains("CSV of the run in the background: 4 tasks through limiter"), "\(said)")
     await lab.session.leave()
+  }
+
+  @Test(arguments: ["svg", "html", "jsonl"])
+  func `what a puzzle hides is not in what is exported of it`(_ ending: String) async throws {
+    let scratch = try ScratchFolder()
+    let lab = Lab()
+    let file = "\(scratch.path)/game.\(ending)"
+    let said = await lab.run("puzzle seed=7; 1; export \(file)")
+    #expect(said.contains("a schedule of puzzle"), "\(said)")
+    let name = Puzzle(seed: 7).mechanism.id
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(text.contains("puzzle") && !text.contains(name))
+    _ = await lab.run("done")
   }
 
   @Test

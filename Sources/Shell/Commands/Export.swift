@@ -14,8 +14,8 @@ extension Command {
       Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
       .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. Of a run that \
       goes on, as far as it has come: it ends now, and says that it goes on. Of a comparison: .html, .csv \
-      or .jsonl with all its runs; of an exploration: .jsonl, and .html of what it found. run= names a run \
-      instead, also one of the last comparison. game.html or story.html, or a name that ends in -game.html, is \
+      or .jsonl with all its runs; of an exploration: .jsonl, and of what it found .html or .svg, a page and a picture of the schedule; \
+      of a schedule the same three. run= names a run instead, also one of the last comparison. game.html or story.html, or a name that ends in -game.html, is \
       a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through step by step; \
       comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you passed, \
       guessed and wrote. With run= or format= the name says no such thing. FILE '-' is standard output, in JSON \
@@ -27,6 +27,7 @@ extension Command {
       "run 12 limiter limit=3; export - format=csv",
       "run 12 limiter limit=3; run 12 pool; export first.svg run=1 force",
       "step limiter tasks=2 limit=1; auto; export game.html force",
+      "step limiter tasks=2 limit=1; auto; export schedule.svg force",
       "compare 12 limiter pool limit=3; export both.html force",
     ]
   ) { session, arguments in
@@ -97,8 +98,8 @@ private enum ExportSubject {
     switch self {
     case .run: ExportFormat.allCases
     case .comparison: [.html, .csv, .jsonl]
-    case .exploration(let report): report.found == nil ? [.jsonl] : [.html, .jsonl]
-    case .schedule: [.html, .jsonl]
+    case .exploration(let report): report.found == nil ? [.jsonl] : [.svg, .html, .jsonl]
+    case .schedule: [.svg, .html, .jsonl]
     case .lesson: [.html]
     }
   }
@@ -193,27 +194,27 @@ extension Session {
     case (.comparison(let runs), .jsonl): return ComparisonTable.jsonLines(runs)
     case (.comparison(let runs), _): return ComparisonPage.html(runs)
     case (.exploration(let report), .jsonl): return ExplorationText.json(report)
-    case (.schedule, .jsonl):
-      guard let game else { return story.map { ExplorationText.json($0.0, of: $0.of) } ?? "" }
-      let position = game.position
-      return shown(ExplorationText.json(try await position.story(), of: position.scenario), game)
+    case (.schedule, .jsonl) where game == nil:
+      return story.map { ExplorationText.json($0.0, of: $0.of) } ?? ""
     case (.schedule, _):
-      guard let position = game?.position else { return try await schedulePage() }
-      return SchedulePage.html(try await position.story(), of: position.scenario)
-    case (.exploration, _): return try await schedulePage()
+      guard let game else { return try await toldAgain(as: format) }
+      let position = game.position
+      let story = try await position.story()
+      return shown(format.text(of: story, position.scenario), game)
+    case (.exploration, _): return try await toldAgain(as: format)
     case (.lesson, _): return try lessonPage(arguments)
     }
   }
 
-  /// The page of the schedule told last, with the code under study.
-  private func schedulePage() async throws -> String {
+  /// The schedule told last, run again for the lines of the code under study.
+  private func toldAgain(as format: ExportFormat) async throws -> String {
     guard let (told, scenario, place) = story else {
       preconditionFailure("who exports a schedule has one")
     }
     var story = told
     let again = try await place.replay(story.schedule, withPlaces: true)
     (story.steps, story.code) = (again.steps, again.code)
-    return SchedulePage.html(story, of: scenario)
+    return format.text(of: story, scenario)
   }
 }
 
@@ -268,6 +269,19 @@ enum ExportFormat: String, CaseIterable {
     case .html: RunPage.html(run, run.summary)
     case .csv: RunCSV.text(run)
     case .jsonl: RunJSONLines.text(run)
+    }
+  }
+
+  /// A schedule in this format, which there is for it.
+  fileprivate func text(
+    of story: ExplorationReport.ScheduleDescription,
+    _ scenario: ExplorationScenario
+  ) -> String {
+    switch self {
+    case .svg: ScheduleSVG.text(story, of: scenario)
+    case .html: SchedulePage.html(story, of: scenario)
+    case .jsonl: ExplorationText.json(story, of: scenario)
+    case .chrome, .csv: preconditionFailure("there is no \(name) of a schedule")
     }
   }
 
