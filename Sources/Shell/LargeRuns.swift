@@ -1,3 +1,4 @@
+internal import Basics
 internal import Experiments
 internal import Foundation
 internal import Rendering
@@ -7,6 +8,9 @@ internal import Workloads
 enum LargeRuns {
   /// So many take a while, in virtual time too, and a person wants to know what is going on.
   static let manyTasks = 50_000
+
+  /// So many take more than a second to be cancelled, one by one.
+  static let tooManyToClear = 200_000
 
   /// What a task takes, with its events and what is derived from them.
   ///
@@ -50,23 +54,64 @@ extension Session {
     return ["no", "n", ""].contains(answer) ? .done : nil
   }
 
-  /// Runs an experiment to its end; nil if an interrupt came before.
+  /// Runs a large run to its end and tells it; an interrupt gives it up.
   ///
-  /// The tasks of a large run are made elsewhere, and where it is interrupted, what had not ended is cleared
-  /// away there too: two million tasks take many seconds to be cancelled, and nobody waits for it.
-  func finishOrGiveUp(_ background: Background, _ workload: Workload) async -> Run? {
-    let (results, continuation) = AsyncStream<Run?>.makeStream()
-    Task.detached {
-      background.run.submit(workload)
-      background.run.expectEnd()
-      continuation.yield(await background.run.finish())
+  /// It is given its tasks, waited for and made into a text elsewhere. What had not ended is cleared away there
+  /// too: two million tasks take many seconds to be cancelled, and nobody waits for it.
+  func finishOrGiveUp(
+    _ background: Background,
+    submitting workload: Workload? = nil,
+    _ notes: [Note] = []
+  ) async -> Outcome {
+    let manner = manner(of: background, notes)
+    let report = await unlessInterrupted(background.run) { run in
+      if let workload {
+        run.submit(workload)
+        run.expectEnd()
+      }
+      return RunReport(await run.finish(), manner)
     }
+    if let report { return tell(report, name: background.name) }
+    let count = workload?.count ?? background.run.plan.count
+    let tasks = NumberText.count(count, "task")
+    return answer(json: "", "interrupted: the run of \(tasks) was given up, and is not kept.\n")
+  }
+
+  /// What `body` makes of a run; nil if an interrupt came before: the run is stopped, and `body` goes on for
+  /// nobody.
+  func unlessInterrupted<Value: Sendable>(
+    _ run: any LiveRun,
+    _ body: @escaping @Sendable (any LiveRun) async -> Value
+  ) async -> Value? {
+    let (results, continuation) = AsyncStream<Value?>.makeStream()
+    await Aside().begin(run, body, continuation)
     return await interruption.whileRunning {
       for await result in results { return result }
       return nil
     } onInterrupt: {
-      background.run.stop(because: Self.interrupted)
       continuation.yield(nil)
+      // The thread that calls this is the one that hears of the next Ctrl-C.
+      OSThread("stopping") { run.stop(because: Self.interrupted) }.detach()
     }
   }
+}
+
+/// A thread of its own for what takes long and may be given up: a run may block every thread of the pool.
+private actor Aside {
+  private let thread = ThreadExecutor("aside")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+  /// Begins, and leaves what comes of it to who reads the stream.
+  func begin<Value: Sendable>(
+    _ run: any LiveRun,
+    _ body: @escaping @Sendable (any LiveRun) async -> Value,
+    _ results: AsyncStream<Value?>.Continuation
+  ) {
+    Task { results.yield(await make(of: run, body)) }
+  }
+
+  private func make<Value: Sendable>(
+    of run: any LiveRun,
+    _ body: @Sendable (any LiveRun) async -> Value
+  ) async -> Value { await body(run) }
 }

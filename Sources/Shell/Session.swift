@@ -281,12 +281,12 @@ package actor Session {
   func change(to settings: Settings) { self.settings = settings }
 
   /// Makes a run the last one, and evidence in the lesson under way.
-  func keep(_ run: Run, name: String? = nil) {
+  func keep(_ run: Run, _ metrics: RunMetrics? = nil, name: String? = nil) {
     runs.keep(run, name: name)
     showed(.lastRun)
     knownTasks.store(run.plan.count, ordering: .relaxed)
     // A run that was stopped shows what somebody did, and not what the mechanism does.
-    if run.stoppedBecause != Self.interrupted { note(RunMetrics(run)) }
+    if run.stoppedBecause != Self.interrupted { note(metrics ?? RunMetrics(run)) }
   }
 
   /// Notes what a person sees now.

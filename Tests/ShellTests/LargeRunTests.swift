@@ -76,6 +76,37 @@ import Testing
     #expect(lab.output.takeComplaints().first?.contains("there is no run to show yet") == true)
   }
 
+  @Test(arguments: [
+    "run 200000 limiter clock=real", "spawn 200000 limiter clock=real; wait",
+    "spawn 200000 limiter; wait",
+  ])
+  func `nobody waits for what an interrupt leaves of a very large run, on either clock`(
+    _ line: String
+  ) async {
+    let lab = Lab()
+    for command in line.split(separator: "; ") {
+      lab.session.beginLine()
+      if !command.hasPrefix("spawn") { lab.session.interrupt() }
+      _ = await lab.session.execute(String(command), at: .script(name: "test", line: 1))
+    }
+    #expect(
+      lab.output.takeText().hasSuffix(
+        "interrupted: the run of 200,000 tasks was given up, and is not kept.\n"
+      )
+    )
+    lab.session.beginLine()
+    await lab.run("status")
+    #expect(lab.output.takeComplaints().first?.contains("nothing runs in the background") == true)
+  }
+
+  @Test func `a smaller run that is interrupted is shown as far as it came`() async {
+    let lab = Lab()
+    lab.session.beginLine()
+    lab.session.interrupt()
+    _ = await lab.session.execute("run 50 limiter clock=real", at: .script(name: "test", line: 1))
+    #expect(lab.output.takeText().contains("✗ interrupted: what had not ended was cancelled"))
+  }
+
   @Test func `what other programs call quit and help are understood`() async {
     let lab = Lab()
     #expect(await lab.outcome(of: "exit") == .quit)

@@ -113,8 +113,10 @@ extension Session {
         experiments[index].clock = .real
       }
     }
-    var runs = await interruption.whileRunningSteps(of: experiments, show: showProgress) {
-      await Self.run($0, interruption)
+    var runs: [Run] = []
+    for (index, experiment) in experiments.enumerated() where !interruption.hasCome {
+      showProgress(experiment, index + 1, of: experiments.count)
+      if let run = await outcome(of: experiment) { runs.append(run) }
     }
     guard !interruption.hasCome, runs.count == experiments.count else {
       return answer(json: "", Self.interrupted + "\n")
@@ -186,13 +188,12 @@ extension Session {
     return (entry, true)
   }
 
-  private static func run(_ experiment: Experiment, _ interruption: Interruption) async -> Run {
+  /// Runs an experiment to its end; nil if an interrupt came before.
+  private func outcome(of experiment: Experiment) async -> Run? {
     let background = Background(experiment)
-    background.run.submit(experiment.workload)
-    return await interruption.whileRunning {
-      await background.run.finish()
-    } onInterrupt: {
-      background.run.stop(because: interrupted)
+    return await unlessInterrupted(background.run) { run in
+      run.submit(experiment.workload)
+      return await run.finish()
     }
   }
 
@@ -201,21 +202,5 @@ extension Session {
     guard !json, output.canShowFrames else { return }
     let name = experiment.mechanism.id + (experiment.executor == .global ? "" : "@lanes")
     output.writeTransient("comparing \(name), \(number) of \(count)")
-  }
-}
-
-extension Interruption {
-  /// Carries out one step after the other until an interrupt comes.
-  fileprivate func whileRunningSteps<Step, Value>(
-    of steps: [Step],
-    show: (Step, Int, Int) -> Void,
-    _ body: (Step) async -> Value
-  ) async -> [Value] {
-    var values: [Value] = []
-    for (index, step) in steps.enumerated() where !hasCome {
-      show(step, index + 1, steps.count)
-      values.append(await body(step))
-    }
-    return values
   }
 }

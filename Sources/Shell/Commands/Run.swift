@@ -135,11 +135,7 @@ extension Session {
     let canShow = !json && showsFrames
     if background.virtual != nil, experiment.workload.count >= LargeRuns.manyTasks {
       if canShow { output.writeTransient("running; Ctrl-C ends it") }
-      if let run = await finishOrGiveUp(background, experiment.workload) {
-        return finish(run, of: background, notes)
-      }
-      let tasks = NumberText.count(experiment.workload.count, "task")
-      return answer(json: "", "interrupted: the run of \(tasks) was given up, and is not kept.\n")
+      return await finishOrGiveUp(background, submitting: experiment.workload, notes)
     }
     background.run.submit(experiment.workload)
     background.run.expectEnd()
@@ -149,8 +145,8 @@ extension Session {
       var ending = await show(background, hint: hint)
       while ending == .left, !isFree { ending = await show(background, hint: hint) }
       switch ending {
-      case .finished: break
-      case .interrupted: background.run.stop(because: Self.interrupted)
+      // What is to be done about an interrupt is done below.
+      case .finished, .interrupted: break
       case .left:
         putInBackground(background)
         return answer(json: "", "it goes on in the background. 'wait' waits for it.\n")
@@ -158,55 +154,56 @@ extension Session {
     }
     let reporter =
       json || showsFrames ? nil : ProgressReporter(background.run, experiment, output)
+    return await finish(background, notes) { await reporter?.end() }
+  }
+
+  /// Waits for the end of a run and shows it; an interrupt stops it, and one that is very large is given up.
+  func finish(
+    _ background: Background,
+    _ notes: [Note] = [],
+    afterwards: () async -> Void = {}
+  ) async -> Outcome {
+    guard background.run.plan.count < LargeRuns.tooManyToClear else {
+      let outcome = await finishOrGiveUp(background, notes)
+      await afterwards()
+      return outcome
+    }
+    let canShow = !json && output.canShowFrames
     let run = await interruption.whileRunning {
       await background.run.finish()
     } onInterrupt: { [output] in
       if canShow { output.writeTransient("stopping") }
       background.run.stop(because: Self.interrupted)
     }
-    await reporter?.end()
-    return finish(run, of: background, notes)
+    await afterwards()
+    return tell(RunReport(run, manner(of: background, notes)), name: background.name)
   }
 
-  /// Keeps a run that has ended as the last, and shows it, with notes on what was asked of it.
-  func finish(_ run: Run, of background: Background, _ notes: [Note] = []) -> Outcome {
-    keep(run, name: background.name)
-    let summary = run.summary
+  /// How a run is to be told.
+  func manner(of background: Background, _ notes: [Note]) -> RunReport.Manner {
+    RunReport.Manner(
+      experiment: background.experiment,
+      notes: notes,
+      format: output.format,
+      describes: settings.describe,
+      json: json,
+      owesReport: background.owesReport,
+      isInLesson: classroom.visit != nil,
+      suggests: isTyped && sourceDepth == 0
+    )
+  }
+
+  /// Keeps a run that has ended as the last, and tells it.
+  func tell(_ report: RunReport, name: String?) -> Outcome {
+    let (run, summary) = (report.run, report.summary)
+    keep(run, report.metrics, name: name)
     if json {
       RunJSONLines.write(run) { output.write($0) }
     } else {
-      // Where frames were shown, the reports of downloads come now: they stay, as through a pipe.
-      if background.owesReport { output.write(ProgressReporter.text(of: run)) }
-      show(run, summary, background.experiment, notes)
+      output.write(report.text)
     }
     let isStuck = run.stoppedBecause.map { $0 != Self.interrupted } ?? false
     return isStuck || !summary.violations.isEmpty || !summary.errors.isEmpty ? .violated : .done
-  }
-
-  private func show(
-    _ run: Run,
-    _ summary: RunSummary,
-    _ experiment: Experiment,
-    _ notes: [Note]
-  ) {
-    let format = output.format
-    var text = ""
-    if let completion = run.completion, let signal = experiment.mechanism.profile.completionSignal {
-      let lastEnd = run.events.last { $0.kind.isEnd }?.time ?? 0
-      let when = completion < lastEnd ? "before" : "after"
-      text += ProgressReporter.line(at: completion, signal, "\(when) the last task had ended")
-    }
-    if settings.describe {
-      text += Describe.run(run, summary) + Note.text(notes, format)
-    } else {
-      text += "\n" + Gantt.tasks(run, format) + "\n" + SummaryText.line(run, summary, format)
-      text += Note.text(notes + Note.all(for: run, summary), format)
-    }
-    if run.stoppedBecause == Self.interrupted, classroom.visit != nil {
-      text += "'check' does not count a run that was stopped.\n"
-    }
-    if isTyped, sourceDepth == 0 { text += SeeAlso.text(run, summary, format) }
-    output.write(text)
   }
 }
 

@@ -125,8 +125,11 @@ extension Session {
   package func leave() async {
     guard let background else { return }
     let unended = background.run.plan.count - background.board.ended
-    background.run.stop(because: Self.interrupted)
-    _ = await background.run.finish()
+    // What simulated tasks leave goes with the program, and so many take long to be cancelled.
+    if background.experiment.workload.kind.isReal || unended < LargeRuns.tooManyToClear {
+      background.run.stop(because: Self.interrupted)
+      _ = await background.run.finish()
+    }
     putInBackground(nil)
     if unended > 0, !json {
       let were = unended == 1 ? "was" : "were"
@@ -335,13 +338,9 @@ extension Session {
 
   fileprivate func wait(for background: Background) async throws -> Outcome {
     if !json, output.canShowFrames { output.writeTransient("waiting; Ctrl-C ends the run") }
-    let run = await interruption.whileRunning {
-      await background.run.finish()
-    } onInterrupt: {
-      background.run.stop(because: Self.interrupted)
-    }
-    putInBackground(nil)
-    return finish(run, of: background)
+    // It is waited for, and cannot be joined any more.
+    defer { putInBackground(nil) }
+    return await finish(background)
   }
 
   fileprivate func cancelTasks(_ arguments: Arguments) async throws -> Outcome {
