@@ -346,6 +346,9 @@ extension Session {
     return CellWidth.of(single) <= width ? single : "\(carets)\n\(inLines(message))"
   }
 
+  /// A sentence to a person, broken where the display ends; to a script, in one line.
+  func sentence(_ text: String) -> String { isTyped ? inLines(text) : text }
+
   /// A sentence broken where the display ends.
   private func inLines(_ text: String) -> String {
     Columns.wrap(text, width: output.display.width).joined(separator: "\n")

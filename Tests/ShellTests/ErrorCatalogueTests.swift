@@ -268,6 +268,7 @@ import Testing
       "cancel= cannot be 't3'. Write a share such as 10%, or tasks and times such as t03@50ms,t07@1s."
     ),
     Wrong("run 5 cancel=t09@1ms", at: "t09@1ms", "there is no task 9: this run has 5 tasks."),
+    Wrong("run 5 fail=0.5", at: "0.5", "fail= cannot be '0.5'. Write a share from 0% to 100%."),
     Wrong("run 5 fail=120%", at: "120%", "fail= cannot be '120%'. Write a share from 0% to 100%."),
     Wrong(
       "run 5 priority=hi",

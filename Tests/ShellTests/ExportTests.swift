@@ -200,6 +200,19 @@ import Testing
   }
 
   @Test
+  func `to a person what is told of a file or a figure is broken between words`() async {
+    let lab = Lab(display: Display(width: 40))
+    await lab.run("run 12 limiter limit=3")
+    for line in ["export /dev/null format=csv", "expect peak_running < 3"] {
+      _ = await lab.session.execute(line, at: .prompt(columns: 0))
+      let lines = lab.output.takeText().split(separator: "\n")
+      #expect(lines.count > 1 && lines.allSatisfy { $0.count <= 40 }, "\(lines)")
+      let told = await lab.run(line).split(separator: "\n")
+      #expect(told.count == 1, "a script reads a line: \(told)")
+    }
+  }
+
+  @Test
   func `a CSV is a table of the tasks, as the help says`() async throws {
     let scratch = try ScratchFolder()
     let lab = Lab()

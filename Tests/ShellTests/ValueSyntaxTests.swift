@@ -85,7 +85,8 @@ import Workloads
       #expect(ValueSyntax.arrivals(wrong) == nil, "\(wrong)")
     }
     #expect(ValueSyntax.percent("10%") == 10)
-    #expect(ValueSyntax.percent("0.5") == 0.5)
+    #expect(ValueSyntax.percent("0.5%") == 0.5)
+    #expect(ValueSyntax.percent("0.5") == nil, "half, or half of one in a hundred?")
     for wrong in ["", "%", "101%", "-1%", "1%%"] { #expect(ValueSyntax.percent(wrong) == nil) }
   }
 

@@ -52,7 +52,7 @@ extension Command {
           ("got", .string("\(result.got)")),
         ] + soFar
       ),
-      "\(result.isMet ? glyphs.good : glyphs.bad) \(result.sentence)\n"
+      session.sentence("\(result.isMet ? glyphs.good : glyphs.bad) \(result.sentence)") + "\n"
     )
     return result.isMet ? outcome : .unmet
   }

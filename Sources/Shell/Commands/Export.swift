@@ -45,7 +45,7 @@ extension Command {
       + (subject.run.flatMap(UnderWayText.sentence).map { "; \($0)" } ?? "")
     guard file.text != "-" else {
       session.output.write(text)
-      session.output.complain("written: \(said)")
+      session.output.complain(session.sentence("written: \(said)"))
       return .done
     }
     try WholeFile.write(text, to: file, replacing: force)
@@ -56,7 +56,7 @@ extension Command {
           ("bytes", .number(text.utf8.count)), ("of", .string(subject.name)),
         ] + (subject.run.map(UnderWayText.members) ?? [])
       ),
-      "written: \(file.text), \(said)\n"
+      session.sentence("written: \(file.text), \(said)") + "\n"
     )
   }
 }

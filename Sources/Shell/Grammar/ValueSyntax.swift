@@ -26,10 +26,13 @@ package enum ValueSyntax {
     return Int(text).flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// `10%` or `10`: a share in percent.
+  /// `10%` or `10`: a share in percent; not `0.5`, which could be meant as half.
   package static func percent(_ text: String) -> Double? {
-    let digits = text.hasSuffix("%") ? String(text.dropLast()) : text
-    return decimal(digits).flatMap { $0 <= 100 ? $0 : nil }
+    let isMarked = text.hasSuffix("%")
+    guard let share = decimal(isMarked ? String(text.dropLast()) : text), share <= 100 else {
+      return nil
+    }
+    return isMarked || share == share.rounded() ? share : nil
   }
 
   /// `200/s`, `5/ms` or `30/m`: a rate per second, above 0.
