@@ -18,6 +18,8 @@ static void go_on(uintptr_t here) {
 }
 
 static void enter(uintptr_t here) {
+  // Where a whole package is instrumented, the exploration's own code enters here too.
+  if (!is_under_study(here)) return;
   explored_thread.is_seen = true;
   void *task = swift_task_getCurrent();
   if (task != explored_thread.task) {
@@ -25,7 +27,7 @@ static void enter(uintptr_t here) {
     explored_thread.task = task;
     if (is_other && !explored_thread.due) explored_thread.due = point_begin;
   }
-  if (explored_thread.due) go_on(here);
+  if (explored_thread.due) exploration_stand(explored_thread.due, 0);
 }
 
 TAKEN void __tsan_init(void) { __atomic_fetch_add(&instrumented_files, 1, __ATOMIC_RELAXED); }

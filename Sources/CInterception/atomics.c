@@ -8,14 +8,19 @@
 
 #define IN_ORDER __ATOMIC_SEQ_CST
 
-/// Whether an operation on the atomic at the address is a point.
-#define IS_POINT(at) (IS_EXPLORED && !is_compilers_own((uintptr_t)(at)))
+/// Whether an operation on the atomic at the address, by the code at `here`, is a point.
+///
+/// Where a whole package is instrumented, so is the exploration's own code; some of it runs in the middle of code
+/// under study.
+#define IS_POINT_FROM(at, here) (IS_EXPLORED && is_under_study(here) && !is_compilers_own((uintptr_t)(at)))
+#define IS_POINT(at) IS_POINT_FROM(at, HERE)
 
 static void note_values(uint64_t found, uint64_t left, uint8_t bytes, bool has_left, bool has_written) {
-  if (!exploration_answers.wants_values()) return;
-  struct exploration_values values = {found, left, bytes, has_left, has_written};
   bool were_open = points_close();
-  exploration_answers.note_values(&values);
+  if (exploration_answers.wants_values()) {
+    struct exploration_values values = {found, left, bytes, has_left, has_written};
+    exploration_answers.note_values(&values);
+  }
   points_reopen(were_open);
 }
 
@@ -38,10 +43,10 @@ static void note_outcome(bool has_written) {
 
 #define COMPARING(bits)                                                                                     \
   static uint##bits##_t compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,                 \
-    uint##bits##_t desired) {                                                                               \
+    uint##bits##_t desired, uintptr_t here) {                                                               \
     uint##bits##_t found = expected;                                                                        \
     bool is_equal = __atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER);            \
-    if (!IS_POINT(at)) return found;                                                                         \
+    if (!IS_POINT_FROM(at, here)) return found;                                                             \
     note_values(found, desired, bits / 8, is_equal, is_equal);                                              \
     note_outcome(is_equal && found != desired);                                                             \
     return found;                                                                                           \
@@ -89,9 +94,8 @@ OPERATIONS(64)
 #define ORDINARY_COMPARING(bits)                                                                            \
   static uint##bits##_t explored_compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,        \
     uint##bits##_t desired, uintptr_t here) {                                                               \
-    (void)here;                                                                                             \
-    if (IS_POINT(at)) exploration_stand(point_compare, (uintptr_t)at);                                       \
-    return compare##bits(at, expected, desired);                                                            \
+    if (IS_POINT_FROM(at, here)) exploration_stand(point_compare, (uintptr_t)at);                           \
+    return compare##bits(at, expected, desired, here);                                                      \
   }
 
 ORDINARY_COMPARING(8)
@@ -103,7 +107,7 @@ ORDINARY_COMPARING(64)
 /// It is taken and released by a comparison with the calling thread's number, which nothing else does. Who finds
 /// it taken calls a function of the library, which is taken over too.
 static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uint32_t desired, uintptr_t here) {
-  if (!IS_POINT(at)) return compare32(at, expected, desired);
+  if (!IS_POINT_FROM(at, here)) return compare32(at, expected, desired, here);
   uint32_t own = own_thread_number();
   if (expected == 0 && desired == own) {
     if (!exploration_stand(may_try_mutex(here) ? point_try_lock : point_lock, (uintptr_t)at)) {
@@ -123,7 +127,7 @@ static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uin
     return found;
   }
   exploration_stand(point_compare, (uintptr_t)at);
-  return compare32(at, expected, desired);
+  return compare32(at, expected, desired, here);
 }
 
 #define COMPARISONS(bits)                                                                                   \
@@ -157,7 +161,8 @@ COMPARISONS(64)
 typedef unsigned __int128 two_words;
 
 #if defined(__x86_64__)
-#define TWO_WORDS __attribute__((target("cx16")))
+// Not made part of a function that may not use the instruction: the linker would be asked for one that does.
+#define TWO_WORDS __attribute__((target("cx16"), noinline))
 #else
 #define TWO_WORDS
 #endif
@@ -167,7 +172,7 @@ TWO_WORDS static two_words compare128(volatile two_words *at, two_words expected
 }
 
 /// Writes what `change` makes of what it finds.
-TWO_WORDS static two_words change128(volatile two_words *at, two_words value,
+static two_words change128(volatile two_words *at, two_words value,
   two_words (*change)(two_words found, two_words value)) {
   two_words found = compare128(at, 0, 0);
   while (true) {
@@ -212,8 +217,9 @@ CHANGING_128(fetch_or, point_update, or_128)
 CHANGING_128(fetch_xor, point_update, xor_128)
 CHANGING_128(fetch_nand, point_update, nand_128)
 
-static two_words explored_compare128(volatile two_words *at, two_words expected, two_words desired) {
-  if (!IS_POINT(at)) return compare128(at, expected, desired);
+static two_words explored_compare128(volatile two_words *at, two_words expected, two_words desired,
+  uintptr_t here) {
+  if (!IS_POINT_FROM(at, here)) return compare128(at, expected, desired);
   exploration_stand(point_compare, (uintptr_t)at);
   two_words found = compare128(at, expected, desired);
   note_outcome(found == expected && found != desired);
@@ -223,14 +229,14 @@ static two_words explored_compare128(volatile two_words *at, two_words expected,
 TAKEN two_words __tsan_atomic128_compare_exchange_val(volatile two_words *at, two_words expected,
   two_words desired, int order, int failure_order) {
   (void)order, (void)failure_order;
-  return explored_compare128(at, expected, desired);
+  return explored_compare128(at, expected, desired, HERE);
 }
 
 TAKEN int __tsan_atomic128_compare_exchange_strong(volatile two_words *at, two_words *expected,
   two_words desired, int order, int failure_order) {
   (void)order, (void)failure_order;
   two_words wanted = *expected;
-  *expected = explored_compare128(at, wanted, desired);
+  *expected = explored_compare128(at, wanted, desired, HERE);
   return *expected == wanted;
 }
 
@@ -238,7 +244,7 @@ TAKEN int __tsan_atomic128_compare_exchange_weak(volatile two_words *at, two_wor
   two_words desired, int order, int failure_order) {
   (void)order, (void)failure_order;
   two_words wanted = *expected;
-  *expected = explored_compare128(at, wanted, desired);
+  *expected = explored_compare128(at, wanted, desired, HERE);
   return *expected == wanted;
 }
 

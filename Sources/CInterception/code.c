@@ -33,11 +33,11 @@ static int functions_are_read;
 
 /// How the mangled names of the exploration's own functions begin.
 static const char *const own_names[] = {
-  "$s11Exploration", "$s24ExplorableSynchronization", "$s6Basics"};
+  "$s11Exploration", "$s18ExplorationTesting", "$s25ExplorableSynchronization", "$s6Basics"};
 
 /// How the mangled names end of variables in which the compiler keeps types and conformances that it has looked
 /// up, by operations on atomics.
-static const char *const kept_names[] = {"Md", "MR", "ML", "WL"};
+static const char *const kept_names[] = {"MD", "Md", "MR", "ML", "WL"};
 
 static bool ends_as_kept(const char *name) {
   size_t length = strlen(name);
