@@ -20,7 +20,9 @@
 #include "Interception.h"
 #include <stddef.h>
 
-#define TAKEN __attribute__((weak, visibility("default")))
+// Not inlined, and so not split either: an optimised build put what is done in explorations, which is thought rare,
+// into functions of their own, whose return address is of no use.
+#define TAKEN __attribute__((weak, visibility("default"), noinline))
 #define HERE ((uintptr_t)__builtin_return_address(0))
 
 /// Whether the code under study runs on the calling thread.

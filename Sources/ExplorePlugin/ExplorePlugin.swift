@@ -13,7 +13,11 @@ import PackagePlugin
     #if os(Linux)
     let options = try Options(arguments)
     if options.isHelp { return print(Options.help) }
-    let program = try TestProgram(of: context.package, in: context.package.directoryURL)
+    let program = try TestProgram(
+      of: context.package,
+      in: context.package.directoryURL,
+      configuration: options.configuration
+    )
     try program.build()
     try program.run(options)
     #else
@@ -34,7 +38,7 @@ struct Stop: Error, CustomStringConvertible {
 /// What stands behind `swift package explore`.
 struct Options {
   static let help = """
-    USAGE: swift package explore [--filter REGEX] [--replay SCHEDULE] [--within SECONDS]
+    USAGE: swift package explore [--filter REGEX] [--replay SCHEDULE] [--within SECONDS] [--configuration NAME]
 
     Builds the package's tests so that an exploration can stop at each lock, atomic and hop, in .build/explore, and
     runs them.
@@ -42,11 +46,14 @@ struct Options {
       --filter REGEX       run only the tests whose names match
       --replay SCHEDULE    what a failure prints: of the explorations of that name, run only this schedule
       --within SECONDS     how long each exploration may look for a failure, unless it says less itself
+      -c, --configuration debug|release
+                           with which of them the tests are built; debug unless told otherwise
     """
 
   private(set) var filter: String?
   private(set) var schedule: String?
   private(set) var limit: String?
+  private(set) var configuration = "debug"
   private(set) var isHelp = false
 
   init(_ arguments: [String]) throws {
@@ -71,6 +78,11 @@ struct Options {
           throw Stop("'--within' wants a number of seconds more than 0, not '\(text)'")
         }
         limit = text
+      case "--configuration", "-c":
+        configuration = try value()
+        guard ["debug", "release"].contains(configuration) else {
+          throw Stop("'\(argument)' wants debug or release, not '\(configuration)'")
+        }
       case "--help", "-h": isHelp = true
       default:
         throw Stop(
@@ -88,21 +100,28 @@ struct Options {
 struct TestProgram {
   private let name: String
   private let directory: URL
+  private let configuration: String
   private var scratch: String { directory.appending(path: ".build/explore").path }
 
   private static let flags = ["-Xswiftc", "-Xfrontend", "-Xswiftc", "-sanitize=thread"]
 
-  init(of package: Package, in directory: URL) throws {
+  init(of package: Package, in directory: URL, configuration: String) throws {
     guard package.targets.contains(where: { ($0 as? SwiftSourceModuleTarget)?.kind == .test })
     else {
       throw Stop("package '\(package.displayName)' has no tests; an exploration is part of one")
     }
     name = "\(package.displayName)PackageTests"
     self.directory = directory
+    self.configuration = configuration
   }
 
   func build() throws {
-    let status = try swift(["build", "--product", name, "--scratch-path", scratch] + Self.flags)
+    // As 'swift test -c release' wants it too, for what tests import as testable.
+    let testable = configuration == "release" ? ["-Xswiftc", "-enable-testing"] : []
+    let status = try swift(
+      ["build", "--product", name, "-c", configuration, "--scratch-path", scratch] + Self.flags
+        + testable
+    )
     guard status == 0 else { throw Stop("the tests do not build, see above") }
   }
 
@@ -130,7 +149,7 @@ struct TestProgram {
   private func file() throws -> String {
     let output = try text(
       of: "/usr/bin/env",
-      ["swift", "build", "--show-bin-path", "--scratch-path", scratch]
+      ["swift", "build", "--show-bin-path", "-c", configuration, "--scratch-path", scratch]
     )
     let folder = output.trimmingCharacters(in: .whitespacesAndNewlines)
     let file = "\(folder)/\(name).xctest"
