@@ -37,7 +37,7 @@ static const char *const own_names[] = {
 
 /// How the mangled names end of variables in which the compiler keeps types and conformances that it has looked
 /// up, by operations on atomics.
-static const char *const kept_names[] = {"MD", "Md", "MR", "ML", "WL"};
+static const char *const kept_names[] = {"MD", "Md", "MR", "ML", "Ml", "MI", "MJ", "WL"};
 
 static bool ends_as_kept(const char *name) {
   size_t length = strlen(name);
