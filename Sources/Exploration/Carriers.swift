@@ -68,6 +68,8 @@ final class Carriers: @unchecked Sendable {
   private var ended: Set<Int> = []
   /// Locks of this schedule, by number, that a schedule before it left locked: they outlive the closure.
   private var lockedForEver: Set<Int> = []
+  /// What the code under study takes for chance: the same in each run of a schedule.
+  private var random = SplitMix64(seed: 1)
   private var objects = 0
   private var count = 0
   private var schedule: UInt32 = 0
@@ -114,6 +116,7 @@ final class Carriers: @unchecked Sendable {
   func begin() {
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
     objects = 0
+    random = SplitMix64(seed: 1)
     holders.removeAll(keepingCapacity: true)
     lockedForEver.removeAll(keepingCapacity: true)
     readers.removeAll(keepingCapacity: true)
@@ -519,6 +522,9 @@ final class Carriers: @unchecked Sendable {
     let use = UInt64(schedule) << 32 | UInt64(object)
     Self.leftLocks.withLock { _ = $0.insert(use) }
   }
+
+  /// The next random number of the code under study.
+  func chance() -> UInt64 { random.next() }
 
   private func isFree(_ object: Int) -> Bool { isReadable(object) && readers[object] == nil }
 

@@ -109,6 +109,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   private let keepsTasks: Bool
   /// Told of the first job of each new agent, while it is being enqueued.
   var onFirstJob: ((Int32) -> Void)?
+  /// Told of a task that is resumed though it is ready already.
+  var onDoubleResume: ((Int32) -> Void)?
   /// Told of what the code under study found wrong with itself.
   var onRequirement: ((RequirementNotMet) -> Void)?
 
@@ -201,6 +203,10 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       case .job(let alarm) = sleepers.remove(at: slot).alarm
     {
       spent.append(alarm)
+    }
+    if !isTurn, let onDoubleResume, ready.contains(where: { !$0.isTurn && $0.agent == agent }) {
+      // Run twice it would end the program. Whoever resumed it first did what is to be done.
+      return onDoubleResume(agent)
     }
     if isTurn || agent > tasks { readyHelpers += 1 }
     let isActor = isTurn && !isYield

@@ -61,6 +61,7 @@ enum Interception {
       me.noteRelease(of: me.carriers.number(at: lock))
     }
     answers.now = { Carrier.leading?.carriers.run.executor.now ?? 0 }
+    answers.chance = { Carrier.leading?.carriers.chance() ?? 0 }
     set_exploration_answers(answers)
   }()
 

@@ -140,6 +140,13 @@ final class ScheduleRun: @unchecked Sendable {
     monitor = PropertyMonitor(scenario)
     hasBegun = Array(repeating: false, count: scenario.tasks + 1)
     context = ScenarioContext(self)
+    if scenario.atRest != nil {
+      // The thread that admits a job has the baton, though not always the name of the leader.
+      executor.onDoubleResume = { [weak self] agent in
+        guard let self, isLive else { return }
+        monitor.noteDoubleResume("the continuation of task \(agent)")
+      }
+    }
     executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
     if scenario.inside { carriers = Carriers(self) }
     executor.carriers = carriers

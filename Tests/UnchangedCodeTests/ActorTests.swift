@@ -171,6 +171,33 @@ import Testing
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
   }
 
+  /// Resumes who waits twice, as a signal and a cancellation may that both find it waiting.
+  final class Gate: Sendable {
+    private let waiting = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+
+    func wait() async {
+      await withUnsafeContinuation { continuation in waiting.withLock { $0 = continuation } }
+    }
+
+    func open() {
+      guard let continuation = waiting.withLock({ $0.take() }) else { return }
+      continuation.resume()
+      continuation.resume()
+    }
+  }
+
+  @Test func `a continuation that is resumed twice is told, and does not end the program`() throws {
+    let failure = try failure("resumed twice") {
+      let gate = Gate()
+      async let waiting: Void = gate.wait()
+      async let opening: Void = gate.open()
+      await opening
+      gate.open()
+      await waiting
+    }
+    #expect("\(failure)".contains("was resumed twice"), "\(failure)")
+  }
+
   @Test func `a cancellation between the check and the handler, with the lock held, is a deadlock`()
     throws
   {

@@ -4,8 +4,23 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Time that the runtime and the system keep, followed by the exploration's.
-@Suite(.inTurn, .watched) struct `Time in unchanged code` {
+/// Time and chance that the runtime and the system keep, followed by the exploration's.
+@Suite(.inTurn, .watched) struct `Time and chance in unchanged code` {
+  @Test func `chance is the same in each run of a schedule, and elsewhere it is chance`() throws {
+    let drawn = Mutex<Set<String>>([])
+    try explore("chance") {
+      let number = Int.random(in: 0..<1_000_000_000)
+      let text = "\(number) \(UUID()) \([1, 2, 3, 4, 5, 6, 7, 8].shuffled())"
+      drawn.withLock { _ = $0.insert(text) }
+      async let one: Void = Task.yield()
+      await Task.yield()
+      await one
+    }
+    #expect(drawn.withLock { $0.count } == 1)
+    #expect(Int.random(in: 0..<Int.max) != Int.random(in: 0..<Int.max))
+    #expect(UUID() != UUID())
+  }
+
   @Test func `a sleep takes as long as it says, of the exploration's time`() throws {
     try explore("sleeps") {
       let start = ContinuousClock.now

@@ -60,6 +60,8 @@ struct exploration_answers {
   void (*begin_wait)(uintptr_t condition, uintptr_t lock);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
+  /// The schedule's next random number.
+  uint64_t (*chance)(void);
 };
 
 /// What a thread of an exploration is at.

@@ -21,6 +21,9 @@ enum Environment {
   /// Whether a step is told with the callers of its line: `EXPLORATION_STACKS` is 1.
   static var showsStacks: Bool { value(of: "EXPLORATION_STACKS") == "1" }
 
+  /// Whether each verdict is printed, for a test that passes says nothing: `EXPLORATION_VERDICTS` is 1.
+  static var tellsVerdicts: Bool { value(of: "EXPLORATION_VERDICTS") == "1" }
+
   private static func value(of name: String) -> String? {
     getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }

@@ -151,7 +151,9 @@ func answer(
     }
     let schedule = replaying ?? Environment.schedule(of: inquiry.scenario.name)
     if let schedule { return try inquiry.replay(schedule) }
-    return try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)
+    let verdict = try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)
+    if Environment.tellsVerdicts { Headway.tell(verdict, of: inquiry.name) }
+    return verdict
   }
 }
 

@@ -77,6 +77,20 @@ enum Headway {
     return "exploring '\(name)': " + parts.joined(separator: ", ")
   }
 
+  /// Prints what was looked at, on standard error.
+  static func tell(_ verdict: ExplorationVerdict, of name: String) {
+    let elapsed = (MachineClock.monotonic() - began.load(ordering: .acquiring)) / 10_000_000
+    let hundredths = elapsed % 100
+    write(
+      "explored '\(name)' in \(elapsed / 100).\(hundredths < 10 ? "0" : "")\(hundredths) s: \(verdict)\n"
+    )
+  }
+
+  static func write(_ text: String) {
+    var text = text
+    text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
   private static func time(_ seconds: Double) -> String {
     switch seconds {
     case ..<120: "\(Int(seconds.rounded(.up))) s"
@@ -139,8 +153,6 @@ final class HeadwayTeller: Sendable {
     } else {
       line += "\n"
     }
-    _ = line.utf8.withContiguousStorageIfAvailable {
-      Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
-    }
+    Headway.write(line)
   }
 }

@@ -292,7 +292,7 @@ extension Inquiry {
   private func failureKind(of violation: Violation) -> (ExplorationFailure.Kind, message: String) {
     let message = violation.message
     switch violation.kind {
-    case .requirement: return (.requirement(message), message)
+    case .requirement, .doubleResume: return (.requirement(message), message)
     case .thrown:
       let error = notes.thrown.withLock { $0 }
       return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
