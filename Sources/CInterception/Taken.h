@@ -58,6 +58,7 @@ bool is_compilers_own(uintptr_t address);
 bool may_try_mutex(uintptr_t address);
 
 bool taken_semaphore_has_permit(uintptr_t semaphore);
+bool taken_group_is_empty(uintptr_t group);
 bool taken_lock_is_locked(uintptr_t lock);
 
 /// The number of the calling thread, as a `Mutex` knows it.

@@ -156,8 +156,7 @@ static bool find_under_study(uintptr_t address) {
 
 // What was found is kept by address: the address, then one bit. An address of code has less than 62 bits.
 #define KEPT 8192
-static uintptr_t kept_study[KEPT], kept_tries[KEPT], kept_nameless[KEPT],
-  kept_variables[KEPT];
+static uintptr_t kept_study[KEPT], kept_tries[KEPT], kept_nameless[KEPT], kept_variables[KEPT];
 
 static bool keep(uintptr_t *kept, uintptr_t address, bool (*find)(uintptr_t)) {
   uintptr_t *slot = &kept[(address ^ address >> 13) % KEPT];
@@ -245,6 +244,7 @@ void *taken_original(const char *name) {
 __attribute__((constructor)) static void say_that_calls_are_taken(void) {
   static const struct interception this = {
     .has_permit = taken_semaphore_has_permit,
+    .is_group_empty = taken_group_is_empty,
     .is_locked = taken_lock_is_locked,
     .is_under_study = is_under_study,
   };

@@ -60,6 +60,17 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case begin
     /// Goes on, after it has looked whether it is cancelled or has started a task.
     case goOn
+    /// Gives work to a dispatch queue, or gets in line there.
+    case enqueue
+    /// Does work of a dispatch queue, when its turn has come.
+    case turn
+    /// Leaves a dispatch group.
+    case leaveGroup
+    /// Waits for the end of a dispatch group.
+    case awaitGroup
+    case tryGroup
+    /// The same, until the time is over.
+    case awaitGroupInTime
 
     /// Whether it is done to an object, which has a number.
     package var hasObject: Bool {

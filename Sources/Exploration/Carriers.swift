@@ -41,7 +41,17 @@ final class Carriers: @unchecked Sendable {
   /// Jobs that sleep in the runtime.
   private(set) var blocked: [Carrier] = []
   /// Threads started by the code under study that have not begun.
-  private(set) var threads: [(agent: Int32, object: Int, body: @Sendable () -> Void)] = []
+  private(set) var threads:
+    [(agent: Int32, object: Int, isOnMain: Bool, body: @Sendable () -> Void)] = []
+  /// Who is in line at dispatch queues.
+  var lines = DispatchLines()
+  /// By which agent each serial queue does its work.
+  var agentsOfQueues: [Int: Int32] = [:]
+  /// Work in line, and jobs, by their tickets.
+  var waitingWork: [Int: Waiting] = [:]
+  var waitingJobs: [Int: Carrier] = [:]
+  /// Work that waits for the end of a group.
+  var afterGroups: [Int: [(line: exploration_line, work: Work)]] = [:]
   /// Carriers given up with their jobs, for ever.
   private(set) var lost = 0
   private var idle: [Carrier] = []
@@ -128,7 +138,15 @@ final class Carriers: @unchecked Sendable {
     isTimeOver = false
     ended.removeAll(keepingCapacity: true)
     threads.removeAll(keepingCapacity: true)
+    lines.removeAll()
+    agentsOfQueues.removeAll(keepingCapacity: true)
+    waitingWork.removeAll(keepingCapacity: true)
+    waitingJobs.removeAll(keepingCapacity: true)
+    afterGroups.removeAll(keepingCapacity: true)
   }
+
+  /// Work of a queue whose turn has come: a thread that can begin.
+  func add(_ work: Waiting) { threads.append((work.agent, 0, work.isOnMain, work.body)) }
 
   /// Ends the threads.
   func close() {
@@ -285,6 +303,8 @@ final class Carriers: @unchecked Sendable {
     case .thread:
       let thread = threads.remove(at: option.slot)
       executor.running = thread.agent
+      me.isOnMain = thread.isOnMain
+      me.turns.removeAll()
       takeBaton(me)
       open()
       thread.body()
@@ -605,8 +625,12 @@ final class Carriers: @unchecked Sendable {
     case .waitAWhile: return isTimeOver || hasSignal(carrier, operation.object)
     case .takePermit: return hasPermit(operation.object)
     case .takePermitInTime: return isTimeOver || hasPermit(operation.object)
+    case .turn: return carrier.turns.last?.hasCome ?? true
+    case .awaitGroup: return isGroupEmpty(operation.object)
+    case .awaitGroupInTime: return isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
-      .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn:
+      .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
+      .enqueue, .leaveGroup, .tryGroup:
       return true
     }
   }
@@ -614,6 +638,10 @@ final class Carriers: @unchecked Sendable {
   /// Whether the semaphore has a permit: the real one is asked, for others than tasks may give one.
   private func hasPermit(_ object: Int) -> Bool {
     addresses[object].map { semaphore_has_permit($0) } ?? true
+  }
+
+  private func isGroupEmpty(_ object: Int) -> Bool {
+    addresses[object].map { group_is_empty($0) } ?? true
   }
 
   /// Does in the model what `me` is about to do; whether it could.
@@ -657,7 +685,9 @@ final class Carriers: @unchecked Sendable {
     case .takePermit, .takePermitInTime, .tryPermit:
       isDone = operation.kind == .takePermit || hasPermit(object)
       effect = isDone ? .wrote : .looked
-    case .givePermit: effect = .wrote
+    case .givePermit, .enqueue, .turn, .leaveGroup: effect = .wrote
+    case .awaitGroup, .awaitGroupInTime, .tryGroup:
+      effect = isGroupEmpty(object) ? .wrote : .looked
     // Of the runtime's own state nothing is known.
     case .hop, .check, .cancel, .begin, .goOn: return true
     // Noted with their outcome.
@@ -681,7 +711,7 @@ final class Carriers: @unchecked Sendable {
 
   func start(_ object: Int, _ body: @escaping @Sendable () -> Void) {
     rejoin()
-    threads.append((run.executor.newAgent(), object, body))
+    threads.append((run.executor.newAgent(), object, false, body))
   }
 
   /// What each job in the middle waits for, in words.
@@ -750,6 +780,8 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var operation: SynchronizationOperation?
   /// Where in the code that is, if that is wanted.
   var points: [UInt] = []
+  /// The turns that its job has on dispatch queues, or waits for, the innermost last.
+  var turns: [Turn] = []
   /// Whether its job is one of the main actor's.
   var isOnMain = false
   /// Whether its job is one of the pool's, and keeps one of its threads.

@@ -21,7 +21,8 @@ enum Interception {
 
   private static let installed: Void = {
     precondition(
-      SynchronizationOperation.Kind.goOn.rawValue == UInt8(point_go_on.rawValue),
+      SynchronizationOperation.Kind.awaitGroupInTime.rawValue
+        == UInt8(point_await_group_in_time.rawValue),
       "the points of CExplorable and the kinds of operations have other numbers"
     )
     var answers = exploration_answers()
@@ -62,6 +63,25 @@ enum Interception {
     }
     answers.now = { Carrier.leading?.carriers.run.executor.now ?? 0 }
     answers.chance = { Carrier.leading?.carriers.chance() ?? 0 }
+    answers.give_work = { line, work in
+      guard let line = line?.pointee, let me = Carrier.leading else { return }
+      me.carriers.give(Work(work), to: line)
+    }
+    answers.join_line = { line in
+      guard let line = line?.pointee, let me = Carrier.leading else { return true }
+      return me.carriers.join(line, by: me)
+    }
+    answers.leave_line = {
+      guard let me = Carrier.leading else { return }
+      me.carriers.leaveLine(me)
+    }
+    answers.is_in_line = { queue in Carrier.current?.turns.contains { $0.queue == queue } ?? false }
+    answers.current_line = { Carrier.current?.turns.last?.queue ?? 0 }
+    answers.await_group = { group, line, work in
+      guard let line = line?.pointee, let me = Carrier.leading else { return }
+      me.carriers.give(Work(work), to: line, atEndOf: group)
+    }
+    answers.end_group = { Carrier.leading?.carriers.endGroup($0) }
     set_exploration_answers(answers)
   }()
 

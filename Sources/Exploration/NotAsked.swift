@@ -67,7 +67,10 @@ package struct NotAsked: Hashable, Sendable {
           + (scenario.inside ? " or comes to its next operation on a lock or an atomic" : "")
       )
     }
-    if isAnyCode { add("dispatch queues, threads and timers that the exploration does not see") }
+    if isAnyCode {
+      let queues = Interception.isLinked ? "" : "dispatch queues, "
+      add("\(queues)threads and timers that the exploration does not see")
+    }
     if !scenario.cancellable {
       add(isAnyCode ? "cancellations that the closure does not make itself" : "cancellation")
     }

@@ -852,7 +852,8 @@ final class ScheduleRun: @unchecked Sendable {
       }
       options.append(Option(choice: carrier.choice, source: .standing, slot: slot))
     }
-    for (slot, thread) in carriers.threads.enumerated() {
+    for (slot, thread) in carriers.threads.enumerated()
+    where !thread.isOnMain || !carriers.isMainActorTaken {
       options.append(Option(choice: Choice(.run, Int(thread.agent)), source: .thread, slot: slot))
     }
     return kept

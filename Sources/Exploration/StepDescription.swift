@@ -132,6 +132,8 @@ extension SynchronizationOperation {
     case .start, .join: "thread \(object)"
     case .wait, .waitAWhile, .signal, .broadcast: "condition \(object)"
     case .takePermit, .tryPermit, .takePermitInTime, .givePermit: "semaphore \(object)"
+    case .enqueue, .turn: "queue \(object)"
+    case .leaveGroup, .awaitGroup, .tryGroup, .awaitGroupInTime: "group \(object)"
     case .hop: "an actor"
     case .check, .cancel, .begin, .goOn: "a task"
     }
@@ -168,6 +170,12 @@ extension SynchronizationOperation.Kind {
     case .cancel: "cancels a task"
     case .begin: "begins on this thread"
     case .goOn: "goes on"
+    case .enqueue: "asks for its turn on"
+    case .turn: "has its turn on"
+    case .leaveGroup: "leaves"
+    case .awaitGroup: "sees the end of"
+    case .tryGroup: "looks for the end of"
+    case .awaitGroupInTime: "sees the end, or has waited long enough, of"
     }
   }
 }

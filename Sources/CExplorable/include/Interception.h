@@ -31,6 +31,12 @@ enum exploration_point {
   point_cancel = 24,
   point_begin = 25,
   point_go_on = 26,
+  point_enqueue = 27,
+  point_turn = 28,
+  point_leave_group = 29,
+  point_await_group = 30,
+  point_try_group = 31,
+  point_await_group_in_time = 32,
 };
 
 /// What an operation on an atomic of `bytes` bytes, at most 8, found and left.
@@ -40,6 +46,24 @@ struct exploration_values {
   uint8_t bytes;
   bool has_left;
   bool has_written;
+};
+
+/// Whose turn comes when on a dispatch queue.
+struct exploration_line {
+  uintptr_t queue;
+  /// Whether the queue runs one block after the other.
+  bool is_serial;
+  bool is_main;
+  /// Whether nothing else of the queue may run meanwhile.
+  bool is_alone;
+};
+
+/// What is to run on a dispatch queue: `run` of the block, once, then `after` of the object unless it is null.
+struct exploration_work {
+  void (*run)(void *block);
+  void *block;
+  void (*after)(void *object);
+  void *object;
 };
 
 /// What an exploration answers; called on its threads only, with points closed.
@@ -62,6 +86,20 @@ struct exploration_answers {
   int64_t (*now)(void);
   /// The schedule's next random number.
   uint64_t (*chance)(void);
+  /// Runs the work on a thread of the exploration, when its turn has come.
+  void (*give_work)(const struct exploration_line *line, struct exploration_work work);
+  /// Has the thread do work of the queue, at once or from the next `point_turn` on; whether at once.
+  bool (*join_line)(const struct exploration_line *line);
+  /// Notes that the thread has done it.
+  void (*leave_line)(void);
+  /// Whether the thread does work of the queue.
+  bool (*is_in_line)(uintptr_t queue);
+  /// The queue whose work the thread does; 0 for none.
+  uintptr_t (*current_line)(void);
+  /// Gives the work when the group has ended.
+  void (*await_group)(uintptr_t group, const struct exploration_line *line, struct exploration_work work);
+  /// Notes that the group has ended.
+  void (*end_group)(uintptr_t group);
 };
 
 /// What a thread of an exploration is at.
@@ -89,6 +127,8 @@ bool exploration_stand(uint8_t point, uintptr_t object);
 struct interception {
   /// Whether a semaphore has a permit.
   bool (*has_permit)(uintptr_t semaphore);
+  /// Whether nobody is in a dispatch group.
+  bool (*is_group_empty)(uintptr_t group);
   /// Whether the first word of a lock says that somebody has it.
   bool (*is_locked)(uintptr_t lock);
   /// Whether the code at the address is under study.
@@ -108,6 +148,9 @@ static inline bool interception_is_linked(void) { return interception != 0; }
 static inline bool has_instrumented_code(void) { return instrumented_files > 0; }
 static inline bool semaphore_has_permit(uintptr_t semaphore) {
   return !interception || interception->has_permit(semaphore);
+}
+static inline bool group_is_empty(uintptr_t group) {
+  return !interception || interception->is_group_empty(group);
 }
 static inline bool lock_is_taken(uintptr_t lock) { return interception && interception->is_locked(lock); }
 static inline bool code_is_under_study(uintptr_t address) {

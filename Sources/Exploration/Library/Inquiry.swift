@@ -360,9 +360,9 @@ extension Inquiry {
           schedule: "",
           description:
             "'\(name)' leaves the exploration: \(Telling.name(sleeper)) sleeps on its thread, and nothing that "
-            + "is explored can wake it there. A DispatchSemaphore, a condition variable, a file or the "
-            + "network are not explored; where one thread waits for another, use what is in "
-            + "ExplorableSynchronization"
+            + "is explored can wake it there. A `sem_t`, a file or the "
+            + "network are not explored; where one thread waits for another, have it wait for a lock, a "
+            + "condition or a DispatchSemaphore"
         )
       }
       let points = notes.strays.withLock { $0?.resumePoints } ?? []
@@ -372,7 +372,7 @@ extension Inquiry {
         schedule: "",
         description:
           "'\(name)' leaves the exploration: a task was resumed by another thread\(waited). "
-          + "What runs on threads of its own (a dispatch queue, Task.sleep, the network) is not explored; "
+          + "What runs on threads of its own (a timer, a thread, the network) is not explored; "
           + "give the code a clock and an executor it can be told, and a VirtualClock here"
       )
     case .diverges, .tooWide:

@@ -1,0 +1,236 @@
+#include "Taken.h"
+
+#ifndef NOTHING_IS_TAKEN
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Dispatch queues and groups. Explored, the work that is given to a queue runs on a thread of the exploration when
+// its turn has come, which the exploration decides: one after the other on a serial queue, side by side on a
+// concurrent one, but for barriers.
+//
+// Foundation's own work on queues is taken too: who called Dispatch's library cannot be told from its frames.
+//
+// Timers, sources and I/O of Dispatch are its own, and so is what a thread that is not explored gives to a queue.
+
+typedef void queue_work_function(void *queue, void *block);
+typedef void *make_queue_function(const char *label, void *attributes);
+
+// MARK: Blocks
+
+/// How a block begins: after "Block Implementation Specification", of clang's documentation.
+struct block {
+  void *kind;
+  int flags;
+  int reserved;
+  void (*invoke)(void *);
+};
+
+typedef void *copy_block_function(const void *);
+typedef void release_block_function(const void *);
+
+static void *copied(void *block) { return ORIGINAL("_Block_copy", copy_block_function *)(block); }
+
+/// Runs a block that was kept, and lets go of it.
+static void run_block(void *block) {
+  ((struct block *)block)->invoke(block);
+  ORIGINAL("_Block_release", release_block_function *)(block);
+}
+
+// MARK: Kinds of queues
+
+/// Where a queue has the number of blocks that it runs at once, as two bytes; 0 if that is not known.
+static size_t width_offset;
+
+/// Finds it by looking at a queue of each kind.
+static void find_width_offset(void) {
+  extern char _dispatch_queue_attr_concurrent __attribute__((weak));
+  make_queue_function *make = dlsym(RTLD_DEFAULT, "dispatch_queue_create");
+  if (!make || !&_dispatch_queue_attr_concurrent) return;
+  const char *serial = make("serial", NULL), *concurrent = make("concurrent", &_dispatch_queue_attr_concurrent);
+  size_t found = 0;
+  for (size_t offset = 8; offset < 120; offset += 2) {
+    uint16_t one, many;
+    memcpy(&one, serial + offset, sizeof one);
+    memcpy(&many, concurrent + offset, sizeof many);
+    if (one != 1 || many < 0xFF0) continue;
+    // In two places neither is certain.
+    if (found) return;
+    found = offset;
+  }
+  width_offset = found;
+}
+
+/// Whether one block runs after the other; what is not known is taken for serial, as most queues are.
+static bool is_serial(const void *queue) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_width_offset);
+  if (!width_offset) return true;
+  uint16_t width;
+  memcpy(&width, (const char *)queue + width_offset, sizeof width);
+  return width == 1;
+}
+
+/// Whether the queue is the main one, whose work is the main actor's too.
+static bool is_main(const void *queue) {
+  extern char _dispatch_main_q __attribute__((weak));
+  return &_dispatch_main_q && queue == &_dispatch_main_q;
+}
+
+static struct exploration_line line_of(void *queue, bool is_alone) {
+  return (struct exploration_line){
+    .queue = (uintptr_t)queue, .is_serial = is_serial(queue), .is_main = is_main(queue), .is_alone = is_alone};
+}
+
+// MARK: Work
+
+/// Gives the block to the queue; `after`, if there is one, is done with `object` when it has run.
+static void give(void *queue, void *block, bool is_alone, void (*after)(void *), void *object) {
+  bool were_open = points_close();
+  struct exploration_line line = line_of(queue, is_alone);
+  void *kept = copied(block);
+  points_reopen(were_open);
+  exploration_stand(point_enqueue, line.queue);
+  were_open = points_close();
+  exploration_answers.give_work(&line, (struct exploration_work){run_block, kept, after, object});
+  points_reopen(were_open);
+}
+
+/// Runs the block on the calling thread when its turn has come.
+static void run_in_turn(void *queue, void *block, bool is_alone) {
+  bool were_open = points_close();
+  struct exploration_line line = line_of(queue, is_alone);
+  points_reopen(were_open);
+  exploration_stand(point_enqueue, line.queue);
+  were_open = points_close();
+  bool is_turn = exploration_answers.join_line(&line);
+  points_reopen(were_open);
+  if (!is_turn) exploration_stand(point_turn, line.queue);
+  ((struct block *)block)->invoke(block);
+  were_open = points_close();
+  exploration_answers.leave_line();
+  points_reopen(were_open);
+}
+
+#define WORK(name, do)                                                                                      \
+  TAKEN void name(void *queue, void *block) {                                                               \
+    queue_work_function *original = ORIGINAL(#name, queue_work_function *);                                 \
+    if (!IS_EXPLORED) return original(queue, block);                             \
+    do;                                                                                                     \
+  }
+
+WORK(dispatch_async, give(queue, block, false, NULL, NULL))
+WORK(dispatch_barrier_async, give(queue, block, true, NULL, NULL))
+WORK(dispatch_sync, run_in_turn(queue, block, false))
+WORK(dispatch_barrier_sync, run_in_turn(queue, block, true))
+WORK(dispatch_async_and_wait, run_in_turn(queue, block, false))
+WORK(dispatch_barrier_async_and_wait, run_in_turn(queue, block, true))
+
+// MARK: On which queue one is
+
+typedef void assert_function(void *);
+typedef void *get_specific_function(const void *);
+typedef void *queue_get_specific_function(void *, const void *);
+
+/// Whether the calling thread, explored, does work of the queue.
+static bool is_on(void *queue) {
+  if (!IS_EXPLORED) return false;
+  bool were_open = points_close();
+  bool is_on = exploration_answers.is_in_line((uintptr_t)queue);
+  points_reopen(were_open);
+  return is_on;
+}
+
+TAKEN void dispatch_assert_queue(void *queue) {
+  assert_function *original = ORIGINAL("dispatch_assert_queue", assert_function *);
+  if (!is_on(queue)) original(queue);
+}
+
+TAKEN void dispatch_assert_queue_barrier(void *queue) {
+  assert_function *original = ORIGINAL("dispatch_assert_queue_barrier", assert_function *);
+  if (!is_on(queue)) original(queue);
+}
+
+TAKEN void dispatch_assert_queue_not(void *queue) {
+  assert_function *original = ORIGINAL("dispatch_assert_queue_not", assert_function *);
+  if (is_on(queue)) {
+    fputs("dispatchPrecondition(condition: .notOnQueue) was not met: this is work of that queue\n", stderr);
+    abort();
+  }
+  original(queue);
+}
+
+TAKEN void *dispatch_get_specific(const void *key) {
+  get_specific_function *original = ORIGINAL("dispatch_get_specific", get_specific_function *);
+  if (!IS_EXPLORED) return original(key);
+  bool were_open = points_close();
+  void *queue = (void *)exploration_answers.current_line();
+  void *found =
+    queue ? ORIGINAL("dispatch_queue_get_specific", queue_get_specific_function *)(queue, key) : original(key);
+  points_reopen(were_open);
+  return found;
+}
+
+// MARK: Groups
+
+typedef void group_function(void *group);
+typedef void group_work_function(void *group, void *queue, void *block);
+typedef intptr_t group_wait_function(void *group, uint64_t time);
+
+static const uint64_t no_time = 0, all_time = ~0ull;
+
+bool taken_group_is_empty(uintptr_t group) {
+  return ORIGINAL("dispatch_group_wait", group_wait_function *)((void *)group, no_time) == 0;
+}
+
+/// Leaves the group where that was explored, and gives those their work who wait for its end.
+static void leave_explored(void *group) {
+  ORIGINAL("dispatch_group_leave", group_function *)(group);
+  bool were_open = points_close();
+  if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
+  points_reopen(were_open);
+}
+
+TAKEN void dispatch_group_leave(void *group) {
+  group_function *original = ORIGINAL("dispatch_group_leave", group_function *);
+  if (!IS_EXPLORED) return original(group);
+  exploration_stand(point_leave_group, (uintptr_t)group);
+  leave_explored(group);
+}
+
+TAKEN void dispatch_group_async(void *group, void *queue, void *block) {
+  group_work_function *original = ORIGINAL("dispatch_group_async", group_work_function *);
+  if (!IS_EXPLORED) return original(group, queue, block);
+  ORIGINAL("dispatch_group_enter", group_function *)(group);
+  give(queue, block, false, leave_explored, group);
+}
+
+TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
+  group_work_function *original = ORIGINAL("dispatch_group_notify", group_work_function *);
+  if (!IS_EXPLORED) return original(group, queue, block);
+  bool were_open = points_close();
+  struct exploration_line line = line_of(queue, false);
+  void *kept = copied(block);
+  points_reopen(were_open);
+  exploration_stand(point_enqueue, line.queue);
+  were_open = points_close();
+  exploration_answers.await_group((uintptr_t)group, &line,
+    (struct exploration_work){run_block, kept, NULL, NULL});
+  if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
+  points_reopen(were_open);
+}
+
+TAKEN intptr_t dispatch_group_wait(void *group, uint64_t time) {
+  group_wait_function *original = ORIGINAL("dispatch_group_wait", group_wait_function *);
+  if (!IS_EXPLORED) return original(group, time);
+  uint8_t point = time == no_time    ? point_try_group
+                  : time == all_time ? point_await_group
+                                     : point_await_group_in_time;
+  exploration_stand(point, (uintptr_t)group);
+  return original(group, time == all_time ? all_time : no_time);
+}
+
+#endif

@@ -1,0 +1,106 @@
+internal import CExplorable
+
+// Dispatch queues: each serial queue is one agent, and so is each block of a concurrent one. A block that is given to
+// a queue becomes a thread that can begin when its turn has come; who calls `sync` waits for its turn, and does the
+// work itself.
+
+/// A block that was given to a queue, and what is to be done when it has run.
+struct Work: @unchecked Sendable {
+  // Safe: what is in it is touched by the one thread that runs the work, once.
+  private let work: exploration_work
+
+  init(_ work: exploration_work) { self.work = work }
+
+  /// Runs it; points are open.
+  func run() {
+    work.run(work.block)
+    work.after?(work.object)
+  }
+}
+
+extension Carrier {
+  /// A turn on a queue, or the wait for one.
+  struct Turn {
+    var queue: UInt
+    var object: Int
+    var ticket: Int
+    var hasCome: Bool
+  }
+}
+
+extension Carriers {
+  /// Work that waits for its turn, or for the end of a group.
+  struct Waiting {
+    var agent: Int32
+    var body: @Sendable () -> Void
+    var isOnMain: Bool
+  }
+
+  /// Puts the work in line at a queue.
+  func give(_ work: Work, to line: exploration_line) {
+    let object = number(at: line.queue)
+    let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
+    let queue = line.queue
+    let body: @Sendable () -> Void = {
+      guard let me = Carrier.current else { return }
+      withoutPoints {
+        me.turns.append(Carrier.Turn(queue: queue, object: object, ticket: ticket, hasCome: true))
+      }
+      work.run()
+      withoutPoints {
+        me.carriers.rejoin()
+        me.carriers.leaveLine(me)
+      }
+    }
+    let agent = agent(of: object, isSerial: line.is_serial)
+    waitingWork[ticket] = Waiting(agent: agent, body: body, isOnMain: line.is_main)
+    admit(admitted)
+  }
+
+  /// Puts the work in line at a queue when a group has ended.
+  func give(_ work: Work, to line: exploration_line, atEndOf group: UInt) {
+    afterGroups[number(at: group), default: []].append((line, work))
+  }
+
+  func endGroup(_ group: UInt) {
+    for (line, work) in afterGroups.removeValue(forKey: number(at: group)) ?? [] {
+      give(work, to: line)
+    }
+  }
+
+  /// By which agent a queue does its next work.
+  private func agent(of queue: Int, isSerial: Bool) -> Int32 {
+    if isSerial, let agent = agentsOfQueues[queue] { return agent }
+    let agent = run.executor.newAgent()
+    if isSerial { agentsOfQueues[queue] = agent }
+    return agent
+  }
+
+  /// Gets the carrier's job in line at a queue; whether its turn has come.
+  func join(_ line: exploration_line, by carrier: Carrier) -> Bool {
+    let object = number(at: line.queue)
+    let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
+    carrier.turns.append(
+      Carrier.Turn(queue: line.queue, object: object, ticket: ticket, hasCome: false)
+    )
+    waitingJobs[ticket] = carrier
+    admit(admitted)
+    return carrier.turns.last?.hasCome == true
+  }
+
+  /// Ends the carrier's latest turn.
+  func leaveLine(_ carrier: Carrier) {
+    guard let turn = carrier.turns.popLast() else { return }
+    admit(lines.leave(turn.object, turn.ticket))
+  }
+
+  private func admit(_ tickets: [Int]) {
+    for ticket in tickets {
+      if let work = waitingWork.removeValue(forKey: ticket) {
+        add(work)
+      } else if let carrier = waitingJobs.removeValue(forKey: ticket) {
+        carrier.turns[carrier.turns.count - 1].hasCome = true
+      }
+    }
+  }
+}
