@@ -5,9 +5,12 @@ import TestSupport
 /// hang when nothing moves for seconds.
 let racetrack = ThreadsExecutor(threads: 4)
 
+/// A heap that does not grow, where it is not asked what an answer keeps.
+let heapAtRest: @Sendable () -> Int64 = { 0 }
+
 /// A heap of which nobody else has any: what is kept on purpose by wrong answers.
 ///
-/// Other tests take and give back memory of this program all the time.
+/// Other tests take and give back memory of this program all the time. One suite asks it, one test after the other.
 enum OwnHeap {
   private static let kept = Atomic<Int64>(0)
 
