@@ -13,6 +13,9 @@ package enum ExplorationText {
     _ format: TextFormat
   ) -> String {
     var text = line(pieces(of: report, withTime: withTime), format)
+    guard report.schedules > 0 || report.found != nil else {
+      return text + line(["no schedule was looked at to its end, so nothing is known."], format)
+    }
     text += line(["not asked: " + report.notAsked.joined(separator: "; ")], format)
     guard let minimum = report.found?.minimum else {
       return text + clean(report, format)

@@ -72,9 +72,16 @@ extension Session {
       return RunReport(await run.finish(), manner)
     }
     if let report { return tell(report, name: background.name) }
-    let count = workload?.count ?? background.run.plan.count
-    let tasks = NumberText.count(count, "task")
-    return answer(json: "", "interrupted: the run of \(tasks) was given up, and is not kept.\n")
+    return answer(json: "", Self.gaveUp(workload?.count ?? background.run.plan.count))
+  }
+
+  static func gaveUp(_ tasks: Int) -> String {
+    "interrupted: the run of \(NumberText.count(tasks, "task")) was given up, and is not kept.\n"
+  }
+
+  /// Ends a run that was stopped, for nobody.
+  func clearAway(_ run: any LiveRun) async {
+    await Aside().begin(run, { await $0.finish() }, AsyncStream<Run?>.makeStream().continuation)
   }
 
   /// What `body` makes of a run; nil if an interrupt came before: the run is stopped, and `body` goes on for

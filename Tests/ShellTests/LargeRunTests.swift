@@ -99,6 +99,37 @@ import Testing
     #expect(lab.output.takeComplaints().first?.contains("nothing runs in the background") == true)
   }
 
+  @Test(arguments: ["", " clock=real"])
+  func `a spawning that is interrupted leaves nothing in the background`(_ clock: String) async {
+    let lab = Lab()
+    lab.session.beginLine()
+    lab.session.interrupt()
+    _ = await lab.session.execute(
+      "spawn 100000 limiter\(clock)",
+      at: .script(name: "test", line: 1)
+    )
+    #expect(
+      lab.output.takeText()
+        == "interrupted: the run of 100,000 tasks was given up, and is not kept.\n"
+    )
+    lab.session.beginLine()
+    await lab.run("status")
+    #expect(lab.output.takeComplaints().first?.contains("nothing runs in the background") == true)
+  }
+
+  @Test
+  func `an exploration that is interrupted before its first schedule has ended praises nobody`()
+    async
+  {
+    let lab = Lab()
+    lab.session.beginLine()
+    lab.session.interrupt()
+    _ = await lab.session.execute("explore limiter", at: .script(name: "test", line: 1))
+    let text = lab.output.takeText()
+    #expect(text.contains("no schedule was looked at to its end, so nothing is known."), "\(text)")
+    #expect(!text.contains("✓"))
+  }
+
   @Test func `a smaller run that is interrupted is shown as far as it came`() async {
     let lab = Lab()
     lab.session.beginLine()

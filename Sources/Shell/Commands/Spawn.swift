@@ -160,9 +160,18 @@ extension Session {
     } else {
       target = Background(experiment)
     }
-    let spawned = target.run.submit(experiment.workload)
+    // Of a million tasks that arrive together each has a first step to take.
+    let spawned = await unlessInterrupted(target.run) { run in
+      let spawned = run.submit(experiment.workload)
+      _ = await (run as? VirtualRun)?.advance(by: 0)
+      return spawned
+    }
+    guard let spawned else {
+      await clearAway(target.run)
+      putInBackground(nil)
+      return answer(json: "", Self.gaveUp(tasks))
+    }
     putInBackground(target)
-    _ = await target.virtual?.advance(by: 0)
     guard let first = spawned.first, let last = spawned.last else { return .done }
     let members: [(StaticString, JSONObject.Value)] = [
       ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(spawned.count)),
