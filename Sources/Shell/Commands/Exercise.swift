@@ -112,7 +112,7 @@ extension Session {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
     }
-    if !json { output.write("building \(file) …\n") }
+    if !json { output.write(sentence("building \(file) …") + "\n") }
     let seed = try arguments.value(Keys.seed, Keys.parseSeed)
     let grading = try await desk.grade(code, by: harness, seed: seed, interruption)
     note(GradeMetrics(harness: exercise.harness, grading))
