@@ -23,6 +23,32 @@ internal import Limiters
 // Nobody gets an image that could not be kept on disk: those who asked for it get the error, others are not
 // concerned, and who asks again has it downloaded again. An app may rather show it; then ignore what `keep`
 // throws.
+//
+// What is promised:
+// - While somebody waits for an image, it is looked for, downloaded and kept once, in one process. Whoever
+//   is cancelled goes at once, and alone.
+// - An image from disk is byte for byte what was kept, as far as 64 bits of checksum can tell, or is fetched
+//   again. A process that ends in the middle of a write leaves no image that is half there, and the next to
+//   open the folder removes what it left (`DiskStore`).
+// - Several processes may use one folder. Each downloads for itself: two may fetch the same image, and the
+//   last to finish replaces the file in one step.
+// - Memory holds up to `memoryBytes` of images, beside those under way; what was not asked for longest goes.
+//
+// What is not:
+// - A limit on disk, or an age: no whole image is ever removed. The server is not asked whether it has
+//   another version, so a name has to mean one image for ever.
+// - Another try: a failed download is an error to all who wait for it, and the next who asks begins anew.
+// - Speed on disk: one thread reads and writes, one file after the other, and nothing waits for the disk to
+//   have the bytes. After a power failure an image may be gone.
+// - Urgency: a download runs at the priority of the task that asked first, whoever joins it.
+// - Pictures: these are bytes; that they can be decoded nobody looks at.
+//
+// What a production system would use instead: an image pipeline, as Nuke or Kingfisher, over `URLCache`,
+// which does as HTTP says (`Cache-Control`, `ETag`): an old image is asked for again and, unchanged, not
+// sent. It limits the disk by bytes and age, keeps images decoded and no larger than they are shown, by
+// address and size, lets memory go when the system asks, shows first what is on the screen, and tries again
+// with a pause (`retrying`, as for downloads). Against forgers, rather than faults, it would compare a
+// cryptographic digest. On a server it would put a proxy or a content network in front.
 
 /// Images by name, each downloaded once.
 package final class ImageCache: Sendable {
