@@ -239,6 +239,45 @@ import Testing
     #expect(text?.message == "the text in column 2 is not UTF-8")
   }
 
+  @Test func `a column's declared type converts what it is given`() async throws {
+    let database = try await Database.open(path, for: .readingAndWriting)
+    try await database.rows("CREATE TABLE typed (number INTEGER)")
+    try await database.rows("INSERT INTO typed VALUES (?)", .text("5"))
+    #expect(try await database.rows("SELECT number FROM typed") == [[.integer(5)]])
+  }
+
+  @Test func `a full database keeps nothing of the transaction, says to free space, and goes on`()
+    async throws
+  {
+    let database = try await Database.open(path, for: .readingAndWriting)
+    try await database.rows("CREATE TABLE filled (bytes BLOB)")
+    // For SQLite the same as a disk without space.
+    try await database.rows("PRAGMA max_page_count = 10")
+    let error = await #expect(throws: DatabaseError.self) {
+      try await database.transaction(writing: true) { database in
+        try database.rows("INSERT INTO filled VALUES (?)", .blob(Data([1])))
+        try database.rows("INSERT INTO filled VALUES (zeroblob(1000000))")
+      }
+    }
+    #expect(
+      error?.description
+        == """
+        database or disk is full (SQLite's code 13), in: INSERT INTO filled VALUES (zeroblob(1000000)); \
+        free some space on its disk
+        """
+    )
+    #expect(error?.breaksConnection == false)
+    try await database.rows("INSERT INTO filled VALUES (?)", .blob(Data([2])))
+    #expect(try await database.rows("SELECT bytes FROM filled") == [[.blob(Data([2]))]])
+  }
+
+  @Test func `a database whose log cannot grow says to look at the disk`() {
+    // SQLite's own: the file that connections share could not be made larger.
+    let error = DatabaseError(code: 4874, message: "disk I/O error", statement: "BEGIN")
+    #expect(error.description.contains("its disk may be full or broken"))
+    #expect(error.breaksConnection)
+  }
+
   @Test func `as many different statements as one likes can be run`() async throws {
     let database = try await Database.open(path, for: .reading)
     for number in 1...200 as ClosedRange<Int64> {

@@ -17,9 +17,34 @@ internal import Synchronization
 // which it could be missed. The statement ends as interrupted, its transaction is rolled back, and the
 // connection is as good as before.
 //
-// Write-ahead log: readers go on reading while one writes, each the file as it was when its transaction
-// began. What was committed is in the log, which a killed process cannot take back: the next to open the
-// file finds it.
+// Write-ahead log: readers go on reading while one writes, each the file as it was at its transaction's
+// first read. What was committed is in the log, which a killed process cannot take back: the next to open
+// the file finds it.
+//
+// What is promised, here and in `DatabasePool`:
+// - A transaction is done whole or not at all, also if its body throws, its task is cancelled, the disk is
+//   full or the process is killed. Once `write` has returned, a killed process cannot take it back.
+// - All that one `read` reads is from one moment, and a connection for reading refuses to write.
+// - A value is handed to SQLite whole, and comes back whole; what cannot is an error, and so are a second
+//   statement, and more or fewer values than the statement takes. A column's declared type still converts,
+//   as SQLite does: text "5" in an INTEGER column comes back as the integer 5.
+// - In one pool, those who write take turns in order of arrival. Another process has no place in that line:
+//   the two find each other busy, look again each millisecond, and give up after so many looks as
+//   `patience` has milliseconds. A look takes longer than that on a busy machine, so the wait does too.
+// - A connection that breaks is replaced. A statement that failed is not tried again.
+//
+// What is not:
+// - Power failures: how often SQLite waits for the disk (`synchronous`) is left as it was built.
+// - Limits: a statement runs until its end or its task's cancellation, its rows are all in memory, and the
+//   log grows while one transaction reads on. A connection forgets its compiled statements at the
+//   sixty-fifth, all of them.
+// - A file on a network's disk: the write-ahead log needs memory that all its processes share.
+//
+// What a production system would use instead: GRDB, whose `DatabasePool` has the same shape, one writer and
+// several readers, and beside it migrations of the schema, records from rows, observation of changes and
+// SQLCipher's encryption. It would set `synchronous` on purpose, look after the log's size, back files up
+// by SQLite's own backup, which a copy of the file is not, and check a file that it has not written. Where
+// more than one machine writes, or many writers at once, it would ask a server, as PostgreSQL is.
 
 /// One connection to an SQLite file.
 package actor Database {

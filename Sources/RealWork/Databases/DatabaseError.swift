@@ -7,6 +7,10 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
   package let message: String
   package let statement: String
 
+  package init(code: Int32, message: String, statement: String) {
+    (self.code, self.message, self.statement) = (code, message, statement)
+  }
+
   /// Another connection was writing for as long as this one would wait.
   package var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code & 0xFF) }
 
@@ -20,6 +24,10 @@ package struct DatabaseError: Error, Hashable, CustomStringConvertible {
     let advice =
       if isBusy {
         "; another connection wrote for longer than this one waits: keep transactions short"
+      } else if code & 0xFF == SQLITE_FULL {
+        "; free some space on its disk"
+      } else if code & 0xFF == SQLITE_IOERR {
+        "; its disk may be full or broken, and this connection cannot be used any more: open another"
       } else if breaksConnection {
         "; this connection cannot be used any more: open another"
       } else {
