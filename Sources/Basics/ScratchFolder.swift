@@ -106,8 +106,9 @@ package final class ScratchFolder: Sendable {
     }
   }
 
-  /// Removes a folder and all that is in it; follows no link out of it. The mark goes last, so that who is
-  /// ended meanwhile leaves a folder that is known.
+  /// Removes a folder and all that is in it; follows no link out of it.
+  ///
+  /// The mark goes last: a process that is ended meanwhile leaves a folder that is known.
   private static func remove(_ path: String) {
     let names = entries(of: path)
     for name in names.filter({ $0 != mark }) + names.filter({ $0 == mark }) {
