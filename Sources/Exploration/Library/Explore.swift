@@ -16,10 +16,10 @@ internal import Synchronization
 /// ```
 ///
 /// Everything the closure starts is explored: task groups, `async let`, actors, the main actor, plain
-/// `Task {}` and `Task.detached`. All of it runs one step at a time, on threads of the exploration. A step
-/// ends where a task suspends, and before each operation on a lock or an atomic that the code under test
-/// has from `ExplorableSynchronization`. The same choices must lead to the same run: make the state anew inside the closure, and read no clock and no
-/// random numbers. To sleep, use ``VirtualClock``.
+/// `Task {}` and `Task.detached`. All of it runs one step at a time, on threads of the exploration. A step ends where
+/// a task suspends, and in code that is built with the instrumentation (`swift package explore` does that) before
+/// each operation on a lock or an atomic too. The same choices must lead to the same run: make the state anew inside
+/// the closure. Sleeps, clocks and random numbers follow the schedule.
 ///
 /// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. One that
 /// lasts longer than a second says on standard error how far it has come, and one that is ended by SIGINT or
@@ -43,8 +43,8 @@ internal import Synchronization
 ///   - line: Where the call stands, for the failure's text.
 ///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, or by
 ///     leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task that
-///     begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to
-///     an operation of `ExplorableSynchronization`, starts or resumes another task, or goes on after a wait.)
+///     begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to a
+///     lock or an atomic, starts or resumes another task, or goes on after a wait.)
 /// - Returns: What was looked at, when nothing failed.
 /// - Throws: The failure, with the smallest schedule that shows it.
 @discardableResult

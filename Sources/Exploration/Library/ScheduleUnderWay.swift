@@ -137,9 +137,9 @@ enum ScheduleUnderWay {
     guard state.head > 0, !hasToldOfLongStep.load(ordering: .relaxed) else { return }
     let reason: StaticString = """
 
-      A step has run for long without an end, a suspension, or an operation of ExplorableSynchronization. \
-      If it asks again and again for what another task is to do, it asks what is not explored: import \
-      ExplorableSynchronization in place of Synchronization. To run this schedule again:
+      A step has run for long without an end, a suspension, or a lock or an atomic that is a point. If it asks \
+      again and again for what another task is to do, it asks what is not explored: build the code with the \
+      instrumentation, as 'swift package explore' does. To run this schedule again:
 
       """
     write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount)
