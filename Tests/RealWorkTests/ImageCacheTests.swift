@@ -268,5 +268,8 @@ final class Notes: Sendable {
     memory.keep(Data("longer than all".utf8), as: "one")
     #expect(memory.image("one") == nil)
     #expect(memory.image("three") == Data("ijkl".utf8))
+    memory.keep(Data("all of it".utf8.prefix(8)), as: "two")
+    #expect(memory.image("two") != nil, "an image may be as large as the store")
+    #expect(memory.image("three") == nil)
   }
 }

@@ -73,6 +73,12 @@ import Testing
     #expect(!isWorthRetrying(BadAnswer(.encoding("gzip"), url)))
     let passing = [408, 425, 429, 500, 502, 503, 504].map { BadStatus(status: $0, url: url) }
     for error in passing { #expect(isWorthRetrying(error), "\(error)") }
+    for fault in [
+      .length(received: 1, expected: 2), .cutOff(received: 1, expected: nil),
+      .range("bytes 0-1/2", askedFrom: 1), .otherVersion,
+    ] as [BadAnswer.Fault] {
+      #expect(isWorthRetrying(BadAnswer(fault, url)), "\(fault)")
+    }
     #expect(
       isWorthRetrying(URLError(.timedOut)) && isWorthRetrying(URLError(.networkConnectionLost))
     )
