@@ -111,4 +111,23 @@ import FoundationNetworking
       #expect(!isWorthRetrying(URLError(code)), "\(code)")
     }
   }
+
+  @Test func `a pause that a server asks for is kept up to the longest one, and never shortened`() {
+    func pause(_ asked: Duration) -> Duration? {
+      var backoff = Backoff(first: .seconds(2), most: .seconds(8), seed: 1)
+      let url = URL(fileURLWithPath: "/file")
+      return backoff.pause(after: BadStatus(status: 503, url: url, pauseAskedFor: asked))
+    }
+    #expect(pause(.seconds(7)) == .seconds(7))
+    #expect(pause(.seconds(8)) == .seconds(8))
+    #expect(pause(.milliseconds(8_001)) == nil)
+  }
+
+  @Test func `where a tag is weak its date is no validator either`() {
+    let made = "Sun, 06 Nov 1994 08:49:37 GMT"
+    let later = "Sun, 06 Nov 1994 08:59:37 GMT"
+    #expect(Validator(tag: nil, lastModified: made, date: later) == .date(made))
+    #expect(Validator(tag: "W/\"1\"", lastModified: made, date: later) == nil)
+    #expect(Validator(tag: "\"1\"", lastModified: made, date: later) == .tag("\"1\""))
+  }
 }
