@@ -209,8 +209,6 @@ bool taken_lock_is_locked(uintptr_t lock) { return __atomic_load_n((const uint32
 typedef intptr_t semaphore_wait_function(void *, uint64_t);
 typedef intptr_t semaphore_signal_function(void *);
 
-static const uint64_t no_time = 0, all_time = ~0ull;
-
 bool taken_semaphore_has_permit(uintptr_t semaphore) {
   if (ORIGINAL("dispatch_semaphore_wait", semaphore_wait_function *)((void *)semaphore, no_time) != 0) {
     return false;

@@ -180,8 +180,6 @@ typedef void group_function(void *group);
 typedef void group_work_function(void *group, void *queue, void *block);
 typedef intptr_t group_wait_function(void *group, uint64_t time);
 
-static const uint64_t no_time = 0, all_time = ~0ull;
-
 bool taken_group_is_empty(uintptr_t group) {
   return ORIGINAL("dispatch_group_wait", group_wait_function *)((void *)group, no_time) == 0;
 }
