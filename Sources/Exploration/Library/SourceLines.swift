@@ -44,6 +44,9 @@ struct SourceLines {
   private static let memory = Mutex(Found())
 
   private let found: Found
+  /// How the names of functions begin that are no code under test here, though they may be elsewhere: what was
+  /// looked up is kept for the whole program.
+  private let others: [String]
 
   /// How names of this package's rooms begin that carry tasks through what the lab explores.
   static let carriers = [
@@ -55,6 +58,7 @@ struct SourceLines {
   ///   - others: how the names of functions begin that are no code under test either.
   ///   - count: of how many frames of each stack the lines are wanted, if there are so many.
   init(of stacks: [[UInt]], besides others: [String] = [], deep count: Int = 1) {
+    self.others = others
     found = Self.memory.withLock { found in
       if stacks.allSatisfy(\.isEmpty) { return found }
       guard let images = LoadedImages.ofThisProgram else { return found }
@@ -69,8 +73,7 @@ struct SourceLines {
       }
       var open = stacks.map { stack in
         stack.filter { address in
-          let name = found.names[address] ?? ""
-          return found.candidates.contains(address) && !others.contains(where: name.hasPrefix)
+          found.candidates.contains(address) && !Self.isOfOthers(address, others, found)
         }[...]
       }
       while true {
@@ -181,7 +184,14 @@ struct SourceLines {
   func at(_ points: [UInt]) -> String { place(of: points).map { " at \($0)" } ?? "" }
 
   /// All of these addresses that are code under test and were looked up, in their order.
-  func places(of points: [UInt]) -> [SourcePlace] { points.compactMap { found.places[$0] ?? nil } }
+  func places(of points: [UInt]) -> [SourcePlace] {
+    points.compactMap { Self.isOfOthers($0, others, found) ? nil : found.places[$0] ?? nil }
+  }
+
+  private static func isOfOthers(_ address: UInt, _ others: [String], _ found: Found) -> Bool {
+    guard !others.isEmpty, let name = found.names[address] else { return false }
+    return others.contains(where: name.hasPrefix)
+  }
 
   /// Whether the task waits in the runtime's own `Task.sleep`.
   func isSleeping(at points: [UInt]) -> Bool {
