@@ -54,6 +54,9 @@ bool is_called_by_study(uintptr_t address, const void *frame);
 /// Whether the function that has this in its body was called by code under study.
 #define IS_CALLED_BY_STUDY is_called_by_study(HERE, __builtin_frame_address(0))
 
+/// Whether the code at the address is of Foundation.
+bool is_of_foundation(uintptr_t address);
+
 /// Whether the compiler keeps at the address what it has looked up, which no code under study knows of.
 bool is_compilers_own(uintptr_t address);
 

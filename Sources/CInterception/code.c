@@ -174,6 +174,13 @@ static bool find_nameless(uintptr_t address) {
   return !info.dli_sname && starts(slash ? slash + 1 : info.dli_fname, "libFoundation.so");
 }
 
+bool is_of_foundation(uintptr_t address) {
+  Dl_info info;
+  if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  return starts(slash ? slash + 1 : info.dli_fname, "libFoundation");
+}
+
 bool is_called_by_study(uintptr_t address, const void *frame) {
   if (is_under_study(address)) return true;
   // `lock.withLock` calls a lock by its protocol, and lands in a function of the library that only calls on.

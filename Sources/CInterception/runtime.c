@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "CExplorable.h"
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN
@@ -38,7 +39,51 @@ TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
   __attribute__((musttail)) return original(context, function, identity, implementation);
 }
 
-// MARK: Cancellation
+// MARK: Continuations
+
+typedef __attribute__((swiftcall)) void *continuation_init_function(void *context, uintptr_t flags);
+typedef __attribute__((swiftcall)) void continuation_resume_function(void *task);
+typedef __attribute__((swiftcall)) void continuation_error_function(void *task, void *error);
+
+/// The calling task makes itself a continuation, which is to be resumed once.
+TAKEN __attribute__((swiftcall)) void *swift_continuation_init(void *context, uintptr_t flags) {
+  void *task = ORIGINAL("swift_continuation_init", continuation_init_function *)(context, flags);
+  if (!exploration_is_under_way()) return task;
+  bool were_open = points_close();
+  if (exploration_answers.begin_continuation) {
+    exploration_answers.begin_continuation((uintptr_t)task, were_open);
+  }
+  points_reopen(were_open);
+  return task;
+}
+
+/// Whether the task's continuation is to be resumed: a second time would end the program, or worse.
+static bool may_resume(void *task) {
+  if (!exploration_is_under_way() || !exploration_answers.end_continuation) return true;
+  bool were_open = points_close();
+  bool may = exploration_answers.end_continuation((uintptr_t)task, were_open);
+  points_reopen(were_open);
+  return may;
+}
+
+TAKEN __attribute__((swiftcall)) void swift_continuation_resume(void *task) {
+  continuation_resume_function *original = ORIGINAL("swift_continuation_resume", continuation_resume_function *);
+  if (may_resume(task)) original(task);
+}
+
+TAKEN __attribute__((swiftcall)) void swift_continuation_throwingResume(void *task) {
+  continuation_resume_function *original =
+    ORIGINAL("swift_continuation_throwingResume", continuation_resume_function *);
+  if (may_resume(task)) original(task);
+}
+
+TAKEN __attribute__((swiftcall)) void swift_continuation_throwingResumeWithError(void *task, void *error) {
+  continuation_error_function *original =
+    ORIGINAL("swift_continuation_throwingResumeWithError", continuation_error_function *);
+  if (may_resume(task)) original(task, error);
+}
+
+// MARK: Cancellation, and what nobody sees
 
 // Whatever its arguments and however it is called, such a function is one with a point before it: what a call
 // may pass in registers is kept, and then the original goes on as if it had been called.
@@ -46,36 +91,72 @@ TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
 struct passed {
   const char *name;
   uint8_t point;
+  /// Whether code jumps there, so that who called it stands in its context and not on the stack.
+  bool is_asynchronous;
   void *original;
 };
 
-#define PASSED(index, symbol, point) {symbol, point, 0},
+/// Nobody sees what comes of the call: the verdict says that it was made.
+#define NO_POINT 255
+
+/// What an asynchronous function is given.
+struct context {
+  struct context *caller;
+  uintptr_t goes_on_at;
+};
+
+#define REGISTER "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
+#define PASSED(index, symbol, point, is_asynchronous) {symbol, point, is_asynchronous, 0},
 #define EACH_PASSED(do)                                                                                     \
-  do(0, "$sScT11isCancelledSbvg", point_check)                                                              \
-  do(1, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", point_check)                                         \
-  do(2, "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ", point_check)                                   \
-  do(3, "$sSct11isCancelledSbvg", point_check)                                                              \
-  do(4, "$sScG11isCancelledSbvg", point_check)                                                              \
-  do(5, "$sScg11isCancelledSbvg", point_check)                                                              \
-  do(6, "$ss19DiscardingTaskGroupV11isCancelledSbvg", point_check)                                          \
-  do(7, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", point_check)                                  \
-  do(8, "$sScT6cancelyyF", point_cancel)                                                                    \
-  do(9, "$sSct6cancelyyF", point_cancel)                                                                    \
-  do(10, "$sScG9cancelAllyyF", point_cancel)                                                                \
-  do(11, "$sScg9cancelAllyyF", point_cancel)                                                                \
-  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel)                                            \
-  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel)
+  do(0, "$sScT11isCancelledSbvg", point_check, false)                                                       \
+  do(1, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", point_check, false)                                  \
+  do(2, "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ", point_check, false)                            \
+  do(3, "$sSct11isCancelledSbvg", point_check, false)                                                       \
+  do(4, "$sScG11isCancelledSbvg", point_check, false)                                                       \
+  do(5, "$sScg11isCancelledSbvg", point_check, false)                                                       \
+  do(6, "$ss19DiscardingTaskGroupV11isCancelledSbvg", point_check, false)                                   \
+  do(7, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", point_check, false)                           \
+  do(8, "$sScT6cancelyyF", point_cancel, false)                                                             \
+  do(9, "$sSct6cancelyyF", point_cancel, false)                                                             \
+  do(10, "$sScG9cancelAllyyF", point_cancel, false)                                                         \
+  do(11, "$sScg9cancelAllyyF", point_cancel, false)                                                         \
+  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                                     \
+  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                             \
+  do(14, REGISTER, point_register, true)                                                                    \
+  do(15, "pthread_create", NO_POINT, false)                                                                 \
+  do(16, "pthread_barrier_wait", NO_POINT, false)                                                           \
+  do(17, "pthread_spin_lock", NO_POINT, false)                                                              \
+  do(18, "pthread_spin_trylock", NO_POINT, false)                                                           \
+  do(19, "sem_wait", NO_POINT, false)                                                                       \
+  do(20, "sem_timedwait", NO_POINT, false)                                                                  \
+  do(21, "sem_post", NO_POINT, false)                                                                       \
+  do(22, "dispatch_after", NO_POINT, false)                                                                 \
+  do(23, "dispatch_apply", NO_POINT, false)
 
 static struct passed passed[] = {EACH_PASSED(PASSED)};
 
 /// Stands before the function of that number; returns where it goes on.
-__attribute__((used, visibility("hidden"))) void *taken_pass(unsigned long index, uintptr_t caller) {
+__attribute__((used, visibility("hidden"))) void *taken_pass(unsigned long index, uintptr_t caller, const struct context *context) {
   struct passed *function = &passed[index];
   void *original = __atomic_load_n(&function->original, __ATOMIC_RELAXED);
   if (!original) {
     __atomic_store_n(&function->original, original = taken_original(function->name), __ATOMIC_RELAXED);
   }
-  if (IS_EXPLORED && is_under_study(caller)) {
+  if (!IS_EXPLORED) return original;
+  if (function->is_asynchronous) {
+    caller = context->goes_on_at;
+    explored_thread.hop_function = caller;
+    explored_thread.hop_context = (uintptr_t)context->caller;
+  }
+  if (function->point == NO_POINT) {
+    if (is_under_study(caller) || is_of_foundation(caller)) {
+      bool were_open = points_close();
+      exploration_answers.note_unseen(function->name);
+      points_reopen(were_open);
+    }
+    return original;
+  }
+  if (is_under_study(caller)) {
     exploration_stand(function->point, 0);
     // A cancellation may come between what the check says and what is done then.
     if (function->point == point_check) explored_thread.due = point_go_on;
@@ -88,7 +169,7 @@ __asm__(
   ".text\n"
   ".type taken_pass_on, @function\n"
   "taken_pass_on:\n"
-  // In r11 is the function's number; on the stack the caller's address.
+  // In r11 is the function's number; on the stack the caller's address; in r14 the context, if it has one.
   "  pushq %rbp\n"
   "  movq %rsp, %rbp\n"
   "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n"
@@ -99,6 +180,7 @@ __asm__(
   "  movups %xmm6, 96(%rsp)\n  movups %xmm7, 112(%rsp)\n"
   "  movq %r11, %rdi\n"
   "  movq 8(%rbp), %rsi\n"
+  "  movq %r14, %rdx\n"
   "  call taken_pass\n"
   "  movq %rax, %r11\n"
   "  movups (%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n  movups 32(%rsp), %xmm2\n"
@@ -111,7 +193,7 @@ __asm__(
   "  jmpq *%r11\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point)                                                                          \
+#define PASS(index, symbol, point, is_asynchronous)                                                                          \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"                  \
           "  movq $" #index ", %r11\n  jmp taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
 EACH_PASSED(PASS)
@@ -120,7 +202,7 @@ __asm__(
   ".text\n"
   ".type taken_pass_on, %function\n"
   "taken_pass_on:\n"
-  // In x16 is the function's number; in x30 the caller's address.
+  // In x16 is the function's number; in x30 the caller's address; in x22 the context, if it has one.
   "  stp x29, x30, [sp, #-16]!\n"
   "  mov x29, sp\n"
   "  stp x0, x1, [sp, #-16]!\n  stp x2, x3, [sp, #-16]!\n  stp x4, x5, [sp, #-16]!\n"
@@ -129,6 +211,7 @@ __asm__(
   "  stp q4, q5, [sp, #-32]!\n  stp q6, q7, [sp, #-32]!\n"
   "  mov x0, x16\n"
   "  mov x1, x30\n"
+  "  mov x2, x22\n"
   "  bl taken_pass\n"
   "  mov x16, x0\n"
   "  ldp q6, q7, [sp], #32\n  ldp q4, q5, [sp], #32\n  ldp q2, q3, [sp], #32\n  ldp q0, q1, [sp], #32\n"
@@ -138,7 +221,7 @@ __asm__(
   "  br x16\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point)                                                                          \
+#define PASS(index, symbol, point, is_asynchronous)                                                                          \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", %function\n\"" symbol "\":\n"                  \
           "  mov x16, #" #index "\n  b taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
 EACH_PASSED(PASS)

@@ -71,11 +71,13 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case tryGroup
     /// The same, until the time is over.
     case awaitGroupInTime
+    /// Registers a cancellation handler.
+    case register
 
     /// Whether it is done to an object, which has a number.
     package var hasObject: Bool {
       switch self {
-      case .hop, .check, .cancel, .begin, .goOn: false
+      case .hop, .check, .cancel, .begin, .goOn, .register: false
       default: true
       }
     }

@@ -134,6 +134,10 @@ final class Carriers: @unchecked Sendable {
     signals.removeAll(keepingCapacity: true)
     numbers.removeAll(keepingCapacity: true)
     addresses.removeAll(keepingCapacity: true)
+    if takesOver {
+      addresses_forget()
+      Continuations.forget()
+    }
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
     ended.removeAll(keepingCapacity: true)
@@ -345,7 +349,8 @@ final class Carriers: @unchecked Sendable {
       place(me)
       me.depth = me.depthOfStack()
       if let points = run.points {
-        me.points = operation?.kind == .hop ? SourceLines.hereAtHop() : points()
+        let isCallGone = [.hop, .register].contains(operation?.kind)
+        me.points = isCallGone ? SourceLines.hereAtHop() : points()
       }
       run.endStep(me.choice, stood: me)
       if let option = next() {
@@ -561,6 +566,7 @@ final class Carriers: @unchecked Sendable {
 
   /// The number of the object at an address, given at its first use in a schedule.
   func number(at address: UInt) -> Int {
+    if address_note(address) { forgetObjects(around: address) }
     if let number = numbers[address] { return number }
     objects += 1
     numbers[address] = objects
@@ -575,6 +581,15 @@ final class Carriers: @unchecked Sendable {
       }
     }
     return objects
+  }
+
+  /// Forgets what was known by addresses in memory that was freed since: what is there now is another object, and
+  /// would be by luck alone of the same number in each run.
+  private func forgetObjects(around address: UInt) {
+    let start = address & ~15
+    for address in start..<(start + 16) {
+      if let number = numbers.removeValue(forKey: address) { addresses[number] = nil }
+    }
   }
 
   /// Whether the carrier's job has the lock.
@@ -630,7 +645,7 @@ final class Carriers: @unchecked Sendable {
     case .awaitGroupInTime: return isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
-      .enqueue, .leaveGroup, .tryGroup:
+      .enqueue, .leaveGroup, .tryGroup, .register:
       return true
     }
   }
@@ -689,7 +704,7 @@ final class Carriers: @unchecked Sendable {
     case .awaitGroup, .awaitGroupInTime, .tryGroup:
       effect = isGroupEmpty(object) ? .wrote : .looked
     // Of the runtime's own state nothing is known.
-    case .hop, .check, .cancel, .begin, .goOn: return true
+    case .hop, .check, .cancel, .begin, .goOn, .register: return true
     // Noted with their outcome.
     case .compare, .exchange: return true
     }

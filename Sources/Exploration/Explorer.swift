@@ -70,7 +70,7 @@ package struct Explorer: Sendable {
     case .exhaustive:
       var search = DepthFirst(preemptions: preemptions)
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
-      if search.hasDiverged { throw .diverges(scenario: scenario.name) }
+      if search.hasDiverged { throw .diverges(scenario: scenario.name, at: search.divergence) }
       if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }
     case .random:
       var walk = RandomWalk(seed: seed)
@@ -101,8 +101,9 @@ package struct Explorer: Sendable {
     let run = ScheduleRun(scenario, reduction: reduction)
     defer { run.close() }
     var choices: [Choice] = []
-    // A schedule that kept every promise.
+    // A schedule that kept every promise, and what was seen of it.
     var clean: [Choice]?
+    var sights: [Sight] = []
     var givenUpInARow = 0
     var asking = Asking()
     var isStopped = false
@@ -114,7 +115,9 @@ package struct Explorer: Sendable {
       search.begin()
       run.begin()
       choices.removeAll(keepingCapacity: true)
+      if clean == nil { sights.removeAll(keepingCapacity: true) }
       run.drive { run in
+        if clean == nil, let sight = run.sight { sights.append(sight) }
         if run.isOver { return nil }
         if asking.isDue() {
           let progress = ExplorationProgress(
@@ -174,8 +177,9 @@ package struct Explorer: Sendable {
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
       let hasMore = search.finish(steps: run.steps)
       // State that outlives a schedule would be taken for a defect of the code.
-      if isFirstFailure, let clean, run.breaksPromises(following: clean) {
-        throw .diverges(scenario: scenario.name)
+      if isFirstFailure, let clean {
+        let (breaksPromises, divergence) = run.repeats(clean, sights)
+        if breaksPromises { throw .diverges(scenario: scenario.name, at: divergence) }
       }
       if !hasMore { break }
       if stopsAtViolation && verdict.failed > 0 || run.hasLostThreads || verdict.isHopeless {
@@ -193,27 +197,25 @@ package struct Explorer: Sendable {
     verdict.timerPoints = run.executor.strays.timerPoints
     verdict.unseen = run.unseen.sorted()
     verdict.isClosureUnseen = run.isClosureUnseen
+    verdict.unseenCalls = run.unseenCalls
   }
 }
 
 extension ScheduleRun {
-  /// Whether a schedule breaks a promise as it is run some times more.
+  /// Whether a schedule breaks a promise as it is run some times more, and where it is first another than it was.
   ///
   /// Not asked where threads were given up: they hold their locks for ever, which may be of those that outlive
   /// a schedule.
-  fileprivate func breaksPromises(following choices: [Choice]) -> Bool {
+  fileprivate func repeats(_ choices: [Choice], _ sights: [Sight]) -> (Bool, Divergence?) {
     // What counts up breaks a promise at every second time, or every third.
     for _ in 0..<3 {
-      if let carriers, carriers.lost > 0 { return false }
+      if let carriers, carriers.lost > 0 { return (false, nil) }
       begin()
       defer { end() }
-      for choice in choices {
-        guard let option = index(of: choice) else { break }
-        take(option)
-      }
-      if violation != nil { return true }
+      let divergence = follow(choices, comparedWith: sights)
+      if violation != nil { return (true, divergence) }
     }
-    return false
+    return (false, nil)
   }
 }
 
@@ -279,6 +281,8 @@ package struct Verdict: Sendable {
   var unseen: [UInt] = []
   /// Whether the closure that is explored is not instrumented itself.
   var isClosureUnseen = false
+  /// Functions that the code called whose work nobody sees, and from where first.
+  var unseenCalls: [String: [UInt]] = [:]
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
   /// Whether code started a task of its own.
@@ -302,7 +306,7 @@ package struct Verdict: Sendable {
 /// Why a scenario cannot be explored.
 package enum ExplorationError: Error, Hashable, CustomStringConvertible {
   /// The same choices led to different runs.
-  case diverges(scenario: String)
+  case diverges(scenario: String, at: Divergence? = nil)
   /// Something ran on another thread.
   case escapes(scenario: String)
   /// More can happen at once than an exhaustive search keeps account of.
@@ -310,7 +314,7 @@ package enum ExplorationError: Error, Hashable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .diverges(let scenario):
+    case .diverges(let scenario, _):
       "the same choices led '\(scenario)' to different runs, so it cannot be explored; it reads a clock, "
         + "random numbers or state that outlives a schedule"
     case .escapes(let scenario):

@@ -13,16 +13,12 @@ enum Interception {
   /// Whether some of this program's code was compiled with the instrumentation.
   static var hasInstrumentedCode: Bool { has_instrumented_code() }
 
-  /// How code is built with the instrumentation.
-  static let flags = "swift build --build-tests -Xswiftc -Xfrontend -Xswiftc -sanitize=thread"
-
   /// Has calls that are taken over ask the carrier on whose thread they are made.
   static func install() { _ = installed }
 
   private static let installed: Void = {
     precondition(
-      SynchronizationOperation.Kind.awaitGroupInTime.rawValue
-        == UInt8(point_await_group_in_time.rawValue),
+      SynchronizationOperation.Kind.register.rawValue == UInt8(point_register.rawValue),
       "the points of CExplorable and the kinds of operations have other numbers"
     )
     var answers = exploration_answers()
@@ -33,10 +29,12 @@ enum Interception {
       return me.stand(before: kind, at: address)
     }
     answers.note_outcome = { Carrier.current?.noteOutcome(hasWritten: $0) }
-    answers.wants_values = { Carrier.current?.wantsValues ?? false }
+    answers.wants_values = { Carrier.current != nil }
     answers.note_values = { values in
-      guard let values = values?.pointee else { return }
-      Carrier.current?.note(
+      guard let values = values?.pointee, let me = Carrier.current else { return }
+      me.carriers.run.found = values.found
+      guard me.wantsValues else { return }
+      me.note(
         OperationValues(
           found: text(values.found, bytes: values.bytes),
           left: values.has_left ? text(values.left, bytes: values.bytes) : nil,
@@ -82,6 +80,20 @@ enum Interception {
       me.carriers.give(Work(work), to: line, atEndOf: group)
     }
     answers.end_group = { Carrier.leading?.carriers.endGroup($0) }
+    answers.begin_continuation = { task, isExplored in
+      Continuations.begin(task, by: isExplored ? Carrier.leading : nil)
+    }
+    answers.end_continuation = { task, isExplored in
+      guard let agent = Continuations.endTwice(task), isExplored, let me = Carrier.leading else {
+        return true
+      }
+      me.carriers.run.executor.onDoubleResume?(agent)
+      return false
+    }
+    answers.note_unseen = { name in
+      guard let name, let me = Carrier.leading else { return }
+      me.carriers.run.noteUnseenCall(String(cString: name))
+    }
     set_exploration_answers(answers)
   }()
 

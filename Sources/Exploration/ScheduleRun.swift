@@ -68,6 +68,8 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Tells where in the code the calling thread is, if that is wanted of jobs that stop in the middle.
   var points: (() -> [UInt])?
+  /// What the atomic held that the step began with, if it began with one that said so.
+  @exclusivity(unchecked) var found: UInt64?
   /// What the operation that the step began with has found and left, if it was asked and said so.
   @exclusivity(unchecked) var values: OperationValues?
   /// What each step did, if that is wanted.
@@ -91,6 +93,15 @@ final class ScheduleRun: @unchecked Sendable {
       code_is_under_study(beginning)
     else { return }
     unseen.insert(beginning)
+  }
+
+  /// The functions that the code called whose work nobody sees, and from where first.
+  @exclusivity(unchecked) private(set) var unseenCalls: [String: [UInt]] = [:]
+
+  /// Notes that the code under study, on the calling thread, calls such a function.
+  func noteUnseenCall(_ name: String) {
+    // To look where the code stands takes long.
+    if unseenCalls[name] == nil { unseenCalls[name] = SourceLines.here() }
   }
 
   private let reduction: Reduction
@@ -176,6 +187,7 @@ final class ScheduleRun: @unchecked Sendable {
     monitor.reset()
     record?.reset()
     steps = 0
+    found = nil
     last = Turn()
     carriers?.begin()
     looks.removeAll(keepingCapacity: true)
@@ -254,6 +266,7 @@ final class ScheduleRun: @unchecked Sendable {
     steps += 1
     executor.stepNumber = steps
     values = nil
+    found = nil
     if isLive { journal?.note(option.choice) } else { journal?.noteLife() }
     let stands = option.source == .standing ? carriers?.standing[option.slot] : nil
     if isLive {

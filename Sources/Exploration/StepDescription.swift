@@ -135,7 +135,7 @@ extension SynchronizationOperation {
     case .enqueue, .turn: "queue \(object)"
     case .leaveGroup, .awaitGroup, .tryGroup, .awaitGroupInTime: "group \(object)"
     case .hop: "an actor"
-    case .check, .cancel, .begin, .goOn: "a task"
+    case .check, .cancel, .begin, .goOn, .register: "a task"
     }
   }
 }
@@ -170,6 +170,7 @@ extension SynchronizationOperation.Kind {
     case .cancel: "cancels a task"
     case .begin: "begins on this thread"
     case .goOn: "goes on"
+    case .register: "registers a cancellation handler"
     case .enqueue: "asks for its turn on"
     case .turn: "has its turn on"
     case .leaveGroup: "leaves"

@@ -39,6 +39,8 @@ struct DepthFirst: SearchStrategy {
     var count: Int
     /// The course of events up to here.
     var fingerprint: UInt64
+    /// What could be seen here, where that is of interest.
+    var sight: Sight?
   }
 
   /// At most this many pre-emptions; nil for any number.
@@ -47,6 +49,8 @@ struct DepthFirst: SearchStrategy {
   var length: Int?
   /// Whether the scenario did something else though it was given the same choices.
   private(set) var hasDiverged = false
+  /// Where it did, as far as that was seen.
+  private(set) var divergence: Divergence?
   /// Whether the schedule was given up because nothing is within the bound: others stand for it.
   private(set) var isDeadEnd = false
   /// How many options there were, once there were more than can be kept account of.
@@ -55,6 +59,8 @@ struct DepthFirst: SearchStrategy {
   private var path: [Fork] = []
   private var depth = 0
   private var spent = 0
+  private var choices: [Choice] = []
+  private var value: Divergence.Value?
 
   init(preemptions: Int? = nil, length: Int? = nil) {
     self.preemptions = preemptions
@@ -65,6 +71,8 @@ struct DepthFirst: SearchStrategy {
     depth = 0
     spent = 0
     isDeadEnd = false
+    choices.removeAll(keepingCapacity: true)
+    value = nil
   }
 
   mutating func choose(in run: ScheduleRun) -> Int? {
@@ -80,13 +88,26 @@ struct DepthFirst: SearchStrategy {
           left: allowed,
           branches: allowed.nonzeroBitCount,
           count: run.options.count,
-          fingerprint: run.fingerprint
+          fingerprint: run.fingerprint,
+          sight: run.sight
         )
       )
-    } else if path[depth].count != run.options.count || path[depth].fingerprint != run.fingerprint {
+      return take(in: run)
+    }
+    if let seen = path[depth].sight {
+      value = value ?? Divergence.Value(step: depth, seen.found, run.found)
+    }
+    if path[depth].count != run.options.count || path[depth].fingerprint != run.fingerprint {
       hasDiverged = true
+      divergence = path[depth].sight.flatMap { seen in
+        run.sight.map { Divergence(choices: choices, first: seen, second: $0, value: value) }
+      }
       return nil
     }
+    return take(in: run)
+  }
+
+  private mutating func take(in run: ScheduleRun) -> Int? {
     // Within a bound there may be nothing to choose: a task that was cancelled to begin at once cannot
     // take the turn.
     if path[depth].left == 0 {
@@ -95,6 +116,7 @@ struct DepthFirst: SearchStrategy {
     }
     let index = path[depth].left.trailingZeroBitCount
     depth += 1
+    choices.append(run.options[index].choice)
     if run.isPreemption(run.options[index]) { spent += 1 }
     return index
   }

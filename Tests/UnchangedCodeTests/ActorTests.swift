@@ -198,6 +198,98 @@ import Testing
     #expect("\(failure)".contains("was resumed twice"), "\(failure)")
   }
 
+  /// Keeps what resumes who waits, and so can resume it again.
+  final class Latch: Sendable {
+    private struct State {
+      var waiting: UnsafeContinuation<Void, Never>?
+      var arrival: UnsafeContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func wait() async {
+      await withUnsafeContinuation { continuation in
+        state.withLock {
+          $0.waiting = continuation
+          $0.arrival?.resume()
+          $0.arrival = nil
+        }
+      }
+    }
+
+    /// Returns when somebody waits.
+    func arrive() async {
+      await withUnsafeContinuation { continuation in
+        state.withLock {
+          if $0.waiting == nil { $0.arrival = continuation } else { continuation.resume() }
+        }
+      }
+    }
+
+    func open() { state.withLock { $0.waiting }?.resume() }
+  }
+
+  @Test(arguments: [false, true])
+  func `a continuation resumed again after its task has gone on is told as that`(
+    isAtItsEnd: Bool
+  ) throws {
+    let failure = try failure("resumed again") {
+      let latch = Latch()
+      let waiter = Task {
+        await latch.wait()
+        if !isAtItsEnd { try? await Task.sleep(for: .seconds(1)) }
+      }
+      await latch.arrive()
+      latch.open()
+      if isAtItsEnd { await waiter.value } else { await Task.yield() }
+      latch.open()
+      await waiter.value
+    }
+    guard case .requirement("the continuation of task 2 was resumed twice") = failure.kind else {
+      throw failure
+    }
+  }
+
+  /// Looks, with its lock held, whether it is being closed, and is told by a flag that has no lock.
+  final class Door: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isClosing = false
+
+    func close(for waiter: Task<Void, Never>) {
+      isClosing = true
+      waiter.cancel()
+    }
+
+    func wait() async {
+      take()
+      if isClosing { return give() }
+      await withTaskCancellationHandler {
+        give()
+      } onCancel: {
+        take()
+        give()
+      }
+    }
+
+    private func take() { lock.lock() }
+    private func give() { lock.unlock() }
+  }
+
+  @Test func `a cancellation just before a handler is registered is one of the schedules`() throws {
+    let failure = try failure("registers") {
+      let door = Door()
+      let waiter = Task { await door.wait() }
+      door.close(for: waiter)
+      await waiter.value
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+    let line = #line - 20
+    let step = "\(failure)".split(separator: "\n").first {
+      $0.contains("registers a cancellation handler")
+    }
+    #expect(step?.contains("ActorTests.swift:\(line) ") == true, "\(failure)")
+  }
+
   @Test func `a cancellation between the check and the handler, with the lock held, is a deadlock`()
     throws
   {

@@ -2,6 +2,7 @@
 #define CEXPLORABLE_INTERCEPTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // Where calls that were taken over meet an exploration: `CInterception`, which only explored programs link, asks
@@ -37,6 +38,7 @@ enum exploration_point {
   point_await_group = 30,
   point_try_group = 31,
   point_await_group_in_time = 32,
+  point_register = 33,
 };
 
 /// What an operation on an atomic of `bytes` bytes, at most 8, found and left.
@@ -100,6 +102,12 @@ struct exploration_answers {
   void (*await_group)(uintptr_t group, const struct exploration_line *line, struct exploration_work work);
   /// Notes that the group has ended.
   void (*end_group)(uintptr_t group);
+  /// Notes that the calling task has made itself a continuation; on any thread, and whether points were open there.
+  void (*begin_continuation)(uintptr_t task, bool is_explored);
+  /// Notes that the continuation is resumed, if it may be: it was not before. On any thread, too.
+  bool (*end_continuation)(uintptr_t task, bool is_explored);
+  /// Notes that the code calls a function whose work is not seen.
+  void (*note_unseen)(const char *function);
 };
 
 /// What a thread of an exploration is at.
@@ -159,6 +167,16 @@ static inline bool code_is_under_study(uintptr_t address) {
 static inline void set_exploration_answers(struct exploration_answers answers) {
   exploration_answers = answers;
 }
+
+/// In how much memory something is known by its address, in the schedule under way.
+extern unsigned addresses_known;
+/// Notes that something at the address is known by it; whether what was known there before is gone, for its memory
+/// was freed.
+bool address_note(uintptr_t address);
+/// Forgets all of them.
+void addresses_forget(void);
+/// Notes that memory is freed; on any thread.
+void memory_freed(uintptr_t start, size_t size);
 
 /// Opens points on the calling thread, for what begins on it.
 void points_open(void);

@@ -228,7 +228,7 @@ extension Inquiry {
       // Alone it breaks nothing, so something else has a part in it than the order of the steps.
       let isOfOrder = [.requirement, .thrown].contains(least.violation.kind)
       if isOfOrder, telling.violation == nil {
-        return failure(of: .diverges(scenario: scenario.name))
+        return failure(of: diverges(found.schedule))
       }
       let size = least.isMinimal ? "the smallest that fails: " : ""
       return failure(
@@ -241,8 +241,16 @@ extension Inquiry {
       if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
-      return failure(of: .diverges(scenario: scenario.name), error.description)
+      return failure(of: diverges(found.schedule), error.description)
     }
+  }
+
+  /// That the same choices led to different runs, and where, if that can be found.
+  private func diverges(_ schedule: Schedule) -> ExplorationError {
+    .diverges(
+      scenario: scenario.name,
+      at: Divergence.find(following: schedule.choices, in: scenario)
+    )
   }
 
   /// A failure that a schedule shows by its length, with the beginning that leads there.
@@ -258,7 +266,7 @@ extension Inquiry {
         longest: Self.longest
       )
       guard let violation = telling.violation else {
-        return failure(of: .diverges(scenario: scenario.name))
+        return failure(of: diverges(beginning))
       }
       return failure(violation, telling, whereFound)
     } catch {
@@ -375,7 +383,8 @@ extension Inquiry {
           + "What runs on threads of its own (a timer, a thread, the network) is not explored; "
           + "give the code a clock and an executor it can be told, and a VirtualClock here"
       )
-    case .diverges, .tooWide:
+    case .diverges(_, let divergence):
+      let place = divergence?.text(in: scenario, place: place) ?? ""
       return ExplorationFailure(
         kind: .diverged,
         schedule: "",
@@ -383,8 +392,10 @@ extension Inquiry {
           "the same choices led '\(name)' to different runs: it reads a clock, random numbers (a UUID is one), "
           + "addresses, or state that outlives the closure; make everything anew inside the closure, and use "
           + "what sets itself up at its first use, such as a static, once before"
+          + (place.isEmpty ? "" : ".\nWhere it shows: \(place)")
           + (detail.isEmpty ? "" : " (\(detail))")
       )
+    case .tooWide: return ExplorationFailure(kind: .diverged, schedule: "", description: "\(error)")
     }
   }
 }

@@ -32,7 +32,7 @@ package enum ObjectNames {
     case .leaveGroup: ["leave"]
     case .signal, .givePermit: ["signal"]
     case .broadcast: ["broadcast"]
-    case .hop, .check, .cancel, .begin, .goOn: []
+    case .hop, .check, .cancel, .begin, .goOn, .register: []
     case .load: ["load"]
     case .store: ["store"]
     case .update:

@@ -135,15 +135,7 @@ struct Telling {
       step.isYield = !executor.ready[slot].isActor
     }
     let known = executor.seen
-    switch option.source {
-    case .standing:
-      let carrier = run.carriers?.standing[slot]
-      step.from = carrier?.points ?? []
-      step.operation = carrier?.operation
-    // Its own job says it even of an `async let`, which is not kept.
-    case .ready where choice.kind == .run: step.from = executor.ready[slot].job.resumePoints
-    case .ready, .sleeper, .thread, .outside: step.from = executor.resumePoints(of: agent)
-    }
+    (step.from, step.operation) = origin(of: option, in: run)
     run.take(index)
     step.values = run.values
     step.began = Array(known..<max(known, executor.seen))
@@ -160,6 +152,22 @@ struct Telling {
       step.waitsAt = executor.resumePoints(of: agent)
     }
     return step
+  }
+
+  /// Where the option would go on from, and what it would begin with, if that is an operation.
+  static func origin(of option: ScheduleRun.Option, in run: ScheduleRun)
+    -> (points: [UInt], operation: SynchronizationOperation?)
+  {
+    switch option.source {
+    case .standing:
+      let carrier = run.carriers?.standing[option.slot]
+      return (carrier?.points ?? [], carrier?.operation)
+    // Its own job says it even of an `async let`, which is not kept.
+    case .ready where option.choice.kind == .run:
+      return (run.executor.ready[option.slot].job.resumePoints, nil)
+    case .ready, .sleeper, .thread, .outside:
+      return (run.executor.resumePoints(of: Int(option.choice.agent)), nil)
+    }
   }
 
   /// Looks whether the tasks wait for something that is not explored.

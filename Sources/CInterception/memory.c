@@ -1,0 +1,35 @@
+#include "Taken.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+// It brings an allocator of its own.
+#define MEMORY_IS_NOT_TAKEN
+#endif
+#endif
+
+#if !defined(NOTHING_IS_TAKEN) && !defined(MEMORY_IS_NOT_TAKEN)
+
+#include <malloc.h>
+
+// Memory that is freed: what is there next is another lock, though it has the same address.
+
+typedef void free_function(void *);
+
+TAKEN void free(void *memory) {
+  static free_function *original;
+  static _Thread_local bool is_looking_up;
+  free_function *found = __atomic_load_n(&original, __ATOMIC_RELAXED);
+  if (!found) {
+    // Who looks up the name may free something meanwhile: a few bytes, once.
+    if (is_looking_up) return;
+    is_looking_up = true;
+    __atomic_store_n(&original, found = (free_function *)taken_original("free"), __ATOMIC_RELAXED);
+    is_looking_up = false;
+  }
+  if (memory && __builtin_expect(__atomic_load_n(&addresses_known, __ATOMIC_RELAXED) != 0, 0)) {
+    memory_freed((uintptr_t)memory, malloc_usable_size(memory));
+  }
+  found(memory);
+}
+
+#endif
