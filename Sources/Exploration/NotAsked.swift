@@ -7,6 +7,8 @@ internal import ExplorableSynchronization
 /// neither keeps silent about what the other names.
 package struct NotAsked: Hashable, Sendable {
   package private(set) var phrases: [String] = []
+  /// Those of them that could have been asked: a number, a time, chance or the way the code is built left them out.
+  private(set) var reasons: [String] = []
 
   /// - Parameters:
   ///   - verdict: what was found.
@@ -30,29 +32,33 @@ package struct NotAsked: Hashable, Sendable {
         add("more than \(preemptions) pre-emption\(preemptions == 1 ? "" : "s")")
       }
       if verdict.isCut {
-        phrases += Self.schedulesBehind(verdict.schedules, isHopeless: verdict.isHopeless)
-          .map { $0 + ended }
+        for phrase in Self.schedulesBehind(verdict.schedules, isHopeless: verdict.isHopeless) {
+          addReason(phrase + ended)
+        }
       }
     } else {
-      add(verdict.isReplay ? "all other schedules" : "schedules that chance did not choose\(ended)")
+      addReason(
+        verdict.isReplay ? "all other schedules" : "schedules that chance did not choose\(ended)"
+      )
     }
-    if verdict.givenUp > 0 { add("what comes behind step \(longest) of a schedule") }
+    if verdict.givenUp > 0 { addReason("what comes behind step \(longest) of a schedule") }
     if verdict.wasKeptFair {
       let ways = ["yields"] + (isAnyCode ? ["sleeps"] : [])
       let looks = scenario.inside ? ["looks at the same lock or atomic"] : []
-      add(
+      addReason(
         "a task that \(ListText.all(ways + looks, "or")) again and again while others could go on"
       )
     }
     if let points = verdict.timerPoints {
       let place = SourceLines(of: [points]).at(points)
-      add(
+      addReason(
         "that a Task.sleep ends by itself, as the one\(place): its time is the runtime's; sleep on a clock "
           + "that the code is given, and give it a VirtualClock() here"
       )
     }
     if isAnyCode {
-      phrases += verdict.unseenParts
+      for phrase in verdict.unseenParts { addReason(phrase) }
+      phrases += verdict.partsNeverSeen
     } else {
       if verdict.sawActorTurn {
         add("steps of others between two jobs that an actor runs in one turn")
@@ -109,4 +115,9 @@ package struct NotAsked: Hashable, Sendable {
   }
 
   private mutating func add(_ phrase: String) { phrases.append(phrase) }
+
+  private mutating func addReason(_ phrase: String) {
+    phrases.append(phrase)
+    reasons.append(phrase)
+  }
 }

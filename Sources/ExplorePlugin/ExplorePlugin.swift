@@ -131,7 +131,7 @@ struct TestProgram {
     var environment = ProcessInfo.processInfo.environment
     // The same order of sets and dictionaries in each process, so that a schedule can be replayed in another.
     environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
-    environment["EXPLORATION_VERDICTS"] = "1"
+    environment["EXPLORATION_VERDICTS"] = environment["EXPLORATION_VERDICTS"] ?? "1"
     if let schedule = options.schedule { environment["EXPLORATION_REPLAY"] = schedule }
     if let limit = options.limit { environment["EXPLORATION_WITHIN"] = limit }
     var failed = false

@@ -21,8 +21,11 @@ enum Environment {
   /// Whether a step is told with the callers of its line: `EXPLORATION_STACKS` is 1.
   static var showsStacks: Bool { value(of: "EXPLORATION_STACKS") == "1" }
 
-  /// Whether each verdict is printed, for a test that passes says nothing: `EXPLORATION_VERDICTS` is 1.
-  static var tellsVerdicts: Bool { value(of: "EXPLORATION_VERDICTS") == "1" }
+  /// Whether each verdict is printed, for a test that passes says nothing: `EXPLORATION_VERDICTS` is 1, or 2.
+  static var tellsVerdicts: Bool { ["1", "2"].contains(value(of: "EXPLORATION_VERDICTS")) }
+
+  /// Whether all is printed that a verdict does not cover: `EXPLORATION_VERDICTS` is 2.
+  static var tellsVerdictsInFull: Bool { value(of: "EXPLORATION_VERDICTS") == "2" }
 
   private static func value(of name: String) -> String? {
     getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }

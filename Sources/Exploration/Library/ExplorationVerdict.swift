@@ -30,11 +30,18 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
   /// Among which schedules it looked, in words.
   private var bounds: String
+  /// Those of `notCovered` that could have been covered.
+  private var reasons: [String]
 
-  /// All of it in a line, the bounds first.
+  /// All of it in a line, the bounds first; of ``notCovered`` what could have been covered.
   public var description: String {
-    "\(coverage.rawValue), \(bounds): \(schedules) schedules, \(steps) steps; not covered: "
-      + notCovered.joined(separator: "; ")
+    "\(coverage.rawValue), \(bounds): \(schedules) \(schedules == 1 ? "schedule" : "schedules"), \(steps) steps"
+      + (reasons.isEmpty ? "" : "; not covered: " + reasons.joined(separator: "; "))
+  }
+
+  /// The same, and all of ``notCovered``, one a line.
+  package var inFull: String {
+    ([description] + notCovered.map { "  not covered: \($0)" }).joined(separator: "\n")
   }
 }
 
@@ -76,20 +83,25 @@ extension ExplorationVerdict {
         ? "schedules drawn at random"
         : preemptionBound.map { "at most \($0) \($0 == 1 ? "pre-emption" : "pre-emptions")" }
           ?? "any number of pre-emptions"
-    notCovered =
-      NotAsked(
-        verdict,
-        of: scenario,
-        preemptions: preemptionBound,
-        longest: longest,
-        ended: stop?.text ?? ""
-      ).phrases
+    let notAsked = NotAsked(
+      verdict,
+      of: scenario,
+      preemptions: preemptionBound,
+      longest: longest,
+      ended: stop?.text ?? ""
+    )
+    notCovered = notAsked.phrases
+    reasons = notAsked.reasons
   }
 }
 
 extension Verdict {
   /// Whether all of the code under study was seen at its locks, its atomics and its hops.
   fileprivate var sawAll: Bool {
+    isInstrumented && unseenCalls.isEmpty
+  }
+
+  private var isInstrumented: Bool {
     Interception.isLinked && Interception.hasInstrumentedCode && unseen.isEmpty
       && !isClosureUnseen
   }
@@ -99,26 +111,36 @@ extension Verdict {
     var parts: [String] = []
     if !Interception.isLinked {
       parts.append(
-        "locks, atomics and hops, but those of ExplorableSynchronization: this program takes none over. The product "
-          + "Exploration of this package does, on Linux, unless it is built with --sanitize=thread"
+        "locks, atomics and hops, but those of ExplorableSynchronization: this program takes none over (the product "
+          + "Exploration does, on Linux, without --sanitize=thread)"
       )
-      if sawActorTurn {
-        parts.append(
-          "steps of other tasks between what a task does on an actor and what it goes on to do at once on "
-            + "the pool or on an actor that is free"
-        )
-      }
-    } else if !sawAll {
+    } else if !isInstrumented {
       let lines = SourceLines(of: unseen.map { [$0] })
       let places = unseen.compactMap { lines.place(of: [$0]) }
       let which =
         places.isEmpty ? "" : " where it begins at \(ListText.all(places.map(\.description)))"
       parts.append(
-        "atomics and locks of Synchronization, in code built without the instrumentation\(which): "
-          + "\(Interception.flags) shows them"
+        "atomics and locks of Synchronization, in code built without the instrumentation\(which) "
+          + "(swift package explore shows them)"
       )
     }
-    if !sawAll {
+    let lines = SourceLines(of: Array(unseenCalls.values))
+    for (name, points) in unseenCalls.sorted(by: { $0.key < $1.key }) {
+      parts.append("what comes of \(name)\(lines.at(points)), which is not taken over")
+    }
+    return parts
+  }
+
+  /// What nobody sees of the code under study, where it was built like this.
+  var partsNeverSeen: [String] {
+    var parts: [String] = []
+    if !Interception.isLinked, sawActorTurn {
+      parts.append(
+        "steps of other tasks between what a task does on an actor and what it goes on to do at once on "
+          + "the pool or on an actor that is free"
+      )
+    }
+    if !isInstrumented {
       if sawActorTurn {
         parts.append("steps of other tasks between two jobs that an actor runs in one turn")
       }

@@ -82,7 +82,8 @@ enum Headway {
     let elapsed = (MachineClock.monotonic() - began.load(ordering: .acquiring)) / 10_000_000
     let hundredths = elapsed % 100
     write(
-      "explored '\(name)' in \(elapsed / 100).\(hundredths < 10 ? "0" : "")\(hundredths) s: \(verdict)\n"
+      "explored '\(name)' in \(elapsed / 100).\(hundredths < 10 ? "0" : "")\(hundredths) s: "
+        + "\(Environment.tellsVerdictsInFull ? verdict.inFull : verdict.description)\n"
     )
   }
 

@@ -259,7 +259,7 @@ import Testing
     let verdict = try explore("not instrumented") { try await Task.sleep(for: .seconds(3_600)) }
     #expect(verdict.ranEverySchedule)
     #expect(verdict.coverage == .bounded)
-    let part = "in code built without the instrumentation: swift build --build-tests -Xswiftc"
+    let part = "in code built without the instrumentation (swift package explore shows them)"
     #expect(verdict.notCovered.contains { $0.contains(part) }, "\(verdict)")
   }
 
