@@ -12,4 +12,15 @@ import Testing
     }
     #expect(verdicts == [false, false, false, true])
   }
+
+  @Test func `waits for what comes, and says that something does not come`() async {
+    var looks = 0
+    let hasCome = await comes {
+      looks += 1
+      return looks == 3
+    }
+    #expect(hasCome && looks == 3)
+    let doesCome = await comes(within: .milliseconds(5)) { false }
+    #expect(!doesCome)
+  }
 }

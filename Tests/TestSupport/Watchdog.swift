@@ -91,7 +91,7 @@ package struct TestsUnderWay: Sendable {
 /// A thread that ends the program when no test has begun or ended for a while.
 package final class Watchdog: Sendable {
   /// Unless told otherwise, longer than any one test takes on a slow and busy machine.
-  static let ofThisProgram = Watchdog(
+  package static let ofThisProgram = Watchdog(
     limit: .seconds(
       ProcessInfo.processInfo.environment["WATCHDOG_SECONDS"].flatMap { Double($0) } ?? 600
     )
@@ -99,7 +99,7 @@ package final class Watchdog: Sendable {
 
   /// Tells the thread sanitizer of its hand-overs.
   private let tests = Lock(TestsUnderWay())
-  private let limit: Duration
+  package let limit: Duration
 
   package init(limit: Duration) {
     self.limit = limit
