@@ -73,6 +73,18 @@ import Testing
     #expect(order == [4, 1, 2, 3])
   }
 
+  /// As `WorkStealingExecutor` promises.
+  @Test func `has one job of the queue run after three in a row that were just woken`() {
+    let crew = Crew(workers: 1)
+    let worker = crew.workers[0]
+    for job in 101...102 as ClosedRange<UInt> { worker.append(job, crew) }
+    let order = (1...8 as ClosedRange<UInt>).map { job in
+      worker.wake(job, crew)
+      return worker.next(crew)
+    }
+    #expect(order == [1, 2, 3, 101, 5, 6, 7, 102])
+  }
+
   @Test func `says of each job how it came to its worker`() {
     let crew = Crew(workers: 2)
     let (first, second) = (crew.workers[0], crew.workers[1])
@@ -94,7 +106,7 @@ import Testing
     // Its own work lasts until it looks outside all the same.
     for job in 10...100 as ClosedRange<UInt> { first.append(job, crew) }
     _ = crew.inject(7, .ordinary)
-    let next = (0..<Turns.lookInterval).map { _ in (job: first.next(crew), route: first.route) }
+    let next = (0..<61).map { _ in (job: first.next(crew), route: first.route) }
     #expect(next.contains { $0.job == 7 && $0.route == .outside })
   }
 

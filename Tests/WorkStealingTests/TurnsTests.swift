@@ -4,7 +4,7 @@ import Testing
 @testable import WorkStealing
 
 @Suite(.watched) struct `The choice of what runs next` {
-  @Test func `takes from the slot, but never more often in a row than the budget allows`() {
+  @Test func `takes from the slot, but never more than three times in a row`() {
     // Every sequence of a full and an empty slot, twelve turns long.
     for pattern in 0..<(1 << 12) {
       var turns = Turns()
@@ -14,9 +14,9 @@ import Testing
         switch turns.choose(slotFilled: isFilled) {
         case .slot:
           inARow += 1
-          #expect(isFilled && inARow <= Turns.budget)
+          #expect(isFilled && inARow <= 3)
         case .slotToBack:
-          #expect(isFilled && inARow == Turns.budget)
+          #expect(isFilled && inARow == 3)
           inARow = 0
         case .queue:
           #expect(!isFilled)
@@ -28,8 +28,8 @@ import Testing
 
   @Test func `looks outside once in 61 turns, from the first 61 on`() {
     var turns = Turns()
-    let looks = (1...(10 * Turns.lookInterval)).filter { _ in turns.looksOutside() }
-    #expect(looks == (1...10).map { $0 * Turns.lookInterval })
+    let looks = (1...610).filter { _ in turns.looksOutside() }
+    #expect(looks == (1...10).map { $0 * 61 })
   }
 }
 
