@@ -63,7 +63,16 @@ import Testing
   @Test func `a part says how long the file is, if that was not known`() {
     let unknown = Resumption(url: "/a", there: 40, from: origin(length: nil))
     #expect(unknown.verdict(on: part("bytes 40-99/100")) == .goOn(origin(length: 100)))
-    #expect(unknown.verdict(on: part("bytes 40-99/*")) == .goOn(origin(length: nil)))
+  }
+
+  @Test func `a part of which nobody knows whether it is all of the rest is refused`() {
+    let unknown = Resumption(url: "/a", there: 40, from: origin(length: nil))
+    for range in ["bytes 40-99/*", "bytes 40-40/*"] {
+      #expect(
+        unknown.verdict(on: part(range))
+          == .refuse(.fault(.range(range, askedFrom: 40)), keeping: false)
+      )
+    }
   }
 
   @Test(

@@ -123,12 +123,12 @@ package struct Resumption: Hashable, Sendable {
     if let length = head.contentLength, length != bytes.count {
       return .refuse(.fault(.length(received: length, expected: bytes.count)), keeping: false)
     }
-    var known = origin
-    // Only a part that goes to the end says how long the file is, unless the server says it outright.
-    known.length = range.total ?? origin.length
-    if let total = known.length, bytes.upperBound != total - 1 {
+    // A server may send less than was asked for. Where nobody says how long the file is, nobody can tell.
+    guard let total = range.total ?? origin.length, bytes.upperBound == total - 1 else {
       return .refuse(.fault(.range(text, askedFrom: start)), keeping: false)
     }
+    var known = origin
+    known.length = total
     return .goOn(known)
   }
 
