@@ -23,8 +23,10 @@ import Testing
     async throws
   {
     let server = try await server()
+    // Without its last part no image comes to its end, so all that may be are under way.
+    server.holdBack()
     let downloader = Downloader(limit: 3)
-    try await (1...12).concurrentForEach(limit: 12) { number in
+    async let downloads: Void = (1...12).concurrentForEach(limit: 12) { number in
       let progress = Mutex<[Transfers.Progress]>([])
       try await downloader.download(server.request(image: number).url, to: file(number)) { news in
         progress.withLock { $0.append(news) }
@@ -36,6 +38,15 @@ import Testing
       #expect(told.last?.expected == size)
       #expect(told.last?.percent == 100)
     }
+    #expect(
+      await comes {
+        let now = downloader.statistics
+        return now.running + now.waiting == 12
+      }
+    )
+    #expect(downloader.statistics.running == 3)
+    server.letGo()
+    try await downloads
     for number in 1...12 { #expect(try Data(contentsOf: file(number)) == server.image(number)) }
     #expect(server.counts.peakServing <= 3)
     #expect(folder.files.count == 12)
@@ -64,9 +75,13 @@ import Testing
       }
     }
     try await begun.wait()
-    while downloader.statistics.running > 0 || downloader.statistics.waiting > 0 {
-      await Moment.pass()
-    }
+    try #require(
+      await comes {
+        let now = downloader.statistics
+        return now.running == 0 && now.waiting == 0
+      },
+      "a transfer goes on"
+    )
     #expect(folder.files.allSatisfy { $0.hasSuffix(".partial") || $0.hasSuffix(".partial.from") })
     let kept = folder.bytes { $0.hasSuffix(".partial") }
     #expect(kept > 0)
@@ -93,6 +108,7 @@ import Testing
     }
     try await begun.wait()
     task.cancel()
+    try #require(await ends(task), "its transfer goes on")
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(downloader.statistics.running == 0)
     #expect(Set(folder.files) == ["1.partial", "1.partial.from"])
@@ -117,6 +133,28 @@ import Testing
     #expect(server.counts.failed == 3)
     #expect(folder.files.isEmpty)
     await server.stop()
+  }
+
+  @Test func `cancelling the task that waits for a list cancels its downloads, those in line too`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let (begun, begin) = Condition.makeCondition()
+    let (never, signal) = Condition.makeCondition()
+    let list = Task {
+      await DownloadList.withLimiter([1, 2, 3], limiter) { _ in
+        begin.signal()
+        try await never.wait()
+      }
+    }
+    try await begun.wait()
+    list.cancel()
+    try #require(await ends(list), "its downloads go on")
+    let results = await list.value
+    #expect(results.count == 3)
+    for result in results { #expect(throws: CancellationError.self) { try result.get() } }
+    #expect(limiter.running == 0 && limiter.waiting == 0)
+    withExtendedLifetime(signal) {}
   }
 
   @Test func `group and semaphore, limiter and task group download the same, and end last`()

@@ -31,13 +31,31 @@ import FoundationNetworking
 
   @Test(
     arguments: [
-      .cut, .chunkedCut, .reset, .closed, .partUnasked, .unsatisfiable, .tooManyRequests,
+      .cut, .chunkedCut, .reset, .closed, .tooLong, .lengthBesideChunks, .partUnasked,
+      .unsatisfiable, .tooManyRequests,
       .unavailable, .missing, .movedForEver, .noise,
     ] as [UnrulyServer.Answer]
   )
   func `is an error where the answer is wrong`(_ answer: UnrulyServer.Answer) async {
     await #expect(throws: (any Error).self) { try await ask(answer) }
     server.stop()
+  }
+
+  @Test func `asks for the bytes as they are, and takes no others`() async throws {
+    _ = try await ask(.right)
+    #expect(
+      server.requests("a").allSatisfy {
+        $0.lowercased().contains("\r\naccept-encoding: identity\r\n")
+      }
+    )
+    server.stop()
+    // One byte that is the beginning of compressed ones: the session makes nothing of it, and says nothing.
+    let small = UnrulyServer(size: 1)
+    small.script("a", .compressed)
+    await #expect(throws: BadAnswer.self) {
+      try await HTTPClient(connections: 1).data(from: small.url("a"))
+    }
+    small.stop()
   }
 
   @Test func `that is refused names the file and the status`() async {
@@ -50,11 +68,11 @@ import FoundationNetworking
   func `to a server that says nothing ends when its time is over`(_ answer: UnrulyServer.Answer)
     async
   {
-    let error = await #expect(throws: URLError.self) {
-      try await ask(answer, stallAfter: .seconds(1))
-    }
-    #expect(error?.code == .timedOut)
+    let request = Task { try await ask(answer, stallAfter: .seconds(1)) }
+    #expect(await ends(request), "its time is never over")
     server.stop()
+    let error = await #expect(throws: URLError.self) { try await request.value }
+    #expect(error?.code == .timedOut)
   }
 
   @Test func `that is cancelled ends at once, though no answer comes`() async throws {
@@ -62,7 +80,8 @@ import FoundationNetworking
     let url = server.url("a")
     let request = Task { try await HTTPClient(connections: 1).data(from: url) }
     request.cancel()
-    await #expect(throws: CancellationError.self) { try await request.value }
+    #expect(await ends(request), "it waits for the answer all the same")
     server.stop()
+    await #expect(throws: CancellationError.self) { try await request.value }
   }
 }

@@ -52,6 +52,45 @@ import Testing
     await server.stop()
   }
 
+  @Test func `as many requests fail as the settings say, with one seed always the same ones`()
+    async throws
+  {
+    func failures(_ percent: Double) async throws -> [Bool] {
+      var settings = ImageServer.Settings()
+      settings.failPercent = percent
+      settings.sizes = 1...100
+      let server = try await ImageServer(settings)
+      let source = ImageSource(server, connections: 1)
+      var failures: [Bool] = []
+      for number in 1...40 {
+        failures.append((try? await source.image(number)) != server.image(number))
+      }
+      #expect(server.counts.failed == failures.count { $0 })
+      await server.stop()
+      return failures
+    }
+    let half = try await failures(50)
+    #expect((10...30).contains(half.count { $0 }))
+    #expect(try await failures(50) == half)
+    #expect(try await failures(0) == Array(repeating: false, count: 40))
+    #expect(try await failures(100) == Array(repeating: true, count: 40))
+  }
+
+  @Test func `a client opens no more connections than it may`() async throws {
+    var settings = ImageServer.Settings()
+    // So that others could come beside it.
+    settings.latency = .milliseconds(50)
+    let server = try await ImageServer(settings)
+    let source = ImageSource(server, connections: 2)
+    try await (1...12).concurrentForEach(limit: 12) { number in
+      let image = try await source.image(number)
+      #expect(image == server.image(number))
+    }
+    #expect(server.counts.served == 12)
+    #expect(server.counts.peakServing <= 2)
+    await server.stop()
+  }
+
   @Test func `the server answers on so many connections at once, and others wait`() async throws {
     var settings = ImageServer.Settings()
     settings.connections = 1
@@ -69,8 +108,9 @@ import Testing
     let server = try await ImageServer(.init())
     let source = ImageSource(server, connections: 1)
     let asked = Task { try await source.image(1, latency: .seconds(600)) }
-    while server.counts.serving == 0 { await Moment.pass() }
+    try #require(await comes { server.counts.serving == 1 })
     asked.cancel()
+    try #require(await ends(asked), "it waits for the answer all the same")
     await #expect(throws: CancellationError.self) { try await asked.value }
     #expect(server.counts.serving == 0)
     #expect(server.counts.cancelled == 1)

@@ -63,8 +63,9 @@ import UnrulyServer
 
   @Test(
     arguments: [
-      .stalled, .silent, .cut, .chunkedCut, .reset, .closed, .tooLong, .partUnasked,
-      .unsatisfiable, .unavailable, .missing, .movedForEver, .compressed, .noise,
+      .stalled, .silent, .cut, .cutWithoutVersion, .chunkedCut, .reset, .closed, .tooLong,
+      .lengthBesideChunks, .partUnasked, .unsatisfiable, .unavailable, .missing, .movedForEver,
+      .compressed, .noise,
     ] as [UnrulyServer.Answer]
   )
   func `is an error where the answer is wrong, and what is left can be finished`(
@@ -82,7 +83,8 @@ import UnrulyServer
 
   @Test(
     arguments: [
-      .stalled, .silent, .cut, .chunkedCut, .reset, .closed, .tooLong, .partUnasked, .unavailable,
+      .stalled, .silent, .cut, .cutWithoutVersion, .chunkedCut, .reset, .closed, .tooLong,
+      .lengthBesideChunks, .partUnasked, .unavailable,
     ] as [UnrulyServer.Answer]
   )
   func `is tried again where that may help`(_ answer: UnrulyServer.Answer) async throws {
@@ -162,6 +164,77 @@ import UnrulyServer
     #expect(isThere)
     #expect(ranges().last == .some(nil))
     #expect(folder.files == ["file"])
+    server.stop()
+  }
+
+  @Test func `leaves no partial file where nobody could go on with it`() async throws {
+    // Half of a file of no version, and no byte of one that has a version.
+    for (server, answer) in [
+      (server, UnrulyServer.Answer.cutWithoutVersion), (UnrulyServer(size: 1), .cut),
+    ] {
+      server.script("a", answer)
+      await #expect(throws: BadAnswer.self) {
+        try await transfers().download(server.url("a"), to: file)
+      }
+      #expect(folder.files.isEmpty)
+      server.stop()
+    }
+  }
+
+  @Test func `has nothing of an older version behind its end`() async throws {
+    // More is there of the older one than the newer one has.
+    server.script("a", .tooLong)
+    await #expect(throws: (any Error).self) {
+      try await transfers().download(server.url("a"), to: file)
+    }
+    #expect(folder.bytes { $0 == "file.partial" } == server.file("a").count)
+    let older = server.file("a").count
+    server.change("a")
+    #expect(server.file("a").count < older)
+    try await expectToFinish()
+    server.stop()
+  }
+
+  @Test(arguments: [10, 11])
+  func `is found behind ten redirections, and not behind eleven`(_ count: Int) async throws {
+    let names = (0...count).map { "a" + String(repeating: "?moved", count: $0) }
+    for name in names.dropLast() { server.script(name, .moved) }
+    if count > 10 {
+      let error = await #expect(throws: BadStatus.self) {
+        try await downloader().download(server.url("a"), to: file)
+      }
+      #expect(error?.status == 302)
+      #expect(folder.files.isEmpty)
+    } else {
+      try await downloader().download(server.url("a"), to: file)
+      #expect(isThere)
+    }
+    #expect(names.map { server.requests($0).count } == names.indices.map { $0 > 10 ? 0 : 1 })
+    server.stop()
+  }
+
+  @Test func `is asked for as it is, where it was and where it has moved to`() async throws {
+    server.script("a", .moved)
+    try await transfers().download(server.url("a"), to: file)
+    for name in ["a", "a?moved"] {
+      #expect(server.requests(name).count == 1)
+      for head in server.requests(name) {
+        #expect(head.lowercased().contains("\r\naccept-encoding: identity\r\n"))
+      }
+    }
+    server.stop()
+  }
+
+  @Test func `is not taken for whole where only some of the rest came`() async throws {
+    // In chunks, so that nobody has said how long the whole is.
+    server.script("a", .chunkedCut, .restInPart)
+    for _ in 1...2 {
+      await #expect(throws: BadAnswer.self) {
+        try await transfers().download(server.url("a"), to: file)
+      }
+    }
+    #expect(!folder.files.contains("file"))
+    try await expectToFinish()
     server.stop()
   }
 

@@ -28,6 +28,8 @@ package final class UnrulyServer: Sendable {
     case silent
     /// Half of it, then the connection is closed.
     case cut
+    /// The same, and nothing says of which version it is.
+    case cutWithoutVersion
     /// Chunks, of which the last does not come.
     case chunkedCut
     /// Half of it, then the connection is reset.
@@ -38,10 +40,14 @@ package final class UnrulyServer: Sendable {
     case tooLong
     /// All of it, with a length announced that is 100 less.
     case tooShort
+    /// All of it in chunks, with a length announced beside them that is 100 more.
+    case lengthBesideChunks
     /// A part that begins at byte 0, whatever was asked for, called the one that was asked for by its length.
     case rangeFromElsewhere
     /// A part with a field that says nothing.
     case rangeWithoutNumbers
+    /// The first thousand bytes of the rest, with no word of how long the whole is.
+    case restInPart
     /// The whole file, as a part of it.
     case partUnasked
     /// The rest of the file as it is now, whatever version was asked for.
@@ -55,7 +61,7 @@ package final class UnrulyServer: Sendable {
     case tooManyRequests
     case unavailable
     case missing
-    /// Elsewhere, where it is right.
+    /// Elsewhere, where it is right unless a script says otherwise.
     case moved
     /// Elsewhere, and from there elsewhere.
     case movedForEver
@@ -211,8 +217,8 @@ package final class UnrulyServer: Sendable {
     switch answer {
     case .right: exchange.send()
     case .slow: exchange.send(piece: 1_000)
-    case .withoutVersion: exchange.send(tag: nil)
-    case .weakVersion: exchange.send(tag: "W/\"1\"")
+    case .withoutVersion: exchange.with(tag: nil).send()
+    case .weakVersion: exchange.with(tag: "W/\"1\"").send()
     case .chunked: exchange.sendChunks()
     case .stalled:
       exchange.send(upTo: 0.5)
@@ -221,6 +227,7 @@ package final class UnrulyServer: Sendable {
       exchange.send(upTo: 0)
       waitForEnd(connection)
     case .cut: exchange.send(upTo: 0.5)
+    case .cutWithoutVersion: exchange.with(tag: nil).send(upTo: 0.5)
     case .chunkedCut: exchange.sendChunks(upTo: 0.5)
     case .reset:
       exchange.send(upTo: 0.5)
@@ -230,12 +237,18 @@ package final class UnrulyServer: Sendable {
     case .closed: break
     case .tooLong: exchange.send(lengthBy: 100)
     case .tooShort: exchange.send(lengthBy: -100)
+    case .lengthBesideChunks:
+      exchange.sendChunks(more: ["Content-Length: \(bytes.count + 100)"])
     case .rangeFromElsewhere: exchange.sendPart(0..<(bytes.count / 2), calledFrom: 0)
     case .rangeWithoutNumbers: exchange.sendPart(exchange.rest, named: "bytes")
+    case .restInPart:
+      let first = exchange.rest.lowerBound
+      let part = first..<min(first + 1_000, bytes.count)
+      exchange.sendPart(part, named: "bytes \(first)-\(part.upperBound - 1)/*")
     case .partUnasked: exchange.sendPart(0..<bytes.count, calledFrom: 0)
     case .restOfOtherVersion: exchange.sendPart(exchange.rest, calledFrom: exchange.rest.lowerBound)
     case .restOfNoVersion:
-      exchange.sendPart(exchange.rest, calledFrom: exchange.rest.lowerBound, tag: nil)
+      exchange.with(tag: nil).sendPart(exchange.rest, calledFrom: exchange.rest.lowerBound)
     case .whole: exchange.sendWhole()
     case .unsatisfiable:
       exchange.status("416 Range Not Satisfiable", ["Content-Range: bytes */\(bytes.count)"])
@@ -245,7 +258,7 @@ package final class UnrulyServer: Sendable {
     case .missing: exchange.status("404 Not Found", [])
     case .moved:
       let other = name + "?moved"
-      state.withLock { $0.scripts[other] = [.right] }
+      state.withLock { $0.scripts[other] = $0.scripts[other] ?? [.right] }
       exchange.status("302 Found", ["Location: /\(other)"])
     case .movedForEver:
       let other = name.contains("?") ? name + "x" : name + "?x"
@@ -286,7 +299,8 @@ package final class UnrulyServer: Sendable {
 private struct Exchange {
   let connection: Int32
   let file: Data
-  let tag: String
+  /// The name of the version; nil to say none.
+  var tag: String?
   let range: String?
   let ifRange: String?
 
@@ -296,23 +310,27 @@ private struct Exchange {
     return min(first, file.count)..<file.count
   }
 
+  func with(tag: String?) -> Exchange {
+    var other = self
+    other.tag = tag
+    return other
+  }
+
   /// The right answer, or one that is wrong in one way.
   func send(
-    tag: String?? = .none,
     upTo share: Double = 1,
     lengthBy: Int = 0,
     piece: Int? = nil,
     more: [String] = []
   ) {
-    let tag = tag ?? self.tag
     let isPart = range != nil && (ifRange == nil || ifRange == tag)
     guard isPart else {
-      return sendWhole(tag: tag, upTo: share, lengthBy: lengthBy, piece: piece, more: more)
+      return sendWhole(upTo: share, lengthBy: lengthBy, piece: piece, more: more)
     }
     guard !rest.isEmpty else {
       return status(
         "416 Range Not Satisfiable",
-        ["Content-Range: bytes */\(file.count)"] + tagLine(tag)
+        ["Content-Range: bytes */\(file.count)"] + tagLine
       )
     }
     let part = file.subdata(in: rest)
@@ -321,36 +339,35 @@ private struct Exchange {
       [
         "Content-Range: bytes \(rest.lowerBound)-\(rest.upperBound - 1)/\(file.count)",
         "Content-Length: \(part.count + lengthBy)",
-      ] + tagLine(tag) + more
+      ] + tagLine + more
     )
     body(part, upTo: share, piece)
   }
 
   func sendWhole(
-    tag: String?? = .none,
     upTo share: Double = 1,
     lengthBy: Int = 0,
     piece: Int? = nil,
     more: [String] = []
   ) {
-    head("200 OK", ["Content-Length: \(file.count + lengthBy)"] + tagLine(tag ?? self.tag) + more)
+    head("200 OK", ["Content-Length: \(file.count + lengthBy)"] + tagLine + more)
     body(file, upTo: share, piece)
   }
 
-  func sendPart(_ part: Range<Int>, calledFrom first: Int, tag: String?? = .none) {
-    sendPart(part, named: "bytes \(first)-\(first + part.count - 1)/\(file.count)", tag: tag)
+  func sendPart(_ part: Range<Int>, calledFrom first: Int) {
+    sendPart(part, named: "bytes \(first)-\(first + part.count - 1)/\(file.count)")
   }
 
-  func sendPart(_ part: Range<Int>, named range: String, tag: String?? = .none) {
+  func sendPart(_ part: Range<Int>, named range: String) {
     head(
       "206 Partial Content",
-      ["Content-Range: \(range)", "Content-Length: \(part.count)"] + tagLine(tag ?? self.tag)
+      ["Content-Range: \(range)", "Content-Length: \(part.count)"] + tagLine
     )
     body(file.subdata(in: part), upTo: 1, nil)
   }
 
-  func sendChunks(upTo share: Double = 1) {
-    head("200 OK", ["Transfer-Encoding: chunked"] + tagLine(tag))
+  func sendChunks(upTo share: Double = 1, more: [String] = []) {
+    head("200 OK", ["Transfer-Encoding: chunked"] + tagLine + more)
     for start in stride(from: 0, to: Int(Double(file.count) * share), by: 10_000) {
       let chunk = file.subdata(in: start..<min(start + 10_000, file.count))
       write(Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8))
@@ -363,7 +380,7 @@ private struct Exchange {
     write(Data("sorry".utf8))
   }
 
-  private func tagLine(_ tag: String?) -> [String] { tag.map { ["ETag: \($0)"] } ?? [] }
+  private var tagLine: [String] { tag.map { ["ETag: \($0)"] } ?? [] }
 
   private func head(_ status: String, _ fields: [String]) {
     let lines = ["HTTP/1.1 \(status)", "Connection: close"] + fields

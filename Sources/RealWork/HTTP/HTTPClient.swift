@@ -32,10 +32,15 @@ package final class HTTPClient: Sendable {
   /// task, which waits until the handler has ended. Here the request is cancelled outside any handler.
   ///
   /// - Throws: `CancellationError` if the task is cancelled, which ends the request and its connection;
-  ///   `BadStatus` if the answer is not 200; what `URLSession` throws.
+  ///   `BadStatus` if the answer is not 200; `BadAnswer` if its body is not what its header says; what
+  ///   `URLSession` throws.
   package func data(from url: URL) async throws -> Data {
     let answer = Answer()
-    let request = session.dataTask(with: url) { answer.come($0, $1, $2) }
+    var question = URLRequest(url: url)
+    // Images are compressed already. Of bytes that are compressed once more, and were cut off before that, the
+    // session would bring what it can make of them, and no error.
+    question.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    let request = session.dataTask(with: question) { answer.come($0, $1, $2) }
     request.resume()
     do {
       try await answer.isThere.wait()
@@ -47,9 +52,14 @@ package final class HTTPClient: Sendable {
     let (data, response) = try answer.value()
     guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
     guard response.statusCode == 200 else { throw BadStatus(response, url) }
-    // The session takes a body that ends early for whole in some cases.
+    if let encoding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
+      encoding != "identity"
+    {
+      throw BadAnswer(.encoding(encoding), url)
+    }
+    // Of a body in chunks the session believes these, whatever length stands beside them.
     if let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }),
-      response.value(forHTTPHeaderField: "Content-Encoding") == nil, expected != data.count
+      expected != data.count
     {
       throw BadAnswer(.length(received: data.count, expected: expected), url)
     }
