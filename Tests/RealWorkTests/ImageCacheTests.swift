@@ -56,20 +56,13 @@ actor HeldNetwork {
 /// What a cache noted, and a way to wait for it.
 final class Notes: Sendable {
   private let noted = Mutex<[ImageCache.Answer]>([])
-  private let condition: Condition
-  private let signal: Signal
-
-  init() { (condition, signal) = Condition.makeCondition() }
 
   var all: [ImageCache.Answer] { noted.withLock { $0 } }
 
-  @Sendable func add(_ answer: ImageCache.Answer) {
-    noted.withLock { $0.append(answer) }
-    signal.signal()
-  }
+  @Sendable func add(_ answer: ImageCache.Answer) { noted.withLock { $0.append(answer) } }
 
   /// Waits for the first note.
-  func first() async throws { try await condition.wait() }
+  func first() async throws { try #require(await comes { !all.isEmpty }, "nothing was noted") }
 }
 
 @Suite(.watched) struct `An image cache` {
@@ -140,7 +133,10 @@ final class Notes: Sendable {
     _ = await (first.result, second.result)
     // The permit is handed on once the cancelled download has let go of it.
     await network.release("photograph")
-    #expect(try await cache.image("photograph") == Data("photograph".utf8))
+    let photograph = Task { try await cache.image("photograph") }
+    try #require(await ends(photograph), "the permit is not free")
+    #expect(try await photograph.value == Data("photograph".utf8))
+    #expect(await network.cancelled == 1)
     #expect(limiter.running == 0)
     #expect(folder.files.count == 1)
   }
@@ -217,6 +213,57 @@ final class Notes: Sendable {
     room.store(1_000, ordering: .relaxed)
     #expect(try await cache.image("logo") == Data("logo".utf8))
     #expect(await disk.contents == (1, 4, 0))
+    // What could not be kept on disk is not kept in memory either.
+    let notes = Notes()
+    let photograph = try await cache.image("a long photograph", noting: notes.add)
+    #expect(photograph == Data("a long photograph".utf8))
+    #expect(notes.all == [.network])
+    #expect(await disk.contents == (2, 21, 0))
+  }
+
+  @Test func `a disk that knows no locks is an error, and nothing is left on it`() async throws {
+    let tries = Atomic(0)
+    let disk = try DiskStore(
+      folder: folder.url,
+      lock: { _ in
+        // The first time another has it, which passes.
+        errno = tries.add(1, ordering: .relaxed).newValue == 1 ? EWOULDBLOCK : ENOLCK
+        return -1
+      }
+    )
+    let keeping = Task { try await disk.keep(Data("logo".utf8), as: "logo") }
+    try #require(await ends(keeping), "it tries again and again")
+    let error = await #expect(throws: FileError.self) { try await keeping.value }
+    #expect(error?.code == ENOLCK && error?.action == "lock")
+    #expect(tries.load(ordering: .relaxed) == 2)
+    #expect(folder.files.isEmpty)
+  }
+
+  @Test func `a write that signals interrupt goes on where it was`() async throws {
+    let calls = Atomic(0)
+    let disk = try DiskStore(folder: folder.url) { file, bytes in
+      // Every other call is interrupted before it has written anything, the others after one byte.
+      guard calls.add(1, ordering: .relaxed).newValue.isMultiple(of: 2) else {
+        errno = EINTR
+        return -1
+      }
+      return Glibc.write(file, bytes.baseAddress, 1)
+    }
+    try await disk.keep(Data("logo".utf8), as: "logo")
+    #expect(await disk.image("logo") == Data("logo".utf8))
+    #expect(calls.load(ordering: .relaxed) > 2 * 4)
+  }
+
+  @Test func `a broken file is removed, also where the image cannot be fetched again`()
+    async throws
+  {
+    struct Offline: Error {}
+    try await disk.keep(Data("logo".utf8), as: "logo")
+    let file = folder.url.appendingPathComponent(try #require(folder.files.first))
+    try Data("broken".utf8).write(to: file)
+    let cache = ImageCache(memoryBytes: 100, disk: disk) { _ in throw Offline() }
+    await #expect(throws: Offline.self) { try await cache.image("logo") }
+    #expect(folder.files.isEmpty)
   }
 
   @Test func `a file that a killed process left half-written is removed`() async throws {

@@ -23,9 +23,14 @@ package actor DiskStore {
   /// Writes to an open file, as the system's `write` does; tests put a full disk in its place.
   package typealias Write = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
+  /// Locks an open file unless somebody else has, as the system's `flock` does; tests put a disk in its place
+  /// that knows no locks.
+  package typealias FileLock = @Sendable (Int32) -> Int32
+
   package nonisolated let folder: URL
   private let thread = ThreadExecutor("images on disk")
   private let write: Write
+  private let lock: FileLock
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
@@ -36,10 +41,12 @@ package actor DiskStore {
   /// - Throws: What `FileManager` throws.
   package init(
     folder: URL,
-    write: @escaping Write = { file, bytes in Glibc.write(file, bytes.baseAddress, bytes.count) }
+    write: @escaping Write = { file, bytes in Glibc.write(file, bytes.baseAddress, bytes.count) },
+    lock: @escaping FileLock = { flock($0, LOCK_EX | LOCK_NB) }
   ) throws {
     self.folder = folder
     self.write = write
+    self.lock = lock
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
     where file.hasSuffix(".partial") {
@@ -84,16 +91,23 @@ package actor DiskStore {
   }
 
   /// Makes a file that nobody else writes, and locks it.
+  ///
+  /// Who opened the store a moment ago may have found the file before it was locked, and locks and removes it:
+  /// then another is made.
   private func begin(_ path: String) throws -> (file: Int32, path: String) {
     while true {
       let partial = "\(path).\(UUID().uuidString).partial"
       let file = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
       guard file >= 0 else { throw FileError("make", partial) }
-      var status = stat()
-      // Who opened the store a moment ago may have found the file before it was locked, and removed it.
-      if flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0, status.st_nlink > 0 {
-        return (file, partial)
+      guard lock(file) == 0 else {
+        let error = FileError("lock", partial)
+        unlink(partial)
+        close(file)
+        if error.code == EWOULDBLOCK { continue }
+        throw error
       }
+      var status = stat()
+      if fstat(file, &status) == 0, status.st_nlink > 0 { return (file, partial) }
       close(file)
     }
   }
