@@ -69,10 +69,20 @@ import Testing
       return [before, try database.rows("SELECT count(*) FROM row")]
     }
     try await begun.wait()
-    try await pool.write { _ = try $0.rows("INSERT INTO row VALUES (1)") }
+    let write = Task { try await pool.write { _ = try $0.rows("INSERT INTO row VALUES (1)") } }
+    #expect(await ends(write), "it waits for the reader")
     written.post()
+    try await write.value
     #expect(try await counts == [[[.integer(0)]], [[.integer(0)]]])
     #expect(try await pool.read { try $0.rows("SELECT count(*) FROM row") } == [[.integer(1)]])
+  }
+
+  @Test func `a database that can have no write-ahead log is not opened`() async throws {
+    let error = await #expect(throws: DatabaseError.self) {
+      try await Database.open(":memory:", for: .readingAndWriting)
+    }
+    #expect(error?.message == "no write-ahead log can be kept for it")
+    #expect(error?.statement == "opening :memory:")
   }
 
   @Test func `a reader cannot write`() async throws {
@@ -97,6 +107,7 @@ import Testing
     let task = Task { try await isWriting ? pool.write(long) : pool.read(long) }
     try await begun.wait()
     task.cancel()
+    try #require(await ends(task), "the statement runs on")
     await #expect(throws: CancellationError.self) { try await task.value }
     let short: @Sendable (isolated Database) throws -> [Database.Row] = { database in
       try database.rows(Self.counting, .integer(5))
@@ -128,6 +139,11 @@ import Testing
   {
     let one = try await Database.open(path, for: .readingAndWriting)
     let other = try await Database.open(path, for: .readingAndWriting, patience: .milliseconds(3))
+    let patient = try await Database.open(
+      path,
+      for: .readingAndWriting,
+      patience: .milliseconds(40)
+    )
     try await one.rows("CREATE TABLE row (number INTEGER)")
     try await one.rows("BEGIN IMMEDIATE")
     let error = await #expect(throws: DatabaseError.self) {
@@ -135,8 +151,113 @@ import Testing
     }
     #expect(error?.isBusy == true)
     #expect(error?.description.contains("keep transactions short") == true)
+    // A pause before each further look: it waits for as long as it was to wait.
+    let clock = ContinuousClock()
+    let began = clock.now
+    await #expect(throws: DatabaseError.self) {
+      try await patient.transaction(writing: true) { _ in }
+    }
+    #expect(clock.now - began >= .milliseconds(40))
+    #expect(patient.timesBusy > 40)
     try await one.rows("COMMIT")
     try await other.transaction(writing: true) { _ = try $0.rows("INSERT INTO row VALUES (1)") }
+  }
+
+  @Test func `who reads first and writes then is told that another has written meanwhile`()
+    async throws
+  {
+    let one = try await Database.open(path, for: .readingAndWriting)
+    let other = try await Database.open(path, for: .readingAndWriting)
+    try await one.rows("CREATE TABLE row (number INTEGER)")
+    try await other.rows("BEGIN")
+    try await other.rows("SELECT * FROM row")
+    try await one.rows("INSERT INTO row VALUES (1)")
+    let error = await #expect(throws: DatabaseError.self) {
+      try await other.rows("INSERT INTO row VALUES (2)")
+    }
+    // SQLite's own, of many that mean busy: the snapshot is not the latest.
+    #expect(error?.code == 517)
+    #expect(error?.isBusy == true && error?.breaksConnection == false)
+    #expect(error?.description.contains("(SQLite's code 517)") == true)
+    #expect(error?.description.contains("keep transactions short") == true)
+    try await other.rows("ROLLBACK")
+    try await other.rows("INSERT INTO row VALUES (2)")
+  }
+
+  @Test func `what breaks a constraint is an error that says which`() async throws {
+    let database = try await Database.open(path, for: .readingAndWriting)
+    try await database.rows("CREATE TABLE once (number INTEGER UNIQUE NOT NULL)")
+    try await database.rows("INSERT INTO once VALUES (1)")
+    for (value, code) in [(Database.Value.integer(1), 2067 as Int32), (.null, 1299)] {
+      let error = await #expect(throws: DatabaseError.self) {
+        try await database.rows("INSERT INTO once VALUES (?)", value)
+      }
+      #expect(error?.code == code)
+      #expect(error?.isBusy == false && error?.breaksConnection == false)
+    }
+    #expect(try await database.rows("SELECT number FROM once") == [[.integer(1)]])
+  }
+
+  @Test func `a task that was cancelled before writes nothing`() async throws {
+    let database = try await Database.open(path, for: .readingAndWriting)
+    try await database.rows("CREATE TABLE row (number INTEGER)")
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      // Too short for SQLite to ask whether it is to go on.
+      try await database.rows("INSERT INTO row VALUES (1)")
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await database.rows("SELECT count(*) FROM row") == [[.integer(0)]])
+  }
+
+  @Test func `one writes at a time, and the next waits without a connection of its own`()
+    async throws
+  {
+    let pool = DatabasePool(path, readers: 4)
+    let release = ThreadSemaphore()
+    let (begun, begin) = Condition.makeCondition()
+    let first = Task {
+      try await pool.write { _ in
+        begin.signal()
+        release.wait()
+      }
+    }
+    try await begun.wait()
+    let hand = HandDrivenExecutor()
+    let second = Task(executorPreference: hand) {
+      try await pool.write { try $0.rows("SELECT 1") }
+    }
+    // As far as it comes by itself.
+    hand.runAll()
+    #expect(pool.lent == 1)
+    release.post()
+    try await first.value
+    let rows = Task { try await second.value }
+    let hasEnded = Atomic(false)
+    Task {
+      _ = await rows.result
+      hasEnded.store(true, ordering: .releasing)
+    }
+    try #require(
+      await comes {
+        hand.runAll()
+        return hasEnded.load(ordering: .acquiring)
+      }
+    )
+    #expect(try await rows.value == [[.integer(1)]])
+    #expect(pool.lent == 0)
+  }
+
+  @Test func `a pool that is shut down lends no connection, neither for reading nor for writing`()
+    async throws
+  {
+    let pool = DatabasePool(path, readers: 1)
+    try await pool.write { _ = try $0.rows("CREATE TABLE row (number INTEGER)") }
+    try await pool.read { _ = try $0.rows("SELECT * FROM row") }
+    await pool.shutdown()
+    await #expect(throws: PoolClosed.self) { try await pool.write { _ = try $0.rows("SELECT 1") } }
+    await #expect(throws: PoolClosed.self) { try await pool.read { _ = try $0.rows("SELECT 1") } }
+    #expect(pool.lent == 0)
   }
 
   @Test func `waiting for another's write ends when the task is cancelled`() async throws {
@@ -146,8 +267,9 @@ import Testing
     let before = other.timesBusy
     let task = Task { try await other.transaction(writing: true) { _ in } }
     // Not before it waits: a task that is cancelled earlier does not come to the other's write.
-    while other.timesBusy == before { await Moment.pass() }
+    try #require(await comes { other.timesBusy > before }, "it does not wait")
     task.cancel()
+    try #require(await ends(task), "it waits on")
     await #expect(throws: CancellationError.self) { try await task.value }
     try await one.rows("COMMIT")
   }
@@ -158,13 +280,15 @@ import Testing
     try await one.rows("CREATE TABLE row (number INTEGER)")
     try await one.rows("BEGIN IMMEDIATE")
     let before = other.timesBusy
-    async let written: Void = other.transaction(writing: true) {
-      _ = try $0.rows("INSERT INTO row VALUES (2)")
+    let written = Task {
+      try await other.transaction(writing: true) {
+        _ = try $0.rows("INSERT INTO row VALUES (2)")
+      }
     }
-    while other.timesBusy == before { await Moment.pass() }
+    try #require(await comes { other.timesBusy > before }, "it does not wait")
     try await one.rows("INSERT INTO row VALUES (1)")
     try await one.rows("COMMIT")
-    try await written
+    try await written.value
     #expect(
       try await one.rows("SELECT number FROM row ORDER BY rowid") == [[.integer(1)], [.integer(2)]]
     )

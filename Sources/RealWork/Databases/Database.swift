@@ -187,7 +187,11 @@ package actor Database {
       },
       Unmanaged.passUnretained(looks).toOpaque()
     )
-    try rows("PRAGMA journal_mode = WAL")
+    let mode = try rows("PRAGMA journal_mode = WAL")
+    // SQLite goes on with another in silence, where readers and the writer wait for each other.
+    guard mode == [[.text("wal")]] else {
+      throw misuse("no write-ahead log can be kept for it", "opening \(path)")
+    }
     if access == .reading { try rows("PRAGMA query_only = ON") }
   }
 
@@ -272,11 +276,13 @@ package actor Database {
       )
     case .blob(let data):
       let length = try length(data.count, statementText)
-      result = data.withUnsafeBytes { bytes in
-        // No address would mean NULL.
-        bytes.baseAddress.map { sqlite3_bind_copied_blob(statement, place, $0, length) }
-          ?? sqlite3_bind_zeroblob(statement, place, 0)
-      }
+      // Without bytes there may be no address either, which would mean NULL.
+      result =
+        length == 0
+        ? sqlite3_bind_zeroblob(statement, place, 0)
+        : data.withUnsafeBytes {
+          sqlite3_bind_copied_blob(statement, place, $0.baseAddress, length)
+        }
     }
     guard result == SQLITE_OK else { throw error(statementText) }
   }
