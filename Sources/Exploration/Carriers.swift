@@ -52,6 +52,8 @@ final class Carriers: @unchecked Sendable {
   var waitingJobs: [Int: Carrier] = [:]
   /// Work that waits for the end of a group.
   var afterGroups: [Int: [(line: exploration_line, work: Work)]] = [:]
+  /// A carrier whose job did not come back in time, and goes on.
+  private(set) var runaway: Carrier?
   /// Carriers given up with their jobs, for ever.
   private(set) var lost = 0
   private var idle: [Carrier] = []
@@ -409,12 +411,22 @@ final class Carriers: @unchecked Sendable {
   /// Notes whether something stands in the middle, for the watch.
   func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
 
+  /// Whether somebody reads what is printed: else the one who keeps the journal tells it.
+  private var tellsSteps: Bool { takesOver && ScheduleJournal.ofThisProgram == nil }
+
   /// Waits on the home for the end of the drive.
   private func watch() {
+    if tellsSteps { Standstill.watch(true) }
+    defer { if tellsSteps { Standstill.watch(false) } }
+    if lookout.sees(home) { return }
     var before: (pulse: Int, state: ThreadSight.State)?
     var since = ContinuousClock.now
-    if lookout.sees(home) { return }
+    var step = (pulse: -1, begun: since)
     while !home.wait(atMost: 50_000) {
+      if tellsSteps, let points = Standstill.take() {
+        ScheduleUnderWay.tellSteps(to: points)
+        Standstill.end()
+      }
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
       guard let carrier = made.withLock({ $0.values.first { $0.key == key } }) else {
@@ -425,16 +437,17 @@ final class Carriers: @unchecked Sendable {
       if state != before?.state || pulse != before?.pulse { since = .now }
       before = (pulse, state)
       let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
+      if pulse != step.pulse { step = (pulse, .now) }
+      if let end = run.scenario.isOverAt, ContinuousClock.now > end,
+        ContinuousClock.now - step.begun > long, take(batonOf: key)
+      {
+        return giveUp(runaway: carrier, after: ContinuousClock.now - step.begun)
+      }
       if state == .runs, ContinuousClock.now - since > long { ScheduleUnderWay.tellOfLongStep() }
       let slept = state == .runs ? .zero : ContinuousClock.now - since
       let isAlone = !isInMiddle.load(ordering: .acquiring)
       let isHeldUp = isHeldUp(carrier)
-      guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience),
-        leader.compareExchange(
-          expected: key,
-          desired: 0,
-          ordering: .acquiringAndReleasing
-        ).exchanged
+      guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience), take(batonOf: key)
       else { continue }
       before = nil
       carrier.running = run.executor.running
@@ -445,6 +458,21 @@ final class Carriers: @unchecked Sendable {
       guard let option = next() else { return }
       dispatch(option)
     }
+  }
+
+  /// Takes the baton from the carrier of that key, on the home; whether its job still ran.
+  private func take(batonOf key: UInt) -> Bool {
+    leader.compareExchange(expected: key, desired: 0, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  /// Leaves a thread to its job, which does not come back.
+  private func giveUp(runaway carrier: Carrier, after time: Duration) {
+    runaway = carrier
+    lost += 1
+    let thread = made.withLock { $0.first { $0.value === carrier }?.key }
+    let points = thread.map(SourceLines.points(ofThread:)) ?? []
+    carrier.giveUp()
+    run.noteRunaway(carrier.choice, for: Int(time / .seconds(1)), at: points)
   }
 
   /// Whether the job sleeps until one goes on that stands: such a job holds the lock that it sleeps for,

@@ -198,6 +198,7 @@ package struct Explorer: Sendable {
     verdict.unseen = run.unseen.sorted()
     verdict.isClosureUnseen = run.isClosureUnseen
     verdict.unseenCalls = run.unseenCalls
+    verdict.runawayPoints = run.runawayPoints
   }
 }
 
@@ -281,6 +282,8 @@ package struct Verdict: Sendable {
   var unseen: [UInt] = []
   /// Whether the closure that is explored is not instrumented itself.
   var isClosureUnseen = false
+  /// Where a step was that did not come to its end in the time allowed.
+  var runawayPoints: [UInt] = []
   /// Functions that the code called whose work nobody sees, and from where first.
   var unseenCalls: [String: [UInt]] = [:]
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.

@@ -25,6 +25,8 @@ package struct Scenario: Sendable {
   var mostIdleRounds: Int? = 20
   /// How many threads the pool has, on which jobs can block each other; nil for as many as it takes.
   var poolWidth: Int?
+  /// When the time allowed is over, from when on a long step is not waited for; nil for never.
+  var isOverAt: ContinuousClock.Instant?
   /// Judges a schedule at whose end nothing can run, in place of the promises of a limiter.
   ///
   /// A scenario that has it is code of which nothing is known: its tasks report nothing, and what they

@@ -78,7 +78,29 @@ final class ScheduleRun: @unchecked Sendable {
   /// Where jobs run that may stop in the middle; nil where none may.
   @exclusivity(unchecked) private(set) var carriers: Carriers?
   /// Whether jobs were given up for ever, with their threads.
-  var hasLostThreads: Bool { (carriers?.lost ?? 0) > Carriers.mostLost }
+  var hasLostThreads: Bool { (carriers?.lost ?? 0) > Carriers.mostLost || doesNotComeBack }
+
+  /// Whether a step did not come to its end in time: its thread goes on in it.
+  private var doesNotComeBack: Bool { carriers?.runaway != nil }
+
+  /// Where that step was.
+  @exclusivity(unchecked) private(set) var runawayPoints: [UInt] = []
+
+  /// Notes that the step under way has run for long, and that the time is over which the exploration was allowed.
+  func noteRunaway(_ choice: Choice, for seconds: Int, at points: [UInt]) {
+    runawayPoints = points
+    let place = SourceLines(of: [points]).at(points)
+    note(
+      Violation(
+        kind: .runaway,
+        message:
+          "\(Telling.name(Int(choice.agent))) does not come back\(place): it has run for \(seconds) s with "
+          + "no end, no suspension and nothing that is a point, and the time allowed is over. Its thread goes on "
+          + "until the process ends",
+        tasks: [Int(choice.agent)]
+      )
+    )
+  }
 
   /// Where jobs began that came to no instrumented code, the first few, though they are of the code under study.
   @exclusivity(unchecked) private(set) var unseen: Set<UInt> = []
@@ -167,10 +189,13 @@ final class ScheduleRun: @unchecked Sendable {
   /// Ends threads and breaks circles; call it when no more schedules follow.
   func close() {
     context = nil
+    let runaway = doesNotComeBack ? carriers : nil
     carriers?.close()
     executor.carriers = nil
     carriers = nil
     if !left.isEmpty { _ = Unmanaged.passRetained(Kept(instances: left)) }
+    // Its thread may come to a point yet, and ask who it is.
+    if let runaway { _ = (Unmanaged.passRetained(self), Unmanaged.passRetained(runaway)) }
     if tasksLost > 0 || executor.escaped || !left.isEmpty {
       // Such tasks know their executor by its address, and may ask for it at any time.
       _ = Unmanaged.passRetained(executor)
@@ -670,11 +695,10 @@ final class ScheduleRun: @unchecked Sendable {
     defer { GlobalPoolHook.setCurrent(nil) }
     journal?.endSchedule()
     let leaves = journal?.leaves ?? .nothing
-    if leaves == .everything || leaves == .unfinished && monitor.ended < scenario.tasks {
-      carriers?.abandon()
-      if let instance { left.append(instance) }
-      instance = nil
-      return handles.removeAll(keepingCapacity: true)
+    if leaves == .everything || leaves == .unfinished && monitor.ended < scenario.tasks
+      || doesNotComeBack
+    {
+      return leave()
     }
     let stepsOfSchedule = steps
     defer { steps = stepsOfSchedule }
@@ -714,6 +738,16 @@ final class ScheduleRun: @unchecked Sendable {
     tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
+  }
+
+  /// Leaves the schedule as it is, with all that it has not brought to its end.
+  func leave() {
+    isLive = false
+    GlobalPoolHook.setCurrent(nil)
+    carriers?.abandon()
+    if let instance { left.append(instance) }
+    instance = nil
+    handles.removeAll(keepingCapacity: true)
   }
 
   /// Runs what is left to its end, on carriers where code may stop in the middle: on this thread it would

@@ -4,6 +4,8 @@ package struct Violation: Hashable, Sendable {
   package enum Kind: String, CaseIterable, Hashable, Sendable {
     /// The code under study stopped the program.
     case trap
+    /// A step that did not come to its end in the time allowed.
+    case runaway
     /// The code under study asked for something that is not so.
     case requirement
     /// The code under study threw an error that nobody caught.

@@ -40,6 +40,12 @@ struct stack_frame {
 /// The calls under way on the calling thread, the innermost first; returns how many, at most `room`.
 size_t stack_frames(struct stack_frame *frames, size_t room);
 
+/// The calls under way where a signal, whose handler was given `context`, has found a thread.
+size_t stack_frames_at(const void *context, struct stack_frame *frames, size_t room);
+
+/// The calls under way on another thread, which is asked by a signal; none if it does not answer.
+size_t stack_frames_of_thread(int thread, struct stack_frame *frames, size_t room);
+
 /// Where the callers of an asynchronous function go on, the nearest first; returns how many, at most `room`.
 size_t stack_callers(uintptr_t base, uintptr_t *points, size_t room);
 

@@ -16,6 +16,8 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
     case livelock
     /// Each schedule got so long that it was left before its end.
     case tooManySteps
+    /// A step had not come to its end when the time allowed was over, and ran on for ten seconds.
+    case runaway
     /// Something ran, or would run, where the exploration does not see it.
     case escaped
     /// The same choices led to different runs, or the schedule to be replayed cannot be followed.

@@ -36,7 +36,7 @@ internal import Synchronization
 ///     number. Most defects need one or two. Strategies at random ignore it.
 ///   - schedules: How many schedules to run, at most.
 ///   - within: How long to look for a failure, at most, in real time; nil for as long as it takes. A schedule that
-///     is under way is run to its end. To find the smallest failing schedule may take as long again.
+///     is under way is run to its end, unless a step of it lasts for ten seconds then: that is a failure. To find the smallest failing schedule may take as long again.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
@@ -143,7 +143,12 @@ func answer(
     defer { turnsTaken.add(1, ordering: .releasing) }
     Headway.begin()
     Interruption.begin(inquiry.name)
-    ScheduleUnderWay.beginTelling(of: inquiry.scenario.name, named: inquiry.name)
+    var inquiry = inquiry
+    inquiry.begin()
+    let asked = inquiry
+    ScheduleUnderWay.beginTelling(of: asked.scenario.name, named: asked.name) { schedule, points in
+      asked.steps(ofUnfinished: schedule, at: points)
+    }
     let teller = HeadwayTeller(of: inquiry.name, within: inquiry.limit)
     defer {
       teller.stop()

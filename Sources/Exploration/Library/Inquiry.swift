@@ -138,6 +138,9 @@ struct Inquiry {
     if let found = verdict.found {
       noteFound(found, in: verdict.schedules)
       let place = "in schedule \(verdict.schedules)"
+      if found.violation.kind == .runaway {
+        throw failureByRunaway(found, at: verdict.runawayPoints, place)
+      }
       if found.violation.kind == .livelock { throw failureByLength(found, place) }
       throw try failure(of: found, place, allowedUntil: limit.map { start.advanced(by: $0 * 2) })
     }
@@ -155,6 +158,20 @@ struct Inquiry {
       longest: Self.longest,
       stop: stop
     )
+  }
+
+  /// Has the time begin that is allowed.
+  mutating func begin() { scenario.isOverAt = limit.map { .now.advanced(by: $0) } }
+
+  /// The steps of a schedule whose last one does not come to its end; nil if they cannot be taken again.
+  ///
+  /// - Parameters:
+  ///   - text: The schedule.
+  ///   - points: What the last step came to.
+  /// - Returns: A line for each.
+  func steps(ofUnfinished text: String, at points: [UInt]) -> String? {
+    guard let schedule = try? Schedule(parsing: text) else { return nil }
+    return try? Telling(unfinished: schedule, in: scenario, place: place, at: points).text
   }
 
   /// Why to look no further; nil for no reason.
@@ -274,6 +291,27 @@ extension Inquiry {
     }
   }
 
+  /// A step that did not come to its end, with those before it.
+  private func failureByRunaway(
+    _ found: Verdict.Found,
+    at points: [UInt],
+    _ whereFound: String
+  ) -> ExplorationFailure {
+    let (kind, message) = failureKind(of: found.violation)
+    let steps = steps(ofUnfinished: found.schedule.description, at: points) ?? ""
+    return ExplorationFailure(
+      kind: kind,
+      schedule: found.schedule.description,
+      description: """
+        '\(name)' fails \(whereFound): \(message)
+        \(steps)
+        to run it again: \(call(replaying: found.schedule))
+        """,
+      message: message,
+      steps: steps
+    )
+  }
+
   /// What was found first, as it was found, where nothing can be run again: some lock is held for ever.
   private func failureThatLeftLocks(_ found: Verdict.Found, _ whereFound: String)
     -> ExplorationFailure
@@ -306,6 +344,7 @@ extension Inquiry {
       return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
     case .livelock: return (.livelock, "a livelock: \(message)")
     case .blockedPool: return (.blockedPool, message)
+    case .runaway: return (.runaway, message)
     case .tooManySteps:
       return (
         .tooManySteps,

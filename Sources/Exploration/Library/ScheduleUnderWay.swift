@@ -20,6 +20,8 @@ enum ScheduleUnderWay {
     /// What the schedule has come to, if it is over and its tasks are only cleared away.
     let outcome = UnsafeMutablePointer<UInt8>.allocate(capacity: outcomeCapacity)
     var outcomeLength = 0
+    /// Tells the steps of a schedule, whose last one has come to where the addresses are; nil if it cannot.
+    var steps: ((String, [UInt]) -> String?)?
   }
 
   // Safe: written only by the thread that has the baton of the one exploration there is (`explore` queues
@@ -38,7 +40,17 @@ enum ScheduleUnderWay {
 
   private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
 
-  static func beginTelling(of scenario: String, named name: String) {
+  /// - Parameters:
+  ///   - scenario: What schedules are called by.
+  ///   - name: What it is called.
+  ///   - steps: Tells the steps of a schedule, whose last one has come to where the addresses are.
+  static func beginTelling(
+    of scenario: String,
+    named name: String,
+    steps: @escaping (String, [UInt]) -> String?
+  ) {
+    Standstill.prepare()
+    state.steps = steps
     let quoted = String(reflecting: name)
     state.length = 0
     append(
@@ -53,8 +65,10 @@ enum ScheduleUnderWay {
     state.head = state.length
     for signal in signals {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { ScheduleUnderWay.tell($0) }
-      action.sa_flags = SA_ONSTACK
+      action.__sigaction_handler.sa_sigaction = { signal, _, context in
+        ScheduleUnderWay.tell(signal, at: context)
+      }
+      action.sa_flags = SA_ONSTACK | SA_SIGINFO
       sigaction(signal, &action, state.previous + Int(signal))
     }
   }
@@ -63,6 +77,20 @@ enum ScheduleUnderWay {
     for signal in signals { sigaction(signal, state.previous + Int(signal), nil) }
     state.length = 0
     state.head = 0
+    state.steps = nil
+  }
+
+  /// Tells the steps of the schedule in progress, whose last one traps at these addresses; called by the thread that
+  /// explores, while the other waits in its handler.
+  static func tellSteps(to points: [UInt]) {
+    guard state.head > 0 else { return }
+    let bytes = UnsafeBufferPointer(start: state.text, count: state.length)
+    let start = bytes[..<state.head].lastIndex(of: UInt8(ascii: "\"")) ?? state.head
+    let schedule = String(decoding: bytes[(start + 1)...], as: UTF8.self)
+    // What the steps are taken again for is not to be told in its turn.
+    state.head = 0
+    guard let steps = state.steps?(schedule, points) else { return }
+    Headway.write("Its steps:\n\n\(steps)\n\n")
   }
 
   /// Calls `body` with a second stack for the handler: code that never ends its recursion has used up the first.
@@ -164,10 +192,12 @@ enum ScheduleUnderWay {
   }
 
   /// The handler.
-  private static func tell(_ signal: Int32) {
+  private static func tell(_ signal: Int32, at context: UnsafeRawPointer?) {
     if state.head > 0, GlobalPoolHook.current != nil {
       tellText(from: 0)
       write(STDERR_FILENO, state.outcome, state.outcomeLength)
+      // What a schedule's tasks do as they are cleared away is no step of it.
+      if state.outcomeLength == 0 { Standstill.wait(at: context) }
     }
     sigaction(signal, state.previous + Int(signal), nil)
     // An abort does not happen again by itself.

@@ -203,9 +203,24 @@ struct SourceLines {
 
   /// The addresses of the calling thread's own frames, those of tasks included, the innermost.
   static func here() -> [UInt] {
-    let frames = withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
-      Array($0.prefix(stack_frames($0.baseAddress, $0.count)))
-    }
+    points(
+      of: withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
+        Array($0.prefix(stack_frames($0.baseAddress, $0.count)))
+      }
+    )
+  }
+
+  /// The same of another thread, by the kernel's number; empty if it does not answer.
+  static func points(ofThread number: Int32) -> [UInt] {
+    points(
+      of: withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
+        Array($0.prefix(stack_frames_of_thread(number, $0.baseAddress, $0.count)))
+      }
+    )
+  }
+
+  /// The addresses of such frames, and behind those of the thread those of the task's callers.
+  static func points(of frames: [stack_frame]) -> [UInt] {
     let points = frames.map(\.point)
     guard let index = firstResumed(in: points) else { return points }
     // Behind it stands the runtime; the callers are in the contexts.

@@ -19,6 +19,8 @@ struct Telling {
     var from: [UInt] = []
     /// Where it stands afterwards, if it waits.
     var waitsAt: [UInt] = []
+    /// What it came to, if it did not come to its end.
+    var endsAt: [UInt] = []
     var hasEnded = false
     /// The agents it began, and those it made ready.
     var began: [Int] = []
@@ -101,16 +103,62 @@ struct Telling {
       }
     }
     guard violation != nil else { return }
-    lines = SourceLines(
-      of: steps.flatMap { [$0.from, $0.waitsAt] } + waiting.map(\.at) + starts.values,
-      besides: scenario.besides,
-      deep: Environment.showsStacks ? Self.mostFrames : 1
-    )
+    findLines(scenario)
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
       chains = waiting.map { all.places(of: $0.at) }
     }
+    if !waiting.isEmpty { findEscape(in: run) }
+  }
+
+  /// Of a schedule whose last step does not come to its end: all others are taken again.
+  ///
+  /// - Parameters:
+  ///   - schedule: what was run.
+  ///   - scenario: what it was found in.
+  ///   - place: where the closure stands.
+  ///   - points: what the last step came to.
+  /// - Throws: `ScheduleError` when the schedule cannot be followed.
+  init(
+    unfinished schedule: Schedule,
+    in scenario: Scenario,
+    place: String,
+    at points: [UInt]
+  ) throws(ScheduleError) {
+    self.place = place
+    self.schedule = schedule
+    let run = ScheduleRun(scenario, reduction: .none)
+    let witness = Witness()
+    run.notePlaces()
+    run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
+    run.begin()
+    defer {
+      run.leave()
+      run.close()
+    }
+    var seen: Set<Int32> = []
+    for (number, choice) in schedule.choices.enumerated() {
+      guard let index = run.index(of: choice) else {
+        throw .notPossible(step: run.steps + 1, choice: choice, options: run.options.map(\.choice))
+      }
+      let isLast = number == schedule.choices.count - 1
+      var step = isLast ? Self.step(index, in: run) : Self.take(index, in: run)
+      step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
+      if isLast { step.endsAt = points }
+      steps.append(step)
+    }
+    starts = witness.starts
+    starts[1] = nil
+    findLines(scenario)
+  }
+
+  private mutating func findLines(_ scenario: Scenario) {
+    lines = SourceLines(
+      of: steps.flatMap { [$0.from, $0.waitsAt, $0.endsAt] } + waiting.map(\.at) + starts.values,
+      besides: scenario.besides,
+      deep: Environment.showsStacks ? Self.mostFrames : 1
+    )
     names = ObjectNames.names(
       of: steps.compactMap { step in
         guard let operation = step.operation, let place = lines.place(of: step.from) else {
@@ -119,23 +167,28 @@ struct Telling {
         return (operation, place)
       }
     )
-    if !waiting.isEmpty { findEscape(in: run) }
   }
 
   private final class Witness { var starts: [Int: [UInt]] = [:] }
 
-  private static func take(_ index: Int, in run: ScheduleRun) -> Step {
+  /// The step that the option would be, as far as that is known before it is taken.
+  private static func step(_ index: Int, in run: ScheduleRun) -> Step {
     let option = run.options[index]
-    let (choice, slot) = (option.choice, option.slot)
+    var step = Step(choice: option.choice)
+    if run.isPreemption(option), let last = run.last.choice { step.preempted = Int(last.agent) }
+    if option.source == .ready, option.choice.kind == .turn {
+      step.isYield = !run.executor.ready[option.slot].isActor
+    }
+    (step.from, step.operation) = origin(of: option, in: run)
+    return step
+  }
+
+  private static func take(_ index: Int, in run: ScheduleRun) -> Step {
+    var step = step(index, in: run)
+    let choice = step.choice
     let agent = Int(choice.agent)
     let executor = run.executor
-    var step = Step(choice: choice)
-    if run.isPreemption(option), let last = run.last.choice { step.preempted = Int(last.agent) }
-    if option.source == .ready, choice.kind == .turn {
-      step.isYield = !executor.ready[slot].isActor
-    }
     let known = executor.seen
-    (step.from, step.operation) = origin(of: option, in: run)
     run.take(index)
     step.values = run.values
     step.began = Array(known..<max(known, executor.seen))
@@ -277,6 +330,7 @@ extension Telling {
     if !step.woke.isEmpty { what.append("lets \(Self.names(step.woke)) go on") }
     if step.hasEnded { what.append("ends") }
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
+    if let place = lines.place(of: step.endsAt) { what.append("comes to \(place), and no further") }
     let isMarked = race.map { $0.first == number || $0.second == number } ?? false
     let from =
       step.isFirst ? agent == 1 ? place : start(of: agent) : text(of: step.from)

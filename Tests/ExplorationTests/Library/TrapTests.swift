@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -5,18 +6,23 @@ import Testing
 @testable import Exploration
 
 @Suite(.inTurn, .watched) struct TrapTests {
-  @Test func `code that traps has its schedule printed, and that schedule traps again`()
+  // Of what stands in an exit test itself the lines are a macro's.
+  private static func addTwice() async {
+    let counter = ExploreTests.Counter()
+    let one = Task { await counter.write(await counter.value + 1) }
+    let two = Task { await counter.write(await counter.value + 1) }
+    await one.value
+    await two.value
+    guard await counter.value == 2 else { fatalError("an addition is lost") }
+  }
+
+  private static let lineOfTrap: Int = #line - 3
+
+  @Test func `code that traps has its schedule and its steps printed, to the line of the trap`()
     async throws
   {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try explore("a trap") {
-        let counter = ExploreTests.Counter()
-        let one = Task { await counter.write(await counter.value + 1) }
-        let two = Task { await counter.write(await counter.value + 1) }
-        await one.value
-        await two.value
-        guard await counter.value == 2 else { fatalError("an addition is lost") }
-      }
+      try explore("a trap", Self.addTwice)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("an addition is lost"))
@@ -26,6 +32,43 @@ import Testing
       "\(text)"
     )
     #expect(text.contains(line), "\(text)")
+    let last = text.split(separator: "\n").last { $0.contains("and no further") }
+    #expect(
+      last?.contains("comes to TrapTests.swift:\(Self.lineOfTrap), and no further") == true,
+      "\(text)"
+    )
+    #expect(text.contains("Its steps:\n\n  1  task 1  TrapTests.swift:"), "\(text)")
+  }
+
+  private static func goOnForEver() async {
+    await Task.yield()
+    // Only from here: on a busy machine a step before may be as long.
+    Carriers.longStep.store(1, ordering: .releasing)
+    // Each time it asks the kernel, which is nothing that an exploration sees.
+    while getppid() >= 0 {}
+  }
+
+  private static let lineOfLoop: Int = #line - 3
+
+  @Test func `a step that does not end ends the exploration when its time is over`() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      do throws(ExplorationFailure) {
+        try explore("endless", within: .milliseconds(100), Self.goOnForEver)
+        fatalError("it has an end")
+      } catch {
+        guard case .runaway = error.kind else { fatalError("\(error)") }
+        Headway.write("\(error)\n")
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      text.contains(
+        "task 1 does not come back at TrapTests.swift:\(Self.lineOfLoop): it has run for "
+      ),
+      "\(text)"
+    )
+    #expect(text.contains("comes to TrapTests.swift:\(Self.lineOfLoop), and no further"), "\(text)")
+    #expect(text.contains(#"explore("endless", replaying: "v2:endless:"#), "\(text)")
   }
 
   @Test func `code that has used up its stack has its schedule printed`() async throws {

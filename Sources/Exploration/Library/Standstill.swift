@@ -1,0 +1,66 @@
+internal import CExplorable
+internal import Glibc
+internal import Synchronization
+
+/// A thread that traps in code under study, and waits in the signal's handler until its steps are told.
+///
+/// A handler may call next to nothing. The thread that explores is an ordinary one, and only waits meanwhile: it
+/// takes the steps again on other threads and tells them, and then the trap goes its way. If it cannot, for the
+/// thread that traps holds something that everybody needs, that one waits no longer than it has patience.
+enum Standstill {
+  private static let room = 64
+  // Safe: written by the one thread whose exchange of the stage succeeds, before the stage says so, and read after.
+  nonisolated(unsafe) private static let frames = UnsafeMutablePointer<stack_frame>.allocate(
+    capacity: room
+  )
+  private static let count = Atomic(0)
+  private static let stage = Atomic(Stage.none.rawValue)
+  /// Whether the thread that explores looks for it.
+  private static let isWatched = Atomic(false)
+
+  private enum Stage: Int {
+    case none
+    case begins
+    case stands
+    case isBeingTold
+    case isTold
+  }
+
+  /// Sets up what a handler cannot.
+  static func prepare() { _ = (frames, count.load(ordering: .relaxed)) }
+
+  static func watch(_ isOn: Bool) { isWatched.store(isOn, ordering: .releasing) }
+
+  /// Waits, in a handler that was given `context`, until all is told.
+  static func wait(at context: UnsafeRawPointer?) {
+    guard let context, isWatched.load(ordering: .acquiring),
+      stage.compareExchange(
+        expected: Stage.none.rawValue,
+        desired: Stage.begins.rawValue,
+        ordering: .acquiringAndReleasing
+      ).exchanged
+    else { return }
+    count.store(stack_frames_at(context, frames, room), ordering: .relaxed)
+    stage.store(Stage.stands.rawValue, ordering: .releasing)
+    // Ten seconds.
+    for _ in 0..<1_000 where stage.load(ordering: .acquiring) != Stage.isTold.rawValue {
+      var moment = timespec(tv_sec: 0, tv_nsec: 10_000_000)
+      nanosleep(&moment, nil)
+    }
+  }
+
+  /// Where a thread stands that waits so, said once; nil if none does.
+  static func take() -> [UInt]? {
+    // Asked many times a second, in vain.
+    guard stage.load(ordering: .acquiring) == Stage.stands.rawValue,
+      stage.exchange(Stage.isBeingTold.rawValue, ordering: .acquiringAndReleasing)
+        == Stage.stands.rawValue
+    else { return nil }
+    return SourceLines.points(
+      of: Array(UnsafeBufferPointer(start: frames, count: count.load(ordering: .relaxed)))
+    )
+  }
+
+  /// Lets the thread go on to its end.
+  static func end() { stage.store(Stage.isTold.rawValue, ordering: .releasing) }
+}
