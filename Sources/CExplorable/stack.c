@@ -27,7 +27,8 @@ static bool read_words(int memory, uintptr_t address, uintptr_t *words, size_t c
 }
 
 /// Part of its callers: what it would leave on the stack may be where the frame stood of one that ends with it.
-__attribute__((always_inline)) static inline size_t frames_above(uintptr_t base, struct stack_frame *frames, size_t room) {
+__attribute__((always_inline)) static inline size_t frames_above(
+  uintptr_t base, struct stack_frame *frames, size_t room) {
   int memory = own_memory();
   if (memory < 0) return 0;
   size_t count = 0;

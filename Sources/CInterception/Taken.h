@@ -15,6 +15,13 @@
 #define NOTHING_IS_TAKEN
 #endif
 
+// The address sanitizer takes over some of them, also weakly: the memory and the threads are left to it.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MEMORY_AND_THREADS_ARE_NOT_TAKEN
+#endif
+#endif
+
 #ifndef NOTHING_IS_TAKEN
 
 #include "Interception.h"

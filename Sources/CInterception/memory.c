@@ -1,13 +1,6 @@
 #include "Taken.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-// It brings an allocator of its own.
-#define MEMORY_IS_NOT_TAKEN
-#endif
-#endif
-
-#if !defined(NOTHING_IS_TAKEN) && !defined(MEMORY_IS_NOT_TAKEN)
+#if !defined(NOTHING_IS_TAKEN) && !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
 
 #include <malloc.h>
 

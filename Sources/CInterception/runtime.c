@@ -122,7 +122,10 @@ struct context {
   do(11, "$sScg9cancelAllyyF", point_cancel, false)                                                         \
   do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                                     \
   do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                             \
-  do(14, REGISTER, point_register, true)                                                                    \
+  do(14, REGISTER, point_register, true)
+
+/// Functions of whose work nothing is seen.
+#define EACH_UNSEEN(do)                                                                                     \
   do(15, "pthread_create", NO_POINT, false)                                                                 \
   do(16, "pthread_barrier_wait", NO_POINT, false)                                                           \
   do(17, "pthread_spin_lock", NO_POINT, false)                                                              \
@@ -133,10 +136,11 @@ struct context {
   do(22, "dispatch_after", NO_POINT, false)                                                                 \
   do(23, "dispatch_apply", NO_POINT, false)
 
-static struct passed passed[] = {EACH_PASSED(PASSED)};
+static struct passed passed[] = {EACH_PASSED(PASSED) EACH_UNSEEN(PASSED)};
 
 /// Stands before the function of that number; returns where it goes on.
-__attribute__((used, visibility("hidden"))) void *taken_pass(unsigned long index, uintptr_t caller, const struct context *context) {
+__attribute__((used, visibility("hidden"))) void *taken_pass(
+  unsigned long index, uintptr_t caller, const struct context *context) {
   struct passed *function = &passed[index];
   void *original = __atomic_load_n(&function->original, __ATOMIC_RELAXED);
   if (!original) {
@@ -193,10 +197,13 @@ __asm__(
   "  jmpq *%r11\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point, is_asynchronous)                                                                          \
+#define PASS(index, symbol, point, is_asynchronous)                                                         \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"                  \
           "  movq $" #index ", %r11\n  jmp taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
 EACH_PASSED(PASS)
+#ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
+EACH_UNSEEN(PASS)
+#endif
 #elif defined(__aarch64__)
 __asm__(
   ".text\n"
@@ -221,10 +228,13 @@ __asm__(
   "  br x16\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point, is_asynchronous)                                                                          \
+#define PASS(index, symbol, point, is_asynchronous)                                                         \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", %function\n\"" symbol "\":\n"                  \
           "  mov x16, #" #index "\n  b taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
 EACH_PASSED(PASS)
+#ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
+EACH_UNSEEN(PASS)
+#endif
 #endif
 
 // MARK: The clock
