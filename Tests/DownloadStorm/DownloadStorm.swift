@@ -43,6 +43,11 @@ enum DownloadStorm {
   }
 }
 
+/// At once, whatever becomes of the process.
+private func write(_ line: String) {
+  _ = Array(line.utf8).withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
+}
+
 /// Downloads one file after the other, four at a time, and says which are complete; for ever.
 private struct Worker {
   let port: UInt16
@@ -73,10 +78,6 @@ private struct Worker {
         }
       }
     }
-  }
-
-  private func write(_ line: String) {
-    _ = Array(line.utf8).withUnsafeBytes { Glibc.write(1, $0.baseAddress, $0.count) }
   }
 }
 
@@ -139,8 +140,15 @@ private final class Storm: Sendable {
         counts.withLock { $0.errors += 1 }
         continue
       }
-      counts.withLock { $0.complete += 1 }
       look(at: String(words[1]))
+      let complete = counts.withLock { counts in
+        counts.complete += 1
+        return counts.complete
+      }
+      // Of many, a word from time to time.
+      if complete.isMultiple(of: 1_000) {
+        write("\(complete) of \(downloads) downloads are complete\n")
+      }
     }
   }
 

@@ -52,9 +52,10 @@ import FoundationNetworking
     // One byte that is the beginning of compressed ones: the session makes nothing of it, and says nothing.
     let small = UnrulyServer(size: 1)
     small.script("a", .compressed)
-    await #expect(throws: BadAnswer.self) {
+    let error = await #expect(throws: BadAnswer.self) {
       try await HTTPClient(connections: 1).data(from: small.url("a"))
     }
+    #expect(error?.fault == .encoding("br"))
     small.stop()
   }
 

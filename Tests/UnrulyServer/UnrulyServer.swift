@@ -74,6 +74,8 @@ package final class UnrulyServer: Sendable {
   private struct State {
     var scripts: [String: [Answer]] = [:]
     var versions: [String: UInt64] = [:]
+    /// The files of all versions so far that anybody asked for, by their tags.
+    var made: [String: Data] = [:]
     var requests: [String: [String]] = [:]
     var connections: Set<Int32> = []
     var isStopped = false
@@ -166,17 +168,27 @@ package final class UnrulyServer: Sendable {
   package func change(_ name: String) { state.withLock { $0.versions[name, default: 0] += 1 } }
 
   /// The file as it is now.
-  package func file(_ name: String) -> Data { Self.file(name, version(name), size) }
+  package func file(_ name: String) -> Data { file(name, version(name)) }
 
   /// Whether these bytes are the file, in one of the versions that it has had.
   package func isAnyVersion(_ bytes: Data, of name: String) -> Bool {
-    (0...version(name)).contains { Self.file(name, $0, size) == bytes }
+    (0...version(name)).contains { file(name, $0) == bytes }
   }
 
   /// The heads of all requests for that file, in order.
   package func requests(_ name: String) -> [String] { state.withLock { $0.requests[name] ?? [] } }
 
   private func version(_ name: String) -> UInt64 { state.withLock { $0.versions[name] ?? 0 } }
+
+  private static func tag(_ name: String, _ version: UInt64) -> String { "\"\(version)-\(name)\"" }
+
+  private func file(_ name: String, _ version: UInt64) -> Data {
+    let tag = Self.tag(name, version)
+    if let made = state.withLock({ $0.made[tag] }) { return made }
+    let file = Self.file(name, version, size)
+    state.withLock { $0.made[tag] = file }
+    return file
+  }
 
   private static func file(_ name: String, _ version: UInt64, _ size: Int) -> Data {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -206,11 +218,11 @@ package final class UnrulyServer: Sendable {
     // The same file, wherever it has moved to.
     let path = String(name.prefix { $0 != "?" })
     let current = version(path)
-    let bytes = Self.file(path, current, size)
+    let bytes = file(path, current)
     let exchange = Exchange(
       connection: connection,
       file: bytes,
-      tag: "\"\(current)-\(path)\"",
+      tag: Self.tag(path, current),
       range: field("Range", head),
       ifRange: field("If-Range", head)
     )
