@@ -188,8 +188,6 @@ package enum ExperimentError: Error, CustomStringConvertible {
     case words
     /// From what `set` has set.
     case settings
-    /// From the run in the background that tasks were to join.
-    case background
   }
 
   package var description: String { description { _ in .words } }
@@ -200,7 +198,6 @@ package enum ExperimentError: Error, CustomStringConvertible {
       switch origin(choice) {
       case .words: "Leave \(choice.rawValue)= out"
       case .settings: "Write 'set \(choice.rawValue) auto' first"
-      case .background: "'wait' for the run in the background first"
       }
     }
     switch self {

@@ -327,8 +327,44 @@ import Testing
     Wrong(
       "spawn 3 kind=fetch",
       at: "fetch",
-      "kind=fetch is real work, which takes the time it takes, so it runs on the wall clock only. 'wait' for the run in the background first, or simulate it: kind=suspend.",
+      "the run in the background has kind=suspend for all its tasks. Leave kind= out, or 'wait' for the run first.",
       after: "spawn 3 limiter clock=virtual"
+    ),
+    Wrong(
+      "spawn 2 clock=virtual",
+      at: "virtual",
+      "the run in the background is on the wall clock. Leave clock= out, or 'wait' for the run first.",
+      after: "spawn 3 gcd-gate work=1ms"
+    ),
+    Wrong(
+      "spawn 2 gcd-gate clock=virtual",
+      at: "virtual",
+      "the run in the background is on the wall clock. Leave clock= out, or 'wait' for the run first.",
+      after: "spawn 3 gcd-gate work=1ms"
+    ),
+    Wrong(
+      "spawn 2 executor=lanes",
+      at: "lanes",
+      "the run in the background is not on lanes. Leave executor= out, or 'wait' for the run first.",
+      after: "spawn 3 gcd-gate work=1ms"
+    ),
+    Wrong(
+      "spawn 2 clock=auto",
+      at: "auto",
+      "the run in the background is on the wall clock. Leave clock= out, or 'wait' for the run first.",
+      after: "spawn 3 limiter clock=real work=1ms"
+    ),
+    Wrong(
+      "spawn 2 kind=fetch clock=virtual",
+      at: "fetch",
+      "the run in the background has kind=suspend for all its tasks. Leave kind= out, or 'wait' for the run first.",
+      after: "spawn 3 limiter executor=lanes work=1ms"
+    ),
+    Wrong(
+      "spawn 2 platform=linux clock=virtual",
+      at: "linux",
+      "gcd-gate limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      after: "spawn 3 gcd-gate work=1ms"
     ),
     Wrong(
       "spawn 2 limit=9",

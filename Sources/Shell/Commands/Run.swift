@@ -107,13 +107,12 @@ extension Session {
       executor: chosen.executor == .global ? .global : .lanes(workers: chosen.workers),
       controls: controls
     )
+    // What differs from the run that they join is the cause, whatever else may be wrong with it.
+    if let background { try check(experiment, joins: background, arguments) }
     do {
       try experiment.check()
     } catch {
-      let told = error.description { choice in
-        if arguments.values[choice.rawValue] != nil { return .words }
-        return background == nil ? .settings : .background
-      }
+      let told = error.description { arguments.values[$0.rawValue] == nil ? .settings : .words }
       throw ShellError(told, at: arguments.culprit(of: error, mechanism))
     }
     return experiment

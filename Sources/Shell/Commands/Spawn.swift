@@ -154,7 +154,6 @@ extension Session {
     try checkMemory(of: tasks, arguments)
     let target: Background
     if let background {
-      try check(experiment, joins: background, arguments)
       try check(experiment.workload, fitsInto: background.run, arguments)
       target = background
     } else {
@@ -218,41 +217,55 @@ extension Session {
       + "'cancel all' and 'wait'"
   }
 
-  /// More tasks may join a run, but it has one mechanism and one limit, and what its log is held to
-  /// depends on the kind, the urgency and the dependencies of them all.
-  private func check(
+  /// More tasks may join a run, but it has one mechanism, one limit and one clock, and what its log is
+  /// held to depends on the kind, the urgency and the dependencies of them all.
+  func check(
     _ experiment: Experiment,
     joins background: Background,
     _ arguments: Arguments
   ) throws(ShellError) {
     let running = background.experiment
-    for (isSame, keys) in [
-      (experiment.mechanism.id == running.mechanism.id, [Keys.platform]),
-      (
-        experiment.limit == background.limit || running.mechanism.profile.limit != .any,
-        [Keys.limit]
-      ),
-      (
-        experiment.resolvedClock == running.resolvedClock,
-        [Keys.clock, Keys.kind, Keys.executor]
-      ),
-      ((experiment.executor == .global) == (running.executor == .global), [Keys.executor]),
-    ] where !isSame {
-      let word = keys.lazy.compactMap { arguments.values[$0.name] }.first
+    guard experiment.mechanism.id == running.mechanism.id else {
       throw ShellError(
         somethingElseRuns(in: background),
-        at: word ?? arguments.word(naming: experiment.mechanism) ?? arguments.name
+        at: arguments.values[Keys.platform.name] ?? arguments.word(naming: experiment.mechanism)
+          ?? arguments.name
+      )
+    }
+    guard experiment.limit == background.limit || running.mechanism.profile.limit != .any else {
+      throw ShellError(
+        somethingElseRuns(in: background),
+        at: arguments.values[Keys.limit.name] ?? arguments.name
       )
     }
     let (new, present) = (experiment.workload, running.workload)
-    for (key, isSame, value) in [
-      (Keys.kind, new.kind == present.kind, present.kind.rawValue),
-      (Keys.priority, new.priorities == present.priorities, present.priorities.word),
-      (Keys.depends, new.dependencies == present.dependencies, present.dependencies.rawValue),
+    let isOnLanes = running.executor != .global
+    // Of what owns its threads the resolved clock is the wall clock, whatever was asked for.
+    let isSameClock =
+      experiment.resolvedClock == running.resolvedClock
+      && (experiment.clock != .virtual || running.resolvedClock == .virtual)
+    for (key, isSame, what) in [
+      (Keys.kind, new.kind == present.kind, "has kind=\(present.kind.rawValue) for all its tasks"),
+      (
+        Keys.priority, new.priorities == present.priorities,
+        "has priority=\(present.priorities.word) for all its tasks"
+      ),
+      (
+        Keys.depends, new.dependencies == present.dependencies,
+        "has depends=\(present.dependencies.rawValue) for all its tasks"
+      ),
+      (
+        Keys.executor, (experiment.executor != .global) == isOnLanes,
+        isOnLanes ? "is on lanes" : "is not on lanes"
+      ),
+      (
+        Keys.clock, isSameClock,
+        running.resolvedClock == .virtual ? "is in virtual time" : "is on the wall clock"
+      ),
     ] where !isSame {
       let name = key.name
       throw ShellError(
-        "the run in the background has \(name)=\(value) for all its tasks. Leave \(name)= out, or 'wait' for the run first",
+        "the run in the background \(what). Leave \(name)= out, or 'wait' for the run first",
         at: arguments.values[name] ?? arguments.name
       )
     }
