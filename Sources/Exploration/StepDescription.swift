@@ -40,8 +40,7 @@ extension StepRecord {
   package func words(of reports: ArraySlice<Report>, isEnd: Bool) -> String {
     var parts = reports.startIndex == 0 ? beginning : []
     for report in reports {
-      let subject = report.task == task ? "" : "\(PropertyMonitor.name(report.task)) "
-      parts.append(subject + report.observation.description)
+      parts.append(subject(of: report) + report.observation.description)
     }
     if isEnd {
       if !choice.isInterference, isParked {
@@ -53,6 +52,14 @@ extension StepRecord {
     }
     if parts.isEmpty { parts.append(choice.kind == .turn ? "gets its turn" : "goes on") }
     return parts.joined(separator: "; ")
+  }
+
+  /// Who did what is reported, where it is not the step's own task; a probe is said to be one where it comes.
+  private func subject(of report: Report) -> String {
+    if report.task == task { return "" }
+    let name = PropertyMonitor.name(report.task)
+    guard report.isProbe, report.observation == .arrived else { return "\(name) " }
+    return "at the end \(name) is sent to see whether every permit is back: it "
   }
 
   /// What the step is, besides what was reported in it.

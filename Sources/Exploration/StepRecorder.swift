@@ -44,6 +44,8 @@ package struct StepRecord: Hashable, Sendable {
   package struct Report: Hashable, Sendable {
     package var observation: Observation
     package var task: Int
+    /// Whether the task is none of the scenario's: at the end it tries whether a permit can be taken.
+    package var isProbe = false
     /// Bodies in service, and tasks that wait, once it was reported.
     package var running: Int
     package var waiting: Int
@@ -98,6 +100,7 @@ struct StepRecorder {
       StepRecord.Report(
         observation: observation,
         task: task,
+        isProbe: task > run.scenario.tasks,
         running: run.monitor.running,
         waiting: run.monitor.waiting,
         violation: isFirst ? run.violation : nil

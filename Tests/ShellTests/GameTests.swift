@@ -21,6 +21,20 @@ import Testing
   }
 
   @Test
+  func `who tries at the end whether the permits are back is said to`() async {
+    let lab = Lab()
+    let end = await lab.run("step specimen-lost-wake-up tasks=2 limit=1; auto")
+    let words = end.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      words.contains(
+        "t02 at the end t03 is sent to see whether every permit is back: it arrives; t03 is admitted; "
+          + "its body runs; t03 departs"
+      ),
+      "\(end)"
+    )
+  }
+
+  @Test
   func `q ends the game, and 'quit' the lab`() async {
     let lab = Lab()
     #expect(await lab.run("\(Self.begin); q").contains("replay v"))
