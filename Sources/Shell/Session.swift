@@ -123,7 +123,8 @@ package actor Session {
     isTyped = if case .prompt = place { true } else { false }
     guard isTyped else { return await carryOut(line, at: place) }
     if let outcome = await takesAsConsent(line) { return outcome }
-    if takesAsAnswer(line) || takesAsGuess(line) { return .done }
+    if takesAsAnswer(line) { return .done }
+    guard let line = takingGuess(from: line) else { return .done }
     guard line.hasPrefix("!!") else {
       if line.contains(where: { !$0.isWhitespace }) { lineBefore = line }
       return await carryOut(line, at: place)

@@ -125,6 +125,16 @@ import Testing
     #expect(await type("", in: lab) == "")
   }
 
+  @Test(arguments: ["skip", "300ms"])
+  func `a line may begin with the answer, or with skip, and go on`(answer: String) async {
+    let lab = lab()
+    _ = await type("lesson 1", in: lab)
+    let text = await type("\(answer); run 6 limiter limit=2; dunno", in: lab)
+    #expect(text.contains(answer == "skip" ? "No guess, then." : "Your guess: 300 ms."))
+    #expect(text.contains("makespan 300 ms"))
+    #expect(text.contains("no command 'dunno'") && !text.contains("press Enter to skip"))
+  }
+
   @Test
   func `a missed check says what came out, not what should, and ends a script with 1`() async {
     let lab = lab()

@@ -292,10 +292,22 @@ extension Session {
     return ["no", "n", ""].contains(answer)
   }
 
-  /// Takes a line typed while a lesson's question is open for the answer, if it can be one.
+  /// Takes a line typed while a lesson's question is open for the answer, if it can be one, or its first command.
   ///
-  /// - Returns: false if the line is to be carried out as any other.
-  func takesAsGuess(_ line: String) -> Bool {
+  /// - Returns: what of the line is to be carried out as any other, at its place in the line; nil if nothing is
+  ///   left of it.
+  func takingGuess(from line: String) -> String? {
+    guard let end = line.firstIndex(of: ";") else { return takesAsGuess(line) ? nil : line }
+    let first = String(line[..<end])
+    guard first.contains(where: { !$0.isWhitespace }), takesAsGuess(first) else { return line }
+    let rest = line[line.index(after: end)...]
+    guard classroom.visit?.isAsking == false, rest.contains(where: { !$0.isWhitespace }) else {
+      return nil
+    }
+    return String(repeating: " ", count: line.count - rest.count) + rest
+  }
+
+  private func takesAsGuess(_ line: String) -> Bool {
     // In a game a number is a move.
     guard game == nil, classroom.visit?.isAsking == true else { return false }
     let text = line.trimmingCharacters(in: .whitespaces)
