@@ -23,7 +23,7 @@ package enum ComparisonTable {
     let each = entries.map { entry in
       let summary = entry.summary
       return "\(entry.name): ended after \(DurationText.text(summary.makespan)), "
-        + "\(NumberText.rate(summary.throughput)) tasks a second, "
+        + "\(Throughput.words(summary.throughput)), "
         + "half waited at most \(DurationText.text(summary.waiting.p50)), "
         + "at most \(summary.peakRunning) ran at once, "
         + "\(NumberText.count(summary.threadsPeak, entry.run.carrier)), "
@@ -97,13 +97,14 @@ package enum ComparisonTable {
 
   private static func table(_ entries: [Entry], _ format: TextFormat) -> TextTable {
     let longest = Double(entries.map(\.summary.makespan).max() ?? 0)
+    let unit = Throughput.unit(for: entries.map(\.summary.throughput))
     let rows = entries.map { entry in
       let summary = entry.summary
       return [
         entry.name,
         Bar.text(Double(summary.makespan), of: longest, width: 6, format.glyphs),
         DurationText.text(summary.makespan),
-        NumberText.rate(summary.throughput),
+        Throughput.figure(summary.throughput, per: unit),
         DurationText.text(summary.waiting.p50),
         DurationText.text(summary.waiting.p99),
         "\(summary.peakRunning)\(summary.limitAtPeak.map { "/\($0)" } ?? "")",
@@ -116,7 +117,7 @@ package enum ComparisonTable {
         TextTable.Column(heading: "mechanism", alignsRight: false, importance: 0),
         TextTable.Column(heading: "", alignsRight: false, importance: 9),
         TextTable.Column(heading: "makespan", importance: 0),
-        TextTable.Column(heading: "tasks/s", importance: 6),
+        TextTable.Column(heading: unit.heading, importance: 6),
         TextTable.Column(heading: "wait p50", importance: 7),
         TextTable.Column(heading: "wait p99", importance: 3),
         TextTable.Column(heading: "peak", importance: 2),

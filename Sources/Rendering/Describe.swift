@@ -68,7 +68,7 @@ package enum Describe {
 
   private static func pace(_ run: Run, _ summary: RunSummary) -> String {
     let length = DurationText.text(summary.makespan)
-    let rate = "\(NumberText.rate(summary.throughput)) tasks a second"
+    let rate = Throughput.words(summary.throughput)
     guard let sentence = UnderWayText.sentence(run) else {
       return "From the first arrival to the last end it took \(length), which is \(rate)."
     }

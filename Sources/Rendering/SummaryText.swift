@@ -16,8 +16,7 @@ package enum SummaryText {
   package static func stats(_ run: Run, _ summary: RunSummary, _ format: TextFormat) -> String {
     let lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
     var lines = percentiles(summary, format)
-    let counted = UnderWayText.counted(summary)
-    if !counted.isEmpty {
+    for counted in [UnderWayText.counted(summary), leftOut(summary)] where !counted.isEmpty {
       let wrapped = Columns.wrap(counted, width: format.width)
       lines += wrapped.map { format.style.paint($0, .faint) }
     }
@@ -88,7 +87,7 @@ package enum SummaryText {
 
   /// How long it took and how much was done in it; of a run under way, so far.
   private static func pace(_ summary: RunSummary) -> [String] {
-    let rate = "\(NumberText.rate(summary.throughput)) tasks/s"
+    let rate = Throughput.text(summary.throughput)
     return summary.now == nil
       ? ["makespan \(DurationText.text(summary.makespan))", rate]
       : ["\(DurationText.text(summary.makespan)) so far, the run goes on", "\(rate) so far"]
@@ -122,11 +121,37 @@ package enum SummaryText {
   private static func waiting(_ summary: RunSummary) -> String {
     if summary.waiting.count == 0, !summary.unended.isEmpty { return "nobody was admitted" }
     let soFar = summary.now == nil ? "" : " so far"
-    if summary.waiting.max == 0 { return "no waiting" + soFar }
+    let whose = neverAdmitted(summary) == 0 ? "" : " (of \(admitted(summary)))"
+    if summary.waiting.max == 0 { return "no waiting" + soFar + whose }
     let still = summary.stillWaiting
     let open = summary.now == nil || still == 0 ? "" : " (\(NumberText.grouped(still)) still wait)"
     return "waiting mean \(DurationText.text(summary.waiting.mean))\(soFar)\(open), "
-      + "p99 \(DurationText.text(summary.waiting.p99))"
+      + "p99 \(DurationText.text(summary.waiting.p99))\(whose)"
+  }
+
+  /// "3 admitted", and of a run under way those that still wait, who are counted too.
+  private static func admitted(_ summary: RunSummary) -> String {
+    guard summary.now != nil, summary.stillWaiting > 0 else {
+      return "\(NumberText.grouped(summary.waiting.count)) admitted"
+    }
+    let admitted = summary.waiting.count - summary.stillWaiting
+    return
+      "\(NumberText.grouped(admitted)) admitted and \(NumberText.grouped(summary.stillWaiting)) "
+      + "that still wait"
+  }
+
+  /// How many came and were never admitted: no waiting time is counted of them.
+  private static func neverAdmitted(_ summary: RunSummary) -> Int {
+    summary.cancelledWhileWaiting + summary.rejected
+      + (summary.now == nil ? summary.stillWaiting : 0)
+  }
+
+  /// Whose times the table does not have; empty where it has them all.
+  private static func leftOut(_ summary: RunSummary) -> String {
+    let left = neverAdmitted(summary)
+    guard left > 0, summary.waiting.count > 0 else { return "" }
+    return "these are of the \(admitted(summary)); \(NumberText.grouped(left)) "
+      + "\(left == 1 ? "other" : "others") asked for a permit and never had one"
   }
 
   private static func peak(_ summary: RunSummary) -> String {

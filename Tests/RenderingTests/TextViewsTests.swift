@@ -52,12 +52,42 @@ struct TextViewsTests {
       SummaryText.line(Self.blocking, Self.blocking.summary, TextFormat(width: 40, glyphs: .ascii))
         == """
         makespan 60 ms, 50.0 tasks/s
-        waiting mean 15 ms, p99 30 ms
-        peak 2 of 2, order kept, 1 failed
-        1 cancelled while waiting
+        waiting mean 15 ms, p99 30 ms (of 4
+          admitted), peak 2 of 2, order kept
+        1 failed, 1 cancelled while waiting
 
         """
     )
+  }
+
+  @Test
+  func `the figures of a run whose tasks were not all admitted say of whom they are`() {
+    let format = TextFormat(width: 100)
+    #expect(
+      SummaryText.stats(Self.blocking, Self.blocking.summary, format).contains(
+        "\nthese are of the 4 admitted; 1 other asked for a permit and never had one\n"
+      )
+    )
+    #expect(!SummaryText.stats(Self.twelve, Self.twelve.summary, format).contains("these are of"))
+    let broken = SummaryText.line(Self.broken, Self.broken.summary, format)
+    #expect(broken.contains("(of 2 admitted)"), "\(broken)")
+  }
+
+  @Test(arguments: [
+    (40 * millisecond, "100 tasks/s"), (40_000 * millisecond, "0.10 tasks/s"),
+    (3_600_000 * millisecond, "4.00 tasks/h"), (360_000_000 * millisecond, "0.96 tasks/day"),
+    (40_000_000_000 * millisecond, "3.16 tasks/year"),
+  ])
+  func `so few tasks a second that nothing can be read are counted in a longer time`(
+    work: Int64,
+    told: String
+  ) {
+    let run = SampleRun.together(4, limit: 4, work: work).run()
+    let format = TextFormat(width: 100)
+    let line = SummaryText.line(run, run.summary, format)
+    #expect(line.contains(" \(told) "), "\(line)")
+    let unit = told.split(separator: " ")[1]
+    #expect(ComparisonTable.text([run, run], format).contains(" \(unit) "))
   }
 
   @Test
