@@ -61,6 +61,7 @@ public enum Bench {
   }
 
   private static func run(_ options: BenchOptions, _ arguments: [String]) async -> Status {
+    if let folder = options.republish { return republish(folder) }
     let plan: Plan
     do {
       plan = try Plan(options.selection)
@@ -109,6 +110,21 @@ public enum Bench {
       }
       print("bench: \(error)", to: .standardError)
       return .failed
+    }
+  }
+
+  /// Writes anew what is derived from the figures of a run.
+  private static func republish(_ folder: String) -> Status {
+    do {
+      let command = try PublishedRun.command(of: folder)
+      let plan = try Plan(BenchOptions.parse(command).selection)
+      let names = try PublishedRun(folder: folder, plan: plan).rewrite()
+      print("written anew in \(folder)/: \(names.count) files", to: .standardError)
+      return .measured
+    } catch {
+      print("bench: \(error)", to: .standardError)
+      if case PublishedRun.Failure.cannotWrite = error { return .failed }
+      return .wrongUsage
     }
   }
 

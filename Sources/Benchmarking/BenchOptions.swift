@@ -78,6 +78,15 @@ struct BenchOptions: ParsableCommand {
   )
   var baseline: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Measure nothing: write the summary, the report and the plots of this earlier run folder anew "
+        + "from its tables, and stop.",
+      valueName: "dir"
+    )
+  )
+  var republish: String?
+
   @Flag(help: "Say what there is to measure, one line each, and stop.")
   var list = false
 

@@ -8,6 +8,8 @@ package enum Verdict: String, Hashable, Codable, Sendable {
   case undecidable
   /// On one side too few visits had to wait: a limiter that nobody waits for looks free.
   case incomparable = "too-few-waited"
+  /// On one side more ran at once than the limit allows: who does not limit has nothing to compare.
+  case aboveLimit = "above-limit"
 
   /// The largest corrected probability that counts as evidence.
   package static let significance = 0.05
@@ -53,6 +55,7 @@ extension Verdict {
     case .inconclusive: "inconclusive"
     case .undecidable: "undecidable: too few forks"
     case .incomparable: "no comparison: too few waited"
+    case .aboveLimit: "no comparison: ran above the limit"
     }
   }
 }

@@ -95,5 +95,7 @@ package struct Contestant: Hashable, Codable, Sendable {
   }
 
   /// What the files call it: `limiter`, and `limiter-again` for the second half of the pair.
-  package var label: String? { mechanism.map { isAgain ? $0 + "-again" : $0 } }
+  package var label: String? { mechanism.map { isAgain ? $0 + Self.againSuffix : $0 } }
+
+  package static let againSuffix = "-again"
 }

@@ -39,6 +39,14 @@ package struct Measure: Hashable, Codable, Sendable {
   package var count: Int
   /// The repetition within the trial, from 1; nil where the trial has only one.
   package var repetition: Int?
+
+  package init(metric: String, stat: String, value: Double, count: Int, repetition: Int?) {
+    self.metric = metric
+    self.stat = stat
+    self.value = value
+    self.count = count
+    self.repetition = repetition
+  }
 }
 
 /// How often each latency occurred, to two significant digits: an HdrHistogram's non-empty cells.

@@ -3,6 +3,7 @@ import Foundation
 import FoundationXML
 import Mechanisms
 import Publishing
+import Statistics
 import TestSupport
 import Testing
 import Trials
@@ -25,7 +26,8 @@ struct ImaginedRun {
       for metric in Metric.all { report.add(metric, "p50", cost * 0.9) }
       for metric in Metric.all { report.add(metric, "p99", cost * 3) }
       report.add(.makespan, "max", cost)
-      report.add(.peakRequests, "max", cost)
+      let isLimited = name != "none"
+      report.add(.peakRequests, "max", isLimited ? Double(trial.entry.cell.limit ?? 1) : cost)
       report.add(.recovery, "total", cost)
       report.add(.response, of: (1...100).map { Int64(cost) * $0 })
       report.serviceKind = trial.entry.cell.serviceKind ?? "suspend"
@@ -172,6 +174,151 @@ struct ImaginedRun {
     #expect(short.contains("nobody: fewer than 6 forks"))
     #expect(report.contains("<span class=\"answer\"></span>"))
     #expect(!report.contains("<span class=\"answer\"><span"))
+  }
+
+  /// What a run found whose limiter costs a tenth of the others, and what `report` adds.
+  private func found(
+    _ filter: String,
+    limits: [Int]? = nil,
+    _ report: (Contestant, inout TrialReport) -> Void
+  ) throws -> (plan: Plan, summary: Summary, report: String) {
+    let plan = try Plan(
+      Selection(
+        limits: limits,
+        mechanisms: ["limiter", "pool", "task-group", "none"],
+        filter: filter
+      )
+    )
+    let records = plan.records { trial, said in
+      var generator = SplitMix64(seed: UInt64(trial.index * 100 + trial.place))
+      let cost = trial.contestant.mechanism == "limiter" ? 300.0 : 3_000
+      for headline in BenchWorkloads.named(trial.entry.cell.workload)?.compared ?? [] {
+        said.add(headline.metric, headline.stat, cost * (1 + 0.02 * generator.nextUnit()))
+      }
+      report(trial.contestant, &said)
+    }
+    let summary = Summary(plan: plan, records: records)
+    let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
+    let page = try files.all(run.environment).first { $0.name == "report.html" }?.text
+    return (plan, summary, try #require(page))
+  }
+
+  @Test(arguments: ["fan-out limit=8 tasks=1000", "fan-out-computing", "fairness"])
+  func `where hardly anybody waited for the reference nobody is best, and there is no verdict`(
+    cell: String
+  ) throws {
+    let found = try found(cell) { who, report in
+      if who.mechanism != "none" {
+        report.add(.waited, "mean", who.mechanism == "limiter" ? 0.5 : 99)
+      }
+    }
+    let short = try section("short", of: found.report)
+    #expect(short.contains("nobody: only 0.500 % of limiter&#39;s visits waited"), "\(short)")
+    #expect(!short.contains("<span class=\"name"), "\(short)")
+    #expect(!found.report.contains("<span class=\"answer\"><span"))
+    let verdicts = found.summary.lines.compactMap { line in
+      let who = found.plan.entries[line.entry].contestants[line.contestant]
+      return who.executor == .lanes || who.isAgain ? nil : line.comparison?.verdict
+    }
+    #expect(Set(verdicts) == [.incomparable])
+    let reading = try section("reading", of: found.report)
+    #expect(reading.contains("<code>\(found.plan.entries[0].cell.workload)</code>"))
+  }
+
+  @Test func `who was seen above its limit is ranked nowhere, and the report says who it was`()
+    throws
+  {
+    let found = try found("image-cache-distinct limit=1 ") { who, report in
+      // Faster by nothing but the limit that it does not keep.
+      let peaks = ["pool": 20.0, "none": 64, "limiter": 1, "task-group": 1]
+      report.add(.peakRequests, "max", peaks[who.mechanism ?? ""])
+      if who.mechanism == "pool" {
+        for index in report.measures.indices where report.measures[index].value > 2_000 {
+          report.measures[index].value /= 100
+        }
+      }
+    }
+    let short = try section("short", of: found.report)
+    #expect(short.contains(">limiter</span>") && !short.contains(">pool</span>"), "\(short)")
+    let order = try #require(found.summary.ranking(0)).map {
+      found.plan.entries[0].contestants[$0.contestant].mechanism
+    }
+    #expect(
+      order == ["limiter", "task-group", "none", "pool"]
+        || order == ["limiter", "none", "task-group", "pool"]
+    )
+    let believed = try section("believed", of: found.report)
+    #expect(believed.contains("never above the limit where that is promised"))
+    #expect(believed.contains("pool</span> with 20 at once in"), "\(believed)")
+    #expect(found.report.contains("no comparison: ran above the limit"))
+    #expect(!RealWorkAnswer(found.summary).sentences.contains { $0.contains("pool") })
+  }
+
+  @Test func `who is slower than the reference is tied with nobody`() throws {
+    // Path by path, though the paths' own spread is far wider than the difference.
+    let plan = try Plan(
+      Selection(scale: .quick, mechanisms: ["limiter", "pool"], filter: "open-loop limit=2")
+    )
+    var generator = SplitMix64(seed: 9)
+    let paths = (0...plan.forks).map { _ in 1 + 9 * generator.nextUnit() }
+    let records = plan.records { trial, report in
+      let factor = trial.contestant.mechanism == "pool" ? 1.1 : 1
+      let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
+      report.add(.response, "mean", paths[trial.fork] * factor * noise * 1e6)
+    }
+    let summary = Summary(plan: plan, records: records)
+    #expect(summary.lines.contains { $0.comparison?.verdict == .slower })
+    let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
+    let report = try files.all(run.environment).first { $0.name == "report.html" }?.text
+    let short = try section("short", of: try #require(report))
+    #expect(short.contains(">limiter</span>") && !short.contains(">pool</span>"), "\(short)")
+    #expect(
+      try section("believed", of: try #require(report)).contains(
+        "never above the limit, every task"
+      )
+    )
+  }
+
+  @Test func `a run read back from its folder gives the same summary, report and plots`() throws {
+    let run = try ImaginedRun(
+      Selection(
+        forks: 6,
+        mechanisms: ["operation-queue", "limiter", "none"],
+        filter: "uncontended|open-loop|threads|cancel-random|contended-yield|image-cache"
+      )
+    )
+    var records = run.records
+    records[0].dropReason = "another process"
+    records[1].trials[0].report.violations = ["a permit is missing"]
+    records.append(records[2])
+    records[records.count - 1].number = records.count
+    let files = RunFiles(
+      runID: run.environment.runID,
+      plan: run.plan,
+      records: records,
+      summary: Summary(plan: run.plan, records: records)
+    )
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("republished-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let written = try files.all(run.environment)
+    for file in written {
+      let isDerived = file.name == "summary.csv" || file.name == "report.html"
+      let text = isDerived ? "" : file.text
+      try text.write(
+        to: folder.appendingPathComponent(file.name),
+        atomically: true,
+        encoding: .utf8
+      )
+    }
+    let names = try PublishedRun(folder: folder.path, plan: run.plan).rewrite()
+    #expect(names.contains("summary.csv") && names.contains("percentiles.svg"))
+    #expect(!names.contains("results.csv"))
+    for file in written {
+      let now = try String(contentsOf: folder.appendingPathComponent(file.name), encoding: .utf8)
+      #expect(now == file.text, "\(file.name) differs")
+    }
   }
 
   @Test func `every cell is compared with its own reference, and the report and the plots name it`()

@@ -1,3 +1,4 @@
+internal import Mechanisms
 package import Statistics
 package import Trials
 
@@ -44,8 +45,8 @@ package struct Summary: Sendable {
     package var correctedProbability: Double
     /// The smallest probability that so many forks can give.
     package var leastProbability: Double
-    /// Whether on either side too few visits waited.
-    package var nobodyWaited = false
+    /// Why nothing can be compared: on either side too few visits waited, or too many ran at once.
+    package var exclusion: Exclusion?
     /// Whether there are forks enough for a ratio, but their figures are not above 0.
     package var isNotAbove0 = false
     package var verdict: Verdict
@@ -55,6 +56,19 @@ package struct Summary: Sendable {
       verdict == .inconclusive && isNotAbove0
         ? "inconclusive: a figure that is not above 0 has no ratio" : verdict.word(forUnit: unit)
     }
+  }
+
+  /// Why the figures of a contestant in a cell are compared with nothing, and rank nowhere.
+  package enum Exclusion: Hashable, Sendable {
+    /// The question is about waiting, and so few of the visits waited, in percent.
+    case hardlyWaited(percent: Double)
+    /// It limits, and so many were seen at once.
+    case aboveLimit(seen: Int)
+  }
+
+  private struct Place: Hashable {
+    var entry: Int
+    var contestant: Int
   }
 
   package let plan: Plan
@@ -81,6 +95,15 @@ package struct Summary: Sendable {
     blocks = records.count
     droppedBlocks = records.count { $0.dropReason != nil }
 
+    var exclusions: [Place: Exclusion] = [:]
+    for (index, entry) in plan.entries.enumerated() {
+      for contestant in entry.contestants.indices {
+        exclusions[Place(entry: index, contestant: contestant)] =
+          Self.exclusion(index, contestant, figures, plan)
+      }
+    }
+    self.exclusions = exclusions
+
     var (noise, tailNoise): ([Int: NoiseFloor], [Int: NoiseFloor]) = ([:], [:])
     var comparisons: [FigureKey: Comparison] = [:]
     for (index, entry) in plan.entries.enumerated() {
@@ -90,7 +113,10 @@ package struct Summary: Sendable {
         for headline in workload.compared {
           let key = FigureKey(index, contestant, headline)
           let base = FigureKey(index, reference, headline)
-          guard let comparison = Self.compare(key, base, figures, workload, plan) else { continue }
+          guard var comparison = Self.compare(key, base, figures, workload, plan) else { continue }
+          comparison.exclusion =
+            exclusions[Place(entry: index, contestant: contestant)]
+            ?? exclusions[Place(entry: index, contestant: reference)]
           comparisons[key] = comparison
           guard entry.contestants[contestant].isAgain else { continue }
           let varies = [key, base].allSatisfy { Set(figures[$0]).count > 1 }
@@ -214,13 +240,34 @@ package struct Summary: Sendable {
         comparison.ratio == nil && subject.count >= 2 && reference.count >= 2
     }
     comparison.correctedProbability = comparison.probability
-    if workload.needsWaiting {
-      let shares = [key, base].compactMap {
-        median(figures[$0.entry, $0.contestant, Headline(.waited, "mean")])
-      }
-      comparison.nobodyWaited = shares.contains { $0 < leastWaitedPercent }
-    }
     return comparison
+  }
+
+  private static func exclusion(
+    _ entry: Int,
+    _ contestant: Int,
+    _ figures: ForkFigures,
+    _ plan: Plan
+  ) -> Exclusion? {
+    func values(_ metric: Metric, _ stat: String) -> [Double] {
+      figures[entry, contestant, Headline(metric, stat)]
+    }
+    let (cell, who) = (plan.entries[entry].cell, plan.entries[entry].contestants[contestant])
+    // Where a server counts, what is limited is its requests, and not the bodies that ask for them.
+    let requests = values(.peakRequests, "max")
+    let peak = (requests.isEmpty ? values(.peakRunning, "max") : requests).max()
+    if let peak, let limit = cell.limit, peak > Double(limit), who.limits {
+      return .aboveLimit(seen: Int(peak))
+    }
+    guard BenchWorkloads.named(cell.workload)?.needsWaiting == true,
+      let share = median(values(.waited, "mean")), share < leastWaitedPercent
+    else { return nil }
+    return .hardlyWaited(percent: share)
+  }
+
+  /// Why a contestant's figures in a cell are compared with nothing, and rank nowhere; nil where they are.
+  package func exclusion(_ entry: Int, _ contestant: Int) -> Exclusion? {
+    exclusions[Place(entry: entry, contestant: contestant)]
   }
 
   /// Corrects the probabilities of the whole run together, then judges.
@@ -240,9 +287,10 @@ package struct Summary: Sendable {
       guard var comparison = comparisons[key] else { continue }
       comparison.correctedProbability = probability
       let floors = isHeadline(key.metric, key.stat, of: key.entry, plan) ? noise : tailNoise
-      if comparison.nobodyWaited {
-        comparison.verdict = .incomparable
-      } else {
+      switch comparison.exclusion {
+      case .hardlyWaited: comparison.verdict = .incomparable
+      case .aboveLimit: comparison.verdict = .aboveLimit
+      case nil:
         comparison.verdict = Verdict(
           ratio: comparison.ratio,
           correctedProbability: probability,
@@ -294,16 +342,29 @@ package struct Summary: Sendable {
     return (varying.count(where: \.agrees), varying.count)
   }
 
-  /// The headline figures of a cell, best first; nil where nothing is compared.
-  func ranking(_ index: Int) -> [Line]? {
+  /// The headline figures of a cell, best first, and behind them those that rank nowhere; nil where nothing
+  /// is compared.
+  package func ranking(_ index: Int) -> [Line]? {
     let entry = plan.entries[index]
     guard let headline = entry.headline else { return nil }
-    return entry.compared.compactMap { line(index, $0, headline) }
-      .sorted { headline.metric.better == .higher ? $0.median > $1.median : $0.median < $1.median }
+    return entry.compared.compactMap { line(index, $0, headline) }.sorted { one, other in
+      let ranks = [one, other].map { exclusion(index, $0.contestant) == nil }
+      if ranks[0] != ranks[1] { return ranks[0] }
+      return headline.metric.better == .higher
+        ? one.median > other.median : one.median < other.median
+    }
   }
 
   private let byKey: [FigureKey: Line]
+  private let exclusions: [Place: Exclusion]
 
   /// Whether every promise was kept and enough of the run counts.
   package var isValid: Bool { violations.isEmpty && tooNoisy.isEmpty }
+}
+
+extension Contestant {
+  /// Whether it is a way to limit, and not what the others are measured against.
+  var limits: Bool {
+    mechanism.flatMap(Contestants.entry).map { $0.profile.limit != .none } ?? false
+  }
 }

@@ -24,16 +24,28 @@ package struct RunFiles {
 
   /// Everything that goes into the run folder.
   package func all(_ environment: EnvironmentRecord) throws -> [(name: String, text: String)] {
-    let drawing = RunPlots(self)
-    let plots = drawing.all
-    return [
+    [
       ("results.csv", results()),
-      ("summary.csv", summaryTable()),
       ("histograms.csv", histogramTable()),
       ("series.csv", seriesTable()),
       ("stamps.csv", stampTable()),
       ("env.json", try environment.json()),
       ("benchmarks.txt", benchstatText(environment)),
+    ] + derived(environment)
+  }
+
+  /// What is derived from the figures: the summary, the report and the plots.
+  ///
+  /// The distributions in full are only in the records of a run under way; of one that was read back,
+  /// `spectrum` is the picture of them.
+  func derived(
+    _ environment: EnvironmentRecord,
+    spectrum: String? = nil
+  ) -> [(name: String, text: String)] {
+    let drawing = RunPlots(self)
+    let plots = drawing.all(spectrum: spectrum)
+    return [
+      ("summary.csv", summaryTable()),
       ("report.html", HTMLReport(self, environment, drawing, plots: plots).text),
     ] + plots.map { ($0.file, $0.svg) }
   }
@@ -79,7 +91,11 @@ package struct RunFiles {
     isCounted: Bool
   ) -> String? {
     if !report.violations.isEmpty { return report.violations.joined(separator: "; ") }
-    if let reason = record.dropReason { return "disturbed: \(reason)" }
-    return isCounted ? nil : "measured again later"
+    if let reason = record.dropReason { return Self.disturbed + reason }
+    return isCounted ? nil : Self.measuredAgain
   }
+
+  /// What reasons not to count are in `results.csv`, besides broken promises.
+  static let disturbed = "disturbed: "
+  static let measuredAgain = "measured again later"
 }

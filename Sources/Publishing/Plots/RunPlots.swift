@@ -24,8 +24,13 @@ package struct RunPlots {
   }
 
   /// Only those for which the run has figures.
-  package var all: [Plot] {
-    forkDots() + ratios() + latencyAgainstUtilisation() + spectra() + throughputAgainstTail()
+  package var all: [Plot] { all(spectrum: nil) }
+
+  /// The same, with a picture of the distributions where the records do not have them.
+  func all(spectrum: String?) -> [Plot] {
+    let drawn = spectra()
+    let kept = drawn.isEmpty ? spectrum.map { [Self.spectrum($0)] } ?? [] : drawn
+    return forkDots() + ratios() + latencyAgainstUtilisation() + kept + throughputAgainstTail()
       + costAgainstWaiters() + memory() + threads()
   }
 
@@ -301,15 +306,18 @@ package struct RunPlots {
       ),
       curves: curves
     )
-    return [
-      Plot(
-        file: "percentiles.svg",
-        caption:
-          "Read it from the right: one task in a hundred took longer than the height at 99 %.",
-        svg: plot.svg,
-        workload: "open-loop"
-      )
-    ]
+    return [Self.spectrum(plot.svg)]
+  }
+
+  static let spectrumFile = "percentiles.svg"
+
+  private static func spectrum(_ svg: String) -> Plot {
+    Plot(
+      file: spectrumFile,
+      caption: "Read it from the right: one task in a hundred took longer than the height at 99 %.",
+      svg: svg,
+      workload: "open-loop"
+    )
   }
 
   private func costAgainstWaiters() -> [Plot] {

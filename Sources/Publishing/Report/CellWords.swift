@@ -25,7 +25,7 @@ extension Cell {
       case "cancel-tail":
         "\(percent(cancelFraction)) of \(many) are cancelled, the last in line first"
       case "fairness": "\(many) want \(permits) all the time"
-      case "memory": "\(many) wait for one permit"
+      case "memory": "\(many) \(tasks == 1 ? "waits" : "wait") for one permit"
       case "threads": "\(many) of \(each) each, at most \(limit ?? 1) at once"
       case "scaling": "\(many) compete for \(permits) on \(count(processors ?? 1, "processor"))"
       case "wake-up": "A thread outside hands a task to an executor that sleeps"

@@ -128,10 +128,18 @@ struct HTMLReport {
       lines.append("<b>This was a debug build.</b> The figures say little about optimised code.")
     }
     if summary.violations.isEmpty {
+      let above = aboveLimit
+      let limit =
+        above.isEmpty ? "never above the limit" : "never above the limit where that is promised"
       lines.append(
-        "Every promise was kept in every trial: never above the limit, every task exactly "
-          + "once, all permits back."
+        "Every promise was kept in every trial: \(limit), every task exactly once, all permits back."
       )
+      if !above.isEmpty {
+        lines.append(
+          "<b>Above their limit</b>, which they do not promise of bodies that suspend, were "
+            + above.joined(separator: "; ") + ". These are ranked nowhere."
+        )
+      }
     } else {
       lines.append(
         "<b>Promises were broken:</b> "
@@ -171,24 +179,36 @@ struct HTMLReport {
       + lines.map { "<li>\($0)</li>" }.joined() + "</ul></section>"
   }
 
+  /// Who was seen above its limit, where, and how far.
+  private var aboveLimit: [String] {
+    plan.entries.indices.flatMap { index in
+      let entry = plan.entries[index]
+      return entry.compared.compactMap { contestant -> String? in
+        guard case .aboveLimit(let seen) = summary.exclusion(index, contestant) else { return nil }
+        return "\(name(entry.contestants[contestant])) with \(seen) at once in "
+          + "<a href=\"#\(anchor(index))\">\(escaped(entry.cell.words))</a>"
+      }
+    }
+  }
+
   /// The whole run on one screen: for each cell who was best, and how the reference did.
   private var answers: String {
     let rows = plan.entries.indices.compactMap { index -> String? in
       let entry = plan.entries[index]
       guard let referred = entry.reference, let headline = entry.headline,
-        let best = best(index),
-        let own = entry.contestants.indices.first(where: { entry.reference(of: $0) == nil })
+        let best = best(index), let own = reference(of: index)
       else { return nil }
       let unit = headline.metric.unit
       let reference = summary.line(index, own, headline)
       let names: String
       let figure: String
-      if let reason = best[0].reasonForNoInterval {
+      switch best {
+      case .nobody(let reason):
         names = "<span class=\"soft\">nobody: \(escaped(reason))</span>"
         figure = ""
-      } else {
-        names = best.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
-        figure = Quantity.text(best[0].median, unit: unit)
+      case .tied(let lines):
+        names = lines.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
+        figure = Quantity.text(lines[0].median, unit: unit)
       }
       return """
         <tr><td class="wide"><a href="#\(anchor(index))">\(escaped(entry.cell.words))</a></td>\
@@ -203,7 +223,9 @@ struct HTMLReport {
     return """
       <section id="short"><h2>In short</h2>
       <p>Mechanisms joined by = are tied: their intervals overlap, so this run does not tell which of \
-      them is best. Nobody is named where the first has no interval: it may be first by chance. \
+      them is best. Nobody is named where the first has no interval: it may be first by chance. Left out is \
+      who limits nothing, who was seen above its limit, who is slower than the reference, and where the question is \
+      about waiting, who hardly waited; if that is the reference, there is nothing to compare with. \
       \(Self.threadMark) marks those whose waiting tasks each hold a thread.</p>
       <div class="scroll"><table><thead><tr><th>question</th><th>figure</th><th>best mechanism</th>\
       <th class="n">best figure</th><th class="n">reference</th></tr></thead>
@@ -225,34 +247,53 @@ struct HTMLReport {
       """
   }
 
-  /// The best mechanism of a cell and those tied with it; nil where there are no two to compare.
-  ///
-  /// Where the first has no interval it stands alone, and may be first by chance.
-  /// No limit is not a way to limit, nor is the floor: they are what the others are measured against.
-  private func best(_ index: Int) -> [Summary.Line]? {
-    let entry = plan.entries[index]
-    guard let ranking = summary.ranking(index), ranking.count > 1 else { return nil }
-    let limiting = ranking.filter { line in
-      let id = entry.contestants[line.contestant].mechanism
-      return !hardlyWaited(line)
-        && Contestants.mechanisms.contains { $0.id == id && $0.profile.limit != .none }
-    }
-    let lines = limiting.isEmpty ? ranking.filter { !hardlyWaited($0) } : limiting
-    guard let first = lines.first else { return nil }
-    guard let own = first.interval else { return [first] }
-    return lines.filter { line in
-      // Of one without an interval there is only the figure to go by.
-      let other = line.interval ?? Interval(low: line.median, high: line.median)
-      return line.contestant == first.contestant || own.low <= other.high && other.low <= own.high
-    }
+  /// Who was best in a cell.
+  private enum Best {
+    /// The first and those tied with it.
+    case tied([Summary.Line])
+    case nobody(because: String)
   }
 
-  /// Whether the question is about waiting and too few visits waited to be called an answer.
-  private func hardlyWaited(_ line: Summary.Line) -> Bool {
-    let workload = BenchWorkloads.named(plan.entries[line.entry].cell.workload)
-    let waited = summary.line(line.entry, line.contestant, Headline(.waited, "mean"))
-    return workload?.needsWaiting == true
-      && (waited?.median ?? 100) < Summary.leastWaitedPercent
+  /// The contestant of a cell that the others are compared with.
+  private func reference(of index: Int) -> Int? {
+    let entry = plan.entries[index]
+    return entry.contestants.indices.first { entry.reference(of: $0) == nil }
+  }
+
+  /// Who was best in a cell; nil where there are no two to compare.
+  ///
+  /// No limit is not a way to limit, nor is the floor: they are what the others are measured against.
+  private func best(_ index: Int) -> Best? {
+    let entry = plan.entries[index]
+    guard let ranking = summary.ranking(index), ranking.count > 1 else { return nil }
+    if let own = reference(of: index), let why = summary.exclusion(index, own) {
+      let who = entry.contestants[own].name ?? ""
+      switch why {
+      case .hardlyWaited(let percent):
+        return .nobody(because: "only \(Quantity.digits(percent)) % of \(who)'s visits waited")
+      case .aboveLimit(let seen):
+        return .nobody(because: "of \(who) \(seen) ran at once")
+      }
+    }
+    let limiting = ranking.filter { line in
+      let who = entry.contestants[line.contestant]
+      return who.limits && Contestants.mechanisms.contains { $0.id == who.mechanism }
+    }
+    // Executors are compared without a limiter.
+    let lines = (limiting.isEmpty ? ranking : limiting).filter { line in
+      summary.exclusion(index, line.contestant) == nil && line.comparison?.verdict != .slower
+    }
+    guard let first = lines.first else { return .nobody(because: "nobody is comparable") }
+    guard let own = first.interval else {
+      return .nobody(because: first.reasonForNoInterval ?? "no interval")
+    }
+    return .tied(
+      lines.filter { line in
+        // Of one without an interval there is only the figure to go by.
+        let other = line.interval ?? Interval(low: line.median, high: line.median)
+        return line.contestant == first.contestant || own.low <= other.high && other.low <= own.high
+      }
+    )
   }
 
   private var reading: String {
@@ -272,12 +313,19 @@ struct HTMLReport {
     covers the luck of the draw as well as the machine, and mechanisms are compared path by path: the \
     ratio is the geometric mean of the paths' ratios, its bar is that of Student's t at 99 %, and \
     Student's test stands for the rank test.</p>
-    <p><b>Waited</b> is the share of visits that found no free permit. Where less than \
-    \(Quantity.digits(Summary.leastWaitedPercent)) % waited there is <b>no comparison</b>: a limiter \
-    that nobody waits for looks free. Where the processes fall into two groups, both are shown, because \
+    <p><b>Waited</b> is the share of visits that found no free permit. \(waitingRule)Where the processes fall into two groups, both are shown, because \
     the median may lie between them where none was.</p>
     </section>
     """
+  }
+
+  /// Where too few waited there is no comparison; empty in a run without such questions.
+  private var waitingRule: String {
+    let asked = workloads.filter(\.needsWaiting).map { "<code>\(escaped($0.id))</code>" }
+    guard !asked.isEmpty else { return "" }
+    return "Where the question is about waiting, in \(ListText.all(asked)), and less than "
+      + "\(Quantity.digits(Summary.leastWaitedPercent)) % waited, there is <b>no comparison</b>: a limiter "
+      + "that nobody waits for looks free. "
   }
 
   private var comparisons: Int {
@@ -321,10 +369,10 @@ struct HTMLReport {
   private func cell(_ index: Int) -> String {
     let entry = plan.entries[index]
     var answer = ""
-    if let best = best(index), best[0].interval != nil, let headline = entry.headline {
+    if case .tied(let lines) = best(index), let headline = entry.headline {
       answer =
-        best.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
-        + " " + Quantity.text(best[0].median, unit: headline.metric.unit)
+        lines.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
+        + " " + Quantity.text(lines[0].median, unit: headline.metric.unit)
     }
     let forks = drawing.forks(of: index)
     return """

@@ -35,7 +35,7 @@ package struct RealWorkAnswer {
     return entry.compared.compactMap { contestant in
       guard let headline = entry.headline,
         let line = summary.line(index, contestant, headline),
-        let comparison = line.comparison,
+        let comparison = line.comparison, comparison.exclusion == nil,
         let name = entry.contestants[contestant].name, name != NoLimitMechanism.id
       else { return nil }
       return Limiter(name: name, line: line, comparison: comparison)

@@ -7,6 +7,7 @@ package struct Fairness: BenchWorkload {
   package let id = "fairness"
   package let question =
     "Do tasks get their turns in the order they came, and does each worker get its share?"
+  package let needsWaiting = true
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.waiting, "p99")
 

@@ -18,6 +18,7 @@ package struct FanOut: BenchWorkload {
     case .computing: "What does it cost when each task computes for twenty microseconds?"
     }
   }
+  package let needsWaiting = true
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.timePerOperation, "mean")
 
