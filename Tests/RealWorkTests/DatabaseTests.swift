@@ -402,6 +402,22 @@ import Testing
     #expect(error.breaksConnection)
   }
 
+  @Test func `an error says what to do where something can be done`() {
+    func advice(_ code: Int32) -> String {
+      let error = DatabaseError(code: code, message: "no", statement: "SELECT 1")
+      return String(error.description.drop { $0 != ":" })
+    }
+    // Broken, no database, not to be opened, no memory, misuse; by SQLite's own codes.
+    for code in [11, 26, 14, 7, 21, 14 | 2 << 8] as [Int32] {
+      #expect(advice(code) == ": SELECT 1; this connection cannot be used any more: open another")
+    }
+    for code in [1, 19, 20, 25, 2067] as [Int32] { #expect(advice(code) == ": SELECT 1") }
+    #expect(advice(13) == ": SELECT 1; free some space on its disk")
+    for code in [5, 6, 261] as [Int32] {
+      #expect(advice(code).hasSuffix("than this one waits: keep transactions short"))
+    }
+  }
+
   @Test func `as many different statements as one likes can be run`() async throws {
     let database = try await Database.open(path, for: .reading)
     for number in 1...200 as ClosedRange<Int64> {

@@ -87,9 +87,42 @@ import Testing
     #expect(kept > 0)
     server.letGo()
     downloader.resume()
-    for download in downloads { try await download.value }
+    for download in downloads {
+      try #require(await ends(download), "it does not go on")
+      try await download.value
+    }
     for number in 1...3 { #expect(try Data(contentsOf: file(number)) == server.image(number)) }
     #expect(server.counts.spared == kept, "what was there is sent again")
+    await server.stop()
+  }
+
+  @Test func `suspended twice, goes on when it is resumed once`() async throws {
+    let server = try await server()
+    let downloader = Downloader(limit: 1)
+    let url = server.request(image: 1).url
+    downloader.suspend()
+    let hand = HandDrivenExecutor()
+    let download = Task(executorPreference: hand) {
+      try await downloader.download(url, to: file(1))
+    }
+    // Until it waits to be resumed.
+    hand.runAll()
+    #expect(downloader.statistics.running == 0)
+    downloader.suspend()
+    downloader.resume()
+    let hasEnded = Atomic(false)
+    Task {
+      _ = await download.result
+      hasEnded.store(true, ordering: .releasing)
+    }
+    try #require(
+      await comes {
+        hand.runAll()
+        return hasEnded.load(ordering: .acquiring)
+      }
+    )
+    try await download.value
+    #expect(try Data(contentsOf: file(1)) == server.image(1))
     await server.stop()
   }
 

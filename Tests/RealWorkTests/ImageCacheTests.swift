@@ -304,6 +304,19 @@ final class Notes: Sendable {
     #expect(await disk.contents == (7, 70_000, 0))
   }
 
+  @Test func `memory takes an image that was just kept for one that was just asked for`() {
+    for round in 1...40 {
+      var memory = MemoryStore(mostBytes: 2)
+      let names = (1...3).map { "\(round).\($0)" }
+      memory.keep(Data([1]), as: names[0])
+      _ = memory.image(names[0])
+      memory.keep(Data([2]), as: names[1])
+      memory.keep(Data([3]), as: names[2])
+      #expect(memory.image(names[0]) == nil)
+      #expect(memory.image(names[1]) == Data([2]))
+    }
+  }
+
   @Test func `memory keeps what was asked for last`() {
     var memory = MemoryStore(mostBytes: 8)
     memory.keep(Data("abcd".utf8), as: "one")

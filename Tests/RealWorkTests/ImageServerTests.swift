@@ -104,6 +104,24 @@ import Testing
     await server.stop()
   }
 
+  @Test func `one connection serves one after the other, as late and as slowly as set`()
+    async throws
+  {
+    var settings = ImageServer.Settings()
+    settings.connections = 1
+    settings.latency = .milliseconds(10)
+    settings.sizes = 2_000...2_000
+    settings.bandwidth = 200_000
+    let server = try await ImageServer(settings)
+    let source = ImageSource(server, connections: 4)
+    let clock = ContinuousClock()
+    let began = clock.now
+    try await (1...4).concurrentForEach(limit: 4) { _ = try await source.image($0) }
+    // One after the other: each 10 ms until its first byte and 10 ms until its last.
+    #expect(clock.now - began >= .milliseconds(80))
+    await server.stop()
+  }
+
   @Test func `cancelling a request ends it, and the server stops counting it`() async throws {
     let server = try await ImageServer(.init())
     let source = ImageSource(server, connections: 1)

@@ -37,6 +37,14 @@ import Testing
     }
   }
 
+  @Test func `is followed by no longer pause than the most, though the first were to be longer`() {
+    var backoff = Backoff(first: .seconds(10), most: .seconds(1), seed: 1)
+    for _ in 1...5 {
+      let pause = backoff.pause(after: Busy())
+      #expect(pause.map { (.milliseconds(500) ... .seconds(1)).contains($0) } == true)
+    }
+  }
+
   @Test func `makes clients come again at different times`() async {
     var first: Set<Duration> = []
     for seed in 1...20 as ClosedRange<UInt64> {
