@@ -27,7 +27,13 @@ package final class ScratchFolder: Sendable {
   /// The mark, open for as long as the folder is in use: the lock is on it.
   private let descriptor: Int32
 
-  private static let inUse = Mutex<Set<String>>([])
+  private struct InUse {
+    var paths: Set<String> = []
+    /// Whether the process is about to end.
+    var isEnding = false
+  }
+
+  private static let inUse = Mutex(InUse())
 
   /// The file by which a folder is known as one of ours.
   private static let mark = ".scratch-folder"
@@ -38,6 +44,18 @@ package final class ScratchFolder: Sendable {
   package init(_ prefix: String) throws(Unavailable) {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     Self.removeLeft(prefix, in: parent)
+    (path, descriptor) = try Self.inUse.withLock { inUse throws(Unavailable) in
+      // A process that ends waits for the folder that is being made, and no further one is made then.
+      if inUse.isEnding { throw Unavailable(path: parent, code: ECANCELED) }
+      let made = try Self.make(prefix, in: parent)
+      inUse.paths.insert(made.path)
+      return made
+    }
+  }
+
+  private static func make(_ prefix: String, in parent: String) throws(Unavailable) -> (
+    path: String, descriptor: Int32
+  ) {
     while true {
       let number = UInt64.random(in: .min ... .max)
       let path = "\(parent)/\(prefix)-\(String(number, radix: 36))"
@@ -52,27 +70,25 @@ package final class ScratchFolder: Sendable {
         rmdir(path)
         throw Unavailable(path: path, code: code)
       }
-      guard Self.lock(descriptor) else {
-        // Another process has taken it, a moment old and not locked, for one that was left.
-        close(descriptor)
-        continue
-      }
-      self.path = path
-      self.descriptor = descriptor
-      break
+      if Self.lock(descriptor) { return (path, descriptor) }
+      // Another process has taken it, a moment old and not locked, for one that was left.
+      close(descriptor)
     }
-    Self.inUse.withLock { _ = $0.insert(path) }
   }
 
   deinit {
     Self.remove(path)
-    Self.inUse.withLock { _ = $0.remove(path) }
+    Self.inUse.withLock { _ = $0.paths.remove(path) }
     close(descriptor)
   }
 
-  /// Removes all folders of this process, which is about to end.
+  /// Removes all folders of this process, which is about to end; none can be made from here on.
   package static func removeAll() {
-    for path in inUse.withLock({ $0 }) {
+    let paths = inUse.withLock { inUse in
+      inUse.isEnding = true
+      return inUse.paths
+    }
+    for path in paths {
       // Under another name first, so that those who still write in it make no new files there.
       let gone = path + "-gone"
       remove(rename(path, gone) == 0 ? gone : path)
