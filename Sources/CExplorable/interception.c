@@ -14,7 +14,11 @@ bool exploration_stand(uint8_t point, uintptr_t object) {
 }
 
 void points_open(void) {
-  explored_thread = (struct explored_thread){.is_open = 1};
+  explored_thread.is_open = 1;
+  explored_thread.due = 0;
+  explored_thread.task = 0;
+  explored_thread.is_seen = false;
+  explored_thread.depth = 0;
 }
 
 bool points_close(void) {

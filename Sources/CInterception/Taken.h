@@ -24,7 +24,7 @@
 
 #ifndef NOTHING_IS_TAKEN
 
-#include "Interception.h"
+#include "CExplorable.h"
 #include <stddef.h>
 
 // Not inlined, and so not split either: an optimised build put what is done in explorations, which is thought rare,
@@ -37,6 +37,16 @@ static const uint64_t no_time = 0, all_time = ~0ull;
 
 /// Whether the code under study runs on the calling thread.
 #define IS_EXPLORED __builtin_expect(explored_thread.is_open, 0)
+
+/// Whether the thread's accesses, and what orders them, are noted.
+#define ARE_RACES_LOOKED_FOR __builtin_expect(__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED), 0)
+#define IS_ORDER_NOTED (IS_EXPLORED && ARE_RACES_LOOKED_FOR)
+#define ACQUIRE(at) ((void)(IS_ORDER_NOTED && (race_acquire((uintptr_t)(at)), 0)))
+#define TAKE(at) ((void)(IS_ORDER_NOTED && (race_take((uintptr_t)(at)), 0)))
+#define RELEASE(at) ((void)(IS_ORDER_NOTED && (race_release((uintptr_t)(at)), 0)))
+
+/// What objects of Dispatch are known by: at their own address the runtime of Swift may note something else.
+#define DISPATCH_ORDER(object) ((uintptr_t)(object) + 16)
 
 /// The definition that would have been found without this target; stops the program if there is none.
 void *taken_original(const char *name);
@@ -73,6 +83,12 @@ bool may_try_mutex(uintptr_t address);
 bool taken_semaphore_has_permit(uintptr_t semaphore);
 bool taken_group_is_empty(uintptr_t group);
 bool taken_lock_is_locked(uintptr_t lock);
+
+/// Has a block of the allocator start anew, for who looks for races.
+void taken_forget(const void *block);
+
+/// Has the runtime say what it puts in order: see `order.c`.
+void taken_prepare_races(void);
 
 /// The number of the calling thread, as a `Mutex` knows it.
 uint32_t own_thread_number(void);

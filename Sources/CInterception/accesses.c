@@ -7,15 +7,11 @@
 // What instrumented code calls at each access to memory and at each function's beginning and end, after
 // `sanitizer/tsan_interface.h` of LLVM.
 //
-// None is a point of itself. A point that is due comes at the first of them: the runtime's function in which it
+// An access is looked at where races are looked for. None is a point of itself. A point that is due comes at the first of them: the runtime's function in which it
 // became due has returned then. Another task whose function begins on the thread, in an actor's turn or at once,
 // is one too.
 
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
-
-static void go_on(uintptr_t here) {
-  if (is_under_study(here)) exploration_stand(explored_thread.due, 0);
-}
 
 static void enter(uintptr_t here) {
   // Where a whole package is instrumented, the exploration's own code enters here too.
@@ -32,77 +28,65 @@ static void enter(uintptr_t here) {
 
 TAKEN void __tsan_init(void) { __atomic_fetch_add(&instrumented_files, 1, __ATOMIC_RELAXED); }
 
+#define MOST_CALLERS (sizeof explored_thread.callers / sizeof *explored_thread.callers)
+
 TAKEN void __tsan_func_entry(void *caller) {
-  (void)caller;
-  if (IS_EXPLORED) enter(HERE);
+  if (!IS_EXPLORED) return;
+  uint32_t depth = explored_thread.depth++;
+  if (depth < MOST_CALLERS) explored_thread.callers[depth] = (uintptr_t)caller;
+  enter(HERE);
 }
 
-TAKEN void __tsan_func_exit(void) {}
+TAKEN void __tsan_func_exit(void) {
+  if (IS_EXPLORED && explored_thread.depth > 0) explored_thread.depth--;
+}
 
-#define ACCESS(name)                                                                                        \
-  TAKEN void __tsan_##name(void *at) {                                                                      \
-    (void)at;                                                                                               \
-    if (IS_EXPLORED && explored_thread.due) go_on(HERE);                                                    \
+/// Notes an access by the code at `here`, after what was due has happened.
+static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
+  if (!is_under_study(here)) return;
+  if (explored_thread.due) exploration_stand(explored_thread.due, 0);
+  if (ARE_RACES_LOOKED_FOR && !is_compilers_own((uintptr_t)at)) {
+    uint32_t depth = explored_thread.depth;
+    bool is_known = depth > 0 && depth <= MOST_CALLERS;
+    race_access((uintptr_t)at, size, is_write, here, is_known ? explored_thread.callers[depth - 1] : 0);
   }
+}
 
-ACCESS(read1)
-ACCESS(read2)
-ACCESS(read4)
-ACCESS(read8)
-ACCESS(read16)
-ACCESS(write1)
-ACCESS(write2)
-ACCESS(write4)
-ACCESS(write8)
-ACCESS(write16)
-ACCESS(read_write1)
-ACCESS(read_write2)
-ACCESS(read_write4)
-ACCESS(read_write8)
-ACCESS(read_write16)
-ACCESS(unaligned_read2)
-ACCESS(unaligned_read4)
-ACCESS(unaligned_read8)
-ACCESS(unaligned_read16)
-ACCESS(unaligned_write2)
-ACCESS(unaligned_write4)
-ACCESS(unaligned_write8)
-ACCESS(unaligned_write16)
-ACCESS(unaligned_read_write2)
-ACCESS(unaligned_read_write4)
-ACCESS(unaligned_read_write8)
-ACCESS(unaligned_read_write16)
-ACCESS(volatile_read1)
-ACCESS(volatile_read2)
-ACCESS(volatile_read4)
-ACCESS(volatile_read8)
-ACCESS(volatile_read16)
-ACCESS(volatile_write1)
-ACCESS(volatile_write2)
-ACCESS(volatile_write4)
-ACCESS(volatile_write8)
-ACCESS(volatile_write16)
-ACCESS(unaligned_volatile_read2)
-ACCESS(unaligned_volatile_read4)
-ACCESS(unaligned_volatile_read8)
-ACCESS(unaligned_volatile_read16)
-ACCESS(unaligned_volatile_write2)
-ACCESS(unaligned_volatile_write4)
-ACCESS(unaligned_volatile_write8)
-ACCESS(unaligned_volatile_write16)
-ACCESS(vptr_read)
+#define LOOK(at, size, is_write)                                                                            \
+  if (IS_EXPLORED && (explored_thread.due || ARE_RACES_LOOKED_FOR)) look(at, size, is_write, HERE)
+
+#define ACCESS(name, size, is_write)                                                                        \
+  TAKEN void __tsan_##name(void *at) { LOOK(at, size, is_write); }
+
+#define ACCESSES(size)                                                                                      \
+  ACCESS(read##size, size, false)                                                                           \
+  ACCESS(write##size, size, true)                                                                           \
+  ACCESS(read_write##size, size, true)                                                                      \
+  ACCESS(volatile_read##size, size, false)                                                                  \
+  ACCESS(volatile_write##size, size, true)
+
+#define UNALIGNED_ACCESSES(size)                                                                            \
+  ACCESS(unaligned_read##size, size, false)                                                                 \
+  ACCESS(unaligned_write##size, size, true)                                                                 \
+  ACCESS(unaligned_read_write##size, size, true)                                                            \
+  ACCESS(unaligned_volatile_read##size, size, false)                                                        \
+  ACCESS(unaligned_volatile_write##size, size, true)
+
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+UNALIGNED_ACCESSES(2)
+UNALIGNED_ACCESSES(4)
+UNALIGNED_ACCESSES(8)
+UNALIGNED_ACCESSES(16)
+ACCESS(vptr_read, sizeof(void *), false)
 
 TAKEN void __tsan_vptr_update(void **at, void *value) { (void)at, (void)value; }
 
-TAKEN void __tsan_read_range(void *at, unsigned long size) {
-  (void)at, (void)size;
-  if (IS_EXPLORED && explored_thread.due) go_on(HERE);
-}
-
-TAKEN void __tsan_write_range(void *at, unsigned long size) {
-  (void)at, (void)size;
-  if (IS_EXPLORED && explored_thread.due) go_on(HERE);
-}
+TAKEN void __tsan_read_range(void *at, unsigned long size) { LOOK(at, size, false); }
+TAKEN void __tsan_write_range(void *at, unsigned long size) { LOOK(at, size, true); }
 
 // Accesses to the state of a Swift value, as the sanitizer's own kind of object.
 
@@ -111,22 +95,35 @@ TAKEN void __tsan_external_register_header(void *tag, const char *header) { (voi
 TAKEN void __tsan_external_assign_tag(void *at, void *tag) { (void)at, (void)tag; }
 
 TAKEN void __tsan_external_read(void *at, void *caller, void *tag) {
-  (void)at, (void)caller, (void)tag;
-  if (IS_EXPLORED && explored_thread.due) go_on(HERE);
+  (void)caller, (void)tag;
+  LOOK(at, 1, false);
 }
 
 TAKEN void __tsan_external_write(void *at, void *caller, void *tag) {
-  (void)at, (void)caller, (void)tag;
-  if (IS_EXPLORED && explored_thread.due) go_on(HERE);
+  (void)caller, (void)tag;
+  LOOK(at, 1, true);
 }
 
-TAKEN void *__tsan_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
-TAKEN void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(to, from, size); }
-TAKEN void *__tsan_memset(void *at, int byte, size_t size) { return memset(at, byte, size); }
+TAKEN void *__tsan_memcpy(void *to, const void *from, size_t size) {
+  LOOK(from, size, false);
+  LOOK(to, size, true);
+  return memcpy(to, from, size);
+}
+
+TAKEN void *__tsan_memmove(void *to, const void *from, size_t size) {
+  LOOK(from, size, false);
+  LOOK(to, size, true);
+  return memmove(to, from, size);
+}
+
+TAKEN void *__tsan_memset(void *at, int byte, size_t size) {
+  LOOK(at, size, true);
+  return memset(at, byte, size);
+}
 
 TAKEN void __tsan_ignore_thread_begin(void) {}
 TAKEN void __tsan_ignore_thread_end(void) {}
-TAKEN void __tsan_acquire(void *at) { (void)at; }
-TAKEN void __tsan_release(void *at) { (void)at; }
+TAKEN void __tsan_acquire(void *at) { ACQUIRE(at); }
+TAKEN void __tsan_release(void *at) { RELEASE(at); }
 
 #endif

@@ -30,23 +30,29 @@ static void note_outcome(bool has_written) {
   points_reopen(were_open);
 }
 
+/// Notes what orders an operation on an atomic, which has been done.
+static void note_order(const volatile void *at, bool reads, bool writes, int order) {
+  if (ARE_RACES_LOOKED_FOR) race_atomic((uintptr_t)at, reads, writes, order);
+}
+
 #define CHANGING(bits, name, change)                                                                        \
   TAKEN uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t value,      \
     int order) {                                                                                            \
-    (void)order;                                                                                            \
     if (!IS_POINT(at)) return change;                                                                        \
     exploration_stand(point_update, (uintptr_t)at);                                                         \
     uint##bits##_t found = change;                                                                          \
+    note_order(at, true, true, order);                                                                      \
     note_values(found, *at, bits / 8, true, true);                                                          \
     return found;                                                                                           \
   }
 
 #define COMPARING(bits)                                                                                     \
   static uint##bits##_t compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,                 \
-    uint##bits##_t desired, uintptr_t here) {                                                               \
+    uint##bits##_t desired, uintptr_t here, int order, int failure_order) {                                 \
     uint##bits##_t found = expected;                                                                        \
     bool is_equal = __atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER);            \
     if (!IS_POINT_FROM(at, here)) return found;                                                             \
+    note_order(at, true, is_equal, is_equal ? order : failure_order);                                       \
     note_values(found, desired, bits / 8, is_equal, is_equal);                                              \
     note_outcome(is_equal && found != desired);                                                             \
     return found;                                                                                           \
@@ -54,26 +60,26 @@ static void note_outcome(bool has_written) {
 
 #define OPERATIONS(bits)                                                                                    \
   TAKEN uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order) {           \
-    (void)order;                                                                                            \
     if (!IS_POINT(at)) return __atomic_load_n(at, IN_ORDER);                                                 \
     exploration_stand(point_load, (uintptr_t)at);                                                           \
     uint##bits##_t found = __atomic_load_n(at, IN_ORDER);                                                   \
+    note_order(at, true, false, order);                                                                     \
     note_values(found, 0, bits / 8, false, false);                                                          \
     return found;                                                                                           \
   }                                                                                                         \
   TAKEN void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order) {    \
-    (void)order;                                                                                            \
     if (!IS_POINT(at)) return __atomic_store_n(at, value, IN_ORDER);                                         \
     exploration_stand(point_store, (uintptr_t)at);                                                          \
     note_values(*at, value, bits / 8, true, true);                                                          \
+    note_order(at, false, true, order);                                                                     \
     __atomic_store_n(at, value, IN_ORDER);                                                                  \
   }                                                                                                         \
   TAKEN uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at, uint##bits##_t value,    \
     int order) {                                                                                            \
-    (void)order;                                                                                            \
     if (!IS_POINT(at)) return __atomic_exchange_n(at, value, IN_ORDER);                                      \
     exploration_stand(point_exchange, (uintptr_t)at);                                                       \
     uint##bits##_t found = __atomic_exchange_n(at, value, IN_ORDER);                                        \
+    note_order(at, true, true, order);                                                                      \
     note_values(found, value, bits / 8, true, found != value);                                              \
     note_outcome(found != value);                                                                           \
     return found;                                                                                           \
@@ -93,9 +99,9 @@ OPERATIONS(64)
 
 #define ORDINARY_COMPARING(bits)                                                                            \
   static uint##bits##_t explored_compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,        \
-    uint##bits##_t desired, uintptr_t here) {                                                               \
+    uint##bits##_t desired, uintptr_t here, int order, int failure_order) {                                 \
     if (IS_POINT_FROM(at, here)) exploration_stand(point_compare, (uintptr_t)at);                           \
-    return compare##bits(at, expected, desired, here);                                                      \
+    return compare##bits(at, expected, desired, here, order, failure_order);                                                      \
   }
 
 ORDINARY_COMPARING(8)
@@ -106,19 +112,21 @@ ORDINARY_COMPARING(64)
 ///
 /// It is taken and released by a comparison with the calling thread's number, which nothing else does. Who finds
 /// it taken calls a function of the library, which is taken over too.
-static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uint32_t desired, uintptr_t here) {
-  if (!IS_POINT_FROM(at, here)) return compare32(at, expected, desired, here);
+static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uint32_t desired, uintptr_t here,
+  int order, int failure_order) {
+  if (!IS_POINT_FROM(at, here)) return compare32(at, expected, desired, here, order, failure_order);
   uint32_t own = own_thread_number();
   if (expected == 0 && desired == own) {
     if (!exploration_stand(may_try_mutex(here) ? point_try_lock : point_lock, (uintptr_t)at)) {
       return __atomic_load_n(at, IN_ORDER);
     }
     uint32_t found = 0;
-    __atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER);
+    if (__atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER)) TAKE(at);
     return found;
   }
   if (expected == own && desired == 0) {
     uint32_t found = expected;
+    RELEASE(at);
     if (__atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER)) {
       bool were_open = points_close();
       exploration_answers.note_release((uintptr_t)at);
@@ -127,27 +135,24 @@ static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uin
     return found;
   }
   exploration_stand(point_compare, (uintptr_t)at);
-  return compare32(at, expected, desired, here);
+  return compare32(at, expected, desired, here, order, failure_order);
 }
 
 #define COMPARISONS(bits)                                                                                   \
   TAKEN uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(volatile uint##bits##_t *at,              \
     uint##bits##_t expected, uint##bits##_t desired, int order, int failure_order) {                        \
-    (void)order, (void)failure_order;                                                                       \
-    return explored_compare##bits(at, expected, desired, HERE);                                             \
+    return explored_compare##bits(at, expected, desired, HERE, order, failure_order);                                             \
   }                                                                                                         \
   TAKEN int __tsan_atomic##bits##_compare_exchange_strong(volatile uint##bits##_t *at,                      \
     uint##bits##_t *expected, uint##bits##_t desired, int order, int failure_order) {                       \
-    (void)order, (void)failure_order;                                                                       \
     uint##bits##_t wanted = *expected;                                                                      \
-    *expected = explored_compare##bits(at, wanted, desired, HERE);                                          \
+    *expected = explored_compare##bits(at, wanted, desired, HERE, order, failure_order);                                          \
     return *expected == wanted;                                                                             \
   }                                                                                                         \
   TAKEN int __tsan_atomic##bits##_compare_exchange_weak(volatile uint##bits##_t *at,                        \
     uint##bits##_t *expected, uint##bits##_t desired, int order, int failure_order) {                       \
-    (void)order, (void)failure_order;                                                                       \
     uint##bits##_t wanted = *expected;                                                                      \
-    *expected = explored_compare##bits(at, wanted, desired, HERE);                                          \
+    *expected = explored_compare##bits(at, wanted, desired, HERE, order, failure_order);                                          \
     return *expected == wanted;                                                                             \
   }
 
@@ -191,21 +196,27 @@ static two_words xor_128(two_words found, two_words value) { return found ^ valu
 static two_words nand_128(two_words found, two_words value) { return ~(found & value); }
 
 TAKEN two_words __tsan_atomic128_load(const volatile two_words *at, int order) {
-  (void)order;
-  if (IS_POINT(at)) exploration_stand(point_load, (uintptr_t)at);
+  if (IS_POINT(at)) {
+    exploration_stand(point_load, (uintptr_t)at);
+    note_order(at, true, false, order);
+  }
   return compare128((volatile two_words *)at, 0, 0);
 }
 
 TAKEN void __tsan_atomic128_store(volatile two_words *at, two_words value, int order) {
-  (void)order;
-  if (IS_POINT(at)) exploration_stand(point_store, (uintptr_t)at);
+  if (IS_POINT(at)) {
+    exploration_stand(point_store, (uintptr_t)at);
+    note_order(at, false, true, order);
+  }
   change128(at, value, take_128);
 }
 
 #define CHANGING_128(name, point, change)                                                                   \
   TAKEN two_words __tsan_atomic128_##name(volatile two_words *at, two_words value, int order) {             \
-    (void)order;                                                                                            \
-    if (IS_POINT(at)) exploration_stand(point, (uintptr_t)at);                                               \
+    if (IS_POINT(at)) {                                                                                     \
+      exploration_stand(point, (uintptr_t)at);                                                              \
+      note_order(at, true, true, order);                                                                    \
+    }                                                                                                       \
     return change128(at, value, change);                                                                    \
   }
 
@@ -218,38 +229,36 @@ CHANGING_128(fetch_xor, point_update, xor_128)
 CHANGING_128(fetch_nand, point_update, nand_128)
 
 static two_words explored_compare128(volatile two_words *at, two_words expected, two_words desired,
-  uintptr_t here) {
+  uintptr_t here, int order, int failure_order) {
   if (!IS_POINT_FROM(at, here)) return compare128(at, expected, desired);
   exploration_stand(point_compare, (uintptr_t)at);
   two_words found = compare128(at, expected, desired);
+  note_order(at, true, found == expected, found == expected ? order : failure_order);
   note_outcome(found == expected && found != desired);
   return found;
 }
 
 TAKEN two_words __tsan_atomic128_compare_exchange_val(volatile two_words *at, two_words expected,
   two_words desired, int order, int failure_order) {
-  (void)order, (void)failure_order;
-  return explored_compare128(at, expected, desired, HERE);
+  return explored_compare128(at, expected, desired, HERE, order, failure_order);
 }
 
 TAKEN int __tsan_atomic128_compare_exchange_strong(volatile two_words *at, two_words *expected,
   two_words desired, int order, int failure_order) {
-  (void)order, (void)failure_order;
   two_words wanted = *expected;
-  *expected = explored_compare128(at, wanted, desired, HERE);
+  *expected = explored_compare128(at, wanted, desired, HERE, order, failure_order);
   return *expected == wanted;
 }
 
 TAKEN int __tsan_atomic128_compare_exchange_weak(volatile two_words *at, two_words *expected,
   two_words desired, int order, int failure_order) {
-  (void)order, (void)failure_order;
   two_words wanted = *expected;
-  *expected = explored_compare128(at, wanted, desired, HERE);
+  *expected = explored_compare128(at, wanted, desired, HERE, order, failure_order);
   return *expected == wanted;
 }
 
 TAKEN void __tsan_atomic_thread_fence(int order) {
-  (void)order;
+  if (IS_ORDER_NOTED) race_fence(order);
   __atomic_thread_fence(IN_ORDER);
 }
 

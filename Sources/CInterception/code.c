@@ -254,6 +254,9 @@ __attribute__((constructor)) static void say_that_calls_are_taken(void) {
     .is_group_empty = taken_group_is_empty,
     .is_locked = taken_lock_is_locked,
     .is_under_study = is_under_study,
+#ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
+    .prepare_races = taken_prepare_races,
+#endif
   };
   interception = &this;
 }

@@ -31,7 +31,9 @@ TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
   if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
     exploration_stand(point_lock, (uintptr_t)mutex);
   }
-  return original(mutex);
+  int result = original(mutex);
+  if (result == 0) ACQUIRE(mutex);
+  return result;
 }
 
 TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
@@ -40,7 +42,9 @@ TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
       && !exploration_stand(point_try_lock, (uintptr_t)mutex)) {
     return EBUSY;
   }
-  return original(mutex);
+  int result = original(mutex);
+  if (result == 0) ACQUIRE(mutex);
+  return result;
 }
 
 /// The time is over if it is not free at once: how long another holds it is not the clock's affair.
@@ -48,13 +52,16 @@ TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec 
   mutex_time_function *original = ORIGINAL("pthread_mutex_timedlock", mutex_time_function *);
   if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
     if (!exploration_stand(point_try_lock, (uintptr_t)mutex)) return ETIMEDOUT;
-    return ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
+    int result = ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
+    ACQUIRE(mutex);
+    return result;
   }
   return original(mutex, time);
 }
 
 TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
+  RELEASE(mutex);
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(mutex);
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
   int result = original(mutex);
@@ -91,10 +98,12 @@ static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uin
   bool were_open = points_close();
   exploration_answers.begin_wait((uintptr_t)condition, (uintptr_t)mutex);
   points_reopen(were_open);
+  RELEASE(mutex);
   ORIGINAL("pthread_mutex_unlock", mutex_function *)(mutex);
   bool is_signalled = exploration_stand(point, (uintptr_t)condition);
   exploration_stand(point_lock, (uintptr_t)mutex);
   ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
+  ACQUIRE(mutex);
   return is_signalled;
 }
 
@@ -128,11 +137,17 @@ TAKEN int pthread_cond_broadcast(pthread_cond_t *condition) {
 
 typedef int shared_function(pthread_rwlock_t *);
 
+/// Where readers release, whom only a writer waits for.
+#define READERS(lock) ((uintptr_t)(lock) + 4)
+
 #define SHARED(name, point)                                                                                 \
   TAKEN int pthread_rwlock_##name(pthread_rwlock_t *lock) {                                                 \
     shared_function *original = ORIGINAL("pthread_rwlock_" #name, shared_function *);                       \
     if (IS_EXPLORED && IS_CALLED_BY_STUDY && !exploration_stand(point, (uintptr_t)lock)) return EBUSY;    \
-    return original(lock);                                                                                  \
+    int result = original(lock);                                                                            \
+    if (result == 0) ACQUIRE(lock);                                                                         \
+    if (result == 0 && point != point_read_lock && point != point_try_read_lock) ACQUIRE(READERS(lock));    \
+    return result;                                                                                          \
   }
 
 SHARED(rdlock, point_read_lock)
@@ -142,6 +157,7 @@ SHARED(trywrlock, point_try_lock)
 
 TAKEN int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   shared_function *original = ORIGINAL("pthread_rwlock_unlock", shared_function *);
+  if (lock->__data.__cur_writer == (int)own_thread_number()) RELEASE(lock); else RELEASE(READERS(lock));
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(lock);
   int result = original(lock);
   bool were_open = points_close();
@@ -173,10 +189,12 @@ __attribute__((swiftcall)) void taken_lock_slow(uint32_t number, SELF void *mute
     uint32_t free = 0;
     if (__atomic_compare_exchange_n((uint32_t *)mutex, &free, number, false, __ATOMIC_SEQ_CST,
           __ATOMIC_SEQ_CST)) {
+      TAKE(mutex);
       return;
     }
   }
   original(number, mutex);
+  TAKE(mutex);
 }
 
 TAKEN __attribute__((swiftcall)) bool taken_try_lock_slow(SELF void *mutex)
@@ -194,6 +212,7 @@ TAKEN __attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex)
 __attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex) {
   unlock_slow_function *original =
     ORIGINAL("$s15Synchronization12_MutexHandleV11_unlockSlowyyF", unlock_slow_function *);
+  RELEASE(mutex);
   original(mutex);
   if (!IS_EXPLORED || !is_under_study(HERE)) return;
   bool were_open = points_close();
@@ -229,6 +248,7 @@ TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
   // Who waits without end stood until there was one.
   intptr_t result = original(semaphore, time == all_time ? all_time : no_time);
   points_reopen(were_open);
+  if (result == 0) ACQUIRE(DISPATCH_ORDER(semaphore));
   return result;
 }
 
@@ -236,6 +256,7 @@ TAKEN intptr_t dispatch_semaphore_signal(void *semaphore) {
   semaphore_signal_function *original =
     ORIGINAL("dispatch_semaphore_signal", semaphore_signal_function *);
   if (IS_EXPLORED) exploration_stand(point_give_permit, (uintptr_t)semaphore);
+  RELEASE(DISPATCH_ORDER(semaphore));
   return original(semaphore);
 }
 

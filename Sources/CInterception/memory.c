@@ -4,7 +4,16 @@
 
 #include <malloc.h>
 
-// Memory that is freed: what is there next is another lock, though it has the same address.
+// Memory that is freed: what is there next is another lock, though it has the same address, and who uses it is in no
+// race with who used it before.
+
+/// A larger block is taken for what it is not: the number before an object that is in no block of its own.
+#define MOST_FORGOTTEN ((size_t)1 << 24)
+
+void taken_forget(const void *block) {
+  size_t size = malloc_usable_size((void *)block);
+  if (size <= MOST_FORGOTTEN) race_forget((uintptr_t)block, size);
+}
 
 typedef void free_function(void *);
 
@@ -22,7 +31,16 @@ TAKEN void free(void *memory) {
   if (memory && __builtin_expect(__atomic_load_n(&addresses_known, __ATOMIC_RELAXED) != 0, 0)) {
     memory_freed((uintptr_t)memory, malloc_usable_size(memory));
   }
+  if (memory && ARE_RACES_LOOKED_FOR) taken_forget(memory);
   found(memory);
+}
+
+typedef void *realloc_function(void *, size_t);
+
+TAKEN void *realloc(void *memory, size_t size) {
+  // The library frees where it moves what is there, by itself.
+  if (memory && ARE_RACES_LOOKED_FOR) taken_forget(memory);
+  return ORIGINAL("realloc", realloc_function *)(memory, size);
 }
 
 #endif

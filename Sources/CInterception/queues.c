@@ -36,6 +36,7 @@ static void *copied(void *block) { return ORIGINAL("_Block_copy", copy_block_fun
 
 /// Runs a block that was kept, and lets go of it.
 static void run_block(void *block) {
+  ACQUIRE(block);
   ((struct block *)block)->invoke(block);
   ORIGINAL("_Block_release", release_block_function *)(block);
 }
@@ -93,6 +94,7 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
   struct exploration_line line = line_of(queue, is_alone);
   void *kept = copied(block);
   points_reopen(were_open);
+  RELEASE(kept);
   exploration_stand(point_enqueue, line.queue);
   were_open = points_close();
   exploration_answers.give_work(&line, (struct exploration_work){run_block, kept, after, object});
@@ -109,7 +111,9 @@ static void run_in_turn(void *queue, void *block, bool is_alone) {
   bool is_turn = exploration_answers.join_line(&line);
   points_reopen(were_open);
   if (!is_turn) exploration_stand(point_turn, line.queue);
+  race_begin_turn(&line);
   ((struct block *)block)->invoke(block);
+  race_end_turn(&line);
   were_open = points_close();
   exploration_answers.leave_line();
   points_reopen(were_open);
@@ -186,6 +190,7 @@ bool taken_group_is_empty(uintptr_t group) {
 
 /// Leaves the group where that was explored, and gives those their work who wait for its end.
 static void leave_explored(void *group) {
+  RELEASE(DISPATCH_ORDER(group));
   ORIGINAL("dispatch_group_leave", group_function *)(group);
   bool were_open = points_close();
   if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
@@ -213,6 +218,7 @@ TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
   struct exploration_line line = line_of(queue, false);
   void *kept = copied(block);
   points_reopen(were_open);
+  RELEASE(kept);
   exploration_stand(point_enqueue, line.queue);
   were_open = points_close();
   exploration_answers.await_group((uintptr_t)group, &line,
@@ -228,7 +234,9 @@ TAKEN intptr_t dispatch_group_wait(void *group, uint64_t time) {
                   : time == all_time ? point_await_group
                                      : point_await_group_in_time;
   exploration_stand(point, (uintptr_t)group);
-  return original(group, time == all_time ? all_time : no_time);
+  intptr_t result = original(group, time == all_time ? all_time : no_time);
+  if (result == 0) ACQUIRE(DISPATCH_ORDER(group));
+  return result;
 }
 
 #endif

@@ -37,7 +37,9 @@ extension Carriers {
   }
 
   /// Puts the work in line at a queue.
-  func give(_ work: Work, to line: exploration_line) {
+  ///
+  /// What it does comes behind the end of `group`, if there is one.
+  func give(_ work: Work, to line: exploration_line, after group: UInt? = nil) {
     let object = number(at: line.queue)
     let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
     let queue = line.queue
@@ -46,7 +48,10 @@ extension Carriers {
       withoutPoints {
         me.turns.append(Carrier.Turn(queue: queue, object: object, ticket: ticket, hasCome: true))
       }
+      withUnsafePointer(to: line) { race_begin_turn($0) }
+      if let group { race_after_group(group) }
       work.run()
+      withUnsafePointer(to: line) { race_end_turn($0) }
       withoutPoints {
         me.carriers.rejoin()
         me.carriers.leaveLine(me)
@@ -64,7 +69,7 @@ extension Carriers {
 
   func endGroup(_ group: UInt) {
     for (line, work) in afterGroups.removeValue(forKey: number(at: group)) ?? [] {
-      give(work, to: line)
+      give(work, to: line, after: group)
     }
   }
 

@@ -36,6 +36,8 @@ final class Carriers: @unchecked Sendable {
   unowned let run: ScheduleRun
   /// Whether calls that are taken over are points.
   private let takesOver: Bool
+  /// Whether accesses to memory are looked at.
+  let looksForRaces: Bool
   /// Jobs in the middle, waiting to be chosen, in the order in which they stopped.
   private(set) var standing: [Carrier] = []
   /// Jobs that sleep in the runtime.
@@ -118,6 +120,11 @@ final class Carriers: @unchecked Sendable {
     // Of a limiter that reports what it does, the points are those it has itself.
     takesOver = run.scenario.atRest != nil
     if takesOver { Interception.install() }
+    looksForRaces =
+      takesOver && run.scenario.looksForRaces && races_can_be_found()
+      && Interception.hasInstrumentedCode
+    // What the exploration before has seen is not this one's.
+    if looksForRaces { _ = Race.Search(isMade: true) }
     noteExploration(isUnderWay: true)
   }
 
@@ -126,6 +133,7 @@ final class Carriers: @unchecked Sendable {
 
   /// Forgets the objects and threads of the schedule before.
   func begin() {
+    if looksForRaces { races_begin() }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
     objects = 0
     random = SplitMix64(seed: 1)
@@ -160,6 +168,7 @@ final class Carriers: @unchecked Sendable {
     for carrier in idle { carrier.thread?.join() }
     idle = []
     made.withLock { $0 = [:] }
+    if looksForRaces { races_end() }
     noteExploration(isUnderWay: false)
   }
 
@@ -299,8 +308,10 @@ final class Carriers: @unchecked Sendable {
       me.isOnMain = step.origin == .mainActor
       if me.isOnMain { me.isOnPool = false }
       takeBaton(me)
-      open()
+      open(as: option.choice.agent)
+      if me.isOnMain, looksForRaces { race_acquire(Self.orderOfMainActor) }
       executor.perform(step) { has(me) }
+      if me.isOnMain, looksForRaces { race_release(Self.orderOfMainActor) }
       close(step)
     case .sleeper:
       let sleeper = executor.pick(sleeperAt: option.slot)
@@ -312,8 +323,10 @@ final class Carriers: @unchecked Sendable {
       me.isOnMain = thread.isOnMain
       me.turns.removeAll()
       takeBaton(me)
-      open()
+      open(as: thread.agent)
+      if looksForRaces { race_acquire(Self.order(of: thread.object)) }
       thread.body()
+      if looksForRaces { race_release(Self.order(of: thread.object)) }
       close(nil)
       rejoin()
       ended.insert(thread.object)
@@ -321,7 +334,7 @@ final class Carriers: @unchecked Sendable {
       me.interrupted = run.last
       executor.running = 0
       takeBaton(me)
-      open()
+      open(as: 0)
       run.interfere(option.choice)
       close(nil)
     case .standing: preconditionFailure("a job that stands goes on where it is")
@@ -329,8 +342,35 @@ final class Carriers: @unchecked Sendable {
     if has(me) { executor.running = 0 }
   }
 
-  /// Has the code under study, which the thread is about to run, come to points.
-  private func open() { if takesOver { points_open() } }
+  /// Has the code under study, which the thread is about to run for that agent, come to points.
+  private func open(as agent: Int32) {
+    if looksForRaces {
+      races_act_as(UInt32(agent))
+      races_name(agent)
+    }
+    if takesOver { points_open() }
+  }
+
+  /// Notes what an operation of `ExplorableSynchronization` orders: each of them as strongly as it can be asked to.
+  fileprivate func noteOrder(at operation: SynchronizationOperation) {
+    guard looksForRaces else { return }
+    let object = Self.order(of: operation.object)
+    switch operation.kind {
+    case .lock, .tryLock, .load, .park, .parkAWhile, .join: race_acquire(object)
+    case .store, .unpark, .start: race_release(object)
+    case .update, .compare, .exchange:
+      race_acquire(object)
+      race_release(object)
+    default: break
+    }
+  }
+
+  /// The same of the main actor, which runs one job after the other.
+  private static let orderOfMainActor = order(of: -1)
+
+  /// By what is released and acquired at a lock or an atomic of `ExplorableSynchronization`, or a thread: no address
+  /// of memory is so high.
+  static func order(of object: Int) -> UInt { 1 << 63 | UInt(truncatingIfNeeded: object) << 3 }
 
   /// Has it come to none any more; `step` is what ran.
   private func close(_ step: ExplorationExecutor.ReadyStep?) {
@@ -348,6 +388,7 @@ final class Carriers: @unchecked Sendable {
     if endJob(me) {
       me.running = run.executor.running
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
+      if looksForRaces { races_name(me.choice.agent) }
       place(me)
       me.depth = me.depthOfStack()
       if let points = run.points {
@@ -742,6 +783,7 @@ final class Carriers: @unchecked Sendable {
 
   func noteRelease(of object: Int) {
     rejoin()
+    if looksForRaces { race_release(Self.order(of: object)) }
     holders[object] = nil
   }
 
@@ -933,6 +975,13 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   }
 
   func stand(before operation: SynchronizationOperation) -> Bool {
+    if operation.kind == .start { carriers.noteOrder(at: operation) }
+    let isDone = stand(beforeAny: operation)
+    if isDone, operation.kind != .start { carriers.noteOrder(at: operation) }
+    return isDone
+  }
+
+  private func stand(beforeAny operation: SynchronizationOperation) -> Bool {
     withoutPoints {
       self.operation = operation
       if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
@@ -943,9 +992,9 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
 
   /// Stands before an operation of code that was taken over, on what is at the address.
   func stand(before kind: SynchronizationOperation.Kind, at address: UInt) -> Bool {
-    if !kind.hasObject { return stand(before: SynchronizationOperation(kind, 0)) }
+    if !kind.hasObject { return stand(beforeAny: SynchronizationOperation(kind, 0)) }
     hasRejoined = carriers.rejoin()
-    return stand(before: SynchronizationOperation(kind, carriers.number(at: address)))
+    return stand(beforeAny: SynchronizationOperation(kind, carriers.number(at: address)))
   }
 
   func noteOutcome(hasWritten: Bool) {

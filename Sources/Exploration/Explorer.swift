@@ -5,8 +5,8 @@ internal import ExplorableSynchronization
 ///
 /// Limits, to be said wherever a verdict is: choices are made between jobs, and inside them only where the
 /// scenario says so and at locks and atomics that are explorable; jobs run
-/// one at a time, so data races and the order of memory accesses are not seen (that is the thread
-/// sanitizer's field); time is chosen, not measured; what runs on threads of its own is not explored.
+/// one at a time, so the order of memory accesses is not explored, and data races are seen in instrumented code only
+/// (`Race`); time is chosen, not measured; what runs on threads of its own is not explored.
 package struct Explorer: Sendable {
   package enum Strategy: Hashable, Sendable {
     /// Every schedule, depth first.
@@ -199,6 +199,7 @@ package struct Explorer: Sendable {
     verdict.isClosureUnseen = run.isClosureUnseen
     verdict.unseenCalls = run.unseenCalls
     verdict.runawayPoints = run.runawayPoints
+    verdict.races = Race.Search(isMade: run.carriers?.looksForRaces ?? false)
   }
 }
 
@@ -286,6 +287,8 @@ package struct Verdict: Sendable {
   var runawayPoints: [UInt] = []
   /// Functions that the code called whose work nobody sees, and from where first.
   var unseenCalls: [String: [UInt]] = [:]
+  /// What was done to find data races.
+  var races = Race.Search()
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
   package internal(set) var sawActorTurn = false
   /// Whether code started a task of its own.

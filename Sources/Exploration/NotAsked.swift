@@ -81,7 +81,7 @@ package struct NotAsked: Hashable, Sendable {
       add(isAnyCode ? "cancellations that the closure does not make itself" : "cancellation")
     }
     phrases += further
-    add("data races and weak memory")
+    phrases += verdict.races.notCovered(isAll: verdict.isInstrumented)
   }
 
   /// Schedules that a search ended before, as it may at a violation or where it was told to.

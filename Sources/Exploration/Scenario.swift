@@ -20,6 +20,8 @@ package struct Scenario: Sendable {
   /// Whether agents may stop inside synchronous code: before each operation on a lock or an atomic of
   /// `ExplorableSynchronization`.
   package var inside = false
+  /// Whether accesses to memory that nothing orders are looked for, where the code is instrumented.
+  var looksForRaces = false
   /// How often every task that can run may use up its yields, nothing happening, before it is called a
   /// livelock; nil where only a schedule's length brings up the question.
   var mostIdleRounds: Int? = 20

@@ -213,6 +213,7 @@ final class ScheduleRun: @unchecked Sendable {
     record?.reset()
     steps = 0
     found = nil
+    race = nil
     last = Turn()
     carriers?.begin()
     looks.removeAll(keepingCapacity: true)
@@ -412,6 +413,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
     carriers?.noteMiddle()
     if isLive { judgePool() }
+    if isLive, carriers?.looksForRaces == true { noteRace() }
     if isLive, runnable == 0, monitor.violation == nil {
       isRestToFinish = true
     } else if isLive {
@@ -475,6 +477,22 @@ final class ScheduleRun: @unchecked Sendable {
   /// Notes that the present step may have changed something: what is written to memory that may be shared, too,
   /// where that is seen.
   func noteNews() { lastNews = steps }
+
+  /// The two accesses that race, if that is what the schedule shows.
+  @exclusivity(unchecked) private(set) var race: Race?
+
+  /// Notes two accesses of the step that has ended, or of the one before it on the same thread, that nothing orders.
+  private func noteRace() {
+    guard race == nil, let found = Race.found else { return }
+    race = found
+    monitor.note(
+      Violation(
+        kind: .race,
+        message: found.description,
+        tasks: [found.first.agent, found.second.agent]
+      )
+    )
+  }
 
   /// Whether each write to memory that may be shared is seen and, if it changes anything, noted as news.
   var seesMemory: Bool { false }

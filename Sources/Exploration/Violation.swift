@@ -10,6 +10,8 @@ package struct Violation: Hashable, Sendable {
     case requirement
     /// The code under study threw an error that nobody caught.
     case thrown
+    /// Two tasks use the same memory, one of them writes, and nothing puts one before the other.
+    case race
     /// More bodies in service than the limit.
     case overAdmission = "over-admission"
     /// A continuation resumed twice.

@@ -29,6 +29,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
   var preemptions: Int?
   var schedules: Int
   var limit: Duration?
+  var races: Bool
   var schedule: String?
 
   /// Holds for the tests in a suite's suites too.
@@ -76,6 +77,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
             preemptions: trait.preemptions,
             schedules: trait.schedules,
             within: trait.limit,
+            races: trait.races,
             replaying: trait.schedule,
             fileID: test.sourceLocation.fileID,
             line: test.sourceLocation.line,
@@ -106,6 +108,8 @@ extension Trait where Self == ExploredTrait {
   ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
   ///   - schedules: How many schedules to run, at most.
   ///   - within: How long to look for a failure, at most; nil for as long as it takes.
+  ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
+  ///     order. Looked for in code that is built with the instrumentation.
   ///   - replaying: A schedule that a failure names: only that one is run.
   /// - Returns: The trait.
   public static func explored(
@@ -113,6 +117,7 @@ extension Trait where Self == ExploredTrait {
     preemptions: Int? = 2,
     schedules: Int = 100_000,
     within: Duration? = nil,
+    races: Bool = true,
     replaying: String? = nil
   ) -> Self {
     ExploredTrait(
@@ -120,6 +125,7 @@ extension Trait where Self == ExploredTrait {
       preemptions: preemptions,
       schedules: schedules,
       limit: within,
+      races: races,
       schedule: replaying
     )
   }

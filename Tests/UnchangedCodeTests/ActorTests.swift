@@ -59,7 +59,7 @@ import Testing
 
   @Test func `a task may be over before who starts it has gone on`() throws {
     final class Flag: @unchecked Sendable { var isSet = false }
-    let failure = try failure("a start") {
+    let failure = try failure("a start", races: false) {
       let flag = Flag()
       let task = Task { flag.isSet = true }
       try require(!flag.isSet, "it was set at once")
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test func `a cancellation just before a handler is registered is one of the schedules`() throws {
-    let failure = try failure("registers") {
+    let failure = try failure("registers", races: false) {
       let door = Door()
       let waiter = Task { await door.wait() }
       door.close(for: waiter)

@@ -78,12 +78,19 @@ import Testing
 func failure(
   _ name: String,
   preemptions: Int? = 2,
+  races: Bool = true,
   replaying schedule: String? = nil,
   _ body: @escaping @Sendable () async throws -> Void
 ) throws -> ExplorationFailure {
   let verdict: ExplorationVerdict
   do throws(ExplorationFailure) {
-    verdict = try explore(name, preemptions: preemptions, replaying: schedule, body)
+    verdict = try explore(
+      name,
+      preemptions: preemptions,
+      races: races,
+      replaying: schedule,
+      body
+    )
   } catch {
     return error
   }

@@ -30,7 +30,7 @@ import Testing
     isByMutex: Bool
   ) throws {
     let occupant = Occupant()
-    let verdict = try explore("memory used again") {
+    let verdict = try explore("memory used again", races: false) {
       occupant.begin()
       await withTaskGroup { group in
         for _ in 1...2 {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "Interception.h"
+#include "Races.h"
 
 /// How many explorations are under way in the process.
 extern int explorations_under_way;
@@ -17,6 +18,25 @@ static inline bool exploration_is_under_way(void) {
 
 /// Counts an exploration in (1) or out (-1).
 void explorations_count(int change);
+
+/// Orders what work of a dispatch queue does from here on behind the work that had its turn before.
+static inline void race_begin_turn(const struct exploration_line *line) {
+  if (!__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) return;
+  race_acquire(line->queue + 16);
+  // Who is alone comes after those, too, who were there together.
+  if (line->is_serial || line->is_alone) race_acquire(line->queue + 20);
+}
+
+/// Orders it ahead of the work that has its turn afterwards.
+static inline void race_end_turn(const struct exploration_line *line) {
+  if (!__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) return;
+  race_release(line->queue + (line->is_serial || line->is_alone ? 16 : 20));
+}
+
+/// Orders what the thread does from here on behind all that has left the dispatch group.
+static inline void race_after_group(uintptr_t group) {
+  if (__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) race_acquire(group + 16);
+}
 
 /// What the calling thread plays in an exploration, unretained; null for nothing.
 void *thread_part(void);

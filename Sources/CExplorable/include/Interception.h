@@ -120,6 +120,9 @@ struct explored_thread {
   void *task;
   /// Whether instrumented code was entered since the job began.
   bool is_seen;
+  /// Where the functions under way that are instrumented were called from, as far as there is room: the depth may be more.
+  uint32_t depth;
+  uintptr_t callers[64];
   /// Where a task goes on that is about to hop, and its context.
   uintptr_t hop_function;
   uintptr_t hop_context;
@@ -141,6 +144,8 @@ struct interception {
   bool (*is_locked)(uintptr_t lock);
   /// Whether the code at the address is under study.
   bool (*is_under_study)(uintptr_t address);
+  /// Has the runtime say what it puts in order; null where memory that is used again is not seen.
+  void (*prepare_races)(void);
 };
 
 /// Null where calls are not taken over.
@@ -150,6 +155,8 @@ extern int instrumented_files;
 
 // For Swift, which sees no variable that changes.
 
+/// Whether data races can be found in this program.
+static inline bool races_can_be_found(void) { return interception && interception->prepare_races; }
 /// Whether calls are taken over in this program.
 static inline bool interception_is_linked(void) { return interception != 0; }
 /// Whether some of this program's code is instrumented.

@@ -6,6 +6,9 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
     case requirement(String)
     /// The closure threw.
     case thrown(any Error)
+    /// Two tasks use the same memory, one of them writes, and nothing puts one before the other: what the language
+    /// calls undefined, whatever order they come in.
+    case race
     /// Tasks wait for ever: nothing can run any more.
     case deadlock
     /// Tasks block all threads of the pool, and what would let them go on needs one of these: a lock held over

@@ -101,7 +101,8 @@ extension Verdict {
     isInstrumented && unseenCalls.isEmpty
   }
 
-  private var isInstrumented: Bool {
+  /// Whether all of the code under study was built with the instrumentation.
+  var isInstrumented: Bool {
     Interception.isLinked && Interception.hasInstrumentedCode && unseen.isEmpty
       && !isClosureUnseen
   }

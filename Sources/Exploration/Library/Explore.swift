@@ -36,7 +36,10 @@ internal import Synchronization
 ///     number. Most defects need one or two. Strategies at random ignore it.
 ///   - schedules: How many schedules to run, at most.
 ///   - within: How long to look for a failure, at most, in real time; nil for as long as it takes. A schedule that
-///     is under way is run to its end, unless a step of it lasts for ten seconds then: that is a failure. To find the smallest failing schedule may take as long again.
+///     is under way is run to its end, unless a step of it lasts for ten seconds then: that is a failure. To find the
+///     smallest failing schedule may take as long again.
+///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
+///     order. Looked for in code that is built with the instrumentation.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
@@ -53,12 +56,14 @@ public func explore(
   preemptions: Int? = 2,
   schedules: Int = 100_000,
   within: Duration? = nil,
+  races: Bool = true,
   replaying: String? = nil,
   fileID: String = #fileID,
   line: Int = #line,
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
-  let inquiry = Inquiry(name, place: "\(lastPart(of: fileID)):\(line)", within: within, body)
+  let place = "\(lastPart(of: fileID)):\(line)"
+  let inquiry = Inquiry(name, place: place, within: within, races: races, body)
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
 
@@ -72,6 +77,7 @@ package func exploreUntilCancelled(
   preemptions: Int?,
   schedules: Int,
   within: Duration?,
+  races: Bool,
   replaying: String?,
   fileID: String,
   line: Int,
@@ -82,6 +88,7 @@ package func exploreUntilCancelled(
     name,
     place: "\(lastPart(of: fileID)):\(line)",
     within: within,
+    races: races,
     isCancelled: isCancelled,
     body
   )

@@ -39,6 +39,7 @@ struct Inquiry {
   ///   - place: file and line of the call.
   ///   - others: how the names of functions begin whose lines are not told.
   ///   - limit: how long to look for a failure, at most.
+  ///   - races: whether to look for data races.
   ///   - isCancelled: whether nobody waits for the answer any more.
   ///   - body: what is explored.
   init(
@@ -46,6 +47,7 @@ struct Inquiry {
     place: String,
     besides others: [String] = [],
     within limit: Duration? = nil,
+    races: Bool = true,
     isCancelled: @escaping @Sendable () -> Bool = { false },
     _ body: @escaping @Sendable () async throws -> Void
   ) {
@@ -74,6 +76,7 @@ struct Inquiry {
       }
     )
     scenario.inside = true
+    scenario.looksForRaces = races
     scenario.besides = others
     // Only of a schedule that has got too long it is asked whether its tasks go round.
     scenario.mostIdleRounds = nil
@@ -208,6 +211,7 @@ struct Inquiry {
     var verdict = Verdict(strategy: .random, seed: 1)
     verdict.coverage = .bounded
     verdict.isReplay = true
+    verdict.races = telling.races
     verdict.schedules = 1
     verdict.steps = telling.steps.count + telling.further
     return ExplorationVerdict(
@@ -343,6 +347,7 @@ extension Inquiry {
       let error = notes.thrown.withLock { $0 }
       return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
     case .livelock: return (.livelock, "a livelock: \(message)")
+    case .race: return (.race, message)
     case .blockedPool: return (.blockedPool, message)
     case .runaway: return (.runaway, message)
     case .tooManySteps:
@@ -361,6 +366,7 @@ extension Inquiry {
     _ whereFound: String
   ) -> ExplorationFailure {
     var (kind, message) = failureKind(of: violation)
+    if case .race = kind, let text = telling.raceText { message = text }
     if case .deadlock = kind {
       if let escape = telling.escape {
         kind = .escaped

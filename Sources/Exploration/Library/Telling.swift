@@ -30,6 +30,10 @@ struct Telling {
   private(set) var schedule: Schedule
   private(set) var steps: [Step] = []
   private(set) var violation: Violation?
+  /// The two accesses that race, with their lines, if that is what it shows.
+  private(set) var raceText: String?
+  /// What was done to find such.
+  private(set) var races = Race.Search()
   /// How many steps come behind those that are told.
   private(set) var further = 0
   /// Two steps whose order matters.
@@ -92,6 +96,7 @@ struct Telling {
     if !run.isOver { run.note(run.judgeLength()) }
     further = run.steps - steps.count
     violation = run.violation
+    races = Race.Search(isMade: run.carriers?.looksForRaces ?? false)
     starts = witness.starts
     // Where the first was started is the call of `explore`.
     starts[1] = nil
@@ -103,7 +108,9 @@ struct Telling {
       }
     }
     guard violation != nil else { return }
-    findLines(scenario)
+    let race = violation?.kind == .race ? run.race : nil
+    findLines(scenario, of: race.map { [$0.first.points, $0.second.points] } ?? [])
+    raceText = race?.text(lines)
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
@@ -153,9 +160,10 @@ struct Telling {
     findLines(scenario)
   }
 
-  private mutating func findLines(_ scenario: Scenario) {
+  private mutating func findLines(_ scenario: Scenario, of accesses: [[UInt]] = []) {
     lines = SourceLines(
-      of: steps.flatMap { [$0.from, $0.waitsAt, $0.endsAt] } + waiting.map(\.at) + starts.values,
+      of: steps.flatMap { [$0.from, $0.waitsAt, $0.endsAt] } + waiting.map(\.at) + starts.values
+        + accesses,
       besides: scenario.besides,
       deep: Environment.showsStacks ? Self.mostFrames : 1
     )

@@ -1,0 +1,79 @@
+#ifndef CEXPLORABLE_RACES_H
+#define CEXPLORABLE_RACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Which accesses to memory are ordered, and which are not: happens-before by vector clocks, after
+// C. Flanagan and S. N. Freund, "FastTrack" (PLDI 2009), with the last accesses of each word as the thread sanitizer
+// keeps them.
+//
+// Whoever has a clock of its own is a racer: a task, a thread, a dispatch queue that is serial. What happens in a
+// schedule happens in one order, and yet two accesses race if nothing that the code does puts one before the other.
+
+/// One of two accesses that nothing orders.
+struct race_access {
+  /// Where in the code, and where the function was called from that this is in.
+  uintptr_t place, caller;
+  /// In whose name.
+  int32_t agent;
+  bool is_write;
+};
+
+struct race {
+  /// The one that came first in the schedule.
+  struct race_access first, second;
+};
+
+/// Whether accesses are looked at: one load and one branch, in the caller.
+extern int races_are_looked_for;
+
+/// Forgets the schedule before, and looks at accesses from here on.
+void races_begin(void);
+
+/// Looks at no accesses any more.
+void races_end(void);
+
+/// Has the calling thread act as this racer.
+void races_act_as(uint32_t racer);
+
+/// Has what the calling thread does from here on be told as done by this agent.
+void races_name(int32_t agent);
+
+/// Notes an access to memory that may be shared.
+void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uintptr_t caller);
+
+/// Orders what comes after behind what was released at the address, or number.
+void race_acquire(uintptr_t at);
+
+/// The same at a `Mutex` that the thread has taken; where nobody has seen that it was released, behind all that its last
+/// holder has done.
+void race_take(uintptr_t at);
+
+/// Orders what came before, and what was released there before, ahead of those who acquire it.
+void race_release(uintptr_t at);
+
+/// Notes an operation on an atomic of which `order` is as in C: 0 relaxed, 1 consume, 2 acquire, 3 release, 4 both,
+/// 5 sequentially consistent.
+void race_atomic(uintptr_t at, bool reads, bool writes, int order);
+
+/// Notes a fence of such an order.
+void race_fence(int order);
+
+/// Whether the address is on the calling thread's stack.
+bool race_is_on_stack(uintptr_t at);
+
+/// Notes that memory is used anew.
+void race_forget(uintptr_t at, size_t size);
+
+/// The first race of the schedule, if one was found.
+bool race_found(struct race *race);
+
+/// Whether some accesses were not looked at, for there were too many, since the last call.
+bool races_were_left_out(void);
+
+/// Whether some atomic was used with an order weaker than sequentially consistent, since the last call.
+bool races_saw_weak_orders(void);
+
+#endif

@@ -1,0 +1,464 @@
+#define _GNU_SOURCE
+#include "CExplorable.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// One thread of an exploration runs at a time, but for one that was called blocked and comes back: so all is done
+// under a lock, which is hardly ever waited for. Memory is taken from the system directly: the allocator's functions
+// may be taken over, and come here.
+
+int races_are_looked_for = 0;
+
+static volatile char busy;
+
+static void enter(void) {
+  while (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void leave(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
+
+/// Tells what belongs to the schedule under way.
+static uint32_t generation = 0;
+static bool is_left_out, saw_weak_orders;
+static bool has_race;
+static struct race found_race;
+
+// MARK: Memory that lasts until the schedule's end
+
+static char *arena;
+static size_t arena_used;
+#define ARENA ((size_t)1 << 28)
+
+static void *reserve(size_t size) {
+  void *found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return found == MAP_FAILED ? NULL : found;
+}
+
+/// Memory of undefined contents; null if there is none left.
+static void *take(size_t size) {
+  size = (size + 15) & ~(size_t)15;
+  if (!arena && !(arena = reserve(ARENA))) return NULL;
+  if (arena_used + size > ARENA) {
+    is_left_out = true;
+    return NULL;
+  }
+  void *found = arena + arena_used;
+  arena_used += size;
+  return found;
+}
+
+// MARK: Clocks
+
+/// How far each racer had come, as far as is known.
+struct clock {
+  uint32_t count, room;
+  uint32_t *of;
+};
+
+static uint32_t time_of(const struct clock *clock, uint32_t racer) {
+  return racer < clock->count ? clock->of[racer] : 0;
+}
+
+static bool widen(struct clock *clock, uint32_t count) {
+  if (count <= clock->count) return true;
+  if (count > clock->room) {
+    uint32_t room = clock->room ? clock->room : 8;
+    while (room < count) room *= 2;
+    uint32_t *of = take(room * sizeof *of);
+    if (!of) return false;
+    if (clock->count) memcpy(of, clock->of, clock->count * sizeof *of);
+    clock->of = of;
+    clock->room = room;
+  }
+  memset(clock->of + clock->count, 0, (count - clock->count) * sizeof *clock->of);
+  clock->count = count;
+  return true;
+}
+
+static void join(struct clock *into, const struct clock *from) {
+  if (!from->count || !widen(into, from->count)) return;
+  for (uint32_t racer = 0; racer < from->count; racer++) {
+    if (from->of[racer] > into->of[racer]) into->of[racer] = from->of[racer];
+  }
+}
+
+static void copy(struct clock *into, const struct clock *from) {
+  into->count = 0;
+  join(into, from);
+}
+
+// MARK: Racers
+
+struct racer {
+  struct clock now;
+  /// What it would acquire by a fence, and what it would release without one.
+  struct clock loaded, fenced;
+};
+
+#define MOST_RACERS 4096
+static struct racer racers[MOST_RACERS];
+static uint32_t racer_count;
+
+static _Thread_local uint32_t own_racer;
+static _Thread_local int32_t own_agent;
+/// The calling thread's stack, of which others see nothing.
+static _Thread_local uintptr_t stack_low, stack_high;
+
+static void find_stack(void) {
+  pthread_attr_t attributes;
+  void *low;
+  size_t size;
+  stack_high = 1;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+    stack_low = (uintptr_t)low;
+    stack_high = stack_low + size;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+static struct racer *self(void) {
+  uint32_t number = own_racer < MOST_RACERS ? own_racer : 0;
+  if (own_racer >= MOST_RACERS) is_left_out = true;
+  while (racer_count <= number) racers[racer_count++] = (struct racer){0};
+  struct racer *racer = &racers[number];
+  if (time_of(&racer->now, number) == 0 && widen(&racer->now, number + 1)) racer->now.of[number] = 1;
+  return racer;
+}
+
+/// What it does from here on is not ordered by what it has released.
+static void tick(struct racer *racer) {
+  uint32_t number = (uint32_t)(racer - racers);
+  if (number < racer->now.count) racer->now.of[number]++;
+}
+
+// MARK: What is known of addresses
+
+/// The last accesses to eight bytes.
+#define KEPT_ACCESSES 4
+struct access {
+  uintptr_t place, caller;
+  uint32_t time;
+  uint16_t racer;
+  uint8_t bytes;
+  bool is_write;
+  int32_t agent;
+};
+
+struct word {
+  uintptr_t at;
+  uint32_t generation;
+  uint8_t count, next;
+  struct access accesses[KEPT_ACCESSES];
+};
+
+/// What was released at an address.
+struct meeting {
+  uintptr_t at;
+  uint32_t generation;
+  bool is_forgotten;
+  /// Whoever has taken it and has not been seen to release it, counted from 1; 0 for nobody.
+  uint16_t holder;
+  struct clock clock;
+};
+
+static struct word *words;
+static size_t word_room, word_count;
+static struct meeting *meetings;
+static size_t meeting_room, meeting_count;
+
+static size_t slot_of(uintptr_t at, size_t room) {
+  return (size_t)((at >> 3) * 0x9E3779B97F4A7C15ull >> 20) & (room - 1);
+}
+
+static struct word *find_word(uintptr_t at, struct word *table, size_t room) {
+  size_t slot = slot_of(at, room);
+  while (table[slot].generation == generation && table[slot].at != at) slot = (slot + 1) & (room - 1);
+  return &table[slot];
+}
+
+static struct meeting *find_meeting(uintptr_t at, struct meeting *table, size_t room) {
+  size_t slot = slot_of(at, room);
+  while (table[slot].generation == generation && table[slot].at != at) slot = (slot + 1) & (room - 1);
+  return &table[slot];
+}
+
+/// Most of what one schedule may touch: beyond, accesses are not looked at.
+#define MOST_WORDS ((size_t)1 << 20)
+
+static bool make_room_for_words(void) {
+  if (word_room && word_count * 2 < word_room) return true;
+  size_t room = word_room ? word_room * 2 : (size_t)1 << 12;
+  struct word *table = room > MOST_WORDS ? NULL : reserve(room * sizeof *table);
+  if (!table) {
+    is_left_out = true;
+    return false;
+  }
+  for (size_t slot = 0; slot < word_room; slot++) {
+    if (words[slot].generation == generation) *find_word(words[slot].at, table, room) = words[slot];
+  }
+  if (words) munmap(words, word_room * sizeof *words);
+  words = table;
+  word_room = room;
+  return true;
+}
+
+static bool make_room_for_meetings(void) {
+  if (meeting_room && meeting_count * 2 < meeting_room) return true;
+  size_t room = meeting_room ? meeting_room * 2 : (size_t)1 << 10;
+  struct meeting *table = room > MOST_WORDS ? NULL : reserve(room * sizeof *table);
+  if (!table) {
+    is_left_out = true;
+    return false;
+  }
+  for (size_t slot = 0; slot < meeting_room; slot++) {
+    if (meetings[slot].generation == generation) {
+      *find_meeting(meetings[slot].at, table, room) = meetings[slot];
+    }
+  }
+  if (meetings) munmap(meetings, meeting_room * sizeof *meetings);
+  meetings = table;
+  meeting_room = room;
+  return true;
+}
+
+/// What is released is known by the four bytes it begins in, so that memory that is used anew is gone through by fours.
+static uintptr_t key_of(uintptr_t at) { return at & ~(uintptr_t)3; }
+
+/// What is known of that address; null for nothing.
+static struct meeting *known(uintptr_t at) {
+  at = key_of(at);
+  if (!meeting_room) return NULL;
+  struct meeting *meeting = find_meeting(at, meetings, meeting_room);
+  return meeting->generation == generation && !meeting->is_forgotten ? meeting : NULL;
+}
+
+static struct clock *released(uintptr_t at) {
+  struct meeting *meeting = known(at);
+  return meeting ? &meeting->clock : NULL;
+}
+
+/// Where to note what is released; null if there is no room.
+static struct meeting *meeting_at(uintptr_t at) {
+  if (!make_room_for_meetings()) return NULL;
+  at = key_of(at);
+  struct meeting *meeting = find_meeting(at, meetings, meeting_room);
+  if (meeting->generation != generation) {
+    *meeting = (struct meeting){.at = at, .generation = generation};
+    meeting_count++;
+  } else if (meeting->is_forgotten) {
+    meeting->is_forgotten = false;
+    meeting->holder = 0;
+    meeting->clock.count = 0;
+  }
+  return meeting;
+}
+
+static struct clock *release_at(uintptr_t at) {
+  struct meeting *meeting = meeting_at(at);
+  if (meeting) meeting->holder = 0;
+  return meeting ? &meeting->clock : NULL;
+}
+
+// MARK: A schedule
+
+void races_begin(void) {
+  if (interception && interception->prepare_races) interception->prepare_races();
+  enter();
+  generation++;
+  if (generation == 0) {
+    // Once in four thousand million schedules: what was noted under the same numbers goes.
+    if (words) memset(words, 0, word_room * sizeof *words);
+    if (meetings) memset(meetings, 0, meeting_room * sizeof *meetings);
+    generation = 1;
+  }
+  arena_used = 0;
+  racer_count = 0;
+  word_count = 0;
+  meeting_count = 0;
+  has_race = false;
+  leave();
+  __atomic_store_n(&races_are_looked_for, 1, __ATOMIC_RELEASE);
+}
+
+void races_end(void) { __atomic_store_n(&races_are_looked_for, 0, __ATOMIC_RELEASE); }
+
+void races_act_as(uint32_t racer) { own_racer = racer; }
+
+void races_name(int32_t agent) { own_agent = agent; }
+
+bool race_found(struct race *race) {
+  enter();
+  bool found = has_race;
+  if (found) *race = found_race;
+  leave();
+  return found;
+}
+
+bool races_were_left_out(void) { return __atomic_exchange_n(&is_left_out, false, __ATOMIC_RELAXED); }
+
+bool races_saw_weak_orders(void) { return __atomic_exchange_n(&saw_weak_orders, false, __ATOMIC_RELAXED); }
+
+// MARK: Accesses
+
+static void note_race(const struct access *before, const struct access *now) {
+  if (has_race) return;
+  has_race = true;
+  found_race = (struct race){
+    .first = {.place = before->place, .caller = before->caller, .agent = before->agent, .is_write = before->is_write},
+    .second = {.place = now->place, .caller = now->caller, .agent = now->agent, .is_write = now->is_write}};
+}
+
+static void look_at_word(struct racer *racer, uintptr_t at, uint8_t bytes, bool is_write, uintptr_t place,
+  uintptr_t caller) {
+  struct word *word = word_room ? find_word(at, words, word_room) : NULL;
+  if (!word || word->generation != generation) {
+    if (!make_room_for_words()) return;
+    word = find_word(at, words, word_room);
+    word->at = at;
+    word->generation = generation;
+    word->count = word->next = 0;
+    word_count++;
+  }
+  uint16_t number = (uint16_t)(racer - racers);
+  struct access now = {
+    .place = place, .caller = caller, .time = time_of(&racer->now, number), .racer = number, .bytes = bytes, .is_write = is_write,
+    .agent = own_agent};
+  int same = -1;
+  for (int index = 0; index < word->count; index++) {
+    struct access *before = &word->accesses[index];
+    if (before->racer == number) {
+      if (before->bytes == bytes && before->is_write == is_write) same = index;
+      continue;
+    }
+    if (!(before->bytes & bytes) || !(before->is_write || is_write)) continue;
+    if (before->time > time_of(&racer->now, before->racer)) note_race(before, &now);
+  }
+  if (same < 0 && word->count < KEPT_ACCESSES) same = word->count++;
+  if (same < 0) {
+    // Who is ordered before this one needs no place any more; else one after the other loses it.
+    for (int index = 0; index < KEPT_ACCESSES && same < 0; index++) {
+      struct access *before = &word->accesses[index];
+      if (before->time <= time_of(&racer->now, before->racer) && (is_write || !before->is_write)) same = index;
+    }
+    if (same < 0) same = word->next++ % KEPT_ACCESSES;
+  }
+  word->accesses[same] = now;
+}
+
+bool race_is_on_stack(uintptr_t at) {
+  if (!stack_high) find_stack();
+  return at >= stack_low && at < stack_high;
+}
+
+void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uintptr_t caller) {
+  if (race_is_on_stack(at)) return;
+  enter();
+  struct racer *racer = self();
+  uintptr_t end = at + size;
+  while (at < end) {
+    uintptr_t word = at & ~(uintptr_t)7;
+    uintptr_t last = end < word + 8 ? end : word + 8;
+    uint8_t bytes = (uint8_t)((0xFFu >> (8 - (last - word))) & (0xFFu << (at - word)));
+    look_at_word(racer, word, bytes, is_write, place, caller);
+    at = last;
+  }
+  leave();
+}
+
+void race_forget(uintptr_t at, size_t size) {
+  if (!word_count && !meeting_count) return;
+  enter();
+  uintptr_t end = at + size;
+  if (size / 8 > word_room + meeting_room) {
+    for (size_t slot = 0; slot < word_room; slot++) {
+      if (words[slot].at >= at && words[slot].at < end) words[slot].count = 0;
+    }
+    for (size_t slot = 0; slot < meeting_room; slot++) {
+      if (meetings[slot].at >= at && meetings[slot].at < end) meetings[slot].is_forgotten = true;
+    }
+  } else {
+    for (uintptr_t word = at & ~(uintptr_t)7; word < end; word += 8) {
+      if (word_count) {
+        struct word *found = find_word(word, words, word_room);
+        if (found->generation == generation) found->count = found->next = 0;
+      }
+      for (uintptr_t half = word; meeting_count && half < word + 8; half += 4) {
+        struct meeting *found = find_meeting(half, meetings, meeting_room);
+        if (found->generation == generation) found->is_forgotten = true;
+      }
+    }
+  }
+  leave();
+}
+
+// MARK: What orders accesses
+
+void race_acquire(uintptr_t at) {
+  enter();
+  struct clock *clock = released(at);
+  if (clock) join(&self()->now, clock);
+  leave();
+}
+
+void race_take(uintptr_t at) {
+  enter();
+  struct racer *racer = self();
+  struct meeting *meeting = meeting_at(at);
+  if (meeting) {
+    struct racer *holder = meeting->holder ? &racers[meeting->holder - 1] : racer;
+    if (holder != racer) {
+      join(&racer->now, &holder->now);
+      tick(holder);
+    }
+    join(&racer->now, &meeting->clock);
+    meeting->holder = (uint16_t)(racer - racers) + 1;
+  }
+  leave();
+}
+
+void race_release(uintptr_t at) {
+  enter();
+  struct racer *racer = self();
+  struct clock *clock = release_at(at);
+  if (clock) join(clock, &racer->now);
+  tick(racer);
+  leave();
+}
+
+static bool acquires(int order) { return order == 1 || order == 2 || order >= 4; }
+static bool releases(int order) { return order >= 3; }
+
+void race_atomic(uintptr_t at, bool reads, bool writes, int order) {
+  if (order < 5) __atomic_store_n(&saw_weak_orders, true, __ATOMIC_RELAXED);
+  enter();
+  struct racer *racer = self();
+  if (reads) {
+    struct clock *clock = released(at);
+    if (clock) join(acquires(order) ? &racer->now : &racer->loaded, clock);
+  }
+  if (writes) {
+    const struct clock *mine = releases(order) ? &racer->now : &racer->fenced;
+    struct clock *clock = release_at(at);
+    // Who only writes over it ends what was released there before; who changes it goes on with that.
+    if (clock && !reads) clock->count = 0;
+    if (clock) join(clock, mine);
+    if (releases(order)) tick(racer);
+  }
+  leave();
+}
+
+void race_fence(int order) {
+  if (order < 5) __atomic_store_n(&saw_weak_orders, true, __ATOMIC_RELAXED);
+  enter();
+  struct racer *racer = self();
+  if (acquires(order)) join(&racer->now, &racer->loaded);
+  if (releases(order)) {
+    copy(&racer->fenced, &racer->now);
+    tick(racer);
+  }
+  leave();
+}

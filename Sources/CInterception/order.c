@@ -1,0 +1,128 @@
+#define _GNU_SOURCE
+#include "Taken.h"
+
+#if !defined(NOTHING_IS_TAKEN) && !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
+
+// What the language's runtime puts in order, and what instrumented code does not say: tasks and actors, counts of
+// references, what is made at its first use, and memory that is used again.
+
+// MARK: Tasks and actors
+
+// What the runtime calls where it has been told that a sanitizer is there: before a job is enqueued and after it has
+// begun, where a task ends and where it is awaited, where an actor is entered and left.
+
+extern bool _swift_tsan_enabled __attribute__((weak));
+extern void (*_swift_tsan_acquire)(const void *) __attribute__((weak));
+extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
+
+static void acquire(const void *at) { ACQUIRE(at); }
+static void release(const void *at) { RELEASE(at); }
+
+// MARK: Counts of references
+
+// Whoever lets go of an object last, or finds that nobody else has it, comes after all who have let go of it. What
+// the language's library lets go of inside itself is not seen. So the object's own memory starts anew, too, where
+// nobody else has it.
+
+/// By which calls of these are made: it keeps more registers than others do.
+#if defined(__aarch64__)
+#define COUNT_CALL __attribute__((preserve_most))
+#else
+#define COUNT_CALL
+#endif
+
+typedef void COUNT_CALL release_function(void *object);
+typedef void COUNT_CALL release_many_function(void *object, uint32_t count);
+typedef bool unique_function(const void *object);
+
+extern size_t swift_retainCount(void *object) __attribute__((weak));
+
+/// Where an object has its count of references.
+static uintptr_t count_of(const void *object) { return (uintptr_t)object + 8; }
+
+/// The object without the bits that a bridge keeps in its address; null for what is no object.
+static void *plain(const void *object) {
+  if ((intptr_t)object <= 0) return NULL;
+  return (void *)((uintptr_t)object & 0x0FFFFFFFFFFFFFF8ull);
+}
+
+static void note_own(const void *object) {
+  race_acquire(count_of(object));
+  if (!race_is_on_stack((uintptr_t)object)) taken_forget(object);
+}
+
+static __attribute__((noinline)) void note_letting_go(const void *given, uint32_t count) {
+  void *object = plain(given);
+  if (!object || !swift_retainCount) return;
+  if (swift_retainCount(object) <= count) note_own(object); else race_release(count_of(object));
+}
+
+TAKEN COUNT_CALL void swift_release(void *object) {
+  if (IS_ORDER_NOTED) note_letting_go(object, 1);
+  ORIGINAL("swift_release", release_function *)(object);
+}
+
+TAKEN COUNT_CALL void swift_release_n(void *object, uint32_t count) {
+  if (IS_ORDER_NOTED) note_letting_go(object, count);
+  ORIGINAL("swift_release_n", release_many_function *)(object, count);
+}
+
+TAKEN COUNT_CALL void swift_bridgeObjectRelease(void *object) {
+  if (IS_ORDER_NOTED) note_letting_go(object, 1);
+  ORIGINAL("swift_bridgeObjectRelease", release_function *)(object);
+}
+
+TAKEN COUNT_CALL void swift_bridgeObjectRelease_n(void *object, uint32_t count) {
+  if (IS_ORDER_NOTED) note_letting_go(object, count);
+  ORIGINAL("swift_bridgeObjectRelease_n", release_many_function *)(object, count);
+}
+
+#define UNIQUE(name)                                                                                        \
+  TAKEN bool name(const void *object) {                                                                     \
+    unique_function *original = ORIGINAL(#name, unique_function *);                                         \
+    bool is_unique = original(object);                                                                      \
+    if (is_unique && IS_ORDER_NOTED && plain(object)) note_own(plain(object));                              \
+    return is_unique;                                                                                       \
+  }
+
+UNIQUE(swift_isUniquelyReferenced_native)
+UNIQUE(swift_isUniquelyReferenced_nonNull_native)
+UNIQUE(swift_isUniquelyReferenced_nonNull_bridgeObject)
+UNIQUE(swift_isUniquelyReferencedNonObjC)
+UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull)
+UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull_bridgeObject)
+
+void taken_prepare_races(void) {
+  static int is_prepared;
+  if (__atomic_exchange_n(&is_prepared, 1, __ATOMIC_ACQ_REL)) return;
+  if (!&_swift_tsan_acquire || !&_swift_tsan_release || !&_swift_tsan_enabled) return;
+  _swift_tsan_acquire = acquire;
+  _swift_tsan_release = release;
+  __atomic_store_n(&_swift_tsan_enabled, true, __ATOMIC_RELEASE);
+}
+
+// MARK: What is made at its first use
+
+typedef void once_function(void *token, void (*make)(void *), void *context);
+
+struct making {
+  void (*make)(void *);
+  void *context;
+  bool is_made;
+};
+
+static void make(void *making) {
+  struct making *this = making;
+  this->make(this->context);
+  this->is_made = true;
+}
+
+TAKEN void swift_once(void *token, void (*first)(void *), void *context) {
+  once_function *original = ORIGINAL("swift_once", once_function *);
+  if (!IS_ORDER_NOTED) return original(token, first, context);
+  struct making making = {first, context, false};
+  original(token, make, &making);
+  if (making.is_made) RELEASE(token); else ACQUIRE(token);
+}
+
+#endif

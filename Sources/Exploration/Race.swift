@@ -1,0 +1,74 @@
+internal import CExplorable
+
+/// Two accesses to the same memory, one of them a write, that nothing in the code puts in an order.
+struct Race: Hashable, Sendable, CustomStringConvertible {
+  struct Access: Hashable, Sendable {
+    var agent: Int
+    var isWrite: Bool
+    /// Where in the code, and where the function was called from that this is in.
+    var points: [UInt]
+
+    init(_ access: race_access) {
+      agent = Int(access.agent)
+      isWrite = access.is_write
+      points = [access.place, access.caller].filter { $0 != 0 }
+    }
+
+    func text(_ lines: SourceLines?) -> String {
+      let place = lines?.at(points) ?? ""
+      return "\(Telling.name(agent)) \(isWrite ? "writes" : "reads")\(place)"
+    }
+  }
+
+  /// The one that came first in the schedule.
+  var first: Access
+  var second: Access
+
+  /// What the schedule under way shows, if it shows one.
+  static var found: Race? {
+    var race = race()
+    guard race_found(&race) else { return nil }
+    return Race(first: Access(race.first), second: Access(race.second))
+  }
+
+  /// What an exploration did to find races, and what it could not.
+  struct Search: Hashable, Sendable {
+    /// Whether accesses were looked at.
+    var isMade = false
+    /// Whether some were not, for there were too many.
+    var isPartial = false
+    /// Whether some atomic was used with an order weaker than sequentially consistent.
+    var sawWeakOrders = false
+
+    init() {}
+
+    /// What has been done since the last call.
+    init(isMade: Bool) {
+      self.isMade = isMade
+      isPartial = races_were_left_out()
+      sawWeakOrders = races_saw_weak_orders()
+    }
+
+    /// What it leaves open, in words; `isAll` says whether all of the code under study is instrumented.
+    func notCovered(isAll: Bool) -> [String] {
+      guard isMade else { return ["data races and weak memory"] }
+      var phrases: [String] = []
+      if !isAll { phrases.append("data races in code that is built without the instrumentation") }
+      if isPartial {
+        phrases.append("data races on memory that came after the first million words of a schedule")
+      }
+      if sawWeakOrders {
+        phrases.append("what atomics allow whose order is weaker than sequentially consistent")
+      }
+      return phrases
+    }
+  }
+
+  var description: String { text(nil) }
+
+  /// All in a sentence, with the lines if they are known.
+  func text(_ lines: SourceLines?) -> String {
+    "a data race: \(first.text(lines)) what \(second.text(lines)), and no lock, atomic, actor or task puts one "
+      + "before the other"
+  }
+}

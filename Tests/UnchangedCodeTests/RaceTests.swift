@@ -1,0 +1,355 @@
+import Dispatch
+import Exploration
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Plain memory that two tasks use: what orders them and what does not.
+@Suite(.inTurn, .watched) struct `Data races in unchanged code` {
+  /// What nobody checks: the compiler takes its word that it is shared well.
+  final class Shared: @unchecked Sendable {
+    // Safe only where a test says so: that is what is tested.
+    var value = 0
+    var text = ""
+    var list: [Int] = []
+    var other: Shared?
+  }
+
+  /// Explores what must be a race; returns what is told of it.
+  private func race(
+    _ name: String,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) throws -> String {
+    let failure = try failure(name, body)
+    guard case .race = failure.kind else { throw failure }
+    return failure.description
+  }
+
+  @Test func `two tasks that write one variable race, and both places and tasks are named`() throws
+  {
+    let told = try race("writes") {
+      let shared = Shared()
+      await withTaskGroup { group in
+        group.addTask { shared.value = 1 }
+        group.addTask { shared.value = 2 }
+      }
+    }
+    #expect(told.contains("a data race: task"), "\(told)")
+    #expect(told.contains("writes at RaceTests.swift:34 what task"), "\(told)")
+    #expect(told.contains("writes at RaceTests.swift:35"), "\(told)")
+  }
+
+  @Test func `a look beside a write is a race, two looks are none`() throws {
+    _ = try race("look") {
+      let shared = Shared()
+      async let written: Void = { shared.text = "new" }()
+      async let seen = shared.text.count
+      _ = await (written, seen)
+    }
+    try explore("looks") {
+      let shared = Shared()
+      shared.text = "new"
+      async let one = shared.text.count
+      async let two = shared.text.count
+      _ = await (one, two)
+    }
+  }
+
+  @Test func `a race is one in whatever order the tasks come`() throws {
+    _ = try race("after a yield") {
+      let shared = Shared()
+      let task = Task { shared.value += 1 }
+      await Task.yield()
+      shared.value += 1
+      await task.value
+    }
+  }
+
+  @Test func `what a task hands to its starter, and is handed, is in order`() throws {
+    try explore("handed") {
+      let shared = Shared()
+      shared.value = 1
+      let task = Task {
+        shared.value += 1
+        return shared
+      }
+      let same = await task.value
+      same.value += 1
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { same.value += 1 }
+        await group.next()
+        same.value += 1
+        group.addTask { same.value += 1 }
+      }
+      async let more: Void = { same.list.append(same.value) }()
+      await more
+      try require(same.list == [6], "\(same.list)")
+    }
+  }
+
+  @Test func `a continuation puts who resumes before who waits, whoever comes first`() throws {
+    try explore("continuation") {
+      let shared = Shared()
+      let task = Task {
+        await withCheckedContinuation { continuation in
+          Task {
+            shared.value = 1
+            continuation.resume()
+          }
+        }
+        return shared.value
+      }
+      try require(await task.value == 1, "lost")
+    }
+  }
+
+  @Test func `locks order what they guard, and one that is forgotten does not`() throws {
+    final class Guarded: @unchecked Sendable {
+      // Safe where the lock is held.
+      let lock = NSLock()
+      let mutex = Mutex(0)
+      var value = 0
+    }
+    try explore("lock") {
+      let guarded = Guarded()
+      await withTaskGroup { group in
+        for _ in 1...2 {
+          group.addTask { guarded.lock.withLock { guarded.value += 1 } }
+          group.addTask { guarded.mutex.withLock { $0 += 1 } }
+        }
+      }
+      try require(guarded.value == 2, "lost")
+    }
+    _ = try race("one lock of two") {
+      let guarded = Guarded()
+      async let one: Void = guarded.lock.withLock { guarded.value += 1 }
+      async let two: Void = guarded.mutex.withLock { _ in guarded.value += 1 }
+      _ = await (one, two)
+    }
+    _ = try race("a look without the lock") {
+      let guarded = Guarded()
+      async let one: Void = guarded.lock.withLock { guarded.value += 1 }
+      async let two = guarded.value
+      _ = await (one, two)
+    }
+  }
+
+  @Test func `an atomic orders what its orders say`() throws {
+    final class Published: Sendable {
+      let flag = Atomic(false)
+      let shared = Shared()
+    }
+    try explore("release and acquire") {
+      let published = Published()
+      async let one: Void = {
+        published.shared.value = 1
+        published.flag.store(true, ordering: .releasing)
+      }()
+      async let two = published.flag.load(ordering: .acquiring) ? published.shared.value : 1
+      let seen = await (one, two)
+      try require(seen.1 == 1, "not seen")
+    }
+    _ = try race("relaxed") {
+      let published = Published()
+      async let one: Void = {
+        published.shared.value = 1
+        published.flag.store(true, ordering: .relaxed)
+      }()
+      async let two = published.flag.load(ordering: .relaxed) ? published.shared.value : 1
+      _ = await (one, two)
+    }
+    try explore("fences") {
+      let published = Published()
+      async let one: Void = {
+        published.shared.value = 1
+        atomicMemoryFence(ordering: .releasing)
+        published.flag.store(true, ordering: .relaxed)
+      }()
+      async let two: Int = {
+        guard published.flag.load(ordering: .relaxed) else { return 1 }
+        atomicMemoryFence(ordering: .acquiring)
+        return published.shared.value
+      }()
+      let seen = await (one, two)
+      try require(seen.1 == 1, "not seen")
+    }
+  }
+
+  @Test func `actors and the main actor order their state`() throws {
+    actor Counter {
+      var value = 0
+      let shared = Shared()
+      func add() {
+        value += 1
+        shared.value += 1
+        shared.list.append(value)
+      }
+    }
+    try explore("actor") {
+      let counter = Counter()
+      await withTaskGroup { group in
+        for _ in 1...3 { group.addTask { await counter.add() } }
+      }
+      try require(await counter.value == 3, "lost")
+    }
+    try explore("main actor") {
+      let shared = Shared()
+      await withTaskGroup { group in
+        for _ in 1...2 { group.addTask { @MainActor in shared.value += 1 } }
+      }
+      try require(shared.value == 2, "lost")
+    }
+  }
+
+  @Test func `queues, groups and semaphores order what they run`() throws {
+    try explore("serial queue") {
+      let shared = Shared()
+      let queue = DispatchQueue(label: "serial")
+      let group = DispatchGroup()
+      for _ in 1...2 { queue.async(group: group) { shared.value += 1 } }
+      queue.sync { shared.value += 1 }
+      await withCheckedContinuation { continuation in
+        group.notify(queue: queue) { continuation.resume() }
+      }
+      try require(shared.value == 3, "lost")
+    }
+    try explore("readers and a barrier") {
+      let shared = Shared()
+      let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+      async let one = queue.sync { shared.value }
+      async let two = queue.sync { shared.value }
+      async let three: Void = queue.sync(flags: .barrier) { shared.value = 1 }
+      _ = await (one, two, three)
+    }
+    _ = try race("concurrent queue") {
+      let shared = Shared()
+      let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+      async let one: Void = queue.sync { shared.value = 1 }
+      async let two: Void = queue.sync { shared.value = 2 }
+      _ = await (one, two)
+    }
+    try explore("semaphore") {
+      let shared = Shared()
+      let semaphore = DispatchSemaphore(value: 1)
+      @Sendable func add() {
+        semaphore.wait()
+        shared.value += 1
+        semaphore.signal()
+      }
+      async let one: Void = add()
+      async let two: Void = add()
+      _ = await (one, two)
+      try require(shared.value == 2, "lost")
+    }
+  }
+
+  @Test func `values that are copied on write, and objects that die, race with nobody`() throws {
+    try explore("copies") {
+      let list = Array(0..<10)
+      let sums = await withTaskGroup(of: Int.self) { group in
+        for number in 0..<2 {
+          group.addTask {
+            var mine = list
+            mine[number] += 100
+            mine.append(number)
+            return mine.reduce(0, +)
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      try require(sums.sorted() == [145, 146], "\(sums)")
+    }
+    try explore("last owner") {
+      final class Owner: @unchecked Sendable {
+        // Safe: what is written before it is let go is read by who lets it go last.
+        var count = 0
+        let total: Mutex<Int>
+        init() { total = Mutex(0) }
+        deinit { total.withLock { $0 += count } }
+      }
+      let shared = Owner()
+      shared.count = 1
+      let one = Task { _ = shared.count }
+      let two = Task { _ = shared.count }
+      _ = await (one.value, two.value)
+    }
+    try explore("memory used again") {
+      for _ in 1...3 {
+        await withTaskGroup { group in
+          for number in 1...2 {
+            group.addTask {
+              let mine = Shared()
+              mine.value = number
+              mine.list = [number, number]
+              mine.text = String(repeating: "x", count: 40)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  enum Globals {
+    static let table: [Int] = (0..<5).map { $0 * 2 }
+  }
+
+  @Test func `a static that two tasks use first races with nobody`() throws {
+    try explore("static") {
+      async let one = Globals.table[1]
+      async let two = Globals.table[2]
+      let both = await (one, two)
+      try require(both == (2, 4), "\(both)")
+    }
+  }
+
+  @Test func `a handler of cancellation comes behind what its task did before`() throws {
+    try explore("handler") {
+      let task = Task {
+        let shared = Shared()
+        shared.value = 1
+        await withTaskCancellationHandler {
+          await Task.yield()
+        } onCancel: {
+          _ = shared.value
+        }
+      }
+      task.cancel()
+      await task.value
+    }
+  }
+
+  @Test func `races are looked for unless one says not to`() throws {
+    try explore("switched off", races: false) {
+      let shared = Shared()
+      async let one: Void = { shared.value = 1 }()
+      async let two: Void = { shared.value = 2 }()
+      _ = await (one, two)
+    }
+  }
+
+  @Test func `the verdict names weak orders, and races where they were not looked for`() throws {
+    let strong = try explore("strong") {
+      final class Counter: Sendable { let count = Mutex(0) }
+      let counter = Counter()
+      async let one: Void = counter.count.withLock { $0 += 1 }
+      async let two: Void = counter.count.withLock { $0 += 1 }
+      _ = await (one, two)
+    }
+    #expect(
+      !strong.notCovered.contains { $0.contains("data races") || $0.contains("weak") },
+      "\(strong)"
+    )
+    let weak = try explore("weak") {
+      let count = Atomic(0)
+      _ = count.add(1, ordering: .relaxed)
+    }
+    #expect(
+      weak.notCovered.contains { $0.contains("weaker than sequentially consistent") },
+      "\(weak)"
+    )
+    #expect(!weak.notCovered.contains { $0.contains("data races") }, "\(weak)")
+    let off = try explore("off", races: false) {}
+    #expect(off.notCovered.contains { $0.contains("data races") }, "\(off)")
+  }
+}
