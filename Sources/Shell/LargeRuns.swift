@@ -81,7 +81,7 @@ extension Session {
 
   /// Ends a run that was stopped, for nobody.
   func clearAway(_ run: any LiveRun) async {
-    await Aside().begin(run, { await $0.finish() }, AsyncStream<Run?>.makeStream().continuation)
+    await Aside().begin({ await run.finish() }, AsyncStream<Run?>.makeStream().continuation)
   }
 
   /// What `body` makes of a run; nil if an interrupt came before: the run is stopped, and `body` goes on for
@@ -90,15 +90,41 @@ extension Session {
     _ run: any LiveRun,
     _ body: @escaping @Sendable (any LiveRun) async -> Value
   ) async -> Value? {
+    await unlessInterrupted {
+      await body(run)
+    } onInterrupt: {
+      // The thread that calls this is the one that hears of the next Ctrl-C.
+      OSThread("stopping") { run.stop(because: Self.interrupted) }.detach()
+    }
+  }
+
+  /// What a view or an export makes of a run; nil if that takes long and an interrupt came before.
+  func unlessInterrupted<Value: Sendable>(
+    of run: Run,
+    _ make: @escaping @Sendable (Run) -> Value
+  ) async -> Value? {
+    guard run.plan.count >= LargeRuns.manyTasks else { return make(run) }
+    return await unlessInterrupted {
+      make(run)
+    } onInterrupt: {
+    }
+  }
+
+  /// What is said where nothing is shown.
+  func gaveUpView() -> Outcome { answer(json: "", "interrupted: nothing is shown.\n") }
+
+  private func unlessInterrupted<Value: Sendable>(
+    _ make: @escaping @Sendable () async -> Value,
+    onInterrupt stop: @escaping @Sendable () -> Void
+  ) async -> Value? {
     let (results, continuation) = AsyncStream<Value?>.makeStream()
-    await Aside().begin(run, body, continuation)
+    await Aside().begin(make, continuation)
     return await interruption.whileRunning {
       for await result in results { return result }
       return nil
     } onInterrupt: {
       continuation.yield(nil)
-      // The thread that calls this is the one that hears of the next Ctrl-C.
-      OSThread("stopping") { run.stop(because: Self.interrupted) }.detach()
+      stop()
     }
   }
 }
@@ -110,15 +136,13 @@ private actor Aside {
 
   /// Begins, and leaves what comes of it to who reads the stream.
   func begin<Value: Sendable>(
-    _ run: any LiveRun,
-    _ body: @escaping @Sendable (any LiveRun) async -> Value,
+    _ make: @escaping @Sendable () async -> Value,
     _ results: AsyncStream<Value?>.Continuation
   ) {
-    Task { results.yield(await make(of: run, body)) }
+    Task { results.yield(await result(of: make)) }
   }
 
-  private func make<Value: Sendable>(
-    of run: any LiveRun,
-    _ body: @Sendable (any LiveRun) async -> Value
-  ) async -> Value { await body(run) }
+  private func result<Value: Sendable>(of make: @Sendable () async -> Value) async -> Value {
+    await make()
+  }
 }

@@ -77,6 +77,28 @@ import Testing
   }
 
   @Test(arguments: [
+    "timeline", "timeline workers", "stats", "events", "events t07", "why t07", "diff 1 2",
+    "export - format=csv",
+  ])
+  func `a view of a large run is given up at an interrupt, and the run is kept`(
+    _ line: String
+  ) async {
+    let lab = Lab()
+    await lab.run("run 50000 limiter limit=3 work=1ms; run 3 limiter")
+    _ = lab.output.takeText()
+    lab.session.beginLine()
+    lab.session.interrupt()
+    let words = line.split(separator: " ")
+    let view = words[0] == "diff" ? line : line + (words[0] == "export" ? " run=1" : " of 1")
+    let outcome = await lab.session.execute(view, at: .script(name: "test", line: 1))
+    #expect(outcome == .interrupted)
+    let said = words[0] == "export" ? "nothing was written" : "nothing is shown"
+    #expect(lab.output.takeText() == "interrupted: \(said).\n")
+    lab.session.beginLine()
+    #expect(await lab.run("why t07 of 1").contains("t00007 waited"))
+  }
+
+  @Test(arguments: [
     "run 200000 limiter clock=real", "spawn 200000 limiter clock=real; wait",
     "spawn 200000 limiter; wait",
   ])

@@ -68,10 +68,13 @@ extension Command {
         at: arguments.name
       )
     }
-    return session.answer(
-      json: ComparisonTable.jsonLines([one, other]),
-      RunDiff.text(one, other, session.output.format)
-    )
+    let (format, json) = (session.output.format, session.json)
+    let larger = one.plan.count > other.plan.count ? one : other
+    let text = await session.unlessInterrupted(of: larger) { _ in
+      json ? ComparisonTable.jsonLines([one, other]) : RunDiff.text(one, other, format)
+    }
+    guard let text else { return session.gaveUpView() }
+    return session.answer(json: text, text)
   }
 }
 

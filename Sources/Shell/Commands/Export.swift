@@ -39,7 +39,9 @@ extension Command {
         $0 == "force" ? true : nil
       } ?? false
     try session.check(format, for: subject, file)
-    let text = try await session.text(of: subject, as: format, arguments)
+    guard let text = try await session.text(of: subject, as: format, arguments) else {
+      return session.answer(json: "", "interrupted: nothing was written.\n")
+    }
     let said =
       "\(NumberText.count(text.utf8.count, "byte")), \(format.name) of \(subject.name)"
       + (subject.run.flatMap(UnderWayText.sentence).map { "; \($0)" } ?? "")
@@ -183,13 +185,14 @@ extension Session {
     )
   }
 
+  /// Nil if an interrupt came first.
   fileprivate func text(
     of subject: ExportSubject,
     as format: ExportFormat,
     _ arguments: Arguments
-  ) async throws -> String {
+  ) async throws -> String? {
     switch (subject, format) {
-    case (.run(let run, _), _): return format.text(of: run)
+    case (.run(let run, _), _): return await unlessInterrupted(of: run) { format.text(of: $0) }
     case (.comparison(let runs), .csv): return RunCSV.text(comparing: runs)
     case (.comparison(let runs), .jsonl): return ComparisonTable.jsonLines(runs)
     case (.comparison(let runs), _): return ComparisonPage.html(runs)

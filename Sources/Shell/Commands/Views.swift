@@ -22,9 +22,11 @@ extension Command {
       text in
       ["tasks", "workers"].first { !text.isEmpty && $0.hasPrefix(text) }
     }
-    let format = session.output.format
-    let text =
-      switch (view == "workers", session.json, session.settings.describe) {
+    let (format, json, describes) =
+      (session.output.format, session.json, session.settings.describe)
+    let ofWorkers = view == "workers"
+    let text = await session.unlessInterrupted(of: run) { run in
+      switch (ofWorkers, json, describes) {
       case (true, true, _): TimelineText.jsonWorkers(run)
       case (false, true, _): TimelineText.jsonTasks(run)
       case (true, false, true): TimelineText.describeWorkers(run)
@@ -32,7 +34,9 @@ extension Command {
       case (true, false, false): Gantt.workers(run, format, legend: true)
       case (false, false, false): Gantt.tasks(run, format, legend: true)
       }
-    session.output.write((session.json ? "" : session.heading(run)) + text)
+    }
+    guard let text else { return session.gaveUpView() }
+    session.output.write((json ? "" : session.heading(run)) + text)
     return .done
   }
 
@@ -49,10 +53,14 @@ extension Command {
     examples: ["run 40 limiter limit=4 work=exp:20ms; stats"]
   ) { session, arguments in
     let run = try session.runToShow(arguments)
-    return session.answer(
-      json: RunJSONLines.summaryLine(run, run.summary),
-      session.heading(run) + SummaryText.stats(run, run.summary, session.output.format)
-    )
+    let (format, json) = (session.output.format, session.json)
+    let text = await session.unlessInterrupted(of: run) { run in
+      let summary = run.summary
+      return json
+        ? RunJSONLines.summaryLine(run, summary) : SummaryText.stats(run, summary, format)
+    }
+    guard let text else { return session.gaveUpView() }
+    return session.answer(json: text, session.heading(run) + text)
   }
 
   static let events = Command(
@@ -66,11 +74,12 @@ extension Command {
     let task = try session.task(arguments, of: run)
     if session.json {
       RunJSONLines.writeEvents(of: run, only: task) { session.output.write($0) }
-    } else {
-      session.writePages(
-        session.heading(run) + EventsText.list(run, of: task, session.output.format)
-      )
+      return .done
     }
+    let format = session.output.format
+    let text = await session.unlessInterrupted(of: run) { EventsText.list($0, of: task, format) }
+    guard let text else { return session.gaveUpView() }
+    session.writePages(session.heading(run) + text)
     return .done
   }
 
@@ -85,13 +94,20 @@ extension Command {
     ]
   ) { session, arguments in
     let run = try session.runToShow(arguments)
-    guard let task = try session.task(arguments, of: run),
-      let why = Why(task, events: run.events, facts: run.facts, now: run.now)
-    else { throw arguments.missing("the task") }
-    var text = why.text
-    if let ready = run.readyWithoutWorker(why.life) {
-      text += "; for \(DurationText.text(ready)) of its service it was ready, but had no worker"
+    guard let task = try session.task(arguments, of: run) else {
+      throw arguments.missing("the task")
     }
+    let told = await session.unlessInterrupted(of: run) { run -> String? in
+      guard let why = Why(task, events: run.events, facts: run.facts, now: run.now) else {
+        return nil
+      }
+      let ready = run.readyWithoutWorker(why.life).map {
+        "; for \(DurationText.text($0)) of its service it was ready, but had no worker"
+      }
+      return why.text + (ready ?? "")
+    }
+    guard let told else { return session.gaveUpView() }
+    guard let text = told else { throw arguments.missing("the task") }
     let lines = Columns.wrap(text, width: session.output.format.width)
     return session.answer(
       json: JSONObject.line([("why", .string(text))] + UnderWayText.members(run)),
