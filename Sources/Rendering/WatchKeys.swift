@@ -25,6 +25,17 @@ package struct WatchKeys: Sendable {
   /// What came of the last action.
   package var message: String?
 
+  /// What was typed for the line after the view, not for it.
+  package private(set) var typedAhead: [UInt8] = []
+  /// Whether the keys that come belong to an arrow or its like, whose letter is no letter.
+  private enum Escape {
+    case none
+    case begun
+    case going
+  }
+
+  private var escape = Escape.none
+
   package init() {}
 
   static let help = [
@@ -33,9 +44,19 @@ package struct WatchKeys: Sendable {
     ("q", "leaves"), ("?", "hides this"),
   ]
 
+  /// A letter that means nothing here begins a line that is typed ahead.
+  ///
+  /// It and all that follows is for the prompt. Else the l of a command would change the limit of the run that
+  /// is watched, and its p stop the picture.
+  ///
   /// - Returns: what is to be done, where the view cannot do it.
   package mutating func press(_ key: UInt8) -> Action? {
     message = nil
+    if !typedAhead.isEmpty {
+      typeAhead(key)
+      return nil
+    }
+    if entry == nil, isOfEscape(key) { return nil }
     if entry != nil { return type(key) }
     switch Character(UnicodeScalar(key)) {
     case "q", "Q": return .leave
@@ -45,9 +66,35 @@ package struct WatchKeys: Sendable {
     case "/": entry = (.find, "")
     case "c": entry = (.cancel, "")
     case "l": entry = (.limit, "")
+    case "a"..."z", "A"..."Z": typeAhead(key)
     default: break
     }
     return nil
+  }
+
+  private mutating func typeAhead(_ key: UInt8) {
+    // A picture that stands still would never end, and nobody could let it go on.
+    isPaused = false
+    if key == 0x7F || key == 0x08 {
+      typedAhead.removeLast()
+    } else {
+      typedAhead.append(key)
+    }
+    let line = typedAhead.split { $0 == 0x0A || $0 == 0x0D }.last ?? []
+    message = typedAhead.isEmpty ? nil : "for the prompt: \(String(decoding: line, as: UTF8.self))"
+  }
+
+  /// Of ESC [ A, ESC O A, and with figures in between.
+  private mutating func isOfEscape(_ key: UInt8) -> Bool {
+    switch (escape, key) {
+    case (_, 0x1B): escape = .begun
+    case (.begun, 0x5B), (.begun, 0x4F), (.going, 0x20..<0x40): escape = .going
+    case (.going, _):
+      escape = .none
+      return true
+    case (.begun, _), (.none, _): escape = .none
+    }
+    return escape != .none
   }
 
   private mutating func type(_ key: UInt8) -> Action? {
@@ -62,6 +109,13 @@ package struct WatchKeys: Sendable {
       entry = nil
       return nil
     // The t of t07.
+    case "t", "T": break
+    // No number is meant, but a word that begins like the key: check, compare, lesson.
+    case "a"..."z" where current.text.isEmpty && current.purpose != .find:
+      entry = nil
+      typeAhead(current.purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
+      typeAhead(key)
+      return nil
     default: break
     }
     entry = current

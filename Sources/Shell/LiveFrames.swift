@@ -23,6 +23,9 @@ final class LiveFrames: Sendable {
     )
   }
 
+  /// What was typed for the prompt while the view was shown.
+  var typedAhead: [UInt8] { state.withLock { $0.view.keys.typedAhead } }
+
   /// Lets the next frame be the last.
   func end() { hasEnded.store(true, ordering: .relaxed) }
 

@@ -34,6 +34,9 @@ package protocol ShellOutput: AnyObject, Sendable {
     onKey: @escaping @Sendable (UInt8) -> Bool
   ) async -> FrameEnding
 
+  /// Leaves keys that were typed while frames were shown to the prompt that comes next.
+  func leaveForPrompt(_ keys: [UInt8])
+
   /// Shows a line that the next output replaces.
   ///
   /// Only called where frames can be shown.
@@ -51,6 +54,8 @@ package protocol ShellOutput: AnyObject, Sendable {
 
 extension ShellOutput {
   package var isCutShort: Bool { false }
+
+  package func leaveForPrompt(_ keys: [UInt8]) {}
 
   package func tellProgress(_ line: String) { complain(line) }
 }

@@ -29,6 +29,11 @@ package enum LiveRegion {
     case interrupted
   }
 
+  /// Leaves keys that were read by a region, and not meant for it, to the line that is edited next.
+  package static func leaveForPrompt(_ keys: [UInt8]) {
+    for key in keys { TypedAhead.shared.leave(key) }
+  }
+
   /// Shows frames until the last of them, until q or until Ctrl-C, and then takes them off the screen.
   ///
   /// The size given to `frame` is that of the window now; lines beyond it are cut. With

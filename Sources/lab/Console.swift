@@ -63,6 +63,8 @@ final class Console: ShellOutput {
     }
   }
 
+  func leaveForPrompt(_ keys: [UInt8]) { LiveRegion.leaveForPrompt(keys) }
+
   /// Where the lines typed are remembered; nil where no home is known.
   let historyPath = StateDirectory.path(
     for: "history",

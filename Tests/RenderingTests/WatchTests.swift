@@ -62,6 +62,28 @@ import Tracing
     #expect(press("q") == [.leave])
   }
 
+  @Test(arguments: [
+    "run 12 operation-queue limit=5 \r", "check\rnext\r", "limiter 5x\u{7F}\r", "lesson 2\r",
+    "ru\u{7F}un\r",
+  ])
+  func `a line typed ahead is for the prompt, and does nothing to the run`(line: String) {
+    var keys = WatchKeys()
+    #expect(line.utf8.compactMap { keys.press($0) } == [])
+    let expected = line.replacing("x\u{7F}", with: "").replacing("u\u{7F}u", with: "u")
+    #expect(String(decoding: keys.typedAhead, as: UTF8.self) == expected)
+    #expect(!keys.isPaused)
+  }
+
+  @Test
+  func `an arrow types nothing ahead, and a picture that was held goes on when a line is typed`() {
+    var keys = WatchKeys()
+    for key in "\u{1B}[A\u{1B}OB\u{1B}[1;5C".utf8 { #expect(keys.press(key) == nil) }
+    #expect(keys.typedAhead.isEmpty)
+    #expect("p".utf8.compactMap { keys.press($0) }.isEmpty && keys.isPaused)
+    #expect("run".utf8.compactMap { keys.press($0) }.isEmpty && !keys.isPaused)
+    #expect("\u{7F}\u{7F}\u{7F}q".utf8.compactMap { keys.press($0) } == [.leave])
+  }
+
   @Test
   func `what is being typed, the keys and a held picture are told below the rows`() {
     func last(_ keys: String) -> String {

@@ -353,6 +353,7 @@ extension Session {
     } onInterrupt: {
       view.end()
     }
+    output.leaveForPrompt(view.typedAhead)
     guard ending == .interrupted || interruption.hasCome else { return ending }
     interruption.interrupt()
     return .interrupted
