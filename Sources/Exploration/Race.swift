@@ -53,7 +53,11 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     func notCovered(isAll: Bool) -> [String] {
       guard isMade else { return ["data races and weak memory"] }
       var phrases: [String] = []
-      if !isAll { phrases.append("data races in code that is built without the instrumentation") }
+      if !isAll {
+        phrases.append(
+          "data races and weak memory, in code that is built without the instrumentation"
+        )
+      }
       if isPartial {
         phrases.append("data races on memory that came after the first million words of a schedule")
       }
