@@ -182,7 +182,8 @@ package enum Grader {
         return GradeItem(
           name,
           passed: isRight,
-          "\(what): your test passes it, in \(verdict.schedules) schedules"
+          "\(what): your test passes it, in \(verdict.schedules) "
+            + (verdict.schedules == 1 ? "schedule" : "schedules")
         )
       } catch {
         return GradeItem(
