@@ -22,8 +22,8 @@ internal import Synchronization
 /// the closure. Sleeps, clocks and random numbers follow the schedule.
 ///
 /// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. One that
-/// lasts longer than a second says on standard error how far it has come, and one that is ended by SIGINT or
-/// SIGTERM what it has found. Two calls at once queue: the second waits on its own thread, and the first needs no
+/// lasts longer than a second says on standard error how far it has come, and which schedule fails before the smallest
+/// that does is found; one that is ended by SIGINT or SIGTERM says what it has found. Two calls at once queue: the second waits on its own thread, and the first needs no
 /// thread but its own, so that even test frameworks that use up their pool with such calls go on.
 ///
 /// If the code under test stops the program, the schedule in progress and the line that replays it are

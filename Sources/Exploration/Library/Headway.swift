@@ -15,12 +15,15 @@ enum Headway {
   private static let share = Atomic<UInt64>(0)
   /// Whether a failure is known, and only the smallest schedule that shows it is looked for.
   private static let hasFailed = Atomic(false)
+  /// What fails, in words, until it is told.
+  static let failure = Mutex<String?>(nil)
 
   static func begin() {
     schedules.store(0, ordering: .relaxed)
     steps.store(0, ordering: .relaxed)
     share.store(0, ordering: .relaxed)
     hasFailed.store(false, ordering: .relaxed)
+    failure.withLock { $0 = nil }
     began.store(MachineClock.monotonic(), ordering: .releasing)
   }
 
@@ -29,10 +32,15 @@ enum Headway {
     share.store(progress.share.bitPattern, ordering: .relaxed)
   }
 
-  static func noteFailure(in schedule: Int) {
+  /// Notes that a schedule fails, and how, for who waits while the smallest is looked for.
+  static func noteFailure(in schedule: Int, _ text: String) {
     schedules.store(schedule, ordering: .relaxed)
+    failure.withLock { $0 = "schedule \(schedule) fails: \(text)" }
     hasFailed.store(true, ordering: .releasing)
   }
+
+  /// What fails, once.
+  static func takeFailure() -> String? { failure.withLock { $0.take() } }
 
   /// Counts a step; called with the baton only.
   static func countStep() {
@@ -128,6 +136,10 @@ final class HeadwayTeller: Sendable {
         if now != steps { moved = seconds }
         steps = now
         defer { isFirst = false }
+        // What is found is told before the smallest is, which can take long.
+        if let failure = Headway.takeFailure() {
+          Headway.write("\(isTerminal ? "\r\u{1B}[K" : "")exploring '\(name)': \(failure)\n")
+        }
         guard isTerminal || seconds >= next else { continue }
         next = min(max(2, 2 * seconds), seconds + Self.longest)
         let still = seconds - moved

@@ -185,10 +185,10 @@ struct Inquiry {
 
   /// Has what was found told, also if nobody waits for its smallest schedule.
   private func noteFound(_ found: Verdict.Found, in schedule: Int) {
-    Headway.noteFailure(in: schedule)
-    Interruption.noteFailure(
+    let text =
       "\(failureKind(of: found.violation).message)\nto run it again: \(call(replaying: found.schedule))"
-    )
+    Headway.noteFailure(in: schedule, text)
+    Interruption.noteFailure(text)
   }
 
   /// Runs one schedule again.

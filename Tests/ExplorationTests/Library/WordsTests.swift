@@ -1,8 +1,9 @@
 import ExplorableSynchronization
-import Exploration
 import Glibc
 import TestSupport
 import Testing
+
+@testable import Exploration
 
 /// What a verdict and a failure are called, and what is told before there is one.
 @Suite(.inTurn, .watched) struct `The words of an exploration` {
@@ -242,6 +243,34 @@ import Testing
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("One of them fails:\nas it must ("), "\(text)")
     #expect(text.contains(#"to run it again: explore("found", replaying: "v2:found:"#), "\(text)")
+  }
+
+  @Test func `a failure is told before the smallest schedule that shows it is found`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let runs = Atomic(0)
+      do throws(ExplorationFailure) {
+        try explore("early") {
+          // As the schedule that fails is looked at again, which lasts here until it is told.
+          if runs.add(1, ordering: .relaxed).newValue == 3 {
+            while Headway.failure.withLock({ $0 != nil }) { sched_yield() }
+          }
+          try require(false, "as it must")
+        }
+      } catch {
+        Headway.write("in the end: \(error)\n")
+      }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let lines = text.split(separator: "\n")
+    #expect(
+      lines.first?.hasPrefix("exploring 'early': schedule 1 fails: as it must (WordsTests.swift:")
+        == true,
+      "\(text)"
+    )
+    #expect(
+      lines.dropFirst().first?.hasPrefix("to run it again: explore(\"early\", replaying: ") == true
+    )
+    #expect(text.contains("in the end: 'early' fails in schedule 1"), "\(text)")
   }
 
   @Test
