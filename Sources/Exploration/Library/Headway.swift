@@ -16,7 +16,9 @@ enum Headway {
   /// Whether a failure is known, and only the smallest schedule that shows it is looked for.
   private static let hasFailed = Atomic(false)
   /// What fails, in words, until it is told.
-  static let failure = Mutex<String?>(nil)
+  private static let failure = Mutex<String?>(nil)
+  /// Whether it has been told.
+  static let hasToldFailure = Atomic(false)
 
   static func begin() {
     schedules.store(0, ordering: .relaxed)
@@ -24,6 +26,7 @@ enum Headway {
     share.store(0, ordering: .relaxed)
     hasFailed.store(false, ordering: .relaxed)
     failure.withLock { $0 = nil }
+    hasToldFailure.store(false, ordering: .relaxed)
     began.store(MachineClock.monotonic(), ordering: .releasing)
   }
 
@@ -139,6 +142,7 @@ final class HeadwayTeller: Sendable {
         // What is found is told before the smallest is, which can take long.
         if let failure = Headway.takeFailure() {
           Headway.write("\(isTerminal ? "\r\u{1B}[K" : "")exploring '\(name)': \(failure)\n")
+          Headway.hasToldFailure.store(true, ordering: .releasing)
         }
         guard isTerminal || seconds >= next else { continue }
         next = min(max(2, 2 * seconds), seconds + Self.longest)
