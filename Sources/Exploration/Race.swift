@@ -59,7 +59,7 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
         )
       }
       if isPartial {
-        phrases.append("data races on memory that came after the first half million words of a schedule")
+        phrases.append("data races on memory behind the first half million words of a schedule")
       }
       if sawWeakOrders {
         phrases.append("what atomics allow whose order is weaker than sequentially consistent")
