@@ -84,8 +84,8 @@ bool taken_semaphore_has_permit(uintptr_t semaphore);
 bool taken_group_is_empty(uintptr_t group);
 bool taken_lock_is_locked(uintptr_t lock);
 
-/// Has a block of the allocator start anew, for who looks for races.
-void taken_forget(const void *block);
+/// Has an object's memory start anew, for who looks for races.
+void taken_forget(const void *object);
 
 /// Has the runtime say what it puts in order: see `order.c`.
 void taken_prepare_races(void);

@@ -7,13 +7,16 @@
 // Memory that is freed: what is there next is another lock, though it has the same address, and who uses it is in no
 // race with who used it before.
 
-/// A larger block is taken for what it is not: the number before an object that is in no block of its own.
+/// A larger object is taken for what it is not: the number before an object that is in no block of its own.
 #define MOST_FORGOTTEN ((size_t)1 << 24)
 
-void taken_forget(const void *block) {
-  size_t size = malloc_usable_size((void *)block);
-  if (size <= MOST_FORGOTTEN) race_forget((uintptr_t)block, size);
+void taken_forget(const void *object) {
+  size_t size = malloc_usable_size((void *)object);
+  if (size <= MOST_FORGOTTEN) race_forget((uintptr_t)object, size);
 }
+
+/// Has a block start anew, however large, whose address came from the allocator.
+static void forget_block(void *block) { race_forget((uintptr_t)block, malloc_usable_size(block)); }
 
 typedef void free_function(void *);
 
@@ -31,7 +34,7 @@ TAKEN void free(void *memory) {
   if (memory && __builtin_expect(__atomic_load_n(&addresses_known, __ATOMIC_RELAXED) != 0, 0)) {
     memory_freed((uintptr_t)memory, malloc_usable_size(memory));
   }
-  if (memory && ARE_RACES_LOOKED_FOR) taken_forget(memory);
+  if (memory && ARE_RACES_LOOKED_FOR) forget_block(memory);
   found(memory);
 }
 
@@ -39,7 +42,7 @@ typedef void *realloc_function(void *, size_t);
 
 TAKEN void *realloc(void *memory, size_t size) {
   // The library frees where it moves what is there, by itself.
-  if (memory && ARE_RACES_LOOKED_FOR) taken_forget(memory);
+  if (memory && ARE_RACES_LOOKED_FOR) forget_block(memory);
   return ORIGINAL("realloc", realloc_function *)(memory, size);
 }
 
