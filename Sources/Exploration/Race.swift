@@ -5,14 +5,21 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
   struct Access: Hashable, Sendable {
     var agent: Int
     var isWrite: Bool
-    /// Where in the code, and where the function was called from that this is in.
+    /// Where in the code, what comes behind it, and where the function was called from that this is in.
+    ///
+    /// An address that a call returns to may have another line than the call, or none. Where the compiler gives the
+    /// call itself no line, as to the note before `+=`, the code of the statement follows.
     var points: [UInt]
 
     init(_ access: race_access) {
       agent = Int(access.agent)
       isWrite = access.is_write
-      points = [access.place, access.caller].filter { $0 != 0 }
+      points = [access.place - 1, access.place + Self.nextInstructions]
+      if access.caller != 0 { points.append(access.caller - 1) }
     }
+
+    /// How many bytes further the next call or load stands, about.
+    private static let nextInstructions: UInt = 8
 
     func text(_ lines: SourceLines?) -> String {
       let place = lines?.at(points) ?? ""

@@ -57,13 +57,15 @@ import Testing
   }
 
   @Test func `a race is one in whatever order the tasks come`() throws {
-    _ = try race("after a yield") {
+    let told = try race("after a yield") {
       let shared = Shared()
       let task = Task { shared.value += 1 }
       await Task.yield()
       shared.value += 1
       await task.value
     }
+    #expect(told.contains("s at RaceTests.swift:62"), "\(told)")
+    #expect(told.contains("s at RaceTests.swift:64"), "\(told)")
   }
 
   @Test func `what a task hands to its starter, and is handed, is in order`() throws {
@@ -273,6 +275,17 @@ import Testing
       let one = Task { _ = shared.count }
       let two = Task { _ = shared.count }
       _ = await (one.value, two.value)
+    }
+    try explore("a large block used again") {
+      @Sendable func use() {
+        let block = UnsafeMutablePointer<Int>.allocate(capacity: 6_000_000)
+        block[0] = 1
+        block[0] += 1
+        block.deallocate()
+      }
+      async let one: Void = use()
+      async let two: Void = use()
+      _ = await (one, two)
     }
     try explore("memory used again") {
       for _ in 1...3 {
