@@ -19,6 +19,7 @@ void points_open(void) {
   explored_thread.task = 0;
   explored_thread.is_seen = false;
   explored_thread.depth = 0;
+  explored_thread.dying = 0;
 }
 
 bool points_close(void) {

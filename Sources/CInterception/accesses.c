@@ -45,7 +45,7 @@ TAKEN void __tsan_func_exit(void) {
 static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (!is_under_study(here)) return;
   if (explored_thread.due) exploration_stand(explored_thread.due, 0);
-  if (ARE_RACES_LOOKED_FOR && !is_compilers_own((uintptr_t)at)) {
+  if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
     uint32_t depth = explored_thread.depth;
     bool is_known = depth > 0 && depth <= MOST_CALLERS;
     race_access((uintptr_t)at, size, is_write, here, is_known ? explored_thread.callers[depth - 1] : 0);

@@ -162,6 +162,9 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
   }
   if (is_under_study(caller)) {
     exploration_stand(function->point, 0);
+    // A handler that is registered after the cancellation runs at once, and sees what the canceller did before.
+    if (function->point == point_cancel) RELEASE(passed);
+    if (function->point == point_register) ACQUIRE(passed);
     // A cancellation may come between what the check says and what is done then.
     if (function->point == point_check) explored_thread.due = point_go_on;
   }

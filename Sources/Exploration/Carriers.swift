@@ -365,8 +365,8 @@ final class Carriers: @unchecked Sendable {
     }
   }
 
-  /// The same of the main actor, which runs one job after the other.
-  private static let orderOfMainActor = order(of: -1)
+  /// The same of the main actor, which runs one job after the other: `RACE_MAIN_ACTOR`.
+  private static let orderOfMainActor = UInt.max & ~7
 
   /// By what is released and acquired at a lock or an atomic of `ExplorableSynchronization`, or a thread: no address
   /// of memory is so high.

@@ -419,6 +419,15 @@ final class MainActorStandIn: SerialExecutor {
   init(_ executor: ExplorationExecutor) { self.executor = executor }
 
   func enqueue(_ job: consuming ExecutorJob) { executor.take(UnownedJob(job), from: .mainActor) }
+
+  /// Work of the main queue is no job of this executor, and on the main actor all the same.
+  func isIsolatingCurrentContext() -> Bool? { Carrier.current?.isOnMain == true }
+
+  func checkIsolated() {
+    guard Carrier.current?.isOnMain == true else {
+      fatalError("this is not on the main actor, and what is called must be")
+    }
+  }
 }
 
 extension UnownedSerialExecutor {

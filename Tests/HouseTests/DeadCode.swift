@@ -3,7 +3,8 @@
 enum DeadCode {
   /// What protocols, the compiler or the argument parser call by name.
   private static let calledByOthers: Set = [
-    "callAsFunction", "minimumResolution", "validate", "main",
+    "callAsFunction", "minimumResolution", "validate", "main", "checkIsolated",
+    "isIsolatingCurrentContext",
     // FlyingFox's and Foundation's.
     "logDebug", "logInfo", "logWarning", "logError", "logCritical", "urlSession",
     "addEvents", "removeEvents", "getNotifications",

@@ -173,4 +173,28 @@ import Testing
     #expect(failure.description.contains("asks for its turn on queue 1"), "\(failure)")
     #expect(failure.description.contains("QueueTests.swift:"), "\(failure)")
   }
+
+  @MainActor final class Log {
+    private(set) var entries: [Int] = []
+
+    nonisolated init() {}
+
+    func add(_ entry: Int) { entries.append(entry) }
+  }
+
+  @Test func `work of the main queue is the main actor's`() throws {
+    let verdict = try explore("main queue") {
+      let log = Log()
+      async let one: Void = MainActor.run { log.add(1) }
+      await withCheckedContinuation { continuation in
+        DispatchQueue.main.async {
+          log.add(2)
+          continuation.resume()
+        }
+      }
+      await one
+      try require(await log.entries.sorted() == [1, 2], "lost")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
 }

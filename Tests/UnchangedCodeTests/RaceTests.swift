@@ -332,6 +332,39 @@ import Testing
     }
   }
 
+  @Test func `a handler that is registered late sees what the canceller did`() throws {
+    try explore("canceller") {
+      let shared = Shared()
+      let task = Task {
+        await withTaskCancellationHandler {
+          await Task.yield()
+        } onCancel: {
+          _ = shared.value
+        }
+      }
+      shared.value = 1
+      task.cancel()
+      await task.value
+    }
+  }
+
+  @Test func `the last of two lists lets go of what both have, and accuses nobody`() throws {
+    final class Owner: @unchecked Sendable {
+      // Safe: what is written before it is let go is read by who lets it go last.
+      let used = Shared()
+      let total: Mutex<Int>
+      init() { total = Mutex(0) }
+      deinit { total.withLock { $0 += used.value } }
+    }
+    try explore("lists") {
+      let owner = Owner()
+      owner.used.value = 1
+      let one = Task { [list = [owner, owner]] in list[1].used.value += 1 }
+      let two = Task { [list = [owner]] in _ = list.count }
+      _ = await (one.value, two.value)
+    }
+  }
+
   @Test func `races are looked for unless one says not to`() throws {
     try explore("switched off", races: false) {
       let shared = Shared()

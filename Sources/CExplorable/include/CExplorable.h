@@ -19,18 +19,26 @@ static inline bool exploration_is_under_way(void) {
 /// Counts an exploration in (1) or out (-1).
 void explorations_count(int change);
 
+/// By what the jobs of the main actor are ordered, and the work of the main queue with them.
+#define RACE_MAIN_ACTOR (~(uintptr_t)7)
+
+/// By what work of a dispatch queue is ordered that is alone; four further, what runs together.
+static inline uintptr_t race_order_of_line(const struct exploration_line *line) {
+  return line->is_main ? RACE_MAIN_ACTOR : line->queue + 16;
+}
+
 /// Orders what work of a dispatch queue does from here on behind the work that had its turn before.
 static inline void race_begin_turn(const struct exploration_line *line) {
   if (!__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) return;
-  race_acquire(line->queue + 16);
+  race_acquire(race_order_of_line(line));
   // Who is alone comes after those, too, who were there together.
-  if (line->is_serial || line->is_alone) race_acquire(line->queue + 20);
+  if (line->is_serial || line->is_alone) race_acquire(race_order_of_line(line) + 4);
 }
 
 /// Orders it ahead of the work that has its turn afterwards.
 static inline void race_end_turn(const struct exploration_line *line) {
   if (!__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) return;
-  race_release(line->queue + (line->is_serial || line->is_alone ? 16 : 20));
+  race_release(race_order_of_line(line) + (line->is_serial || line->is_alone ? 0 : 4));
 }
 
 /// Orders what the thread does from here on behind all that has left the dispatch group.
