@@ -483,7 +483,9 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Notes two accesses of the step that has ended, or of the one before it on the same thread, that nothing orders.
   private func noteRace() {
-    guard race == nil, let found = Race.found else { return }
+    // Where the closure is not instrumented, what is comes from parts that the linker took from elsewhere: they use
+    // memory, and the locks around them are not seen.
+    guard race == nil, !isClosureUnseen, let found = Race.found else { return }
     race = found
     monitor.note(
       Violation(
