@@ -861,7 +861,8 @@ extension Grader {
           }
           await Task.yield()
           await rendezvous.come()
-          await Task.yield()
+          // Long enough for one too many to begin, if it may.
+          for _ in 1...20 { await Task.yield() }
           counts.withLock {
             $0.running -= 1
             $0.ended += 1
