@@ -27,11 +27,11 @@
 #include "CExplorable.h"
 #include <stddef.h>
 
-// Not inlined, and so not split either: an optimised build put what is done in explorations, which is thought rare,
-// into functions of their own, whose return address is of no use.
 /// How long Dispatch is asked to wait: not at all, or without end.
 static const uint64_t no_time = 0, all_time = ~0ull;
 
+// Not inlined, and so not split either: an optimised build put what is done in explorations, which is thought rare,
+// into functions of their own, whose return address is of no use.
 #define TAKEN __attribute__((weak, visibility("default"), noinline))
 #define HERE ((uintptr_t)__builtin_return_address(0))
 

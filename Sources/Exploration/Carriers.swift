@@ -365,12 +365,12 @@ final class Carriers: @unchecked Sendable {
     }
   }
 
-  /// The same of the main actor, which runs one job after the other: `RACE_MAIN_ACTOR`.
-  private static let orderOfMainActor = UInt.max & ~7
-
   /// By what is released and acquired at a lock or an atomic of `ExplorableSynchronization`, or a thread: no address
   /// of memory is so high.
   static func order(of object: Int) -> UInt { 1 << 63 | UInt(truncatingIfNeeded: object) << 3 }
+
+  /// The same of the main actor, which runs one job after the other: `RACE_MAIN_ACTOR`.
+  private static let orderOfMainActor = UInt.max & ~7
 
   /// Has it come to none any more; `step` is what ran.
   private func close(_ step: ExplorationExecutor.ReadyStep?) {
