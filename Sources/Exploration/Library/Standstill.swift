@@ -6,9 +6,17 @@ internal import Synchronization
 ///
 /// A handler may call next to nothing. The thread that explores is an ordinary one, and only waits meanwhile: it
 /// takes the steps again on other threads and tells them, and then the trap goes its way. If it cannot, for the
-/// thread that traps holds something that everybody needs, that one waits no longer than it has patience.
+/// thread that traps holds something that everybody needs, the process stands still: then that thread waits no
+/// longer. A busy machine is no such reason, so what counts is the time of the processor, not that of the wall.
 enum Standstill {
   private static let room = 64
+  /// How often the thread that waits looks, a hundred times a second, before it gives up: while the process uses
+  /// no processor, and altogether.
+  ///
+  /// Computed, as a handler is no place for a first use.
+  private static var patience: (withoutHeadway: Int, altogether: Int) { (1_000, 30_000) }
+  /// In seconds of a processor; the looking itself takes far less in as long as there is patience.
+  private static var leastHeadway: Double { 0.25 }
   // Safe: written by the one thread whose exchange of the stage succeeds, before the stage says so, and read after.
   nonisolated(unsafe) private static let frames = UnsafeMutablePointer<stack_frame>.allocate(
     capacity: room
@@ -42,11 +50,23 @@ enum Standstill {
     else { return }
     count.store(stack_frames_at(context, frames, room), ordering: .relaxed)
     stage.store(Stage.stands.rawValue, ordering: .releasing)
-    // Ten seconds.
-    for _ in 0..<1_000 where stage.load(ordering: .acquiring) != Stage.isTold.rawValue {
+    var used = processorTime
+    var inVain = 0
+    for _ in 0..<patience.altogether {
+      if stage.load(ordering: .acquiring) == Stage.isTold.rawValue { return }
       var moment = timespec(tv_sec: 0, tv_nsec: 10_000_000)
       nanosleep(&moment, nil)
+      inVain += 1
+      if processorTime - used > leastHeadway { (used, inVain) = (processorTime, 0) }
+      if inVain == patience.withoutHeadway { return }
     }
+  }
+
+  /// How long the process has had a processor, in seconds.
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// Where a thread stands that waits so, said once; nil if none does.
