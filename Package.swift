@@ -120,17 +120,9 @@ let package = Package(
 
     room("Limiters"),
     // The same files over locks and atomics that an exploration can stop at.
-    .target(
-      name: "ExplorableLimiters",
-      dependencies: ["ExplorableSynchronization"],
-      swiftSettings: house + [.define("EXPLORABLE")]
-    ),
+    room("ExplorableLimiters", "ExplorableSynchronization"),
     room("WorkStealing", "Basics"),
-    .target(
-      name: "ExplorableWorkStealing",
-      dependencies: ["Basics", "ExplorableSynchronization"],
-      swiftSettings: house + [.define("EXPLORABLE")]
-    ),
+    room("ExplorableWorkStealing", "Basics", "ExplorableSynchronization"),
     room("RealWork", "Basics", "Limiters", "CSQLite", http, sockets),
     room("Tracing", "Basics"),
     room("VirtualTime", "Basics", collections, heap),
@@ -163,11 +155,7 @@ let package = Package(
 
     room("Specimens", "Basics", "ExplorableLimiters", "ExplorableSynchronization"),
     room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads", collections),
-    .target(
-      name: "ExplorableMechanisms",
-      dependencies: ["ExplorableLimiters", "Mechanisms", "Workloads"],
-      swiftSettings: house + [.define("EXPLORABLE")]
-    ),
+    room("ExplorableMechanisms", "ExplorableLimiters", "Limiters", "Mechanisms", "Workloads"),
     room(
       "Experiments",
       "Limiters",

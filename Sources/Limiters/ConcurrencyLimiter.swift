@@ -1,8 +1,4 @@
-#if EXPLORABLE
-public import ExplorableSynchronization
-#else
 public import Synchronization
-#endif
 
 // At most N at once.
 //

@@ -1,8 +1,4 @@
-#if EXPLORABLE
-internal import ExplorableSynchronization
-#else
 internal import Synchronization
-#endif
 
 // The Condition and the Signal of a task in a line, as one object.
 //

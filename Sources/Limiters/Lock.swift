@@ -1,8 +1,4 @@
-#if EXPLORABLE
-internal import ExplorableSynchronization
-#else
 internal import Synchronization
-#endif
 
 // A lock whose hand-overs the thread sanitizer can see.
 //
@@ -21,8 +17,9 @@ internal import Synchronization
 /// `package`, because rooms that import this one use it too, to be clean under the sanitizer.
 package struct Lock<Value: Sendable>: ~Copyable, Sendable {
   private let mutex: Mutex<Value>
-  #if (DEBUG || SANITIZED) && !EXPLORABLE
-  private let holders = Atomic<Int>(0)
+  #if DEBUG || SANITIZED
+  // Of the module, so that an exploration does not stop at it where `Atomic` is one that it stops at.
+  private let holders = Synchronization.Atomic<Int>(0)
   #endif
 
   package init(_ value: Value) { mutex = Mutex(value) }
@@ -32,7 +29,7 @@ package struct Lock<Value: Sendable>: ~Copyable, Sendable {
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try mutex.withLock { value throws(Failure) in
-      #if (DEBUG || SANITIZED) && !EXPLORABLE
+      #if DEBUG || SANITIZED
       let count = holders.load(ordering: .acquiring)
       defer { holders.store(count &+ 1, ordering: .releasing) }
       #endif

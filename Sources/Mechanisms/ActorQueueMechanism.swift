@@ -1,8 +1,5 @@
-internal import Workloads
-
-#if !EXPLORABLE
 internal import Limiters
-#endif
+internal import Workloads
 
 /// `ActorQueue`: onto one actor, in order.
 package final class ActorQueueMechanism: Mechanism {

@@ -1,6 +1,4 @@
-#if !EXPLORABLE
 internal import Limiters
-#endif
 
 /// `FIFOQueue`: one at a time, each from its start to its end.
 package final class FIFOQueueMechanism: RunMechanism {

@@ -1,6 +1,4 @@
-#if !EXPLORABLE
 internal import Limiters
-#endif
 
 /// `ConcurrencyLimiter`: permits handed over through Condition and Signal.
 package final class LimiterMechanism: RunMechanism {

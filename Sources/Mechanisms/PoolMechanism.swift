@@ -1,6 +1,4 @@
-#if !EXPLORABLE
 internal import Limiters
-#endif
 
 /// `AsyncPool`: as many may run as there are elements to lend.
 package final class PoolMechanism: RunMechanism {

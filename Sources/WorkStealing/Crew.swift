@@ -1,9 +1,5 @@
-#if EXPLORABLE
-internal import ExplorableSynchronization
-#else
 internal import Basics
 internal import Synchronization
-#endif
 
 /// The workers and what they share.
 ///

@@ -1,8 +1,4 @@
-#if EXPLORABLE
-internal import ExplorableSynchronization
-#else
 internal import Synchronization
-#endif
 
 /// Jobs in three bands: what comes from outside the crew, and what is urgent only when nothing else is.
 ///

@@ -1,8 +1,4 @@
-#if EXPLORABLE
-internal import ExplorableSynchronization
-#else
 internal import Synchronization
-#endif
 
 // A worker's own queue, from which others steal.
 //

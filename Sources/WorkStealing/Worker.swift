@@ -1,12 +1,5 @@
 internal import Basics
-
-#if EXPLORABLE
-internal import ExplorableSynchronization
-#else
 internal import Synchronization
-
-typealias Parker = ThreadParker
-#endif
 
 /// One worker: its slot, its queue, and the search for work when both are empty.
 ///
@@ -17,7 +10,7 @@ typealias Parker = ThreadParker
 final class Worker: @unchecked Sendable {
   let number: Int
   let queue = RunQueue()
-  let parker = Parker()
+  let parker = ThreadParker()
   /// The job of the task just woken, 0 for none.
   ///
   /// The owner fills it; the watch may empty it too.

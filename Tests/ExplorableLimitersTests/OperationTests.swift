@@ -22,11 +22,11 @@ private struct Subject: Sendable {
 
 /// Who is inside, with how many permits, and how many there may be.
 private final class Room: Sendable {
-  private let state: Mutex<(permits: Int, bodies: Int, most: Int, ended: Int)>
+  private let state: Synchronization.Mutex<(permits: Int, bodies: Int, most: Int, ended: Int)>
   private let context: ScenarioContext
 
   init(most: Int, _ context: ScenarioContext) {
-    state = Mutex((0, 0, most, 0))
+    state = Synchronization.Mutex((0, 0, most, 0))
     self.context = context
   }
 

@@ -20,14 +20,11 @@ struct ImportDirections {
 
   static let house = ImportDirections(table: [
     // Others import it: it brings nothing along but the standard library.
-    "Limiters": Room(rooms: ["ExplorableSynchronization"], system: ["Synchronization"]),
-    // The files of `Limiters`, compiled for exploring.
+    "Limiters": Room(rooms: [], system: ["Synchronization"]),
+    // The files of `Limiters`, over other locks.
     "ExplorableLimiters": Room(rooms: ["ExplorableSynchronization"]),
-    "WorkStealing": Room(
-      rooms: ["Basics", "ExplorableSynchronization"],
-      system: ["Synchronization", "Glibc"]
-    ),
-    // The files of `WorkStealing`, compiled for exploring.
+    "WorkStealing": Room(rooms: ["Basics"], system: ["Synchronization", "Glibc"]),
+    // The files of `WorkStealing`, over other locks.
     "ExplorableWorkStealing": Room(
       rooms: ["Basics", "ExplorableSynchronization"],
       system: ["Synchronization", "Glibc"]
@@ -65,7 +62,9 @@ struct ImportDirections {
       rooms: ["Limiters", "Specimens", "Tracing", "Workloads"],
       packages: ["DequeModule"]
     ),
-    "ExplorableMechanisms": Room(rooms: ["ExplorableLimiters", "Mechanisms", "Workloads"]),
+    "ExplorableMechanisms": Room(
+      rooms: ["ExplorableLimiters", "Limiters", "Mechanisms", "Workloads"]
+    ),
     "Experiments": Room(
       rooms: [
         "Limiters", "Specimens", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",

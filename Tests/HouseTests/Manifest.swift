@@ -51,9 +51,13 @@ struct Manifest {
   /// The dependencies that no file of their target imports.
   func unused(amongst files: [SourceFile]) -> [Finding] {
     targets.flatMap { target -> [Finding] in
+      // A room of a name with Explorable links to the files of the other room.
+      let original = target.folder.replacing("/Explorable", with: "/")
       let imported = Set(
-        files.filter { $0.path.hasPrefix(target.folder + "/") }
-          .flatMap { $0.lines.compactMap(ImportDirections.imported) }
+        files.filter { file in
+          [target.folder, original].contains { file.path.hasPrefix($0 + "/") }
+        }
+        .flatMap { $0.lines.compactMap(ImportDirections.imported) }
       )
       return target.dependencies.compactMap { dependency -> Finding? in
         guard !imported.contains(dependency.module), !programs.contains(dependency.module)

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CExplorable
 internal import Glibc
 internal import Synchronization
@@ -15,8 +16,8 @@ enum Standstill {
   ///
   /// Computed, as a handler is no place for a first use.
   private static var patience: (withoutHeadway: Int, altogether: Int) { (1_000, 30_000) }
-  /// In seconds of a processor; the looking itself takes far less in as long as there is patience.
-  private static var leastHeadway: Double { 0.25 }
+  /// In nanoseconds of a processor; the looking itself takes far less in as long as there is patience.
+  private static var leastHeadway: Int64 { 250_000_000 }
   // Safe: written by the one thread whose exchange of the stage succeeds, before the stage says so, and read after.
   nonisolated(unsafe) private static let frames = UnsafeMutablePointer<stack_frame>.allocate(
     capacity: room
@@ -50,23 +51,17 @@ enum Standstill {
     else { return }
     count.store(stack_frames_at(context, frames, room), ordering: .relaxed)
     stage.store(Stage.stands.rawValue, ordering: .releasing)
-    var used = processorTime
+    var used = MachineClock.processTime()
     var inVain = 0
     for _ in 0..<patience.altogether {
       if stage.load(ordering: .acquiring) == Stage.isTold.rawValue { return }
       var moment = timespec(tv_sec: 0, tv_nsec: 10_000_000)
       nanosleep(&moment, nil)
       inVain += 1
-      if processorTime - used > leastHeadway { (used, inVain) = (processorTime, 0) }
+      let now = MachineClock.processTime()
+      if now - used > leastHeadway { (used, inVain) = (now, 0) }
       if inVain == patience.withoutHeadway { return }
     }
-  }
-
-  /// How long the process has had a processor, in seconds.
-  private static var processorTime: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   /// Where a thread stands that waits so, said once; nil if none does.
