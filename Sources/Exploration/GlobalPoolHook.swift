@@ -70,6 +70,7 @@ enum GlobalPoolHook {
       if let executor = GlobalPoolHook.current {
         executor.take(job, from: .pool)
       } else {
+        FollowedTasks.notice(job)
         original(job)
       }
     }
@@ -92,9 +93,11 @@ private enum Executors: ExecutorFactory {
   /// Has no state, so that a task that asks for its executor just while it changes does well with either.
   final class Door: TaskExecutor, SchedulingExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
       if let executor = GlobalPoolHook.current {
-        executor.take(UnownedJob(job), from: .pool)
+        executor.take(job, from: .pool)
       } else {
+        FollowedTasks.notice(job)
         original.enqueue(job)
       }
     }

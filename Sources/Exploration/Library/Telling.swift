@@ -1,6 +1,7 @@
 internal import Basics
 internal import ExplorableSynchronization
 internal import Glibc
+internal import Synchronization
 
 /// A schedule run once more, to be told: who took each step, and at which line of the code under test.
 struct Telling {
@@ -70,7 +71,12 @@ struct Telling {
     defer { run.close() }
     let witness = Witness()
     run.notePlaces()
-    run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
+    FollowedTasks.begin(noting: run.executor.strays)
+    defer { FollowedTasks.end() }
+    run.executor.onFirstJob = { [unowned executor = run.executor] agent in
+      witness.starts[Int(agent)] = SourceLines.here()
+      FollowedTasks.add(serial: executor.serials[Int(agent)])
+    }
     run.begin()
     defer { run.end() }
     var seen: Set<Int32> = []
@@ -239,15 +245,33 @@ struct Telling {
         + "sleep on a clock that the code is given, and give it a VirtualClock() here"
       return
     }
-    // A thread that is not explored may be about to resume a task: it gets a moment.
-    for _ in 0..<20 where !run.executor.escaped {
-      var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
-      nanosleep(&time, nil)
-    }
+    // A thread that is not explored may be about to resume a task. It gets a moment: as long as one that begins
+    // only now takes for as many turns, which on a busy machine is longer.
+    let turns = Turns()
+    OSThread { while !turns.areOver { turns.take() } }.detach()
+    while !run.executor.escaped, !turns.areOver { Turns.pause() }
     if run.executor.escaped {
       escape =
         "a task that waited\(at(run.executor.strays.resumePoints)) was resumed by a thread that is not "
         + "explored; the closure may wait only for what it starts itself"
+    }
+  }
+
+  /// How often a thread has had its turn.
+  private final class Turns: Sendable {
+    private let left = Synchronization.Atomic(20)
+
+    var areOver: Bool { left.load(ordering: .acquiring) <= 0 }
+
+    func take() {
+      Self.pause()
+      left.subtract(1, ordering: .releasing)
+    }
+
+    static func pause() {
+      var time = timespec(tv_sec: 0, tv_nsec: 5_000_000)
+      nanosleep(&time, nil)
+      sched_yield()
     }
   }
 
