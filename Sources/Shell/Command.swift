@@ -64,6 +64,8 @@ package struct Parameter: Sendable {
     case lesson
     case metric
     case choice([String])
+    /// The words of another command, one of these.
+    case line([String])
     case text
   }
 

@@ -9,7 +9,7 @@ package enum CommandTable {
   }
 
   static let groups: [Group] = [
-    Group(heading: "running", commands: [.mechanisms, .explain, .run, .compare]),
+    Group(heading: "running", commands: [.mechanisms, .explain, .run, .compare, .repetition]),
     Group(
       heading: "looking at the last run",
       commands: [
@@ -85,6 +85,7 @@ package enum CommandTable {
   /// Those that came later and leave the others the beginnings that were theirs: `n` stays 'next'.
   private static let younger: Set = [
     "runs", "name", "clear", "back", "puzzle", "curve", "stall", "overdraft",
+    "repeat",
   ]
 
   /// The commands that begin so.

@@ -23,9 +23,18 @@ package struct Completions: Hashable, Sendable {
   /// `tasks` is how many tasks the views could be asked about.
   package init(of line: String, cursor: Int, tasks: Int, lessons: [String] = []) {
     let (words, currentWord) = Lexer.beginning(of: String(line.prefix(cursor)))
-    let current = currentWord.text
     range = currentWord.range.lowerBound..<cursor
     candidates = []
+    offer(currentWord.text, behind: words, cursor: cursor, tasks, lessons)
+  }
+
+  private mutating func offer(
+    _ current: String,
+    behind words: [String],
+    cursor: Int,
+    _ tasks: Int,
+    _ lessons: [String]
+  ) {
     guard let name = words.first else {
       candidates = CommandTable.commands(beginning: current).map {
         Candidate(text: $0.name, description: $0.summary, isWhole: true)
@@ -34,7 +43,10 @@ package struct Completions: Hashable, Sendable {
     }
     let word = Word(name, at: 0..<name.count)
     guard let command = try? CommandTable.resolve(word) else { return }
-    if let sign = current.firstIndex(of: "="), !command.takesAnyWords || command.name == "set" {
+    if let inner = Self.line(in: words, of: command) {
+      return offer(current, behind: inner, cursor: cursor, tasks, lessons)
+    }
+    if let sign = current.firstIndex(of: "="), !command.takesAnyWords || !command.keys.isEmpty {
       let key = String(current[..<sign])
       let value = String(current[current.index(after: sign)...])
       range = (cursor - value.count)..<cursor
@@ -61,6 +73,16 @@ package struct Completions: Hashable, Sendable {
       candidate.text = Lexer.quoted(candidate.text, isWhole: candidate.isWhole)
       return candidate
     }
+  }
+
+  /// The words of the command that is another's parameter, once it is named.
+  private static func line(in words: [String], of command: Command) -> [String]? {
+    let place = command.parameters.firstIndex { if case .line = $0.kind { true } else { false } }
+    guard let place else { return nil }
+    let own = words.dropFirst().filter { word in
+      !command.keys.contains { word.hasPrefix($0.name + "=") }
+    }
+    return own.count > place ? Array(own.dropFirst(place)) : nil
   }
 
   private static func fitting(_ beginning: String, _ all: [Candidate]) -> [Candidate] {
@@ -110,7 +132,7 @@ package struct Completions: Hashable, Sendable {
       }
     case .lesson: return plain(lessons)
     case .metric: return plain(RunMetrics.forms)
-    case .choice(let words): return plain(words)
+    case .choice(let words), .line(let words): return plain(words)
     case .taskOrAll:
       return self.words(for: Parameter("", .task), beginning: beginning, tasks, lessons)
         + plain(["all"])

@@ -580,6 +580,61 @@ import Testing
       after: "run 3"
     ),
     Wrong(
+      "repeat",
+      at: "repeat",
+      "the number of times is missing. Write: repeat N COMMAND… [seeds=]."
+    ),
+    Wrong(
+      "repeat run 12",
+      at: "run",
+      "the number of times cannot be 'run'. Write a whole number from 2 to 1000."
+    ),
+    Wrong(
+      "repeat 1 run 12",
+      at: "1",
+      "the number of times cannot be '1'. Write a whole number from 2 to 1000."
+    ),
+    Wrong(
+      "repeat 5",
+      at: "repeat",
+      "what to repeat is missing. Write: repeat N COMMAND… [seeds=]."
+    ),
+    Wrong(
+      "repeat 5 explore limiter",
+      at: "explore",
+      "'explore' cannot be repeated: only a run has these figures. Write: repeat 5 run N [MECH] [key=value]…"
+    ),
+    Wrong(
+      "repeat 5 runn 12",
+      at: "runn",
+      "no command 'runn'. Did you mean 'run'? 'help' lists all."
+    ),
+    Wrong(
+      "repeat 5 run 12 limitr",
+      at: "limitr",
+      "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+    ),
+    Wrong(
+      "repeat 5 run",
+      at: "run",
+      "the number of tasks is missing. Write: run N [MECH] [key=value]…"
+    ),
+    Wrong(
+      "repeat 5 run 12 name=a",
+      at: "a",
+      "one name cannot be that of 5 runs. Leave name= out, and 'name' one of them afterwards."
+    ),
+    Wrong(
+      "repeat 5 seeds=all run 12",
+      at: "all",
+      "seeds= cannot be 'all'. Write follow or same."
+    ),
+    Wrong(
+      "repeat 5 seeds=same run 12 seeds=same",
+      at: "seeds",
+      "'seeds=' is given twice. Keep one."
+    ),
+    Wrong(
       "compare limiter",
       at: "compare",
       "the number of tasks is missing. Write: compare N [MECH]… [key=value]…"

@@ -193,6 +193,11 @@ extension Session {
               ?? true
           } ?? true
         }
+    case "repeat":
+      // As quick as what is repeated, where that is not often.
+      let places = arguments.places
+      guard let times = places.first.flatMap({ Int($0.text) }), times <= 5 else { return false }
+      return isQuick(places.dropFirst().map(\.text).joined(separator: " "))
     // These look at thousands of schedules, start a process, or write a file.
     case "explore", "replay", "step", "puzzle", "starve", "exercise", "grade", "inversion",
       "visits":

@@ -192,7 +192,7 @@ extension Session {
   }
 
   /// Runs an experiment to its end; nil if an interrupt came before.
-  private func outcome(of experiment: Experiment) async -> Run? {
+  func outcome(of experiment: Experiment) async -> Run? {
     let background = Background(experiment)
     return await unlessInterrupted(background.run) { run in
       run.submit(experiment.workload)

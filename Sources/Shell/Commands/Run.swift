@@ -283,7 +283,7 @@ extension Arguments {
 
   /// A note for what was given and changes nothing: a limit that the mechanism does not have, a number of
   /// workers where the system gives the threads.
-  fileprivate func ignored(by experiment: Experiment) throws(ShellError) -> [Note] {
+  func ignored(by experiment: Experiment) throws(ShellError) -> [Note] {
     try ignoredLimit(by: experiment) + ignoredWorkers(by: experiment)
   }
 

@@ -73,6 +73,22 @@ package struct Arguments: Sendable {
     return rest
   }
 
+  /// The same, with the key taken out of words that are otherwise left as they stand.
+  func taking(_ key: Key) throws(ShellError) -> Arguments {
+    var rest = self
+    rest.places.removeAll()
+    for word in places {
+      guard let (name, value) = word.keyAndValue, name.text == key.name else {
+        rest.places.append(word)
+        continue
+      }
+      guard rest.values.updateValue(value, forKey: key.name) == nil else {
+        throw ShellError("'\(key.name)=' is given twice. Keep one", at: name)
+      }
+    }
+    return rest
+  }
+
   private var takesMechanism: Bool {
     command.parameters.contains { $0.kind == .specimenOrMechanism }
   }
