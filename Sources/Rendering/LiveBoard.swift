@@ -44,15 +44,17 @@ package struct LiveBoard: Sendable {
 
   /// Takes note of events, in the order of the log.
   package mutating func take(_ events: [TraceEvent]) {
-    lastTime = events.last?.time ?? lastTime
-    for event in events {
-      if case .limit(let limit) = event.kind { self.limit = Int(limit) }
-      let index = Int(event.task.number) - 1
-      guard states.indices.contains(index) else { continue }
-      count(states[index], by: -1)
-      states[index] = next(after: states[index], event)
-      count(states[index], by: 1)
-    }
+    for event in events { take(event) }
+  }
+
+  mutating func take(_ event: TraceEvent) {
+    lastTime = event.time
+    if case .limit(let limit) = event.kind { self.limit = Int(limit) }
+    let index = Int(event.task.number) - 1
+    guard states.indices.contains(index) else { return }
+    count(states[index], by: -1)
+    states[index] = next(after: states[index], event)
+    count(states[index], by: 1)
   }
 
   /// Notes the counts of this moment; of a long history every other one is let go.

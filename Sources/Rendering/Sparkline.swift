@@ -17,20 +17,20 @@ enum Sparkline {
     let values = function.maxima(count: axis.cells, length: axis.cell, instants: instants)
     let top = values.max() ?? 0
     let usesDigits = digits && top < 10
-    var line = ""
-    for value in values {
-      if value == 0 {
-        line += " "
-      } else if usesDigits {
-        line += String(value)
-      } else {
-        line.append(level(value, of: top, glyphs))
-      }
-    }
-    while line.last == " " { line.removeLast() }
+    let line = row(values, top: top, digits: digits, glyphs)
     let note = "  at most \(NumberText.grouped(top))"
     let roomForNote = line.count + note.count <= room
     return !usesDigits && top > 0 && roomForNote ? line + note : line
+  }
+
+  /// A glyph for each value: with `digits`, the numbers themselves while all are below 10; else levels, of
+  /// which `top` is the highest.
+  static func row(_ values: [Int], top: Int, digits: Bool, _ glyphs: GlyphSet) -> String {
+    let glyphs = values.map { value -> Character in
+      if value == 0 { return " " }
+      return digits && top < 10 ? Character(String(value)) : level(value, of: top, glyphs)
+    }
+    return Columns.trimmed(String(glyphs))
   }
 
   /// The level that stands for `value`; anything above 0 is to be seen.

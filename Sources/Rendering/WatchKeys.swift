@@ -25,16 +25,11 @@ package struct WatchKeys: Sendable {
   /// What came of the last action.
   package var message: String?
 
-  /// What was typed for the line after the view, not for it.
-  package private(set) var typedAhead: [UInt8] = []
-  /// Whether the keys that come belong to an arrow or its like, whose letter is no letter.
-  private enum Escape {
-    case none
-    case begun
-    case going
-  }
+  private var typed = TypedLine()
+  private var escape = EscapeSequence()
 
-  private var escape = Escape.none
+  /// What was typed for the line after the view, not for it.
+  package var typedAhead: [UInt8] { typed.keys }
 
   package init() {}
 
@@ -56,7 +51,7 @@ package struct WatchKeys: Sendable {
       typeAhead(key)
       return nil
     }
-    if entry == nil, isOfEscape(key) { return nil }
+    if entry == nil, escape.take(key) != .none { return nil }
     if entry != nil { return type(key) }
     switch Character(UnicodeScalar(key)) {
     case "q", "Q": return .leave
@@ -75,26 +70,8 @@ package struct WatchKeys: Sendable {
   private mutating func typeAhead(_ key: UInt8) {
     // A picture that stands still would never end, and nobody could let it go on.
     isPaused = false
-    if key == 0x7F || key == 0x08 {
-      typedAhead.removeLast()
-    } else {
-      typedAhead.append(key)
-    }
-    let line = typedAhead.split { $0 == 0x0A || $0 == 0x0D }.last ?? []
-    message = typedAhead.isEmpty ? nil : "for the prompt: \(String(decoding: line, as: UTF8.self))"
-  }
-
-  /// Of ESC [ A, ESC O A, and with figures in between.
-  private mutating func isOfEscape(_ key: UInt8) -> Bool {
-    switch (escape, key) {
-    case (_, 0x1B): escape = .begun
-    case (.begun, 0x5B), (.begun, 0x4F), (.going, 0x20..<0x40): escape = .going
-    case (.going, _):
-      escape = .none
-      return true
-    case (.begun, _), (.none, _): escape = .none
-    }
-    return escape != .none
+    typed.take(key)
+    message = typed.message
   }
 
   private mutating func type(_ key: UInt8) -> Action? {

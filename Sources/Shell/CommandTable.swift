@@ -9,7 +9,10 @@ package enum CommandTable {
   }
 
   static let groups: [Group] = [
-    Group(heading: "running", commands: [.mechanisms, .explain, .run, .compare, .repetition]),
+    Group(
+      heading: "running",
+      commands: [.mechanisms, .explain, .run, .compare, .race, .repetition]
+    ),
     Group(
       heading: "looking at the last run",
       commands: [
@@ -85,7 +88,7 @@ package enum CommandTable {
   /// Those that came later and leave the others the beginnings that were theirs: `n` stays 'next'.
   private static let younger: Set = [
     "runs", "name", "clear", "back", "puzzle", "curve", "stall", "overdraft",
-    "repeat",
+    "repeat", "race",
   ]
 
   /// The commands that begin so.

@@ -90,11 +90,19 @@ extension Session {
     _ run: any LiveRun,
     _ body: @escaping @Sendable (any LiveRun) async -> Value
   ) async -> Value? {
+    await unlessInterrupted([run]) { await body($0[0]) }
+  }
+
+  /// The same of several that go on together.
+  func unlessInterrupted<Value: Sendable>(
+    _ runs: [any LiveRun],
+    _ body: @escaping @Sendable ([any LiveRun]) async -> Value
+  ) async -> Value? {
     await unlessInterrupted {
-      await body(run)
+      await body(runs)
     } onInterrupt: {
       // The thread that calls this is the one that hears of the next Ctrl-C.
-      OSThread("stopping") { run.stop(because: Self.interrupted) }.detach()
+      OSThread("stopping") { for run in runs { run.stop(because: Self.interrupted) } }.detach()
     }
   }
 

@@ -4,8 +4,24 @@ internal import Rendering
 internal import Synchronization
 internal import Tracing
 
+/// What is shown in place until it is over or a person leaves it, and takes keys meanwhile.
+protocol FrameSource: Sendable {
+  func frame(_ format: TextFormat) -> Frame
+
+  /// Takes a key.
+  ///
+  /// - Returns: whether the person wants to leave.
+  func press(_ key: UInt8) -> Bool
+
+  /// Lets the next frame be the last.
+  func end()
+
+  /// What was typed for the prompt meanwhile.
+  var typedAhead: [UInt8] { get }
+}
+
 /// The frames of a live view, read on the thread that draws them.
-final class LiveFrames: Sendable {
+final class LiveFrames: FrameSource {
   private let background: Background
   private struct State {
     var view: LiveView
@@ -23,10 +39,8 @@ final class LiveFrames: Sendable {
     )
   }
 
-  /// What was typed for the prompt while the view was shown.
   var typedAhead: [UInt8] { state.withLock { $0.view.keys.typedAhead } }
 
-  /// Lets the next frame be the last.
   func end() { hasEnded.store(true, ordering: .relaxed) }
 
   func frame(_ format: TextFormat) -> Frame {
@@ -41,9 +55,6 @@ final class LiveFrames: Sendable {
     }
   }
 
-  /// Takes a key.
-  ///
-  /// - Returns: whether the person wants to leave.
   func press(_ key: UInt8) -> Bool {
     let action = state.withLock { $0.view.keys.press(key) }
     switch action {

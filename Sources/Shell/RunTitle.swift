@@ -30,7 +30,7 @@ enum RunTitle {
     return " on lanes" + (workers.map { " of \(NumberText.count($0, "worker"))" } ?? "")
   }
 
-  private static func tasks(_ workload: Workload) -> String {
+  static func tasks(_ workload: Workload) -> String {
     let noun =
       switch workload.kind {
       case .suspend, .block, .spin: "task"

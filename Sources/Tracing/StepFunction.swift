@@ -36,6 +36,14 @@ package struct StepFunction: Hashable, Sendable {
   /// The value from an instant on; nil before the first step.
   package func value(at time: Int64) -> Int? { steps.last { $0.time <= time }?.value }
 
+  /// The same as it was known at an instant, with the steps of that instant.
+  package func known(at time: Int64) -> StepFunction {
+    var known = StepFunction()
+    known.steps = Array(steps[..<(steps.firstIndex { $0.time > time } ?? steps.endIndex)])
+    known.value = known.steps.last?.value ?? 0
+    return known
+  }
+
   /// The value times how long it was held, from one instant to another.
   package func area(from start: Int64, to end: Int64) -> Double {
     let ends = steps.dropFirst().map(\.time) + [end]

@@ -579,6 +579,23 @@ import Testing
       "'/nowhere/run.svg' cannot be written: no such file or directory.",
       after: "run 3"
     ),
+    Wrong("race", at: "race", "the number of tasks is missing. Write: race N [MECH]… [key=value]…"),
+    Wrong("race 5 pool pool", at: "pool", "pool is named twice. Name each once."),
+    Wrong(
+      "race 5 limiter poool",
+      at: "poool",
+      "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
+    ),
+    Wrong(
+      "race 5 pool main-actor-queue clock=virtual",
+      at: "virtual",
+      "the main actor runs on the main thread, so main-actor-queue runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+    ),
+    Wrong(
+      "race 5 platform=linux clock=real",
+      at: "real",
+      "operation-queue@linux-model is a model, which runs in virtual time and does no real work. Leave clock= out, or run the real one: use operation-queue."
+    ),
     Wrong(
       "repeat",
       at: "repeat",

@@ -182,7 +182,7 @@ extension Session {
     case "run", "spawn":
       guard let experiment = try? experiment(arguments) else { return true }
       return experiment.resolvedClock == .virtual && experiment.workload.count <= 40
-    case "compare":
+    case "compare", "race":
       let entries = arguments.places.compactMap { try? Names.mechanism($0) }
       // Without a name it would be all of them, on the wall clock.
       return !entries.isEmpty

@@ -21,7 +21,8 @@ import Tracing
 
   /// The commands that show nothing of a run under way, or that change it.
   private static let others: Set = [
-    "mechanisms", "explain", "run", "compare", "repeat", "name", "explore", "replay", "step",
+    "mechanisms", "explain", "run", "compare", "race", "repeat", "name", "explore", "replay",
+    "step",
     "puzzle",
     "spawn", "wait", "cancel", "advance", "idle", "limit", "suspend", "resume", "starve",
     "inversion", "visits", "overdraft", "stall", "lessons", "lesson", "predict", "check", "hint",

@@ -80,6 +80,47 @@ extension Command {
 
 extension Session {
   fileprivate func compare(_ arguments: Arguments) async throws -> Outcome {
+    var (count, contestants) = try contestants(arguments, orElse: Catalogue.mechanisms)
+    let areNamed = arguments.places.count > 1
+    let (models, arguments) = try modelled(contestants, arguments, areNamed: areNamed)
+    contestants = models
+    let order = try Command.order(arguments)
+    let experiments = try experiments(of: contestants, count, arguments)
+    var runs: [Run] = []
+    for (index, experiment) in experiments.enumerated() where !interruption.hasCome {
+      showProgress("comparing", experiment, index + 1, of: experiments.count)
+      if let run = await outcome(of: experiment) { runs.append(run) }
+    }
+    guard !interruption.hasCome, runs.count == experiments.count else {
+      return answer(json: "", Self.interrupted + "\n")
+    }
+    return tell(comparison: runs, by: order)
+  }
+
+  /// Tells what several mechanisms made of the same tasks, and keeps it; `line` comes last in JSON Lines.
+  func tell(
+    comparison all: [Run],
+    by order: ComparisonTable.Order? = nil,
+    json line: String = ""
+  ) -> Outcome {
+    for run in all { note(RunMetrics(run)) }
+    let runs = order.map { ComparisonTable.sorted(all, by: $0) } ?? all
+    keep(comparison: runs)
+    showed(.comparison)
+    let outcome = answer(
+      json: ComparisonTable.jsonLines(runs) + line,
+      settings.describe
+        ? ComparisonTable.describe(runs) : ComparisonTable.text(runs, output.format)
+    )
+    return runs.allSatisfy { $0.summary.violations.isEmpty && $0.summary.errors.isEmpty }
+      ? outcome : .violated
+  }
+
+  /// What the words of a command name: how many tasks, and which mechanisms are to have them.
+  func contestants(
+    _ arguments: Arguments,
+    orElse all: [CatalogueEntry]
+  ) throws -> (count: Word, [(entry: CatalogueEntry, onLanes: Bool)]) {
     var names = arguments.places
     guard let count = names.first(where: \.isNumeral) else {
       throw arguments.missing("the number of tasks")
@@ -98,10 +139,15 @@ extension Session {
       }
       contestants.append((entry, onLanes))
     }
-    if contestants.isEmpty { contestants = Catalogue.mechanisms.map { ($0, false) } }
-    let (models, arguments) = try modelled(contestants, arguments, areNamed: !names.isEmpty)
-    contestants = models
-    let order = try Command.order(arguments)
+    return (count, contestants.isEmpty ? all.map { ($0, false) } : contestants)
+  }
+
+  /// What each is to be run with: the same tasks, on one clock.
+  func experiments(
+    of contestants: [(entry: CatalogueEntry, onLanes: Bool)],
+    _ count: Word,
+    _ arguments: Arguments
+  ) throws -> [Experiment] {
     // Each mechanism's experiment is checked before the first one runs.
     var experiments = try contestants.map { entry, onLanes in
       var chosen = settings
@@ -116,29 +162,11 @@ extension Session {
         experiments[index].clock = .real
       }
     }
-    var runs: [Run] = []
-    for (index, experiment) in experiments.enumerated() where !interruption.hasCome {
-      showProgress(experiment, index + 1, of: experiments.count)
-      if let run = await outcome(of: experiment) { runs.append(run) }
-    }
-    guard !interruption.hasCome, runs.count == experiments.count else {
-      return answer(json: "", Self.interrupted + "\n")
-    }
-    for run in runs { note(RunMetrics(run)) }
-    if let order { runs = ComparisonTable.sorted(runs, by: order) }
-    keep(comparison: runs)
-    showed(.comparison)
-    let outcome = answer(
-      json: ComparisonTable.jsonLines(runs),
-      settings.describe
-        ? ComparisonTable.describe(runs) : ComparisonTable.text(runs, output.format)
-    )
-    return runs.allSatisfy { $0.summary.violations.isEmpty && $0.summary.errors.isEmpty }
-      ? outcome : .violated
+    return experiments
   }
 
   /// The models that `platform=` asks for in the place of what owns its threads; the others run as they are.
-  private func modelled(
+  func modelled(
     _ contestants: [(entry: CatalogueEntry, onLanes: Bool)],
     _ arguments: Arguments,
     areNamed: Bool
@@ -200,10 +228,10 @@ extension Session {
     }
   }
 
-  /// Says how far a comparison has come, in place where that can be done.
-  private func showProgress(_ experiment: Experiment, _ number: Int, of count: Int) {
+  /// Says how far several runs have come, in place where that can be done.
+  func showProgress(_ doing: String, _ experiment: Experiment, _ number: Int, of count: Int) {
     guard !json, output.canShowFrames else { return }
     let name = experiment.mechanism.id + (experiment.executor == .global ? "" : "@lanes")
-    output.writeTransient("comparing \(name), \(number) of \(count)")
+    output.writeTransient("\(doing) \(name), \(number) of \(count)")
   }
 }

@@ -83,7 +83,9 @@ extension Session {
   func run(named word: Word) throws(ShellError) -> Run {
     let compared =
       comparison.first { $0.label == word.text } ?? comparison.first { $0.mechanism == word.text }
-    if let run = compared ?? runs[word.text] { return run }
+    // Of a race, 'gcd-semaphore' means the model of it that was raced.
+    let modelled = comparison.first { $0.label.hasPrefix(word.text + "@") && $0.platform != nil }
+    if let run = compared ?? runs[word.text] ?? modelled { return run }
     throw noRun(word)
   }
 

@@ -346,7 +346,10 @@ extension Session {
   /// Shows a run in place until all its tasks have ended or the person leaves.
   func show(_ background: Background, hint: String) async -> FrameEnding {
     let facts = background.experiment.facts(tasks: background.run.plan.count)
-    let view = LiveFrames(background, facts: facts, hint: hint)
+    return await show(LiveFrames(background, facts: facts, hint: hint))
+  }
+
+  func show(_ view: some FrameSource) async -> FrameEnding {
     // While the view is shown Ctrl-C is its own; one that came just before it comes this way.
     let ending = await interruption.whileRunning {
       await output.showFrames({ view.frame($0.format) }, onKey: { view.press($0) })

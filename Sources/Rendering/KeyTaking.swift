@@ -1,0 +1,50 @@
+/// What was typed while frames were shown, for the prompt that comes next.
+struct TypedLine: Sendable {
+  private(set) var keys: [UInt8] = []
+
+  mutating func take(_ key: UInt8) {
+    if key == 0x7F || key == 0x08 {
+      keys.removeLast()
+    } else {
+      keys.append(key)
+    }
+  }
+
+  /// The line as far as it has come; nil where nothing was typed.
+  var message: String? {
+    let line = keys.split { $0 == 0x0A || $0 == 0x0D }.last ?? []
+    return keys.isEmpty ? nil : "for the prompt: \(String(decoding: line, as: UTF8.self))"
+  }
+}
+
+/// Tells the keys of an arrow or its like, whose letter is no letter, from others: ESC [ A, ESC O A, and with
+/// figures in between.
+struct EscapeSequence: Sendable {
+  enum Reading: Hashable {
+    /// The key belongs to none.
+    case none
+    case part
+    /// It is the last, and says which key it was.
+    case last(UInt8)
+  }
+
+  private enum State {
+    case none
+    case begun
+    case going
+  }
+
+  private var state = State.none
+
+  mutating func take(_ key: UInt8) -> Reading {
+    switch (state, key) {
+    case (_, 0x1B): state = .begun
+    case (.begun, 0x5B), (.begun, 0x4F), (.going, 0x20..<0x40): state = .going
+    case (.going, _):
+      state = .none
+      return .last(key)
+    case (.begun, _), (.none, _): state = .none
+    }
+    return state == .none ? .none : .part
+  }
+}
