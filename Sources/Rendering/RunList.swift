@@ -19,10 +19,10 @@ package enum RunList {
   /// The runs that ended, and the one in the background, as far as it has come.
   package static func text(
     _ entries: [Entry],
-    inBackground run: Run? = nil,
+    inBackground background: (run: Run, name: String?)? = nil,
     _ format: TextFormat
   ) -> String {
-    let last = run.map { background($0, format) } ?? ""
+    let last = background.map { self.background($0.run, $0.name, format) } ?? ""
     guard !entries.isEmpty else {
       return last.isEmpty ? "no run yet. Try: run 12 limiter limit=3\n" : last
     }
@@ -30,9 +30,10 @@ package enum RunList {
   }
 
   /// What the list says of a run that nobody has waited for.
-  private static func background(_ run: Run, _ format: TextFormat) -> String {
+  private static func background(_ run: Run, _ name: String?, _ format: TextFormat) -> String {
     let state = UnderWayText.sentence(run) ?? "every task has ended, and 'wait' makes a run of it"
-    let line = "in the background, \(run.mechanism): \(state)"
+    let called = name.map { ", called '\($0)'" } ?? ""
+    let line = "in the background, \(run.mechanism)\(called): \(state)"
     return Columns.wrap(line, width: format.width, indent: 2).map { $0 + "\n" }.joined()
   }
 
@@ -66,12 +67,16 @@ package enum RunList {
     return TextTable(columns: [columns[0], name] + columns.dropFirst(), rows: named).text(format)
   }
 
-  package static func json(_ entries: [Entry], inBackground run: Run? = nil) -> String {
-    let last = run.map { run in
+  package static func json(
+    _ entries: [Entry],
+    inBackground background: (run: Run, name: String?)? = nil
+  ) -> String {
+    let last = background.map { run, name in
       let summary = run.summary
       return JSONObject.line(
         [
-          ("run", .null), ("name", .null), ("mechanism", .string(run.mechanism)),
+          ("run", .null), ("name", name.map { .string($0) } ?? .null),
+          ("mechanism", .string(run.mechanism)),
           ("limit", run.limit.map { .number($0) } ?? .null),
           ("tasks", .number(run.plan.count)), ("clock", .string(run.clock.rawValue)),
           ("makespan_ns", run.isUnderWay ? .null : .number(Int(summary.makespan))),

@@ -675,6 +675,23 @@ import Testing
       after: "spawn 3"
     ),
     Wrong(
+      "spawn 2 name=b",
+      at: "b",
+      "these tasks join the run in the background, which is called 'a'. Leave name= out, or 'wait' for the run first.",
+      after: "spawn 3 name=a"
+    ),
+    Wrong(
+      "spawn 2 name=b",
+      at: "b",
+      "these tasks join the run in the background, which has no name. Leave name= out, or 'wait' for the run first.",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "spawn 2 name=2nd",
+      at: "2nd",
+      "name= cannot be '2nd'. Write a letter, then letters, digits, - or _."
+    ),
+    Wrong(
       "spawn 2 priority=mixed",
       at: "mixed",
       "the run in the background has priority=high for all its tasks. Leave priority= out, or 'wait' for the run first.",

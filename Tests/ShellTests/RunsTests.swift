@@ -35,6 +35,32 @@ import Testing
     )
   }
 
+  @Test
+  func `a run in the background is known by its name, before and after it has ended`() async throws
+  {
+    let lab = Lab(display: Display(width: 120))
+    await lab.run("run 12 limiter limit=3 name=a; spawn 12 limiter limit=4 name=b; advance 150ms")
+    #expect(await lab.run("timeline of b").hasPrefix("at 150 ms the run goes on"))
+    #expect(await lab.run("stats of a").contains("makespan 400 ms"))
+    #expect(await lab.run("diff a b").contains("The second: at 150 ms the run goes on"))
+    #expect(await lab.run("runs").contains("in the background, limiter, called 'b': at 150 ms"))
+    let scratch = try ScratchFolder()
+    await lab.run("timeline of b; advance 100ms; export \(scratch.path)/b.csv")
+    let rows = try String(contentsOfFile: scratch.path + "/b.csv", encoding: .utf8)
+    #expect(rows.split(separator: "\n").count { $0.contains("finished") } == 8, "as of now")
+    #expect(await lab.outcome(of: "spawn 2 name=b") == .done, "its own name may be said again")
+    _ = lab.output.takeText()
+    await lab.run("wait; run 2 pool")
+    #expect(await lab.run("diff a b").contains("limit: 3, then 4"))
+    #expect(await lab.run("stats of b").contains("14 finished"))
+    #expect(await lab.outcome(of: "timeline of c") == .failed)
+    #expect(
+      lab.output.takeComplaints() == ["test:1: there is no run 'c'. 'runs' lists them."]
+    )
+    let json = Lab(json: true)
+    #expect(await json.run("spawn 3 name=b; runs").contains(#"{"run":null,"name":"b","#))
+  }
+
   @Test(arguments: [
     ("stats of 7", "test:1: there is no run '7'. 'runs' lists them."),
     ("stats of slwo", "test:1: there is no run 'slwo'. Did you mean 'slow'? 'runs' lists them."),

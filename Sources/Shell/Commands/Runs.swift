@@ -13,7 +13,7 @@ extension Command {
       """,
     examples: ["run 12 limiter limit=3; run 12 limiter limit=4; runs; stats of 1"]
   ) { session, _ in
-    let background = session.background?.snapshot
+    let background = session.background.map { (run: $0.snapshot, name: $0.name) }
     return session.answer(
       json: RunList.json(session.runs.all, inBackground: background),
       RunList.text(session.runs.all, inBackground: background, session.output.format)
@@ -79,8 +79,9 @@ enum RunName {
 }
 
 extension Session {
-  /// The run that a word names: one of this session's, or one of the last comparison's.
+  /// The run that a word names: the one in the background, one of this session's, or one of the last comparison's.
   func run(named word: Word) throws(ShellError) -> Run {
+    if let background = background(named: word) { return background.snapshot }
     let compared =
       comparison.first { $0.label == word.text } ?? comparison.first { $0.mechanism == word.text }
     // Of a race, 'gcd-semaphore' means the model of it that was raced.
@@ -89,8 +90,14 @@ extension Session {
     throw noRun(word)
   }
 
+  /// The run in the background, if that is its name.
+  func background(named word: Word) -> Background? {
+    background?.name == word.text ? background : nil
+  }
+
   func noRun(_ word: Word) -> ShellError {
-    let known = runs.all.flatMap { [$0.name, $0.run.mechanism] }.compactMap(\.self)
+    let kept = runs.all.flatMap { [$0.name, $0.run.mechanism] }
+    let known = (kept + [background?.name]).compactMap(\.self)
     let question = NearMatch.question(for: word.text, in: known + comparison.map(\.label))
     return ShellError("there is no run '\(word.text)'.\(question) 'runs' lists them.", at: word)
   }

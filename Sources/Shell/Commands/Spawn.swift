@@ -9,16 +9,18 @@ extension Command {
   static let spawn = Command(
     "spawn",
     [Parameter("N", .count), Parameter("MECH", .specimenOrMechanism, optional: true)],
-    keys: Keys.workload,
+    keys: Keys.workload + [RunName.key],
     summary: "as 'run', but in the background: the prompt comes back at once",
     details: """
       On the wall clock the tasks go on by themselves: 'watch' them, 'wait' for them. In virtual \
       time nothing happens until 'advance D' or 'idle' lets time pass. More may be spawned into \
-      the same run; 'wait' ends it and shows the result.
+      the same run; 'wait' ends it and shows the result. With a name it can be looked at and held against \
+      others by it, before it has ended too: 'timeline of a', 'diff a b'.
       """,
     examples: [
       "spawn 6 limiter limit=2 work=100ms; advance 150ms; status; wait",
       "spawn 8 gcd-gate limit=4 work=10ms; wait",
+      "run 6 limiter limit=2 name=a; spawn 6 limiter limit=3 name=b; advance 150ms; diff a b; wait",
     ]
   ) { session, arguments in try await session.spawn(arguments) }
 
@@ -150,6 +152,7 @@ extension Session {
     }
     if let background { try check(arguments, nameWhatRunsIn: background) }
     let experiment = try experiment(arguments, settings, joining: background)
+    let name = try name(ofSpawned: arguments)
     let tasks = experiment.workload.count + (background?.run.plan.count ?? 0)
     try checkMemory(of: tasks, arguments)
     let target: Background
@@ -157,7 +160,7 @@ extension Session {
       try check(experiment.workload, fitsInto: background.run, arguments)
       target = background
     } else {
-      target = Background(experiment)
+      target = Background(experiment, name: name)
     }
     // Of a million tasks that arrive together each has a first step to take.
     let spawned = await unlessInterrupted(target.run) { run in
@@ -192,6 +195,17 @@ extension Session {
     return answer(
       json: JSONObject.line([("spawned", .object(members))]),
       RunTitle.text(experiment, output.format) + lines.map { $0 + "\n" }.joined()
+    )
+  }
+
+  /// What the run is to be called; one that goes on already keeps the name that it has, or none.
+  private func name(ofSpawned arguments: Arguments) throws(ShellError) -> String? {
+    let name = try arguments.value(RunName.key, RunName.parse)
+    guard let background, let name, name != background.name else { return name }
+    let called = background.name.map { "is called '\($0)'" } ?? "has no name"
+    throw ShellError(
+      "these tasks join the run in the background, which \(called). Leave name= out, or 'wait' for the run first",
+      at: arguments.values[RunName.key.name] ?? arguments.name
     )
   }
 

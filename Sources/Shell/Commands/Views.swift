@@ -133,7 +133,11 @@ extension Session {
   /// The same, which is then what was shown last.
   fileprivate func runToShow(_ arguments: Arguments) throws(ShellError) -> Run {
     let run = try lastRun(arguments)
-    showed(arguments.values[Keys.ofRun.name].map { .run(run, named: $0.text) } ?? .lastRun)
+    // What goes on is written as far as it has come by then.
+    let ended = arguments.values[Keys.ofRun.name].flatMap {
+      background(named: $0) == nil ? $0 : nil
+    }
+    showed(ended.map { .run(run, named: $0.text) } ?? .lastRun)
     return run
   }
 
