@@ -13,6 +13,10 @@ package struct Playback: Sendable {
   private static let shortest = 4e9
   private static let longest = 10e9
 
+  /// What the machine's clock may have moved on from one frame to the next: where the program was stopped or
+  /// had no processor, nothing is left out.
+  private static let longestStep: Int64 = 200_000_000
+
   package init(end: Int64) {
     self.end = end
     speed = Double(end) / min(max(Double(end), Self.shortest), Self.longest)
@@ -24,7 +28,7 @@ package struct Playback: Sendable {
   package mutating func goOn(to time: Int64) {
     defer { seen = time }
     guard !isHeld, let seen else { return }
-    let step = Double(time - seen) * speed
+    let step = Double(min(time - seen, Self.longestStep)) * speed
     moment = step < Double(end - moment) ? moment + Int64(step) : end
   }
 

@@ -125,6 +125,11 @@ import Tracing
 @Suite(.watched) struct PlaybackTests {
   private let second: Int64 = 1_000_000_000
 
+  /// Lets the machine's clock move on, a tenth of a second at a time.
+  private func goOn(_ playback: inout Playback, from start: Int64, to end: Int64) {
+    for time in stride(from: start, through: end, by: Int(second / 10)) { playback.goOn(to: time) }
+  }
+
   @Test
   func `a short race is stretched to four seconds, a long one takes ten, one between its own time`()
   {
@@ -132,9 +137,10 @@ import Tracing
       var playback = Playback(end: length * second)
       playback.goOn(to: 100 * second)
       #expect(playback.moment == 0, "it begins when it is first shown")
-      playback.goOn(to: (100 + seconds) * second - 1_000_000)
+      let end = (100 + seconds) * second
+      goOn(&playback, from: 100 * second, to: end - second / 10)
       #expect(!playback.isOver)
-      playback.goOn(to: (100 + seconds) * second + 1_000_000)
+      goOn(&playback, from: end, to: end + second / 10)
       #expect(playback.isOver && playback.moment == length * second)
     }
   }
@@ -142,19 +148,26 @@ import Tracing
   @Test
   func `what is held stands still, goes on from there, and is not over at its end`() {
     var playback = Playback(end: 8 * second)
-    playback.goOn(to: 0)
-    playback.goOn(to: 2 * second)
+    goOn(&playback, from: 0, to: 2 * second)
     playback.hold()
-    playback.goOn(to: 5 * second)
+    goOn(&playback, from: 2 * second, to: 5 * second)
     #expect(playback.moment == 2 * second)
     playback.hold()
     playback.change(speedBy: 2)
-    playback.goOn(to: 6 * second)
+    goOn(&playback, from: 5 * second, to: 6 * second)
     #expect(playback.moment == 4 * second)
     playback.jump(to: 9 * second)
     #expect(playback.moment == 8 * second && playback.isHeld && !playback.isOver)
     playback.jump(to: -1)
     #expect(playback.moment == 0)
+  }
+
+  @Test
+  func `a program that had no processor for a while leaves nothing of a race out`() {
+    var playback = Playback(end: 8 * second)
+    playback.goOn(to: 0)
+    playback.goOn(to: 100 * second)
+    #expect(playback.moment == second / 5)
   }
 
   @Test
