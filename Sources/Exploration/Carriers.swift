@@ -183,8 +183,12 @@ final class Carriers: @unchecked Sendable {
   func drive(_ choose: @escaping (ScheduleRun) -> Int?) {
     self.choose = choose
     if let option = next() {
+      // Before another thread begins, which may trap before this one looks.
+      let watches = tellsSteps
+      if watches { Standstill.watch(true) }
       dispatch(option)
       watch()
+      if watches { Standstill.watch(false) }
     }
     self.choose = nil
   }
@@ -457,8 +461,6 @@ final class Carriers: @unchecked Sendable {
 
   /// Waits on the home for the end of the drive.
   private func watch() {
-    if tellsSteps { Standstill.watch(true) }
-    defer { if tellsSteps { Standstill.watch(false) } }
     if lookout.sees(home) { return }
     var before: (pulse: Int, state: ThreadSight.State)?
     var since = ContinuousClock.now

@@ -15,9 +15,9 @@ enum Standstill {
   /// no processor, and altogether.
   ///
   /// Computed, as a handler is no place for a first use.
-  private static var patience: (withoutHeadway: Int, altogether: Int) { (1_000, 30_000) }
+  private static var patience: (withoutHeadway: Int, altogether: Int) { (3_000, 30_000) }
   /// In nanoseconds of a processor; the looking itself takes far less in as long as there is patience.
-  private static var leastHeadway: Int64 { 250_000_000 }
+  private static var leastHeadway: Int64 { 100_000_000 }
   // Safe: written by the one thread whose exchange of the stage succeeds, before the stage says so, and read after.
   nonisolated(unsafe) private static let frames = UnsafeMutablePointer<stack_frame>.allocate(
     capacity: room
