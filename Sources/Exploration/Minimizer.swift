@@ -14,7 +14,8 @@ internal import ExplorableSynchronization
 /// is found first is an accident too.
 ///
 /// The number of schedules grows with the pre-emptions like a power, which is why few come first. If
-/// the allowance runs out, the found schedule itself is returned, and said not to be minimal.
+/// the allowance runs out, or the time, the smallest schedule seen so far is returned, which may be the found one, and
+/// said not to be minimal.
 package struct Minimum: Sendable {
   /// The scenario with as many tasks as the minimum needs.
   package var scenario: Scenario
@@ -39,14 +40,17 @@ package struct Minimum: Sendable {
   ///   - scenario: the one it was found in.
   ///   - allowance: how many schedules to look at, at most.
   ///   - shouldStop: asked some fifty times a second; true ends the search.
+  ///   - shouldLeavePair: the same as two steps are looked for whose order matters; nil for `shouldStop`.
   /// - Throws: `ScheduleError` when `found` is not a schedule of the scenario.
   @available(*, noasync, message: "takes the calling thread for long; use onOwnThread")
   package init(
     of found: Verdict.Found,
     in scenario: Scenario,
     allowance: Int = 20_000,
-    shouldStop: () -> Bool = { false }
+    shouldStop: () -> Bool = { false },
+    shouldLeavePair: (() -> Bool)? = nil
   ) throws(ScheduleError) {
+    func leavesPair() -> Bool { shouldLeavePair?() ?? shouldStop() }
     let original = try Replay(of: found.schedule, in: scenario)
     var left = allowance
     let most = original.preemptions
@@ -61,19 +65,19 @@ package struct Minimum: Sendable {
         )
         let isFinished = search.run(smaller, allowance: &left, best: &best, shouldStop)
         if let best {
-          try self.init(best, in: smaller, isMinimal: isFinished, shouldStop)
+          try self.init(best, in: smaller, isMinimal: isFinished, leavesPair)
           schedules = allowance - left
           return
         }
         if !isFinished {
-          try self.init(found.schedule.choices, in: scenario, isMinimal: false, shouldStop)
+          try self.init(found.schedule.choices, in: scenario, isMinimal: false, leavesPair)
           schedules = allowance - left
           return
         }
       }
     }
     // Not reached while runs repeat: the last search covers the schedule that was found.
-    try self.init(found.schedule.choices, in: scenario, isMinimal: false, shouldStop)
+    try self.init(found.schedule.choices, in: scenario, isMinimal: false, leavesPair)
     schedules = allowance - left
   }
 

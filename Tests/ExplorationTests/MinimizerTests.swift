@@ -90,6 +90,26 @@ import Testing
     #expect(minimum.race?.second == 6)
   }
 
+  @Test
+  func
+    `without time the found schedule is returned, and its pair is looked for in a time of its own`()
+    throws
+  {
+    let scenario = Scenario.semaphore(.barges, tasks: 3, limit: 1, cancellable: false)
+    let found = try #require(try Explorer()(scenario).found)
+    let minimum = try Minimum(
+      of: found,
+      in: scenario,
+      shouldStop: { true },
+      shouldLeavePair: { false }
+    )
+    #expect(!minimum.isMinimal)
+    #expect(minimum.schedule == found.schedule)
+    #expect(minimum.race != nil)
+    let neither = try Minimum(of: found, in: scenario, shouldStop: { true })
+    #expect(neither.race == nil)
+  }
+
   @Test func `without allowance the found schedule is returned and not called minimal`() throws {
     let scenario = Scenario.semaphore(.barges, tasks: 3, limit: 1, cancellable: false)
     let found = try #require(try Explorer()(scenario).found)

@@ -23,8 +23,9 @@ internal import Synchronization
 ///
 /// The call is synchronous and takes its thread until it returns, a few seconds for a large closure. One that
 /// lasts longer than a second says on standard error how far it has come, and which schedule fails before the smallest
-/// that does is found; one that is ended by SIGINT or SIGTERM says what it has found. Two calls at once queue: the second waits on its own thread, and the first needs no
-/// thread but its own, so that even test frameworks that use up their pool with such calls go on.
+/// that does is found; one that is ended by SIGINT or SIGTERM says what it has found. Two calls at once queue: the
+/// second waits on its own thread, and the first needs no thread but its own, so that even test frameworks that use up
+/// their pool with such calls go on.
 ///
 /// If the code under test stops the program, the schedule in progress and the line that replays it are
 /// printed to standard error first.
@@ -37,7 +38,8 @@ internal import Synchronization
 ///   - schedules: How many schedules to run, at most.
 ///   - within: How long to look for a failure, at most, in real time; nil for as long as it takes. A schedule that
 ///     is under way is run to its end, unless a step of it lasts for ten seconds then: that is a failure. To find the
-///     smallest failing schedule may take as long again.
+///     smallest failing schedule has a time of its own, eight seconds at most; a failure that is not proved to be the
+///     smallest for that time was over says so.
 ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
 ///     order. Looked for in code that is built with the instrumentation.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.

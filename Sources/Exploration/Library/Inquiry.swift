@@ -7,6 +7,10 @@ struct Inquiry {
   let place: String
   /// How long to look for a failure, at most.
   let limit: Duration?
+  /// How long to look for the smallest failing schedule once one is found, at most.
+  ///
+  /// With ``timeForPair`` and the telling, a failure is told in full within ten seconds.
+  var timeForSmallest = Duration.seconds(6)
   /// Whether nobody waits for the answer any more.
   private let isCancelled: @Sendable () -> Bool
   private(set) var scenario: Scenario
@@ -26,6 +30,8 @@ struct Inquiry {
   static let instead = 1_000
   /// How many schedules to run in search of the smallest failing one, at most.
   static let allowance = 20_000
+  /// How long to look, after that, for the two steps whose order matters, at most.
+  static let timeForPair = Duration.seconds(2)
 
   /// How many threads the pool has, at most, before tasks that block each its own are said to block the pool.
   ///
@@ -145,7 +151,7 @@ struct Inquiry {
         throw failureByRunaway(found, at: verdict.runawayPoints, place)
       }
       if found.violation.kind == .livelock { throw failureByLength(found, place) }
-      throw try failure(of: found, place, allowedUntil: limit.map { start.advanced(by: $0 * 2) })
+      throw try failure(of: found, place, since: .now)
     }
     if let first = verdict.firstGivenUp, verdict.givenUp == verdict.schedules {
       let count = verdict.schedules
@@ -229,12 +235,22 @@ extension Inquiry {
   private func failure(
     of found: Verdict.Found,
     _ whereFound: String,
-    allowedUntil end: ContinuousClock.Instant?
+    since start: ContinuousClock.Instant
   ) throws(ExplorationFailure) -> ExplorationFailure {
     do {
-      let least = try Minimum(of: found, in: scenario, allowance: Self.allowance) {
-        isCancelled() || end.map { ContinuousClock.now > $0 } ?? false
-      }
+      var isTimeOver = false
+      let least = try Minimum(
+        of: found,
+        in: scenario,
+        allowance: Self.allowance,
+        shouldStop: {
+          isTimeOver = .now - start >= timeForSmallest
+          return isTimeOver || isCancelled()
+        },
+        shouldLeavePair: {
+          .now - start >= timeForSmallest + Self.timeForPair || isCancelled()
+        }
+      )
       var telling = try Telling(
         of: least.schedule,
         in: scenario,
@@ -251,7 +267,15 @@ extension Inquiry {
       if isOfOrder, telling.violation == nil {
         return failure(of: diverges(found.schedule))
       }
-      let size = least.isMinimal ? "the smallest that fails: " : ""
+      let size =
+        least.isMinimal
+        ? "the smallest that fails: "
+        : isTimeOver
+          ? "not proved to be the smallest that fails, for the time to look for that, "
+            + "\(timeForSmallest), was over: "
+          : least.schedules >= Self.allowance
+            ? "not proved to be the smallest that fails, for \(least.schedules) schedules were looked at: "
+            : "not proved to be the smallest that fails: "
       return failure(
         telling.violation ?? least.violation,
         telling,

@@ -273,6 +273,27 @@ import Testing
     #expect(text.contains("in the end: 'early' fails in schedule 1"), "\(text)")
   }
 
+  @Test(arguments: [true, false])
+  func `a failure has a time of its own to be made small in, and says when that was over`(
+    isInTime: Bool
+  ) throws {
+    // Drawn at random, so that what is found first has pre-emptions that it needs not.
+    let found = ExplorationStrategy.random(schedules: 10_000, seed: 3)
+    // How long to look for a failure has no part in it.
+    var inquiry = Inquiry("late", place: "here", within: .seconds(3_600), ExploreTests.lostUpdate)
+    if !isInTime { inquiry.timeForSmallest = .zero }
+    let failure = try #require(throws: ExplorationFailure.self) {
+      try answer(inquiry, found, nil, 10_000, nil)
+    }
+    let text = "\(failure)"
+    #expect(text.contains("; the smallest that fails: ") == isInTime, "\(text)")
+    let cut =
+      "; not proved to be the smallest that fails, for the time to look for that, 0.0 seconds, was over: "
+    #expect(text.contains(cut) == !isInTime, "\(text)")
+    // The two steps are looked for all the same.
+    #expect(text.contains("  what matters: step "), "\(text)")
+  }
+
   @Test
   func `a signal that the program ignores stays ignored, and a later one is the program's own`()
     async
