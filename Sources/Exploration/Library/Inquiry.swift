@@ -151,7 +151,7 @@ struct Inquiry {
         throw failureByRunaway(found, at: verdict.runawayPoints, place)
       }
       if found.violation.kind == .livelock { throw failureByLength(found, place) }
-      throw try failure(of: found, place, since: .now)
+      throw try failure(of: found, place, since: WorkingTime())
     }
     if let first = verdict.firstGivenUp, verdict.givenUp == verdict.schedules {
       let count = verdict.schedules
@@ -235,7 +235,7 @@ extension Inquiry {
   private func failure(
     of found: Verdict.Found,
     _ whereFound: String,
-    since start: ContinuousClock.Instant
+    since start: WorkingTime
   ) throws(ExplorationFailure) -> ExplorationFailure {
     do {
       var isTimeOver = false
@@ -244,11 +244,11 @@ extension Inquiry {
         in: scenario,
         allowance: Self.allowance,
         shouldStop: {
-          isTimeOver = .now - start >= timeForSmallest
+          isTimeOver = start.isOver(timeForSmallest)
           return isTimeOver || isCancelled()
         },
         shouldLeavePair: {
-          .now - start >= timeForSmallest + Self.timeForPair || isCancelled()
+          start.isOver(timeForSmallest + Self.timeForPair) || isCancelled()
         }
       )
       var telling = try Telling(

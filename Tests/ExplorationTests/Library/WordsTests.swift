@@ -281,7 +281,7 @@ import Testing
     let found = ExplorationStrategy.random(schedules: 10_000, seed: 3)
     // How long to look for a failure has no part in it.
     var inquiry = Inquiry("late", place: "here", within: .seconds(3_600), ExploreTests.lostUpdate)
-    if !isInTime { inquiry.timeForSmallest = .zero }
+    inquiry.timeForSmallest = isInTime ? .seconds(3_600) : .zero
     let failure = try #require(throws: ExplorationFailure.self) {
       try answer(inquiry, found, nil, 10_000, nil)
     }

@@ -1,0 +1,14 @@
+internal import Basics
+
+/// The time since it was made, in which this process had a processor.
+///
+/// What is bounded by it lasts no longer on a machine that is not too busy, and finds as much on one that is.
+struct WorkingTime {
+  private let start = ContinuousClock.now
+  private let used = MachineClock.processTime()
+
+  /// Whether so much time is over, for half of which, at least, the process had a processor.
+  func isOver(_ time: Duration) -> Bool {
+    .now - start >= time && .nanoseconds(MachineClock.processTime() - used) >= time / 2
+  }
+}
