@@ -1,4 +1,5 @@
 #include "CExplorable.h"
+#include <string.h>
 
 _Thread_local struct explored_thread explored_thread;
 struct exploration_answers exploration_answers;
@@ -28,6 +29,8 @@ bool points_close(void) {
   return were_open;
 }
 
+bool points_are_open(void) { return explored_thread.is_open; }
+
 void points_reopen(bool were_open) { explored_thread.is_open = were_open; }
 
 void points_are_due(uint8_t point) { explored_thread.due = point; }
@@ -41,3 +44,29 @@ unsigned long points_of_hop(uintptr_t *points, unsigned long room) {
   uintptr_t frame[2] = {explored_thread.hop_context, 0};
   return 1 + stack_callers((uintptr_t)&frame[1], points + 1, room - 1);
 }
+
+// Written by the thread of the one exploration under way on which the code under study runs, and read by the one that
+// explores once that one has said that it stands.
+static char words[2048];
+static size_t word_count;
+static bool are_kept_back;
+
+void last_words_note(const char *text, size_t count) {
+  // The end of it is what counts.
+  if (word_count + count > sizeof words) word_count = 0;
+  if (count > sizeof words) count = sizeof words;
+  memcpy(words + word_count, text, count);
+  word_count += count;
+}
+
+size_t last_words(char *text, size_t room) {
+  size_t count = word_count < room ? word_count : room;
+  memcpy(text, words, count);
+  return count;
+}
+
+void last_words_forget(void) { word_count = 0; }
+
+void last_words_keep_back(bool are) { __atomic_store_n(&are_kept_back, are, __ATOMIC_RELEASE); }
+
+bool last_words_are_kept_back(void) { return __atomic_load_n(&are_kept_back, __ATOMIC_ACQUIRE); }

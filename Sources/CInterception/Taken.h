@@ -74,6 +74,9 @@ bool is_called_by_study(uintptr_t address, const void *frame);
 /// Whether the code at the address is of Foundation.
 bool is_of_foundation(uintptr_t address);
 
+/// Whether the code at the address is of the language's own runtime.
+bool is_of_runtime(uintptr_t address);
+
 /// Whether the compiler keeps at the address what it has looked up, which no code under study knows of.
 bool is_compilers_own(uintptr_t address);
 

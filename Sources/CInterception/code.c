@@ -181,6 +181,14 @@ bool is_of_foundation(uintptr_t address) {
   return starts(slash ? slash + 1 : info.dli_fname, "libFoundation");
 }
 
+bool is_of_runtime(uintptr_t address) {
+  Dl_info info;
+  if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  const char *name = slash ? slash + 1 : info.dli_fname;
+  return starts(name, "libswiftCore.so") || starts(name, "libswift_Concurrency.so");
+}
+
 bool is_called_by_study(uintptr_t address, const void *frame) {
   if (is_under_study(address)) return true;
   // `lock.withLock` calls a lock by its protocol, and lands in a function of the library that only calls on.

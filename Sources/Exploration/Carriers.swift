@@ -183,12 +183,12 @@ final class Carriers: @unchecked Sendable {
   func drive(_ choose: @escaping (ScheduleRun) -> Int?) {
     self.choose = choose
     if let option = next() {
-      // Before another thread begins, which may trap before this one looks.
-      let watches = tellsSteps
-      if watches { Standstill.watch(true) }
+      // Before anything of the code under study runs.
+      let tellsSteps = tellsSteps
+      if tellsSteps { Standstill.beginWatch(home) }
       dispatch(option)
-      watch()
-      if watches { Standstill.watch(false) }
+      watch(forEnds: tellsSteps)
+      if tellsSteps { Standstill.endWatch() }
     }
     self.choose = nil
   }
@@ -459,17 +459,24 @@ final class Carriers: @unchecked Sendable {
   /// Whether somebody reads what is printed: else the one who keeps the journal tells it.
   private var tellsSteps: Bool { takesOver && ScheduleJournal.ofThisProgram == nil }
 
-  /// Waits on the home for the end of the drive.
-  private func watch() {
-    if lookout.sees(home) { return }
+  /// Waits on the home for the end of the drive, and looks, if it is to, for threads that come to the end of the program.
+  private func watch(forEnds tellsSteps: Bool) {
+    // A thread that traps calls too.
+    var isCalled = lookout.sees(home)
     var before: (pulse: Int, state: ThreadSight.State)?
     var since = ContinuousClock.now
     var step = (pulse: -1, begun: since)
-    while !home.wait(atMost: 50_000) {
-      if tellsSteps, let points = Standstill.take() {
-        ScheduleUnderWay.tellSteps(to: points)
+    while true {
+      isCalled = isCalled || home.wait(atMost: 50_000)
+      if tellsSteps, let fall = Standstill.take() {
+        // Its call comes just behind, and is nobody else's.
+        if !isCalled { home.wait() }
+        if leave(fall) { return }
+        ScheduleUnderWay.tellSteps(to: fall.points)
         Standstill.end()
+        isCalled = false
       }
+      if isCalled { return }
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
       guard let carrier = made.withLock({ $0.values.first { $0.key == key } }) else {
@@ -506,6 +513,21 @@ final class Carriers: @unchecked Sendable {
   /// Takes the baton from the carrier of that key, on the home; whether its job still ran.
   private func take(batonOf key: UInt) -> Bool {
     leader.compareExchange(expected: key, desired: 0, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  /// Goes on without the thread on which the code under study would end the program; whether that can be.
+  private func leave(_ fall: Standstill.Fall) -> Bool {
+    // What a thread does without the baton has no part in what is told.
+    guard fall.canBeLeft, let carrier = made.withLock({ $0[fall.thread] }),
+      take(batonOf: carrier.key)
+    else { return false }
+    // Some twenty whole stacks are as much memory as the others have.
+    lost += fall.isDeep ? 25 : 1
+    for (object, holder) in holders where holder.carrier === carrier { leaveLocked(object) }
+    carrier.giveUp()
+    run.noteTrap(carrier.choice, fall)
+    Standstill.leave()
+    return true
   }
 
   /// Leaves a thread to its job, which does not come back.

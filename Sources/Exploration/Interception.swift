@@ -94,6 +94,10 @@ enum Interception {
       guard let name, let me = Carrier.leading else { return }
       me.carriers.run.noteUnseenCall(String(cString: name))
     }
+    answers.end_program = { function, status in
+      guard let function else { return status }
+      return ScheduleUnderWay.tellEnd(by: function, status)
+    }
     set_exploration_answers(answers)
   }()
 

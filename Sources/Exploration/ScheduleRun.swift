@@ -102,6 +102,28 @@ final class ScheduleRun: @unchecked Sendable {
     )
   }
 
+  /// Where the code under study would have ended the program in this schedule; nil if it would not have.
+  @exclusivity(unchecked) private(set) var trapPoints: [UInt]?
+
+  /// Notes that the step under way would end the program: nothing of the schedule can go on, nor be cleared away.
+  func noteTrap(_ choice: Choice, _ fall: Standstill.Fall) {
+    trapPoints = fall.points
+    options.removeAll(keepingCapacity: true)
+    runnable = 0
+    isRestToFinish = false
+    guard isLive else { return }
+    let name = Telling.name(Int(choice.agent))
+    let place = SourceLines(of: [fall.points]).at(fall.points)
+    note(
+      Violation(
+        kind: .trap,
+        message: "\(name) stops the program\(place): \(fall.text)",
+        tasks: [Int(choice.agent)]
+      )
+    )
+    record?.end(in: self)
+  }
+
   /// Where jobs began that came to no instrumented code, the first few, though they are of the code under study.
   @exclusivity(unchecked) private(set) var unseen: Set<UInt> = []
 
@@ -141,7 +163,7 @@ final class ScheduleRun: @unchecked Sendable {
   }
   /// Which tasks have taken their first step.
   @exclusivity(unchecked) private(set) var hasBegun: [Bool]
-  @exclusivity(unchecked) private var isLive = false
+  @exclusivity(unchecked) private(set) var isLive = false
   /// The task that was cancelled before it began, in the step before: it must begin now.
   @exclusivity(unchecked) private var mustBegin: Int32 = 0
   /// The sleeper woken in the step before: it must go on now, or be cancelled.
@@ -227,7 +249,11 @@ final class ScheduleRun: @unchecked Sendable {
     fingerprint = 0xCBF2_9CE4_8422_2325
     for index in hasBegun.indices { hasBegun[index] = false }
     isLive = true
-    if scenario.atRest != nil { ScheduleUnderWay.restart() }
+    trapPoints = nil
+    if scenario.atRest != nil {
+      ScheduleUnderWay.restart()
+      last_words_forget()
+    }
     let instance = scenario.make(context)
     self.instance = instance
     for task in 1...scenario.tasks {
@@ -716,7 +742,7 @@ final class ScheduleRun: @unchecked Sendable {
     journal?.endSchedule()
     let leaves = journal?.leaves ?? .nothing
     if leaves == .everything || leaves == .unfinished && monitor.ended < scenario.tasks
-      || doesNotComeBack
+      || doesNotComeBack || trapPoints != nil
     {
       return leave()
     }
@@ -730,6 +756,7 @@ final class ScheduleRun: @unchecked Sendable {
           $0.source != .ready && $0.source != .sleeper
         } ?? 0
       }
+      if trapPoints != nil { return leave() }
       if carriers.isBusy {
         // A deadlock in locks: cancelling would wait for it too.
         carriers.abandon()
@@ -751,8 +778,11 @@ final class ScheduleRun: @unchecked Sendable {
       if let task = executor.unfinishedTask(of: agent) { executor.asDriver { task.cancel() } }
     }
     finishAll()
-    instance = nil
-    finishAll()
+    if trapPoints == nil {
+      instance = nil
+      finishAll()
+    }
+    if trapPoints != nil { return leave() }
     executor.clearAlarms()
     carriers?.abandon()
     tasksLost += executor.unfinished.count { $0 > 1 }

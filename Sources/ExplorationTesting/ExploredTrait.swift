@@ -16,8 +16,8 @@ public import Testing
 /// }
 /// ```
 ///
-/// What `#expect` and `#require` find in any of its schedules, an error that the body throws, and what else is a
-/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:replaying:fileID:line:_:)`` becomes one
+/// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else is a
+/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:races:replaying:report:fileID:line:_:)`` becomes one
 /// issue, with the smallest schedule that shows it. Each case of a test with arguments is explored for itself. On a
 /// suite it holds for all tests of it.
 ///

@@ -118,6 +118,14 @@ import Testing
       }
     ),
   ]
+    (
+      // Which would end the process, and says nothing on the log.
+      "stops the program at ExploredTraitTests.swift:",
+      {
+        if await twoWithdrawals(isCareful: false).balance >= 0 { return }
+        UnsafeMutablePointer<Int>(bitPattern: 64)?.pointee = 1
+      }
+    ),
 
   @Test(arguments: failing.indices)
   func `has one issue, with the smallest schedule, for what any schedule shows`(number: Int)

@@ -108,6 +108,9 @@ struct exploration_answers {
   bool (*end_continuation)(uintptr_t task, bool is_explored);
   /// Notes that the code calls a function whose work is not seen.
   void (*note_unseen)(const char *function);
+  /// Notes that the code is about to end the program by that function. Returns with what status to do so, if the
+  /// exploration cannot go on without the thread; else not at all.
+  int (*end_program)(const char *function, int status);
 };
 
 /// What a thread of an exploration is at.
@@ -187,6 +190,17 @@ void addresses_forget(void);
 /// Notes that memory is freed; on any thread.
 void memory_freed(uintptr_t start, size_t size);
 
+/// Keeps what is said of code under study on standard error, as the last of it.
+void last_words_note(const char *text, size_t count);
+/// What was said last since it was forgotten, `room` bytes of it at most; returns how many.
+size_t last_words(char *text, size_t room);
+void last_words_forget(void);
+/// Has it not be printed: it will be told.
+void last_words_keep_back(bool are_kept_back);
+bool last_words_are_kept_back(void);
+
+/// Whether code under study runs on the calling thread, and what it does is a point.
+bool points_are_open(void);
 /// Opens points on the calling thread, for what begins on it.
 void points_open(void);
 /// Closes points on the calling thread; returns whether they were open.

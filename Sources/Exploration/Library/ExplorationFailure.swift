@@ -6,6 +6,8 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
     case requirement(String)
     /// The closure threw.
     case thrown(any Error)
+    /// The code would have ended the program: it traps, uses up its stack, aborts or exits. With what it said.
+    case trap(String)
     /// Two tasks use the same memory, one of them writes, and nothing puts one before the other: what the language
     /// calls undefined, whatever order they come in.
     case race

@@ -27,8 +27,10 @@ internal import Synchronization
 /// second waits on its own thread, and the first needs no thread but its own, so that even test frameworks that use up
 /// their pool with such calls go on.
 ///
-/// If the code under test stops the program, the schedule in progress and the line that replays it are
-/// printed to standard error first.
+/// Where the code under test would end the program, by a trap or by a call such as `exit`, that is a failure like any
+/// other: the thread on which it happens is left where it stands, and the exploration goes on without it. Where it cannot
+/// go on, the schedule in progress, the line that replays it and its steps are printed to standard error, and the
+/// process ends with a status that says failure.
 ///
 /// - Parameters:
 ///   - name: What schedules are called by; letters, digits, dots and dashes of it are kept.
@@ -45,8 +47,8 @@ internal import Synchronization
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
-///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, or by
-///     leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task that
+///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, by ending the
+///     program, or by leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task that
 ///     begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to a
 ///     lock or an atomic, starts or resumes another task, or goes on after a wait.)
 /// - Returns: What was looked at, when nothing failed.

@@ -1,3 +1,4 @@
+internal import CExplorable
 internal import Synchronization
 
 /// One call of `explore`: the closure as a scenario, and what to do with it.
@@ -243,6 +244,9 @@ extension Inquiry {
         of: found,
         in: scenario,
         allowance: Self.allowance,
+    // It is printed once, by what is found first, and told in the end.
+    last_words_keep_back(found.violation.kind == .trap)
+    defer { last_words_keep_back(false) }
         shouldStop: {
           isTimeOver = start.isOver(timeForSmallest)
           return isTimeOver || isCancelled()
@@ -263,7 +267,7 @@ extension Inquiry {
         return failureThatLeftLocks(found, whereFound)
       }
       // Alone it breaks nothing, so something else has a part in it than the order of the steps.
-      let isOfOrder = [.requirement, .thrown].contains(least.violation.kind)
+      let isOfOrder = [.requirement, .thrown, .trap].contains(least.violation.kind)
       if isOfOrder, telling.violation == nil {
         return failure(of: diverges(found.schedule))
       }
@@ -379,6 +383,7 @@ extension Inquiry {
         .tooManySteps,
         "\(message). The closure does too much, or goes on for ever and changes "
           + "something each time, or something that cannot be seen"
+    case .trap: return (.trap(message), message)
       )
     default: return (.deadlock, message)
     }

@@ -1,12 +1,14 @@
+internal import CExplorable
 internal import Glibc
 internal import Synchronization
 
 /// The schedule in progress, kept as text, so that a signal handler can print it.
 ///
-/// Code under test that traps ends the process at once. A handler of that signal may call next to nothing:
-/// no allocation, no lock, no formatting. So the text is written step by step, before each step runs, into
-/// memory that never moves, and the handler passes it to `write`. Then it puts back the previous handler
-/// of the signal and returns: the trap happens again, and the backtracer or the system sees it.
+/// Where code under test traps, the exploration goes on without the thread (see ``Standstill``), if it can. Else the
+/// trap ends the process. A handler of that signal may call next to nothing: no allocation, no lock, no formatting.
+/// So the text is written step by step, before each step runs, into memory that never moves, and the handler passes it
+/// to `write`. Then it puts back the previous handler of the signal and returns: the trap happens again, and the
+/// backtracer or the system sees it.
 enum ScheduleUnderWay {
   private struct State {
     let text = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
@@ -38,6 +40,9 @@ enum ScheduleUnderWay {
   /// Whether it was told of the step in progress that it is long: once is enough.
   static let hasToldOfLongStep = Atomic(false)
 
+  /// Whether the schedule was printed that the program ends in.
+  private static let hasToldText = Atomic(false)
+
   private static let signals = [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE]
 
   /// - Parameters:
@@ -50,6 +55,9 @@ enum ScheduleUnderWay {
     steps: @escaping (String, [UInt]) -> String?
   ) {
     Standstill.prepare()
+    _ = exits
+    process = getpid()
+    hasToldText.store(false, ordering: .relaxed)
     state.steps = steps
     let quoted = String(reflecting: name)
     state.length = 0
@@ -65,8 +73,9 @@ enum ScheduleUnderWay {
     state.head = state.length
     for signal in signals {
       var action = sigaction()
-      action.__sigaction_handler.sa_sigaction = { signal, _, context in
-        ScheduleUnderWay.tell(signal, at: context)
+      action.__sigaction_handler.sa_sigaction = { signal, information, context in
+        let address = information.map { UInt(bitPattern: $0.pointee._sifields._sigfault.si_addr) }
+        ScheduleUnderWay.tell(signal, at: context, address ?? 0)
       }
       action.sa_flags = SA_ONSTACK | SA_SIGINFO
       sigaction(signal, &action, state.previous + Int(signal))
@@ -80,10 +89,14 @@ enum ScheduleUnderWay {
     state.steps = nil
   }
 
-  /// Tells the steps of the schedule in progress, whose last one traps at these addresses; called by the thread that
-  /// explores, while the other waits in its handler.
+  /// Tells the schedule in progress and its steps, whose last one ends the program at these addresses; called by the
+  /// thread that explores, while the other waits.
   static func tellSteps(to points: [UInt]) {
     guard state.head > 0 else { return }
+    tellEnd()
+    hasToldText.store(true, ordering: .releasing)
+    // What a schedule's tasks do as they are cleared away is no step of it.
+    if state.outcomeLength > 0 { return }
     let bytes = UnsafeBufferPointer(start: state.text, count: state.length)
     let start = bytes[..<state.head].lastIndex(of: UInt8(ascii: "\"")) ?? state.head
     let schedule = String(decoding: bytes[(start + 1)...], as: UTF8.self)
@@ -191,16 +204,66 @@ enum ScheduleUnderWay {
     write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
   }
 
+  /// The process that explores: one that it starts as its like has its own end.
+  // Safe: written before code under study runs, by the thread that starts it.
+  nonisolated(unsafe) private static var process: pid_t = 0
+
+  /// Whether the end of the program is that of code under study, in the middle of a schedule.
+  private static var isEndOfSchedule: Bool {
+    state.head > 0 && GlobalPoolHook.current != nil && process == getpid()
+  }
+
   /// The handler.
-  private static func tell(_ signal: Int32, at context: UnsafeRawPointer?) {
-    if state.head > 0, GlobalPoolHook.current != nil {
-      tellText(from: 0)
-      write(STDERR_FILENO, state.outcome, state.outcomeLength)
-      // What a schedule's tasks do as they are cleared away is no step of it.
-      if state.outcomeLength == 0 { Standstill.wait(at: context) }
+  private static func tell(_ signal: Int32, at context: UnsafeRawPointer?, _ address: UInt) {
+    if isEndOfSchedule {
+      // The system's library aborts in the middle of its own work: what it finds wrong with its heap is beyond help.
+      let canBeLeft = signal != SIGABRT && points_are_open()
+      Standstill.stand(at: context, signal: signal, address: address, canBeLeft: canBeLeft)
+      tellEnd()
     }
     sigaction(signal, state.previous + Int(signal), nil)
     // An abort does not happen again by itself.
     if signal == SIGABRT { raise(signal) }
+  }
+
+  /// Tells of a call by which code under study ends the program.
+  ///
+  /// - Parameters:
+  ///   - function: What it calls.
+  ///   - status: The status that it wants the program to end with.
+  /// - Returns: The status to end with, if the exploration cannot go on without the thread: that of a failure.
+  static func tellEnd(by function: UnsafePointer<CChar>, _ status: Int32) -> Int32 {
+    guard isEndOfSchedule else { return status }
+    Standstill.stand(before: function, status, canBeLeft: true)
+    tellEnd()
+    // It is told: an abort that follows has nothing to add.
+    state.head = 0
+    return status == 0 ? EXIT_FAILURE : status
+  }
+
+  /// Prints what a handler can, if nobody else has.
+  private static func tellEnd() {
+    if hasToldText.load(ordering: .acquiring) { return }
+    tellText(from: 0)
+    write(STDERR_FILENO, state.outcome, state.outcomeLength)
+  }
+
+  /// Has the end of the program be told where no call is taken over.
+  private static let exits: Void = {
+    atexit { ScheduleUnderWay.failExit() }
+    at_quick_exit { ScheduleUnderWay.failExit() }
+  }()
+
+  private static func failExit() {
+    guard isEndOfSchedule, points_are_open() else { return }
+    points_close()
+    // The system's library is in the middle of ending the program: nobody goes on from here.
+    let name: StaticString = "exit"
+    name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) {
+      Standstill.stand(before: $0, 0, canBeLeft: false)
+    }
+    tellEnd()
+    fflush(nil)
+    _exit(EXIT_FAILURE)
   }
 }

@@ -86,6 +86,7 @@ struct Telling {
       }
       var step = Self.take(index, in: run)
       step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
+      if let points = run.trapPoints { step.endsAt = points }
       steps.append(step)
       if run.isOver { break }
     }
@@ -213,7 +214,8 @@ struct Telling {
       }
     }
     step.hasEnded = executor.hasEnded(agent)
-    if !executor.ready.contains(where: { $0.agent == choice.agent }),
+    // Of a task that is in the middle of its end nothing is known.
+    if run.trapPoints == nil, !executor.ready.contains(where: { $0.agent == choice.agent }),
       run.carriers?.standing.contains(where: { $0.choice == choice }) != true
     {
       step.waitsAt = executor.resumePoints(of: agent)

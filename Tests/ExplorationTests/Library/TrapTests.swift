@@ -18,26 +18,29 @@ import Testing
 
   private static let lineOfTrap: Int = #line - 3
 
-  @Test func `code that traps has its schedule and its steps printed, to the line of the trap`()
+  @Test func `code that traps is a failure like any other, told to the line of the trap`()
     async throws
   {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try explore("a trap", Self.addTwice)
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let failure = try ExploreTests.failure("a trap", Self.addTwice)
+      guard case .trap = failure.kind else { fatalError("\(failure)") }
+      let again = try ExploreTests.failure("a trap", replaying: failure.schedule, Self.addTwice)
+      guard again.schedule == failure.schedule else { fatalError("\(again)") }
+      Headway.write("\(failure)\n")
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("an addition is lost"))
-    let line = #"explore("a trap", replaying: "v2:a-trap:-:"#
-    #expect(
-      text.contains("The program stops while \"a trap\" is explored, in this schedule."),
-      "\(text)"
-    )
-    #expect(text.contains(line), "\(text)")
+    let headline =
+      "the smallest that fails: 1 pre-emption: task 1 stops the program at "
+      + "TrapTests.swift:\(Self.lineOfTrap): "
+      + "Fatal error: an addition is lost\n  1  task 1  ExploreTests.swift:"
+    #expect(text.contains(headline), "\(text)")
     let last = text.split(separator: "\n").last { $0.contains("and no further") }
     #expect(
       last?.contains("comes to TrapTests.swift:\(Self.lineOfTrap), and no further") == true,
       "\(text)"
     )
-    #expect(text.contains("Its steps:\n\n  1  task 1  TrapTests.swift:"), "\(text)")
+    #expect(text.contains(#"explore("a trap", replaying: "v2:a-trap:"#), "\(text)")
   }
 
   private static func goOnForEver() async {
@@ -71,12 +74,14 @@ import Testing
     #expect(text.contains(#"explore("endless", replaying: "v2:endless:"#), "\(text)")
   }
 
-  @Test func `code that has used up its stack has its schedule printed`() async throws {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try explore("deep") { _ = Self.depth(below: 1) }
+  @Test func `code that has used up its stack is a failure like any other`() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let failure = try ExploreTests.failure("deep") { _ = Self.depth(below: 1) }
+      Headway.write("\(failure)\n")
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains(#"explore("deep", replaying: "v2:deep:-:1")"#), "\(text)")
+    #expect(text.contains(": the stack is used up: calls go too deep"), "\(text)")
+    #expect(text.contains(#"explore("deep", replaying: "v2:deep:"#), "\(text)")
   }
 
   private static func depth(below level: Int) -> Int {
@@ -106,20 +111,58 @@ import Testing
     #expect(!text.contains("The program stops"), "\(text)")
   }
 
-  @Test func `a trap as a failed schedule's tasks are cleared away does not hide the failure`()
-    async throws
-  {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try explore("cleared away") {
+  @Test(arguments: [true, false])
+  func `a trap as a schedule's tasks are cleared away hides nothing`(fails: Bool) async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      [fails] in
+      @Sendable func body() async throws {
         let clock = VirtualClock()
         Task { do { try await clock.sleep(for: .seconds(60)) } catch { fatalError("cancelled") } }
         await Task.yield()
-        try require(false, "what really failed")
+        try require(!fails, "what really failed")
       }
+      if !fails {
+        try explore("cleared away", body)
+        return
+      }
+      let failure = try ExploreTests.failure("cleared away", body)
+      guard case .requirement(let message) = failure.kind,
+        message.hasPrefix("what really failed"), "\(failure)".contains("the smallest that fails: ")
+      else { fatalError("\(failure)") }
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("This schedule has failed already: what really failed"), "\(text)")
-    #expect(text.contains("Its tasks were cancelled then"), "\(text)")
+    #expect(text.contains("Fatal error: cancelled") == fails, "\(text)")
+  }
+
+  /// What happens as a signal that the system's library raises: it aborts in the middle of its own work.
+  private static func end(by signal: Int32) async {
+    await Task.yield()
+    // As it does: some threads have signals blocked.
+    var only = sigset_t()
+    sigemptyset(&only)
+    sigaddset(&only, signal)
+    pthread_sigmask(SIG_UNBLOCK, &only, nil)
+    raise(signal)
+  }
+
+  @Test
+  func
+    `an abort by the system's library ends the process, with its schedule and its steps printed`()
+    async throws
+  {
+    let result = await #expect(
+      processExitsWith: .signal(SIGABRT),
+      observing: [\.standardErrorContent]
+    ) {
+      try explore("an abort") { await Self.end(by: SIGABRT) }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      text.contains("The program stops while \"an abort\" is explored, in this schedule."),
+      "\(text)"
+    )
+    #expect(text.contains(#"explore("an abort", replaying: "v2:an-abort:-:1,a1,1")"#), "\(text)")
+    #expect(text.contains("Its steps:\n\n  1  task 1  TrapTests.swift:"), "\(text)")
   }
 
   @Test func `a trap outside an exploration prints no schedule`() async throws {
