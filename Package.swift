@@ -125,6 +125,7 @@ let package = Package(
     room("ExplorableWorkStealing", "Basics", "ExplorableSynchronization"),
     room("RealWork", "Basics", "Limiters", "CSQLite", http, sockets),
     room("Tracing", "Basics"),
+    room("Pages", "Basics", embedding: ["Colours.css", "StepsPage.css", "StepsPage.js"]),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
     room(
@@ -132,7 +133,8 @@ let package = Package(
       "Basics",
       "ExplorableSynchronization",
       "CExplorable",
-      "CExplorationOverlay"
+      "CExplorationOverlay",
+      "Pages"
     ),
     .plugin(
       name: "ExplorePlugin",
@@ -174,21 +176,20 @@ let package = Package(
     room(
       "Rendering",
       "Basics",
+      "Pages",
       "Tracing",
       "Experiments",
       "Workloads",
       "Mechanisms",
       "WorkStealing",
-      embedding: [
-        "Colours.css", "RunPage.css", "RunPage.js", "RunSVG.css", "SchedulePage.css",
-        "SchedulePage.js",
-      ]
+      embedding: ["RunPage.css", "RunPage.js", "RunSVG.css"]
     ),
     room(
       "Shell",
       "Experiments",
       "Exploration",
       "Rendering",
+      "Pages",
       "LessonBook",
       "ChildProcesses",
       "GradeReport",

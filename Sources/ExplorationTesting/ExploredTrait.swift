@@ -31,6 +31,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
   var limit: Duration?
   var races: Bool
   var schedule: String?
+  var report: String?
 
   /// Holds for the tests in a suite's suites too.
   public var isRecursive: Bool { true }
@@ -79,6 +80,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
             within: trait.limit,
             races: trait.races,
             replaying: trait.schedule,
+            report: trait.report,
             fileID: test.sourceLocation.fileID,
             line: test.sourceLocation.line,
             isCancelled: { answer.isUnwanted.load(ordering: .acquiring) },
@@ -111,6 +113,10 @@ extension Trait where Self == ExploredTrait {
   ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
   ///     order. Looked for in code that is built with the instrumentation.
   ///   - replaying: A schedule that a failure names: only that one is run.
+  ///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
+  ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
+  ///     tests run. What stands there is replaced, by each case of the test that fails too; without a failure, or
+  ///     where one has no steps, nothing is written.
   /// - Returns: The trait.
   public static func explored(
     strategy: ExplorationStrategy = .exhaustive,
@@ -118,7 +124,8 @@ extension Trait where Self == ExploredTrait {
     schedules: Int = 100_000,
     within: Duration? = nil,
     races: Bool = true,
-    replaying: String? = nil
+    replaying: String? = nil,
+    report: String? = nil
   ) -> Self {
     ExploredTrait(
       strategy: strategy,
@@ -126,7 +133,8 @@ extension Trait where Self == ExploredTrait {
       schedules: schedules,
       limit: within,
       races: races,
-      schedule: replaying
+      schedule: replaying,
+      report: report
     )
   }
 }

@@ -1,6 +1,7 @@
 internal import Basics
 package import Experiments
 internal import Foundation
+internal import Pages
 
 // A comparison as one HTML page that needs nothing else: the table, what differs in words, and a picture of
 // each run.

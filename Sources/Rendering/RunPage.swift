@@ -7,6 +7,7 @@
 
 internal import Basics
 package import Experiments
+internal import Pages
 package import Tracing
 
 /// A run as a page for the browser.

@@ -5,13 +5,14 @@
 
 internal import Basics
 package import Experiments
+internal import Pages
 package import Tracing
 
 /// A run as a picture.
 package enum RunSVG {
   /// The colours and marks of every picture, also for programs that are no browsers.
   static let styles = {
-    let colours = embedded(PackageResources.Colours_css)
+    let colours = PageHead.colours
     let literals = StyleLiterals.firstValues(in: colours)
     return colours + "\n"
       + StyleLiterals.added(to: embedded(PackageResources.RunSVG_css), literals)

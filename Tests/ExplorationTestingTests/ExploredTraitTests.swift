@@ -1,4 +1,5 @@
 import Exploration
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -117,7 +118,6 @@ import Testing
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
       }
     ),
-  ]
     (
       // Which would end the process, and says nothing on the log.
       "stops the program at ExploredTraitTests.swift:",
@@ -126,6 +126,7 @@ import Testing
         UnsafeMutablePointer<Int>(bitPattern: 64)?.pointee = 1
       }
     ),
+  ]
 
   @Test(arguments: failing.indices)
   func `has one issue, with the smallest schedule, for what any schedule shows`(number: Int)
@@ -148,6 +149,22 @@ import Testing
     #expect(again.count == 1)
     let told = again.first?.comments.map(\.rawValue).joined() ?? ""
     #expect(told.contains("in the schedule that was replayed"), "\(told)")
+  }
+
+  @Test func `writes the page that it is asked for`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "schedule.html").path
+    let found = try await issues(of: .explored(report: file)) { _ in
+      #expect(await Self.twoWithdrawals(isCareful: false).balance >= 0, "overdrawn")
+    }
+    #expect(found.first?.comments.map(\.rawValue).joined().contains("its page: \(file)") == true)
+    let html = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(
+      html.contains("<title>'writes the page that it is asked for' fails: Expectation failed")
+    )
+    #expect(html.contains("\"name\":\"ExploredTraitTests.swift\""))
   }
 
   @Test func `does not fail for what was known, and says it once`() async throws {

@@ -36,13 +36,14 @@ struct ImportDirections {
     ),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
+    "Pages": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
     "ExplorableSynchronization": Room(
       rooms: ["Basics", "CExplorable"],
       system: ["Synchronization"]
     ),
     "Exploration": Room(
-      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization"]
+      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization", "Pages"]
     ),
     "CExplorationOverlay": Room(rooms: []),
     // Tests of any package: no program may look into it, for it needs the test framework.
@@ -73,12 +74,14 @@ struct ImportDirections {
       packages: ["HeapModule"]
     ),
     "Rendering": Room(
-      rooms: ["Basics", "Tracing", "Experiments", "Mechanisms", "WorkStealing", "Workloads"]
+      rooms: [
+        "Basics", "Pages", "Tracing", "Experiments", "Mechanisms", "WorkStealing", "Workloads",
+      ]
     ),
     "Shell": Room(
       rooms: [
-        "ChildProcesses", "Experiments", "Exploration", "Rendering", "LessonBook", "GradeReport",
-        "Mechanisms", "Tracing", "Workloads", "Basics",
+        "ChildProcesses", "Experiments", "Exploration", "Rendering", "Pages", "LessonBook",
+        "GradeReport", "Mechanisms", "Tracing", "Workloads", "Basics",
       ]
     ),
     "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),

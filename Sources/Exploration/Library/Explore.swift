@@ -45,6 +45,9 @@ internal import Synchronization
 ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
 ///     order. Looked for in code that is built with the instrumentation.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
+///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
+///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
+///     process runs. What stands there is replaced; without a failure, or where one has no steps, nothing is written.
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
 ///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, by ending the
@@ -62,12 +65,14 @@ public func explore(
   within: Duration? = nil,
   races: Bool = true,
   replaying: String? = nil,
+  report: String? = nil,
   fileID: String = #fileID,
   line: Int = #line,
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
   let place = "\(lastPart(of: fileID)):\(line)"
-  let inquiry = Inquiry(name, place: place, within: within, races: races, body)
+  var inquiry = Inquiry(name, place: place, within: within, races: races, body)
+  inquiry.report = report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
 
@@ -83,12 +88,13 @@ package func exploreUntilCancelled(
   within: Duration?,
   races: Bool,
   replaying: String?,
+  report: String?,
   fileID: String,
   line: Int,
   isCancelled: @escaping @Sendable () -> Bool,
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
-  let inquiry = Inquiry(
+  var inquiry = Inquiry(
     name,
     place: "\(lastPart(of: fileID)):\(line)",
     within: within,
@@ -96,6 +102,7 @@ package func exploreUntilCancelled(
     isCancelled: isCancelled,
     body
   )
+  inquiry.report = report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
 

@@ -12,6 +12,8 @@ struct Inquiry {
   ///
   /// With ``timeForPair`` and the telling, a failure is told in full within ten seconds.
   var timeForSmallest = Duration.seconds(6)
+  /// To which file to write a page of the failing schedule; nil for none.
+  var report: String?
   /// Whether nobody waits for the answer any more.
   private let isCancelled: @Sendable () -> Bool
   private(set) var scenario: Scenario
@@ -180,8 +182,12 @@ struct Inquiry {
   ///   - points: What the last step came to.
   /// - Returns: A line for each.
   func steps(ofUnfinished text: String, at points: [UInt]) -> String? {
+    telling(ofUnfinished: text, at: points)?.text
+  }
+
+  private func telling(ofUnfinished text: String, at points: [UInt]) -> Telling? {
     guard let schedule = try? Schedule(parsing: text) else { return nil }
-    return try? Telling(unfinished: schedule, in: scenario, place: place, at: points).text
+    return try? Telling(unfinished: schedule, in: scenario, place: place, at: points)
   }
 
   /// Why to look no further; nil for no reason.
@@ -238,15 +244,15 @@ extension Inquiry {
     _ whereFound: String,
     since start: WorkingTime
   ) throws(ExplorationFailure) -> ExplorationFailure {
+    // It is printed once, by what is found first, and told in the end.
+    last_words_keep_back(found.violation.kind == .trap)
+    defer { last_words_keep_back(false) }
     do {
       var isTimeOver = false
       let least = try Minimum(
         of: found,
         in: scenario,
         allowance: Self.allowance,
-    // It is printed once, by what is found first, and told in the end.
-    last_words_keep_back(found.violation.kind == .trap)
-    defer { last_words_keep_back(false) }
         shouldStop: {
           isTimeOver = start.isOver(timeForSmallest)
           return isTimeOver || isCancelled()
@@ -330,14 +336,15 @@ extension Inquiry {
     _ whereFound: String
   ) -> ExplorationFailure {
     let (kind, message) = failureKind(of: found.violation)
-    let steps = steps(ofUnfinished: found.schedule.description, at: points) ?? ""
+    let telling = telling(ofUnfinished: found.schedule.description, at: points)
+    let steps = telling?.text ?? ""
     return ExplorationFailure(
       kind: kind,
       schedule: found.schedule.description,
       description: """
         '\(name)' fails \(whereFound): \(message)
         \(steps)
-        to run it again: \(call(replaying: found.schedule))
+        \(telling.map { pageLine($0, message) } ?? "")to run it again: \(call(replaying: found.schedule))
         """,
       message: message,
       steps: steps
@@ -376,6 +383,7 @@ extension Inquiry {
       return (error.map { .thrown($0) } ?? .requirement(message), "the closure threw \(message)")
     case .livelock: return (.livelock, "a livelock: \(message)")
     case .race: return (.race, message)
+    case .trap: return (.trap(message), message)
     case .blockedPool: return (.blockedPool, message)
     case .runaway: return (.runaway, message)
     case .tooManySteps:
@@ -383,7 +391,6 @@ extension Inquiry {
         .tooManySteps,
         "\(message). The closure does too much, or goes on for ever and changes "
           + "something each time, or something that cannot be seen"
-    case .trap: return (.trap(message), message)
       )
     default: return (.deadlock, message)
     }
@@ -411,11 +418,20 @@ extension Inquiry {
       description: """
         '\(name)' fails \(whereFound): \(message)
         \(telling.text)
-        to run it again: \(call(replaying: telling.schedule))
+        \(pageLine(telling, message))to run it again: \(call(replaying: telling.schedule))
         """,
       message: message,
       steps: telling.text
     )
+  }
+
+  /// Writes the page that is asked for, and says where it is, or why it is not.
+  private func pageLine(_ telling: Telling, _ message: String) -> String {
+    guard let report else { return "" }
+    let again = call(replaying: telling.schedule)
+    let page = telling.page(of: name, failing: message, again: again)
+    guard let reason = Telling.write(page, to: report) else { return "its page: \(report)\n" }
+    return "its page could not be written to \(report): \(reason)\n"
   }
 
   private func failure(

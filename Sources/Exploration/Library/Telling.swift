@@ -346,8 +346,8 @@ extension Telling {
     return told
   }
 
-  private func row(of step: Step, number: Int) -> [String] {
-    let agent = Int(step.choice.agent)
+  /// What the step does.
+  func words(of step: Step) -> String {
     var what: [String] =
       switch step.choice.kind {
       case .run:
@@ -365,12 +365,23 @@ extension Telling {
     if step.hasEnded { what.append("ends") }
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
     if let place = lines.place(of: step.endsAt) { what.append("comes to \(place), and no further") }
+    return what.joined(separator: "; ")
+  }
+
+  /// Where it goes on from: a line, or several where that is wanted.
+  func placeText(of step: Step) -> String? {
+    let agent = Int(step.choice.agent)
+    return step.isFirst ? agent == 1 ? place : start(of: agent) : text(of: step.from)
+  }
+
+  /// The line that says most about these addresses.
+  func place(of points: [UInt]) -> SourcePlace? { lines.place(of: points) }
+
+  private func row(of step: Step, number: Int) -> [String] {
     let isMarked = race.map { $0.first == number || $0.second == number } ?? false
-    let from =
-      step.isFirst ? agent == 1 ? place : start(of: agent) : text(of: step.from)
     return [
-      "\(number)", "task \(agent)", from ?? "",
-      what.joined(separator: "; ") + (isMarked ? "  ◀" : ""),
+      "\(number)", Self.name(Int(step.choice.agent)), placeText(of: step) ?? "",
+      words(of: step) + (isMarked ? "  ◀" : ""),
     ]
   }
 

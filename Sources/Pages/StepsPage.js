@@ -85,10 +85,13 @@
     const step = at ? steps[at - 1] : null;
     element('where').textContent = (step ? step.number : 0) + ' of ' + (steps.at(-1)?.number ?? 0)
       + (step ? ': ' + step.who + ' ' + step.what : ': nothing has happened');
-    const limit = data.limit === null ? '' : ' of ' + data.limit;
-    element('state').textContent = 'running ' + (step ? step.running : 0) + limit
-      + ' · line: ' + line(at) + (step && step.broke ? ' · ✗ ' + step.broke : '')
-      + (step && step.number > data.length ? ' · the aftermath' : '');
+    // Where nothing is admitted, nobody counts.
+    const counts = steps.some(step => step.running != null), said = [];
+    if (counts) said.push('running ' + (step ? step.running : 0) + (data.limit == null ? '' : ' of ' + data.limit));
+    if (counts) said.push('line: ' + line(at));
+    if (step && step.broke) said.push('✗ ' + step.broke);
+    if (step && step.number > data.length) said.push('the aftermath');
+    element('state').textContent = said.join(' · ');
     element('state').className = step && step.broke ? 'broken' : '';
     rows.forEach((row, index) => {
       row.className = index === at - 1 ? 'now' : index < at ? 'past' : '';
@@ -115,5 +118,17 @@
     event.preventDefault();
     show(Math.min(steps.length, Math.max(0, at)));
   });
-  show(0);
+  // The two steps that matter, to go to.
+  if (data.race.length) {
+    const go = number => {
+      const made = make('button', 'step ' + number);
+      made.onclick = () => show(steps.findLastIndex(step => step.number === number) + 1);
+      return made;
+    };
+    element('matters').replaceChildren('What matters: ', go(data.race[0]), ' comes before ',
+      go(data.race[1]), '.');
+  }
+  show(data.start);
+  // The page opens at its beginning; what it is about may be far down.
+  if (data.start) rows[data.start - 1]?.scrollIntoView({ block: 'nearest' });
 })();

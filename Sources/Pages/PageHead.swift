@@ -2,6 +2,9 @@ internal import Basics
 
 /// What all pages for the browser begin with: nothing may come from a network, and no file but this one.
 package enum PageHead {
+  /// The colours that all pages and pictures share, by name.
+  package static var colours: String { embedded(PackageResources.Colours_css) }
+
   /// From the document's first line to its body.
   ///
   /// - Parameters:
@@ -22,7 +25,7 @@ package enum PageHead {
       <link rel="icon" href="data:,">
       <title>\(XMLText.escaped(title))</title>
       <style>
-      \(embedded(PackageResources.Colours_css))
+      \(colours)
       \(styles)
       </style>
       </head>
