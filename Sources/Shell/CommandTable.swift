@@ -1,4 +1,5 @@
 internal import Basics
+internal import Rendering
 
 /// Every command there is.
 package enum CommandTable {
@@ -66,6 +67,30 @@ package enum CommandTable {
     return ShellError("this is the lab already. Write: \(line)", at: first)
   }
 
+  /// What people try who know the system's shell, and what does it here.
+  private static let habits = [
+    "kill": "'cancel t03' cancels a task of the run in the background, 'cancel all' every one",
+    "jobs": "'status' tells of the run in the background, 'runs' lists those that ended",
+    "fg": "'watch' shows the run in the background, 'wait' waits for it",
+    "bg": "'spawn' begins a run in the background",
+  ]
+
+  /// What is wrong with a command that is to run in the background as in the system's shell.
+  static func complaint(aboutAmpersandIn words: [Word]) -> ShellError? {
+    guard let first = words.first, let last = words.last, words.count > 1, last.text.hasSuffix("&"),
+      let command = try? resolve(first), !command.takesAnyWords
+    else { return nil }
+    let kept = words.dropFirst().map(\.text).joined(separator: " ").dropLast()
+    let advice =
+      command.name == Command.run.name
+      ? "Write: \(Columns.trimmed("spawn \(kept)"))"
+      : "Only a run goes on in the background, and 'spawn' begins it"
+    return ShellError(
+      "'&' is for other shells. \(advice)",
+      at: last.range.upperBound - 1..<last.range.upperBound
+    )
+  }
+
   /// Whether a word is the name of a command, written out.
   package static func has(_ name: String) -> Bool {
     commands.contains { $0.name == name } || otherNames[name] != nil
@@ -111,6 +136,7 @@ package enum CommandTable {
       let names = ListText.all(matches.map(\.name), "or")
       throw ShellError("'\(text)' could be \(names). Write more of it", at: word)
     }
+    if let habit = habits[text] { throw ShellError("no command '\(text)'. \(habit)", at: word) }
     let topics = orTopic ? HelpTopic.all.map(\.name) : []
     let question = NearMatch.question(for: text, in: commands.map(\.name) + topics)
     let what = orTopic ? "command or topic" : "command"

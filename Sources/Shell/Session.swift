@@ -213,6 +213,7 @@ package actor Session {
     guard let name = words.first else { return .done }
     if let outcome = try await takesAsMove(words) { return outcome }
     if let complaint = CommandTable.complaint(aboutProgramIn: words) { throw complaint }
+    if let complaint = CommandTable.complaint(aboutAmpersandIn: words) { throw complaint }
     let command = try CommandTable.resolve(name)
     let arguments = try Arguments(command, name: name, words: words.dropFirst())
     do {

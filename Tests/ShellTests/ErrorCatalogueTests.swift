@@ -579,6 +579,33 @@ import Testing
       "'/nowhere/run.svg' cannot be written: no such file or directory.",
       after: "run 3"
     ),
+    Wrong(
+      "run 12 limiter &",
+      at: "&",
+      "'&' is for other shells. Write: spawn 12 limiter."
+    ),
+    Wrong("run 12&", at: "&", "'&' is for other shells. Write: spawn 12."),
+    Wrong(
+      "compare 5 pool &",
+      at: "&",
+      "'&' is for other shells. Only a run goes on in the background, and 'spawn' begins it."
+    ),
+    Wrong(
+      "kill t03",
+      at: "kill",
+      "no command 'kill'. 'cancel t03' cancels a task of the run in the background, 'cancel all' every one."
+    ),
+    Wrong(
+      "jobs",
+      at: "jobs",
+      "no command 'jobs'. 'status' tells of the run in the background, 'runs' lists those that ended."
+    ),
+    Wrong(
+      "fg",
+      at: "fg",
+      "no command 'fg'. 'watch' shows the run in the background, 'wait' waits for it."
+    ),
+    Wrong("bg", at: "bg", "no command 'bg'. 'spawn' begins a run in the background."),
     Wrong("race", at: "race", "the number of tasks is missing. Write: race N [MECH]… [key=value]…"),
     Wrong("race 5 pool pool", at: "pool", "pool is named twice. Name each once."),
     Wrong(
