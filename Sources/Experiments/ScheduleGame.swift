@@ -145,7 +145,7 @@ package struct ScheduleGame: Sendable {
   }
 
   private func choice(_ text: String) throws(ExplorationFailure) -> Choice {
-    guard let choice = try Self.parsed("v2:\(scenario.name):-:\(text)").choices.first else {
+    guard let choice = try Self.parsed("v3:\(scenario.name):-:\(text)").choices.first else {
       throw ExplorationFailure(description: "'\(text)' is no choice")
     }
     return choice

@@ -1,4 +1,4 @@
-/// A schedule as one line: `v2:limiter-2-1-any:8c1f03d2:1*2,2,c2,w1,a1`.
+/// A schedule as one line: `v3:limiter-2-1-any:8c1f03d2:1*2,2,c2,w1,a1`.
 ///
 /// The version, the name of the scenario, a fingerprint of what happened, and the choices: `3` lets
 /// agent 3 take a step, or go on in the middle of one, `w3` wakes it, `c3` cancels task 3, `l4` makes the limit 4, `a3` gives its turn to
@@ -6,7 +6,8 @@
 /// `2,2,2,2`. The fingerprint covers the choices, which steps each made ready and what tasks reported, so
 /// that a schedule recorded for other code is refused instead of leading somewhere else.
 package struct Schedule: Hashable, Sendable, CustomStringConvertible {
-  package static let version = "v2"
+  /// `v3` since the registration of a cancellation handler is a step: what was recorded before leads elsewhere.
+  package static let version = "v3"
 
   /// Which scenario the schedule belongs to.
   package var scenario: String
@@ -94,7 +95,7 @@ package enum ScheduleError: Error, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .notASchedule(let text):
-      "'\(text)' is not a schedule; one looks like v2:SCENARIO:8c1f03d2:1,2,c2 and is printed by explore"
+      "'\(text)' is not a schedule; one looks like v3:SCENARIO:8c1f03d2:1,2,c2 and is printed by explore"
     case .otherVersion(let version):
       "this schedule is of version '\(version)', and \(Schedule.version) is what can be replayed here; "
         + "explore again to get a new one"

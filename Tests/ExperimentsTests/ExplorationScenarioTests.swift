@@ -55,7 +55,7 @@ import Testing
   @Test func `a schedule of another scenario is refused with both named`() async throws {
     let limiter = try Self.scenario("limiter")
     await #expect {
-      _ = try await limiter.replay("v2:pool-2-1-any:0:1,2")
+      _ = try await limiter.replay("v3:pool-2-1-any:0:1,2")
     } throws: { error in
       "\(error)".contains("'pool-2-1-any'") && "\(error)".contains("'limiter-2-1-any'")
     }
@@ -66,7 +66,7 @@ import Testing
   {
     let limiter = try Self.scenario("limiter")
     await #expect {
-      _ = try await limiter.replay("v2:limiter-2-1-any:0:1*99")
+      _ = try await limiter.replay("v3:limiter-2-1-any:0:1*99")
     } throws: { error in
       let text = "\(error)"
       return text.contains("is '1', but what can happen there is 2") && text.contains("step ")
@@ -75,9 +75,9 @@ import Testing
 
   @Test(
     arguments: [
-      ("v2:limitr-2-1-any:0:1", "no scenario is named 'limitr-2-1-any'"),
+      ("v3:limitr-2-1-any:0:1", "no scenario is named 'limitr-2-1-any'"),
       ("v9:limiter-2-1-any:1", "version 'v9'"), ("limiter-2-1-any:1", "is not a schedule"),
-      ("v2:limiter-2-1-any:0:1,q", "'q' is not a step"),
+      ("v3:limiter-2-1-any:0:1,q", "'q' is not a step"),
     ]
   )
   func `a schedule that cannot be read is refused with what is wrong in it`(

@@ -139,10 +139,10 @@ import Testing
     #expect(text.contains(says), "\(text)")
     #expect(text.contains("the smallest that fails: "), "\(text)")
     #expect(text.contains("to run it again: "), "\(text)")
-    #expect(text.contains("replaying: \"v2:"), "\(text)")
+    #expect(text.contains("replaying: \"v3:"), "\(text)")
     #expect(found.first?.sourceLocation?.fileName == "ExploredTraitTests.swift")
     // And that schedule is what `replaying:` runs.
-    let schedule = try #require(text.firstMatch(of: /replaying: "(v2:[^"]*)"/)).output.1
+    let schedule = try #require(text.firstMatch(of: /replaying: "(v3:[^"]*)"/)).output.1
     let again = try await issues(of: .explored(replaying: String(schedule))) { _ in
       try await body()
     }

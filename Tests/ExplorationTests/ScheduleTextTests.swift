@@ -12,7 +12,7 @@ import Testing
       Choice(.run, 12), Choice(.run, 12), Choice(.run, 12),
     ]
     let schedule = Schedule(scenario: "limiter-2-1-any", fingerprint: 0x2B, choices: choices)
-    #expect(schedule.description == "v2:limiter-2-1-any:2b:1*2,c2,a1,a3.2,w2,l4,12*3")
+    #expect(schedule.description == "v3:limiter-2-1-any:2b:1*2,c2,a1,a3.2,w2,l4,12*3")
   }
 
   @Test func `what was written is read back, whatever it was`() throws {
@@ -31,13 +31,13 @@ import Testing
 
   @Test(
     arguments: [
-      "", "v2", "v2:", "v2:x", "v2:x:1", "v2::0:1", "v2:x:0:1:2", "v2:x::1",
-      "v2:x:123456789:1",
-      "v2:x:g:1", "v1:x:1", "v2:x:0:,", "v2:x:0:1,", "v2:x:0:-1", "v2:x:0:+1", "v2:x:0:1*",
-      "v2:x:0:1*0",
-      "v2:x:0:1*-2", "v2:x:0:1*9999999", "v2:x:0:1*2*3", "v2:x:0:d1", "v2:x:0:c", "v2:x:0:w",
-      "v2:x:0:l",
-      "v2:x:0:a", "v2:x:0:a1.", "v2:x:0:a1.2.3", "v2:x:0: 1", "v2:x:0:٣", "v2:x:0:1234567",
+      "", "v3", "v3:", "v3:x", "v3:x:1", "v3::0:1", "v3:x:0:1:2", "v3:x::1",
+      "v3:x:123456789:1",
+      "v3:x:g:1", "v1:x:1", "v3:x:0:,", "v3:x:0:1,", "v3:x:0:-1", "v3:x:0:+1", "v3:x:0:1*",
+      "v3:x:0:1*0",
+      "v3:x:0:1*-2", "v3:x:0:1*9999999", "v3:x:0:1*2*3", "v3:x:0:d1", "v3:x:0:c", "v3:x:0:w",
+      "v3:x:0:l",
+      "v3:x:0:a", "v3:x:0:a1.", "v3:x:0:a1.2.3", "v3:x:0: 1", "v3:x:0:٣", "v3:x:0:1234567",
     ]
   )
   func `what is not a schedule is refused`(text: String) {
@@ -46,9 +46,9 @@ import Testing
 
   @Test func `mangled schedules are refused or read, and never trap`() {
     var random = SplitMix64(seed: 2)
-    let letters = Array("v2:limiter,c2a3.w*-0 9\u{e9}")
+    let letters = Array("v3:limiter,c2a3.w*-0 9\u{e9}")
     for _ in 0..<20_000 {
-      var text = Array("v2:limiter-2:8c:1*2,c2,a1.1,2")
+      var text = Array("v3:limiter-2:8c:1*2,c2,a1.1,2")
       for _ in 0...random.next(below: 4) {
         let place = random.next(below: text.count)
         switch random.next(below: 3) {
@@ -66,7 +66,7 @@ import Testing
   @Test func `another version and another scenario are named`() throws {
     #expect(throws: ScheduleError.otherVersion("v7")) { _ = try Schedule(parsing: "v7:x:1") }
     let scenario = Scenario.semaphore(.none, tasks: 2, limit: 1, cancellable: false)
-    let schedule = try Schedule(parsing: "v2:pool-2-1-any:0:1,2")
+    let schedule = try Schedule(parsing: "v3:pool-2-1-any:0:1,2")
     let error = ScheduleError.otherScenario(
       schedule: "pool-2-1-any",
       scenario: "semaphore-none-2-1-none"

@@ -25,7 +25,7 @@ import Testing
     #expect(explored.standardOutput.contains("makespan 100 ms"), "what follows is carried out")
     let lines = explored.standardOutput.split(separator: "\n")
     let line = try #require(lines.first { $0.hasPrefix("replay ") })
-    #expect(line.hasPrefix("replay v2:\(specimen)-2-1-"))
+    #expect(line.hasPrefix("replay v3:\(specimen)-2-1-"))
     let replayed = try await LabRunTests.run("-c", String(line))
     #expect(replayed.status == .exited(1))
     #expect(replayed.standardOutput.contains("✗ \(kind): "), "\(replayed.standardOutput)")
@@ -33,19 +33,19 @@ import Testing
 
   @Test(
     arguments: [
-      ("specimen-trap tasks=3", "the smallest that fails, 7 steps", "v2:specimen-trap-2-1-none:"),
+      ("specimen-trap tasks=3", "the smallest that fails, 7 steps", "v3:specimen-trap-2-1-none:"),
       // The first schedule of this seed has pre-emptions, and three tasks.
       (
         "specimen-trap tasks=3 strategy=random", "the smallest that fails, 7 steps",
-        "v2:specimen-trap-2-1-none:"
+        "v3:specimen-trap-2-1-none:"
       ),
       (
         "specimen-resuming-deinit tasks=3", "the smallest that fails, 7 steps",
-        "v2:specimen-resuming-deinit-2-1-none:"
+        "v3:specimen-resuming-deinit-2-1-none:"
       ),
       (
         "specimen-checked-twice tasks=3", "the smallest that fails, 5 steps, 1 cancellation",
-        "v2:specimen-checked-twice-2-1-any:"
+        "v3:specimen-checked-twice-2-1-any:"
       ),
     ]
   )
@@ -59,7 +59,7 @@ import Testing
     #expect(text.contains("replay \(schedule)"), "\(text)")
     #expect(text.contains("ended the program that explores"), "\(text)")
     let found = try await LabRunTests.run("--json", "-c", "explore \(explored)").standardOutput
-    #expect(found.contains("\"schedule\":\"v2:\(explored.prefix { $0 != " " })-3-1-"), "\(found)")
+    #expect(found.contains("\"schedule\":\"v3:\(explored.prefix { $0 != " " })-3-1-"), "\(found)")
   }
 
   @Test func `the game names a choice that ends the program, and goes on behind it`() async throws {

@@ -74,7 +74,7 @@ import Testing
     #expect(text(two, 90).contains { $0.contains("running of 1") })
     var scenario = ExplorationScenario(try #require(Catalogue.entry("specimen-check-then-act")))
     scenario.tasks = 3
-    let schedule = "v2:\(scenario.name):-:1,2,3"
+    let schedule = "v3:\(scenario.name):-:1,2,3"
     let three = try await scenario.replay(schedule, withPlaces: true)
     #expect(!text(three, 120).contains { $0.contains("running of 1") })
     #expect(text(three, 140).contains { $0.contains(/t01 +t02 +t03 +running of 1/) })

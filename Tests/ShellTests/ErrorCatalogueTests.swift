@@ -892,7 +892,7 @@ import Testing
     Wrong(
       "replay nonsense",
       at: "nonsense",
-      "'nonsense' is not a schedule; one looks like v2:SCENARIO:8c1f03d2:1,2,c2 and is printed by explore."
+      "'nonsense' is not a schedule; one looks like v3:SCENARIO:8c1f03d2:1,2,c2 and is printed by explore."
     ),
     Wrong(
       "9",

@@ -94,7 +94,7 @@ private struct LineMaker {
       "0", "1", "3", "12", "-1", "+5", "1e9", "99999999999999999999", "t01", "t99", "all", "force",
       "=", "<=", "makespan", "waiting(t02)", "400ms", "10%", "200/s", "..", "1.5.5s", "5%..", "@",
       "t03@", "t03@5ms", "\"", "\\", "#", ";", "日本", "e\u{301}", "\u{1F9EA}", "\u{0}", "\u{7}",
-      "'", "--specimens", "on", "off", "v2:limiter-2-1-none:0:1,2",
+      "'", "--specimens", "on", "off", "v3:limiter-2-1-none:0:1,2",
     ]
   private static let examples = CommandTable.commands.flatMap(\.examples)
   private static let characters = Array(

@@ -198,6 +198,6 @@ import Testing
     #expect(last.contains(/broken in \d+ steps, \d steps taken back; the explorer needs \d+/))
     #expect(last.contains("explorer needs \(best)\n"))
     #expect(last.contains(/puzzle \d+: \d+ of 100 points/))
-    #expect(await lab.run("done").hasPrefix("replay v2:specimen-check-then-act"))
+    #expect(await lab.run("done").hasPrefix("replay v3:specimen-check-then-act"))
   }
 }

@@ -90,7 +90,7 @@ extension Command {
       A schedule is what 'explore' prints. It names its scenario; one made for another version of \
       the code is refused.
       """,
-    examples: ["replay v2:limiter-2-1-none:b63e732a:1,w1,1,2,w2,2"],
+    examples: ["replay v3:limiter-2-1-none:b63e732a:1,w1,1,2,w2,2"],
     takesAnyWords: true
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the schedule") }

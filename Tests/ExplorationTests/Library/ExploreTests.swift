@@ -112,12 +112,12 @@ import Testing
   @Test func `a schedule that passes is no failure, and one for other code is refused`() throws {
     let clean = try explore(
       "lost update",
-      replaying: "v2:lost-update:-:1,2",
+      replaying: "v3:lost-update:-:1,2",
       Self.lostUpdate
     )
     #expect(clean.coverage == .bounded)
     #expect(clean.schedules == 1)
-    for text in ["v2:other:-:1", "v2:lost-update:-:1,9", "nonsense", "v2:lost-update:0:1"] {
+    for text in ["v3:other:-:1", "v3:lost-update:-:1,9", "nonsense", "v3:lost-update:0:1"] {
       let failure = try Self.failure("lost update", replaying: text, Self.lostUpdate)
       guard case .diverged = failure.kind else { throw failure }
       #expect(failure.description.contains("cannot be replayed"))

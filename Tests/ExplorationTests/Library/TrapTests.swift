@@ -40,7 +40,7 @@ import Testing
       last?.contains("comes to TrapTests.swift:\(Self.lineOfTrap), and no further") == true,
       "\(text)"
     )
-    #expect(text.contains(#"explore("a trap", replaying: "v2:a-trap:"#), "\(text)")
+    #expect(text.contains(#"explore("a trap", replaying: "v3:a-trap:"#), "\(text)")
   }
 
   private static func goOnForEver() async {
@@ -71,7 +71,7 @@ import Testing
       "\(text)"
     )
     #expect(text.contains("comes to TrapTests.swift:\(Self.lineOfLoop), and no further"), "\(text)")
-    #expect(text.contains(#"explore("endless", replaying: "v2:endless:"#), "\(text)")
+    #expect(text.contains(#"explore("endless", replaying: "v3:endless:"#), "\(text)")
   }
 
   @Test func `code that has used up its stack is a failure like any other`() async throws {
@@ -81,7 +81,7 @@ import Testing
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains(": the stack is used up: calls go too deep"), "\(text)")
-    #expect(text.contains(#"explore("deep", replaying: "v2:deep:"#), "\(text)")
+    #expect(text.contains(#"explore("deep", replaying: "v3:deep:"#), "\(text)")
   }
 
   private static func depth(below level: Int) -> Int {
@@ -106,8 +106,8 @@ import Testing
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("A step has run for"), "\(text)")
-    #expect(text.contains(#"explore("long", replaying: "v2:long:-:1,a1,1")"#), "\(text)")
-    #expect(text.contains(#"explore("long", replaying: "v2:long:-:1,a1,1,a1,1")"#), "\(text)")
+    #expect(text.contains(#"explore("long", replaying: "v3:long:-:1,a1,1")"#), "\(text)")
+    #expect(text.contains(#"explore("long", replaying: "v3:long:-:1,a1,1,a1,1")"#), "\(text)")
     #expect(!text.contains("The program stops"), "\(text)")
   }
 
@@ -161,7 +161,7 @@ import Testing
       text.contains("The program stops while \"an abort\" is explored, in this schedule."),
       "\(text)"
     )
-    #expect(text.contains(#"explore("an abort", replaying: "v2:an-abort:-:1,a1,1")"#), "\(text)")
+    #expect(text.contains(#"explore("an abort", replaying: "v3:an-abort:-:1,a1,1")"#), "\(text)")
     #expect(text.contains("Its steps:\n\n  1  task 1  TrapTests.swift:"), "\(text)")
   }
 

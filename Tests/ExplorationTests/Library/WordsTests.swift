@@ -131,7 +131,7 @@ import Testing
     #expect(all.description.contains(", any number of pre-emptions: "), "\(all)")
     let drawn = try explore("two", strategy: .random(schedules: 5), two)
     #expect(drawn.description.hasPrefix("bounded, schedules drawn at random: 5 "), "\(drawn)")
-    let again = try explore("two", replaying: "v2:two:-:1", two)
+    let again = try explore("two", replaying: "v3:two:-:1", two)
     #expect(again.description.hasPrefix("bounded, one schedule: 1 "), "\(again)")
   }
 
@@ -223,7 +223,7 @@ import Testing
       "\(text)"
     )
     #expect(text.contains("None of them has failed. The one in progress:"), "\(text)")
-    #expect(text.contains(#"explore("ended", replaying: "v2:ended:-:1"#), "\(text)")
+    #expect(text.contains(#"explore("ended", replaying: "v3:ended:-:1"#), "\(text)")
   }
 
   @Test func `an exploration ended by SIGINT after a failure says which schedule fails`() async {
@@ -242,7 +242,7 @@ import Testing
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("One of them fails:\nas it must ("), "\(text)")
-    #expect(text.contains(#"to run it again: explore("found", replaying: "v2:found:"#), "\(text)")
+    #expect(text.contains(#"to run it again: explore("found", replaying: "v3:found:"#), "\(text)")
   }
 
   @Test func `a failure is told before the smallest schedule that shows it is found`() async {
