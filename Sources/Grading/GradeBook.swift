@@ -27,6 +27,9 @@ package struct GradeBook: Sendable {
     /// A grading program uses its pool for nothing else. A test program keeps it busy, so that nothing moves
     /// there for seconds.
     var executor: (any TaskExecutor)?
+    /// Whether others use the pool too, as in a test program, where the wrong answer of another test may hold
+    /// all its threads for five seconds while everything else sleeps.
+    var sharesPool = false
     /// How many bytes this program has from the heap; a test program's change by what other tests do.
     var heap: @Sendable () -> Int64 = { heap_bytes_in_use() }
   }
@@ -128,32 +131,25 @@ extension GradeBook.Question {
         answer.withLock { $0 = item }
         isThere.signal()
       }
-      // Looks, not a clock: a machine that was stopped meanwhile has not run meanwhile. One counts a fifth if the
-      // pool has come to nothing that is new since the last: somebody else may hold its threads.
       let journal = ScheduleJournal.ofThisProgram
       let pool = PoolTurn()
-      var (steps, still, asleep, fifths) = (0, 0, 0, 0)
-      while fifths < 50 * seconds, still < 100, asleep < 50 {
-        if pool.hasCome.exchange(false, ordering: .acquiringAndReleasing) {
-          fifths += 5
-          Task.detached { pool.hasCome.store(true, ordering: .releasing) }
-        } else {
-          fifths += 1
-        }
+      var patience = QuestionPatience(seconds: seconds, sharesPool: terms.sharesPool)
+      while !patience.isOver {
+        let hasTurn = pool.hasCome.exchange(false, ordering: .acquiringAndReleasing)
+        if hasTurn { Task.detached { pool.hasCome.store(true, ordering: .releasing) } }
         _ = isThere.wait(timeout: .now() + .milliseconds(100))
         if let item = answer.withLock({ $0 }) { return item }
-        let now = journal?.schedule == nil ? 0 : journal?.steps ?? 0
-        // An exploration may wait for a second, with all its threads, until it calls a job blocked.
-        let hasMoved = now != steps
-        still = now == 0 || hasMoved ? 0 : still + 1
-        asleep = !hasMoved && OtherThreads.areAllAsleep ? asleep + 1 : 0
-        steps = now
+        patience.look(
+          poolHasTurn: hasTurn,
+          steps: journal?.schedule == nil ? 0 : journal?.steps ?? 0,
+          areAllAsleep: OtherThreads.areAllAsleep
+        )
       }
       let place = journal?.schedule.map { ", in the middle of the schedule \($0)" } ?? ""
       return GradeItem(
         name,
         passed: false,
-        "\(asked): no end within \(fifths / 50) s\(place). Look for a task that nobody wakes, and for a loop that "
+        "\(asked): no end within \(patience.seconds) s\(place). Look for a task that nobody wakes, and for a loop that "
           + "asks again and again instead of waiting"
       )
     }

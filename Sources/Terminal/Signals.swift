@@ -107,7 +107,7 @@ package final class Signals: Sendable {
   }
 
   /// How often Ctrl-C was pressed so far, no matter which claim was told.
-  var interrupts: Int { state.withLock { $0.interrupts } }
+  package var interrupts: Int { state.withLock { $0.interrupts } }
 
   private func release(_ id: Int) {
     state.withLock { $0.holders.removeAll { $0.id == id } }

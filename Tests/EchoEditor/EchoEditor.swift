@@ -8,9 +8,9 @@ import Terminal
 /// pseudo-terminal.
 ///
 /// `ECHO_EDITOR_HISTORY` names a history file, `ECHO_EDITOR_CONTROL` a named pipe whose lines are
-/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`. The lines `live` and `live 3` show
-/// a live region, endless or of three frames; `pause` waits for `resume`, and `wait` for Ctrl-C;
-/// `ask` reads an answer until `resume` cancels it.
+/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`, and `resume interrupted`, once
+/// Ctrl-C has come. The lines `live` and `live 3` show a live region, endless or of three frames; `pause` waits for
+/// `resume`, and `wait` for Ctrl-C; `ask` reads an answer until `resume` cancels it.
 @main
 struct EchoEditor {
   static let words = ["run", "running", "replay", "help", "history", "limit=", "quit"]
@@ -102,7 +102,10 @@ struct EchoEditor {
       var capacity = 0
       while getline(&buffer, &capacity, pipe) > 0, let line = buffer {
         let order = String(cString: line).trimmingCharacters(in: .newlines)
-        if order == "resume" { resume() }
+        if order == "resume interrupted" {
+          while Signals.shared.interrupts == 0 { sched_yield() }
+        }
+        if order.hasPrefix("resume") { resume() }
         if order.hasPrefix("print ") { editor.printAbove(String(order.dropFirst(6))) }
         if order.hasPrefix("prompt ") { editor.setPrompt(String(order.dropFirst(7))) }
       }

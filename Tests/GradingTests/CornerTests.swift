@@ -17,7 +17,13 @@ import Testing
     #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)
     var last: GradeItem?
     for question in questions {
-      let terms = GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, heap: OwnHeap.bytes)
+      let terms = GradeBook.Terms(
+        seed: 1,
+        storm: 0.02,
+        executor: racetrack,
+        sharesPool: true,
+        heap: OwnHeap.bytes
+      )
       let item = await onOwnThread { question.ask(terms) }
       if !item.passed { return item }
       last = item
@@ -41,7 +47,13 @@ import Testing
   private func expectSound(_ book: GradeBook, _ location: SourceLocation = #_sourceLocation) async {
     var failed: GradeItem?
     _ = await book.grade(
-      GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, heap: OwnHeap.bytes)
+      GradeBook.Terms(
+        seed: 1,
+        storm: 0.02,
+        executor: racetrack,
+        sharesPool: true,
+        heap: OwnHeap.bytes
+      )
     ) {
       if !$0.passed { failed = $0 }
     }

@@ -67,7 +67,7 @@ import Testing
   private func grade(_ book: GradeBook) async -> (passed: [String], failed: GradeItem?) {
     var items: [GradeItem] = []
     let passed = await book.grade(
-      GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, heap: heapAtRest)
+      GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, sharesPool: true, heap: heapAtRest)
     ) {
       items.append($0)
     }

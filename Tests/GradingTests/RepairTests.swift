@@ -11,7 +11,9 @@ import Testing
 @Suite(.watched, .serialized) struct `Small edits` {
   private func refusal(_ book: GradeBook) async -> GradeItem? {
     var failed: GradeItem?
-    _ = await book.grade(GradeBook.Terms(seed: 1, executor: racetrack, heap: heapAtRest)) {
+    _ = await book.grade(
+      GradeBook.Terms(seed: 1, executor: racetrack, sharesPool: true, heap: heapAtRest)
+    ) {
       if !$0.passed { failed = $0 }
     }
     return failed

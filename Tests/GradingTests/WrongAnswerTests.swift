@@ -13,7 +13,13 @@ import Testing
   private func refusal(_ book: GradeBook, seed: UInt64 = 1) async -> GradeItem? {
     var failed: GradeItem?
     _ = await book.grade(
-      GradeBook.Terms(seed: seed, storm: 0.02, executor: racetrack, heap: heapAtRest)
+      GradeBook.Terms(
+        seed: seed,
+        storm: 0.02,
+        executor: racetrack,
+        sharesPool: true,
+        heap: heapAtRest
+      )
     ) {
       if !$0.passed { failed = $0 }
     }
@@ -261,7 +267,7 @@ import Testing
   @Test func `are not judged by a storm on one processor`() {
     let entry = CatalogueEntry(LimiterAdapter<TwoLocks>.self)
     let item = Storm.question(entry, processors: 1).ask(
-      GradeBook.Terms(seed: 1, executor: racetrack, heap: heapAtRest)
+      GradeBook.Terms(seed: 1, executor: racetrack, sharesPool: true, heap: heapAtRest)
     )
     #expect(item.passed)
     #expect(item.sentence.contains(Self.notJudged))
