@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(arguments: specimens)
+  @Test(arguments: specimens.fewUnlessLong(3))
   func `every schedule printed for it replays to the same violation, a hundred times of a hundred`(
     id: String
   ) async throws {

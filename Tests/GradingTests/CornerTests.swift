@@ -6,7 +6,7 @@ import Testing
 @testable import Grading
 
 /// Wrong answers that the graders once called right, each by the question that refuses it.
-@Suite(.watched, .serialized) struct `Answers wrong in a corner` {
+@Suite(.watched, .serialized, .long) struct `Answers wrong in a corner` {
   /// What a question says of an answer: the first of that name that refuses it, else the last.
   private func item(
     _ name: String,

@@ -75,7 +75,7 @@ import Testing
     return (items.filter(\.passed).map(\.name), items.first { !$0.passed })
   }
 
-  @Test func `a sound limiter passes every exercise on limiters`() async {
+  @Test(.long) func `a sound limiter passes every exercise on limiters`() async {
     let basic = await grade(Grader.limiter(Sound.self))
     #expect(basic.failed == nil)
     #expect(
@@ -262,7 +262,8 @@ import Testing
     static func check(_ cache: any LearnerCache) async throws { try require(false) }
   }
 
-  @Test func `a test that finds every planted defect and passes what is right passes`() async {
+  @Test(.long) func `a test that finds every planted defect and passes what is right passes`() async
+  {
     #expect(await grade(Grader.test(GoodTest.self)).failed == nil)
   }
 
@@ -272,7 +273,7 @@ import Testing
     #expect(failed?.name == "once")
   }
 
-  @Test func `a test that looks at the downloads only misses a wrong value`() async {
+  @Test(.long) func `a test that looks at the downloads only misses a wrong value`() async {
     let (passed, failed) = await grade(Grader.test(CountsDownloads.self))
     #expect(passed.contains("once"))
     #expect(failed?.name == "own")

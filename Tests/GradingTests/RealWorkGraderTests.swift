@@ -5,7 +5,7 @@ import Testing
 
 @testable import Grading
 
-@Suite(.watched, .serialized) struct `Grading of real work` {
+@Suite(.watched, .serialized, .long) struct `Grading of real work` {
   private func failed(_ book: GradeBook) async -> GradeItem? {
     var items: [GradeItem] = []
     _ = await book.grade(GradeBook.Terms(seed: 1, sharesPool: true)) { items.append($0) }

@@ -8,7 +8,7 @@ import Testing
 @testable import Grading
 
 /// The exercises in which a small edit mends a program: what they take, and by which question they refuse.
-@Suite(.watched, .serialized) struct `Small edits` {
+@Suite(.watched, .serialized, .long) struct `Small edits` {
   private func refusal(_ book: GradeBook) async -> GradeItem? {
     var failed: GradeItem?
     _ = await book.grade(

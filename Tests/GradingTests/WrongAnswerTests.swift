@@ -9,7 +9,7 @@ import Testing
 @testable import Grading
 
 /// What each lesson's grading must refuse, and by which question.
-@Suite(.watched, .serialized) struct `Wrong answers` {
+@Suite(.watched, .serialized, .long) struct `Wrong answers` {
   private func refusal(_ book: GradeBook, seed: UInt64 = 1) async -> GradeItem? {
     var failed: GradeItem?
     _ = await book.grade(

@@ -243,7 +243,7 @@ import Testing
     #expect(try await lab.screen.waitForExit() == .signalled(SIGHUP))
   }
 
-  @Test
+  @Test(.long)
   func `ten thousand commands leave the memory as it was`() async throws {
     // What is shown goes nowhere; what is wrong comes to the terminal, and tells how far it is.
     let lab = try LabTerminal(command: "exec $LAB --keep-going - >/dev/null")

@@ -11,7 +11,7 @@ import Testing
       // The trap comes when what the schedule left is brought to its end.
       ("specimen-trap-too-late", "over-admission", "2 running, limit 1"),
       ("specimen-endless-loop", "livelock", "the step did not end within 10 s"),
-    ]
+    ].fewUnlessLong(4)
   )
   func `code that ends its program is explored and replayed, with its schedule`(
     _ specimen: String,

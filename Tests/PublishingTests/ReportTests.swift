@@ -279,7 +279,9 @@ struct ImaginedRun {
     )
   }
 
-  @Test func `a run read back from its folder gives the same summary, report and plots`() throws {
+  @Test(.long) func `a run read back from its folder gives the same summary, report and plots`()
+    throws
+  {
     let run = try ImaginedRun(
       Selection(
         forks: 6,

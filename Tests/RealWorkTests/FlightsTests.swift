@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Whoever asks after the cancelled one has left begins anew, beside the work that is being given up.
-  @Test func `one of two is cancelled at any moment, and the other gets the value`() throws {
+  @Test(.long) func `one of two is cancelled at any moment, and the other gets the value`() throws {
     let verdict = try explore("one is cancelled") {
       let flights = Flights<String, Int>()
       let work = Work()

@@ -76,7 +76,8 @@ import Testing
     #expect(lab.output.takeComplaints().first?.contains("there is no run to show yet") == true)
   }
 
-  @Test func `a view of a large run is given up at an interrupt, and the run is kept`() async {
+  @Test(.long) func `a view of a large run is given up at an interrupt, and the run is kept`() async
+  {
     let lab = Lab()
     await lab.run("run 50000 limiter limit=3 work=1ms; run 3 limiter")
     _ = lab.output.takeText()

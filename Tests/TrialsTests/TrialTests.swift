@@ -244,7 +244,7 @@ import Trials
     }
   }
 
-  @Test(arguments: BenchWorkloads.all.map(\.id))
+  @Test(arguments: BenchWorkloads.all.map(\.id).filter { longTestsRun || $0 != "sqlite-read" })
   func `every workload runs on each mechanism it admits and finds no broken promise`(
     id: String
   ) async throws {

@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `locks order what they guard, and one that is forgotten does not`() throws {
+  @Test(.long) func `locks order what they guard, and one that is forgotten does not`() throws {
     final class Guarded: @unchecked Sendable {
       // Safe where the lock is held.
       let lock = NSLock()
