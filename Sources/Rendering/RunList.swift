@@ -16,13 +16,13 @@ package enum RunList {
     }
   }
 
-  /// The runs that ended, and the one in the background, as far as it has come.
+  /// The runs that ended, and those in the background, as far as they have come.
   package static func text(
     _ entries: [Entry],
-    inBackground background: (run: Run, name: String?)? = nil,
+    inBackground open: [(run: Run, name: String?)] = [],
     _ format: TextFormat
   ) -> String {
-    let last = background.map { self.background($0.run, $0.name, format) } ?? ""
+    let last = open.map { background($0.run, $0.name, format) }.joined()
     guard !entries.isEmpty else {
       return last.isEmpty ? "no run yet. Try: run 12 limiter limit=3\n" : last
     }
@@ -69,9 +69,9 @@ package enum RunList {
 
   package static func json(
     _ entries: [Entry],
-    inBackground background: (run: Run, name: String?)? = nil
+    inBackground open: [(run: Run, name: String?)] = []
   ) -> String {
-    let last = background.map { run, name in
+    let last = open.map { run, name in
       let summary = run.summary
       return JSONObject.line(
         [
@@ -93,6 +93,6 @@ package enum RunList {
         ("makespan_ns", .number(Int(entry.summary.makespan))),
         ("violations", .number(entry.summary.violations.count)),
       ])
-    }.joined() + (last ?? "")
+    }.joined() + last.joined()
   }
 }

@@ -58,6 +58,7 @@ package struct Parameter: Sendable {
     case specimenOrMechanism
     case task
     case taskOrAll
+    case runInBackground
     case file
     case command
     case setting
@@ -80,6 +81,9 @@ package struct Parameter: Sendable {
     self.isOptional = optional
     self.repeats = repeats
   }
+
+  /// The run in the background that a command means, if not the latest.
+  static let runInBackground = Parameter("RUN", .runInBackground, optional: true)
 
   var synopsis: String {
     let shown =

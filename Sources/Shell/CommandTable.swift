@@ -70,7 +70,7 @@ package enum CommandTable {
   /// What people try who know the system's shell, and what does it here.
   private static let habits = [
     "kill": "'cancel t03' cancels a task of the run in the background, 'cancel all' every one",
-    "jobs": "'status' tells of the run in the background, 'runs' lists those that ended",
+    "jobs": "'status all' tells of each run in the background, 'runs' lists those that ended too",
     "fg": "'watch' shows the run in the background, 'wait' waits for it",
     "bg": "'spawn' begins a run in the background",
   ]

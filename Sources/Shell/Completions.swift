@@ -17,11 +17,20 @@ package struct Completions: Hashable, Sendable {
   /// The characters that a candidate would replace.
   package var range: Range<Int>
   package var candidates: [Candidate]
+  /// What the runs in the background are called by.
+  private let runs: [String]
 
   /// The completions of `line` with the cursor after its first `cursor` characters.
   ///
-  /// `tasks` is how many tasks the views could be asked about.
-  package init(of line: String, cursor: Int, tasks: Int, lessons: [String] = []) {
+  /// `tasks` is how many tasks the views could be asked about, `runs` what those in the background are called.
+  package init(
+    of line: String,
+    cursor: Int,
+    tasks: Int,
+    runs: [String] = [],
+    lessons: [String] = []
+  ) {
+    self.runs = runs
     let (words, currentWord) = Lexer.beginning(of: String(line.prefix(cursor)))
     range = currentWord.range.lowerBound..<cursor
     candidates = []
@@ -59,13 +68,20 @@ package struct Completions: Hashable, Sendable {
       .map { Candidate(text: $0.name + "=", description: $0.help, isWhole: false) }
     let parameter =
       places < command.parameters.count
-      ? command.parameters[places] : command.parameters.last.flatMap { $0.repeats ? $0 : nil }
-    var offered = parameter.map { Self.words(for: $0, beginning: current, tasks, lessons) } ?? []
+      ? command.parameters[places] : command.parameters.last { $0.repeats }
+    var offered = parameter.map { self.words(for: $0, beginning: current, tasks, lessons) } ?? []
+    // A run may come behind tasks, and tasks behind each other.
+    if places > 0, let repeated = command.parameters.firstIndex(where: \.repeats) {
+      let others = command.parameters[repeated...].filter { $0.kind != parameter?.kind }
+      offered += others.flatMap { self.words(for: $0, beginning: current, tasks, lessons) }
+    }
     if parameter?.kind == .text, command.name == "set", let key = words.dropFirst().first {
       offered += Self.values(of: key, in: command, beginning: current)
     }
     // A key can come wherever a word may be left out.
-    if parameter == nil || parameter?.isOptional == true || parameter?.kind == .count {
+    if parameter == nil || parameter?.isOptional == true || parameter?.kind == .count
+      || command.parameters.contains(where: { $0.kind == .runInBackground })
+    {
       offered += keys
     }
     candidates = Self.fitting(current, offered).map { candidate in
@@ -102,7 +118,7 @@ package struct Completions: Hashable, Sendable {
     return fitting(beginning, all)
   }
 
-  private static func words(
+  private func words(
     for parameter: Parameter,
     beginning: String,
     _ tasks: Int,
@@ -116,7 +132,7 @@ package struct Completions: Hashable, Sendable {
     case .specimenOrMechanism:
       // The specimens are offered once somebody begins to name one.
       let specimens = beginning.hasPrefix("s") ? Catalogue.specimens + Catalogue.misuses : []
-      return entries(Catalogue.mechanisms + specimens)
+      return Self.entries(Catalogue.mechanisms + specimens)
     case .task:
       return plain((0..<min(tasks, 200)).map { TaskID($0 + 1).label(amongst: tasks) })
     case .command:
@@ -134,9 +150,10 @@ package struct Completions: Hashable, Sendable {
     case .metric: return plain(RunMetrics.forms)
     case .choice(let words), .line(let words): return plain(words)
     case .taskOrAll:
-      return self.words(for: Parameter("", .task), beginning: beginning, tasks, lessons)
+      return words(for: Parameter("", .task), beginning: beginning, tasks, lessons)
         + plain(["all"])
-    case .file: return files(beginning)
+    case .runInBackground: return plain(runs.isEmpty ? [] : runs + [Session.allRuns])
+    case .file: return Self.files(beginning)
     }
   }
 
@@ -170,6 +187,7 @@ extension Session {
       of: line,
       cursor: cursor,
       tasks: knownTasks.load(ordering: .relaxed),
+      runs: knownNames.withLock { $0 },
       lessons: lessonsFolder.map(Course.numbers)?.map(String.init) ?? []
     )
   }

@@ -10,36 +10,49 @@ internal import Rendering
 package struct PromptText: Sendable {
   /// What the person is in the middle of, where that is not the shell itself.
   private let occupation: String?
-  private let background: Background?
+  private let backgrounds: BackgroundRuns
   private let settings: Settings
   private let format: TextFormat
 
-  init(occupation: String?, background: Background?, settings: Settings, format: TextFormat) {
+  init(occupation: String?, backgrounds: BackgroundRuns, settings: Settings, format: TextFormat) {
     self.occupation = occupation
-    self.background = background
+    self.backgrounds = backgrounds
     self.settings = settings
     self.format = format
   }
 
   package var text: String {
     if let occupation { return head(occupation, "") }
-    guard let background else {
+    guard let background = backgrounds.latest else {
       return head(name(settings.mechanism, settings.limit), settings.resolvedClock.rawValue)
     }
     let experiment = background.experiment
     let clock = experiment.resolvedClock.rawValue
-    return head(name(experiment.mechanism, background.limit), "\(clock) (\(counts(background)))")
+    let others = backgrounds.isSeveral ? " +\(backgrounds.all.count - 1)" : ""
+    return head(
+      name(experiment.mechanism, background.limit),
+      "\(clock) (\(counts(background)))\(others)"
+    )
   }
 
   /// Whether the text changes by itself.
-  package var isLive: Bool { background.map { $0.virtual == nil } ?? false }
+  package var isLive: Bool { backgrounds.all.contains { $0.virtual == nil } }
 
-  /// That the background run has ended, told once.
+  /// That a run in the background has ended, told once.
   package var news: String? {
-    guard isLive, let background, background.hasJustEnded else { return nil }
+    let ended = backgrounds.all.filter { $0.virtual == nil && $0.hasJustEnded }
+    guard !ended.isEmpty else { return nil }
+    return ended.map(news).joined(separator: "\n")
+  }
+
+  private func news(_ background: Background) -> String {
     let count = background.run.plan.count
     let tasks = count == 1 ? "its task has" : "all \(NumberText.grouped(count)) tasks have"
-    return "\(background.experiment.mechanism.id): \(tasks) ended. 'wait' shows the result."
+    guard backgrounds.isSeveral else {
+      return "\(background.experiment.mechanism.id): \(tasks) ended. 'wait' shows the result."
+    }
+    let label = background.label
+    return "\(label): \(tasks) ended. 'wait \(label)' shows the result."
   }
 
   private func head(_ name: String, _ rest: String) -> String {
@@ -69,7 +82,7 @@ extension Session {
     let game = game.map { $0.position.isOver ? "back or done" : "choose" }
     return PromptText(
       occupation: asked ?? game ?? classroom.visit.map { "lesson \($0.lesson.number)" },
-      background: background,
+      backgrounds: backgrounds,
       settings: settings,
       format: output.format
     )

@@ -25,15 +25,24 @@ final class RaceFrames: FrameSource {
 
   private let state: Mutex<State>
   private let hasEnded = Atomic(false)
+  /// What the keys do, in a line.
+  private let help: String
 
   /// A race that goes on, and takes about so long.
-  init(_ runs: [any LiveRun], _ view: RaceView, expecting length: Int64) {
+  init(
+    _ runs: [any LiveRun],
+    _ view: RaceView,
+    expecting length: Int64,
+    keys: String = "space holds the picture, q leaves it, Ctrl-C ends the race"
+  ) {
+    help = keys
     let cursors = runs.map { _ in TraceRecorder.Cursor() }
     state = Mutex(State(source: .runs(runs, cursors), view: view, horizon: max(1, length)))
   }
 
   /// A race that is over.
   init(playing view: RaceView) {
+    help = "space holds, arrows go event by event, + - speed, q to the end"
     let playback = Playback(end: view.end)
     state = Mutex(State(source: .playback(playback), view: view, horizon: view.end))
   }
@@ -47,7 +56,7 @@ final class RaceFrames: FrameSource {
     let mustEnd = hasEnded.load(ordering: .relaxed)
     return state.withLock { state in
       let isOver = Self.goOn(&state, to: now)
-      return Frame(lines: Self.lines(state, format), isLast: isOver || mustEnd)
+      return Frame(lines: lines(state, format), isLast: isOver || mustEnd)
     }
   }
 
@@ -73,24 +82,21 @@ final class RaceFrames: FrameSource {
     }
   }
 
-  private static func lines(_ state: State, _ format: TextFormat) -> [String] {
+  private func lines(_ state: State, _ format: TextFormat) -> [String] {
     let moment: Int64
     var told: [String]
-    let keys: String
     switch state.source {
     case .playback(let playback):
       moment = playback.moment
       let times = format.glyphs.isASCII ? "x" : "×"
       told = [DurationText.text(moment), "\(times)\(NumberText.rate(playback.speed))"]
-      keys = "space holds, arrows go event by event, + - speed, q to the end"
       if playback.isHeld { told.append("held: space goes on") }
     case .runs:
       moment = state.moment
       told = [DurationText.text(moment)]
-      keys = "space holds the picture, q leaves it, Ctrl-C ends the race"
       if state.isHeld { told.append("held: space goes on") }
     }
-    told += [state.view.standing(at: moment), state.keys.message ?? keys]
+    told += [state.view.standing(at: moment), state.keys.message ?? help]
     let footer = Columns.flow(told, separator: format.glyphs.separator, width: format.width)
     var upper = format
     upper.height = format.height.map { max(1, $0 - footer.count - 1) }

@@ -77,8 +77,10 @@ package actor Session {
   }
 
   private(set) var lastShown = Shown.lastRun
-  /// The run that goes on between commands, if any.
-  private(set) var background: Background?
+  /// The runs that go on between commands.
+  private(set) var backgrounds = BackgroundRuns()
+  /// The latest of them, if any.
+  var background: Background? { backgrounds.latest }
   /// The game of playing the scheduler, if one is under way.
   private(set) var game: SchedulerGame?
   /// How many files deep `source` is.
@@ -97,6 +99,8 @@ package actor Session {
   let explorations: ExplorationPlace
   /// How many tasks the last run had, for completion, which does not wait its turn.
   nonisolated let knownTasks = Atomic(0)
+  /// What the runs in the background are called by, for the same.
+  nonisolated let knownNames = Mutex<[String]>([])
 
   package init(
     settings: Settings,
@@ -312,11 +316,19 @@ package actor Session {
     self.story = (story, of: scenario, in: place)
   }
 
-  /// Lets a run go on between commands; nil where none does any more.
-  func putInBackground(_ run: Background?) {
-    background = run
+  /// Lets a run go on between commands.
+  func putInBackground(_ run: Background) {
+    backgrounds.add(run)
     showed(.lastRun)
-    if let run { knownTasks.store(run.run.plan.count, ordering: .relaxed) }
+    knownTasks.store(run.run.plan.count, ordering: .relaxed)
+    knownNames.withLock { $0 = backgrounds.labels }
+  }
+
+  /// It does not go on any more.
+  func takeFromBackground(_ run: Background) {
+    backgrounds.remove(run)
+    showed(.lastRun)
+    knownNames.withLock { $0 = backgrounds.labels }
   }
 
   /// Goes on with a game; nil ends it.

@@ -321,7 +321,7 @@ import Testing
     Wrong(
       "spawn 3 operation-queue",
       at: "operation-queue",
-      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or begin another beside it with a new name=.",
       after: "spawn 3 limiter clock=virtual"
     ),
     Wrong(
@@ -363,13 +363,13 @@ import Testing
     Wrong(
       "spawn 2 platform=linux clock=virtual",
       at: "linux",
-      "gcd-gate limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      "gcd-gate limit=3 runs in the background. Spawn more into it, 'wait' for it, or begin another beside it with a new name=.",
       after: "spawn 3 gcd-gate work=1ms"
     ),
     Wrong(
       "spawn 2 limit=9",
       at: "9",
-      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or begin another beside it with a new name=.",
       after: "spawn 3 limiter"
     ),
     Wrong(
@@ -598,7 +598,7 @@ import Testing
     Wrong(
       "jobs",
       at: "jobs",
-      "no command 'jobs'. 'status' tells of the run in the background, 'runs' lists those that ended."
+      "no command 'jobs'. 'status all' tells of each run in the background, 'runs' lists those that ended too."
     ),
     Wrong(
       "fg",
@@ -702,16 +702,28 @@ import Testing
       after: "spawn 3"
     ),
     Wrong(
-      "spawn 2 name=b",
-      at: "b",
-      "these tasks join the run in the background, which is called 'a'. Leave name= out, or 'wait' for the run first.",
+      "spawn 2 name=all",
+      at: "all",
+      "'all' means every run in the background. Choose another name.",
+      after: "spawn 3"
+    ),
+    Wrong(
+      "wait c",
+      at: "c",
+      "no run 'c' goes on in the background. There: pool and a.",
+      after: "spawn 3 pool; spawn 3 name=a"
+    ),
+    Wrong(
+      "limit 3 aa",
+      at: "aa",
+      "no run 'aa' goes on in the background. Did you mean 'a'? There: a.",
       after: "spawn 3 name=a"
     ),
     Wrong(
-      "spawn 2 name=b",
-      at: "b",
-      "these tasks join the run in the background, which has no name. Leave name= out, or 'wait' for the run first.",
-      after: "spawn 3"
+      "status a of b",
+      at: "a",
+      "a run is named twice. Keep 'b'.",
+      after: "spawn 3 name=a; spawn 3 name=b"
     ),
     Wrong(
       "spawn 2 name=2nd",
@@ -733,7 +745,7 @@ import Testing
     Wrong(
       "cancel",
       at: "cancel",
-      "the task, or 'all', is missing. Write: cancel tNN…",
+      "the task, or 'all', is missing. Write: cancel tNN… [RUN] [run=].",
       after: "spawn 3"
     ),
     Wrong(
@@ -758,7 +770,7 @@ import Testing
     Wrong(
       "spawn 2 pool",
       at: "pool",
-      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or 'cancel all' and 'wait'.",
+      "limiter limit=3 runs in the background. Spawn more into it, 'wait' for it, or begin another beside it with a new name=.",
       after: "spawn 3"
     ),
     Wrong(
@@ -785,7 +797,12 @@ import Testing
       "relimit= and pause= belong to the run's beginning. Use 'limit', 'suspend' and 'resume' now.",
       after: "spawn 3"
     ),
-    Wrong("advance", at: "advance", "the time is missing. Write: advance D.", after: "spawn 3"),
+    Wrong(
+      "advance",
+      at: "advance",
+      "the time is missing. Write: advance D [RUN] [run=].",
+      after: "spawn 3"
+    ),
     Wrong(
       "advance soon",
       at: "soon",
@@ -798,7 +815,12 @@ import Testing
       "main-actor-queue runs on the wall clock, which advances by itself. 'wait' waits for the tasks.",
       after: "spawn 3 main-actor-queue work=60ms"
     ),
-    Wrong("limit", at: "limit", "the limit is missing. Write: limit K.", after: "spawn 3"),
+    Wrong(
+      "limit",
+      at: "limit",
+      "the limit is missing. Write: limit K [RUN] [run=].",
+      after: "spawn 3"
+    ),
     Wrong(
       "limit none",
       at: "none",

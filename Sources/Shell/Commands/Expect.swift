@@ -21,6 +21,7 @@ extension Command {
     takesAnyWords: true
   ) { session, arguments in
     let run = try session.lastRun(arguments)
+    if let background = session.background { session.tellWhichIsMeant(background) }
     guard let first = arguments.places.first, let last = arguments.places.last else {
       throw arguments.missing("what to expect")
     }

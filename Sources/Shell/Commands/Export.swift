@@ -126,12 +126,19 @@ extension Session {
     case .lastRun:
       let run = try lastRun(arguments)
       let number = runs.all.last.map { "run \($0.number)" } ?? "the run"
-      return .run(run, name: background == nil ? number : "the run in the background")
+      return .run(run, name: nameOfOpenRun ?? number)
     case .run(let run, let word): return .run(run, name: name(ofRun: word))
     case .comparison: return try comparisonToExport(arguments)
     case .exploration(let report): return .exploration(report)
     case .schedule: return try scheduleToExport(arguments)
     }
+  }
+
+  /// What an export calls the run in the background, if there is one.
+  private var nameOfOpenRun: String? {
+    guard let background else { return nil }
+    guard backgrounds.isSeveral else { return "the run in the background" }
+    return "\(background.label), the latest of \(backgrounds.all.count) in the background"
   }
 
   /// "run 3", and what it was called by.

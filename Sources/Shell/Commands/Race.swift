@@ -143,7 +143,7 @@ extension Experiment {
   fileprivate var label: String { mechanism.id + (executor == .global ? "" : "@lanes") }
 
   /// About how long it takes, in nanoseconds, if nothing but the limit keeps a task waiting.
-  fileprivate var expectedLength: Int64 {
+  var expectedLength: Int64 {
     let permits = Double(min(effectiveLimit ?? .max, workload.count))
     let length = max(workload.expectedWork / max(1, permits), workload.service.mean)
     return Int64(exactly: (length + workload.pacedArrivals).rounded()) ?? .max / 4

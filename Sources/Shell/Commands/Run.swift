@@ -139,11 +139,7 @@ extension Session {
     background.run.submit(experiment.workload)
     background.run.expectEnd()
     if canShow, background.virtual == nil {
-      let isFree = self.background == nil
-      let hint = isFree ? "q puts it in the background, Ctrl-C ends it" : "Ctrl-C ends it"
-      var ending = await show(background, hint: hint)
-      while ending == .left, !isFree { ending = await show(background, hint: hint) }
-      switch ending {
+      switch await show(background, hint: "q puts it in the background, Ctrl-C ends it") {
       // What is to be done about an interrupt is done below.
       case .finished, .interrupted: break
       case .left:

@@ -8,12 +8,12 @@ extension Command {
     details: """
       Each has a number, and a name if it was given one. 'of 3' and 'of slow' behind 'timeline', \
       'stats', 'events', 'why' or 'export' mean that run, and 'diff 3 5' holds two against each other. \
-      Of many runs, the oldest without a name are let go. The run in the background has the last line, and \
-      no number before it has ended.
+      Of many runs, the oldest without a name are let go. The runs in the background have the last lines, and \
+      no number before they have ended.
       """,
     examples: ["run 12 limiter limit=3; run 12 limiter limit=4; runs; stats of 1"]
   ) { session, _ in
-    let background = session.background.map { (run: $0.snapshot, name: $0.name) }
+    let background = session.backgrounds.all.map { (run: $0.snapshot, name: $0.name) }
     return session.answer(
       json: RunList.json(session.runs.all, inBackground: background),
       RunList.text(session.runs.all, inBackground: background, session.output.format)
@@ -32,9 +32,14 @@ extension Command {
       "run 400 limiter limit=4 arrivals=poisson:80/s work=exp:40ms; run 400 limiter limit=4 arrivals=poisson:95/s work=exp:40ms; curve"
     ]
   ) { session, _ in
+    let underWay = session.backgrounds.all.count { $0.snapshot.isUnderWay }
     let goesOn =
-      session.background?.snapshot.isUnderWay == true
-      ? "the run in the background goes on, and gets its mark when it has ended\n" : ""
+      switch underWay {
+      case 0: ""
+      case 1: "the run in the background goes on, and gets its mark when it has ended\n"
+      default:
+        "\(underWay) runs in the background go on, and get their marks when they have ended\n"
+      }
     return session.answer(
       json: UtilisationCurve.json(session.runs.all),
       UtilisationCurve.text(session.runs.all, session.output.format) + goesOn
@@ -79,7 +84,7 @@ enum RunName {
 }
 
 extension Session {
-  /// The run that a word names: the one in the background, one of this session's, or one of the last comparison's.
+  /// The run that a word names: one in the background, one of this session's, or one of the last comparison's.
   func run(named word: Word) throws(ShellError) -> Run {
     if let background = background(named: word) { return background.snapshot }
     let compared =
@@ -87,17 +92,16 @@ extension Session {
     // Of a race, 'gcd-semaphore' means the model of it that was raced.
     let modelled = comparison.first { $0.label.hasPrefix(word.text + "@") && $0.platform != nil }
     if let run = compared ?? runs[word.text] ?? modelled { return run }
+    if let background = backgrounds.called(word.text) { return background.snapshot }
     throw noRun(word)
   }
 
-  /// The run in the background, if that is its name.
-  func background(named word: Word) -> Background? {
-    background?.name == word.text ? background : nil
-  }
+  /// The run in the background of that name.
+  func background(named word: Word) -> Background? { backgrounds.named(word.text) }
 
   func noRun(_ word: Word) -> ShellError {
     let kept = runs.all.flatMap { [$0.name, $0.run.mechanism] }
-    let known = (kept + [background?.name]).compactMap(\.self)
+    let known = (kept + backgrounds.all.map(\.name)).compactMap(\.self)
     let question = NearMatch.question(for: word.text, in: known + comparison.map(\.label))
     return ShellError("there is no run '\(word.text)'.\(question) 'runs' lists them.", at: word)
   }

@@ -14,133 +14,25 @@ extension Command {
     details: """
       On the wall clock the tasks go on by themselves: 'watch' them, 'wait' for them. In virtual \
       time nothing happens until 'advance D' or 'idle' lets time pass. More may be spawned into \
-      the same run; 'wait' ends it and shows the result. With a name it can be looked at and held against \
-      others by it, before it has ended too: 'timeline of a', 'diff a b'.
+      the same run; 'wait' ends it and shows the result. Several go on beside each other by their names: name=b, \
+      where none is called so, begins another run, on any clock, and what is spawned without a name joins \
+      the latest. A run is looked at, steered and held against others by its name: 'limit 5 a', \
+      'timeline of a', 'diff a b', 'wait all'.
       """,
     examples: [
       "spawn 6 limiter limit=2 work=100ms; advance 150ms; status; wait",
       "spawn 8 gcd-gate limit=4 work=10ms; wait",
       "run 6 limiter limit=2 name=a; spawn 6 limiter limit=3 name=b; advance 150ms; diff a b; wait",
+      "spawn 20 pool limit=3 name=a; spawn 30 limiter limit=3 name=b; advance 250ms all; limit 5 b; wait all",
     ]
   ) { session, arguments in try await session.spawn(arguments) }
-
-  static let status = Command(
-    "status",
-    summary: "where the tasks of the background run stand",
-    examples: ["spawn 6 limiter limit=2; status; wait"]
-  ) { session, arguments in session.showStatus(of: try session.background(arguments)) }
-
-  static let watch = Command(
-    "watch",
-    summary: "a live view of the background run; q or Ctrl-C leaves it, the tasks go on",
-    details:
-      "In it, p holds the picture, s sorts, / finds a task, c cancels one, l changes the limit.",
-    examples: ["spawn 8 gcd-gate limit=4 work=10ms; watch; wait"]
-  ) { session, arguments in try await session.watch(try session.background(arguments)) }
-
-  static let wait = Command(
-    "wait",
-    summary: "wait until every task of the background run has ended, and show the result",
-    examples: ["spawn 6 limiter limit=2; wait"]
-  ) { session, arguments in
-    let background = try session.background(arguments)
-    let (board, count) = (background.board, background.run.plan.count)
-    guard board.ended + board.running >= count || !background.run.staysSuspended else {
-      throw ShellError(
-        "\(background.experiment.mechanism.id) is suspended, so those that wait would never end. 'resume' it first",
-        at: arguments.name
-      )
-    }
-    return try await session.wait(for: background)
-  }
-
-  static let cancel = Command(
-    "cancel",
-    [Parameter("tNN", .taskOrAll, repeats: true)],
-    summary: "cancel tasks of the background run, several as t05-t07, or 'all' of them",
-    examples: [
-      "spawn 9 limiter limit=1; cancel t02 t05-t07; wait",
-      "spawn 3 limiter limit=1; cancel all; wait",
-    ]
-  ) { session, arguments in try await session.cancelTasks(arguments) }
-
-  static let advance = Command(
-    "advance",
-    [Parameter("D", .text)],
-    summary: "let virtual time pass in the background run, and tell what happened",
-    examples: ["spawn 3 limiter limit=1 work=40ms; advance 50ms; wait"]
-  ) { session, arguments in
-    guard let word = arguments.places.first else { throw arguments.missing("the time") }
-    guard let span = ValueSyntax.duration(word.text) else {
-      throw ShellError("'\(word.text)' is no duration. Write 250us, 40ms, 1.5s or 2m", at: word)
-    }
-    let background = try session.background(arguments)
-    return try await session.pass(in: background, arguments) { await $0.advance(by: span) }
-  }
-
-  static let idle = Command(
-    "idle",
-    summary: "let virtual time pass until nothing is left to do in the background run",
-    examples: ["spawn 3 limiter limit=1; idle; status; wait"]
-  ) { session, arguments in
-    let background = try session.background(arguments)
-    return try await session.pass(in: background, arguments) { await $0.idle() }
-  }
-
-  static let limit = Command(
-    "limit",
-    [Parameter("K", .count)],
-    summary: "change the limit of the background run, where the mechanism can",
-    examples: ["spawn 6 limiter limit=1; limit 3; wait"]
-  ) { session, arguments in
-    let limit = try arguments.place(0, as: "the limit", form: Keys.limit.form, Keys.parseLimit)
-    guard let limit else { throw arguments.missing("the limit") }
-    return try await session.control(.changeLimit(limit), arguments)
-  }
-
-  static let suspend = Command(
-    "suspend",
-    summary: "admit nobody in the background run until 'resume', where the mechanism can",
-    examples: ["spawn 4 operation-queue limit=1 work=5ms; suspend; resume; wait"]
-  ) { session, arguments in try await session.control(.suspend, arguments) }
-
-  static let resume = Command(
-    "resume",
-    summary: "admit again in the background run after 'suspend'",
-    examples: ["spawn 4 operation-queue limit=1 work=5ms; suspend; resume; wait"]
-  ) { session, arguments in try await session.control(.resume, arguments) }
 }
 
 extension Session {
-  /// The background run.
-  func background(_ arguments: Arguments) throws(ShellError) -> Background {
-    guard let background else {
-      throw ShellError(
-        "nothing runs in the background. Try: spawn 12 limiter limit=3",
-        at: arguments.name
-      )
-    }
-    return background
-  }
-
-  /// Ends the background run, if there is one, before the program does.
-  package func leave() async {
-    guard let background else { return }
-    let unended = background.run.plan.count - background.board.ended
-    // What simulated tasks leave goes with the program, and so many take long to be cancelled.
-    if background.experiment.workload.kind.isReal || unended < LargeRuns.tooManyToClear {
-      background.run.stop(because: Self.interrupted)
-      _ = await background.run.finish()
-    }
-    putInBackground(nil)
-    if unended > 0, !json {
-      let were = unended == 1 ? "was" : "were"
-      output.write("\(NumberText.count(unended, "task")) had not ended and \(were) cancelled.\n")
-    }
-  }
-
   fileprivate func spawn(_ arguments: Arguments) async throws -> Outcome {
     var settings = settings
+    let name = try nameOfRun(arguments)
+    let background = name.map { backgrounds.named($0) } ?? background
     if let background {
       // What is not said comes from the run that the tasks join.
       settings.mechanism = background.experiment.mechanism
@@ -152,9 +44,10 @@ extension Session {
     }
     if let background { try check(arguments, nameWhatRunsIn: background) }
     let experiment = try experiment(arguments, settings, joining: background)
-    let name = try name(ofSpawned: arguments)
     let tasks = experiment.workload.count + (background?.run.plan.count ?? 0)
-    try checkMemory(of: tasks, arguments)
+    let others = backgrounds.all.filter { $0 !== background }
+    try checkMemory(of: others.reduce(tasks) { $0 + $1.run.plan.count }, arguments)
+    if let background, name == nil { tellWhichIsMeant(background) }
     let target: Background
     if let background {
       try check(experiment.workload, fitsInto: background.run, arguments)
@@ -170,20 +63,23 @@ extension Session {
     }
     guard let spawned else {
       await clearAway(target.run)
-      putInBackground(nil)
+      takeFromBackground(target)
       return answer(json: "", Self.gaveUp(tasks))
     }
     putInBackground(target)
     guard let first = spawned.first, let last = spawned.last else { return .done }
-    let members: [(StaticString, JSONObject.Value)] = [
-      ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(spawned.count)),
-      ("first", .string(label(first.number, target))),
-      ("last", .string(label(last.number, target))),
-    ]
+    let members: [(StaticString, JSONObject.Value)] =
+      [
+        ("mechanism", .string(experiment.mechanism.id)), ("tasks", .number(spawned.count)),
+        ("first", .string(label(first.number, target))),
+        ("last", .string(label(last.number, target))),
+      ] + called(target)
+    // The run that is meant by commands without a name needs none.
+    let which = backgrounds.isSeveral && target !== backgrounds.latest ? " \(target.label)" : ""
     let next =
       target.virtual == nil
-      ? "'watch' to see them, 'wait' to wait."
-      : "Time stands still: 'advance 50ms' or 'idle' lets it pass."
+      ? "'watch\(which)' to see them, 'wait\(which)' to wait."
+      : "Time stands still: 'advance 50ms\(which)' or 'idle\(which)' lets it pass."
     let names =
       first.number == last.number
       ? label(first.number, target)
@@ -198,15 +94,11 @@ extension Session {
     )
   }
 
-  /// What the run is to be called; one that goes on already keeps the name that it has, or none.
-  private func name(ofSpawned arguments: Arguments) throws(ShellError) -> String? {
+  /// The name of the run that the tasks are for: of one that goes on, or of one to begin.
+  private func nameOfRun(_ arguments: Arguments) throws(ShellError) -> String? {
     let name = try arguments.value(RunName.key, RunName.parse)
-    guard let background, let name, name != background.name else { return name }
-    let called = background.name.map { "is called '\($0)'" } ?? "has no name"
-    throw ShellError(
-      "these tasks join the run in the background, which \(called). Leave name= out, or 'wait' for the run first",
-      at: arguments.values[RunName.key.name] ?? arguments.name
-    )
+    guard name == Self.allRuns, let word = arguments.values[RunName.key.name] else { return name }
+    throw ShellError("'all' means every run in the background. Choose another name", at: word)
   }
 
   /// A mechanism that is named must be the one that runs: what else may be wrong with it is beside the point.
@@ -227,8 +119,8 @@ extension Session {
     let running = background.experiment
     let limit = running.effectiveLimit.map { _ in " limit=\(background.limit)" } ?? ""
     return
-      "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or "
-      + "'cancel all' and 'wait'"
+      "\(running.mechanism.id)\(limit) runs in the background. Spawn more into it, 'wait' for it, or begin "
+      + "another beside it with a new name="
   }
 
   /// More tasks may join a run, but it has one mechanism, one limit and one clock, and what its log is
@@ -322,139 +214,5 @@ extension Session {
 
   private func label(_ number: Int, _ background: Background) -> String {
     TaskID(number).label(amongst: background.run.plan.count)
-  }
-
-  fileprivate func showStatus(of background: Background) -> Outcome {
-    let snapshot = background.snapshot
-    var board = LiveBoard(plan: snapshot.plan)
-    board.take(snapshot.events)
-    let now = snapshot.now ?? background.now
-    showed(.lastRun)
-    let members: [(StaticString, JSONObject.Value)] = [
-      ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
-      ("running", .number(board.running)), ("waiting", .number(board.waiting)),
-      ("ended", .number(board.ended)),
-    ]
-    return answer(
-      json: JSONObject.line([("status", .object(members))]),
-      StatusText.text(board, now: now, output.format)
-    )
-  }
-
-  fileprivate func watch(_ background: Background) async throws -> Outcome {
-    if background.virtual != nil {
-      // Nothing moves in virtual time while one looks at it.
-      return showStatus(of: background)
-    }
-    guard output.canShowFrames, !json else { return showStatus(of: background) }
-    let ending = await show(background, hint: "q leaves, tasks go on")
-    if ending == .finished {
-      // Told here, it need not be told above the next line.
-      _ = background.hasJustEnded
-      return answer(json: "", "every task has ended. 'wait' shows the result.\n")
-    }
-    interruption.begin()
-    return .done
-  }
-
-  /// Shows a run in place until all its tasks have ended or the person leaves.
-  func show(_ background: Background, hint: String) async -> FrameEnding {
-    let facts = background.experiment.facts(tasks: background.run.plan.count)
-    return await show(LiveFrames(background, facts: facts, hint: hint))
-  }
-
-  func show(_ view: some FrameSource) async -> FrameEnding {
-    // While the view is shown Ctrl-C is its own; one that came just before it comes this way.
-    let ending = await interruption.whileRunning {
-      await output.showFrames({ view.frame($0.format) }, onKey: { view.press($0) })
-    } onInterrupt: {
-      view.end()
-    }
-    output.leaveForPrompt(view.typedAhead)
-    guard ending == .interrupted || interruption.hasCome else { return ending }
-    interruption.interrupt()
-    return .interrupted
-  }
-
-  fileprivate func wait(for background: Background) async throws -> Outcome {
-    if !json, output.canShowFrames { output.writeTransient("waiting; Ctrl-C ends the run") }
-    // It is waited for, and cannot be joined any more.
-    defer { putInBackground(nil) }
-    return await finish(background)
-  }
-
-  fileprivate func cancelTasks(_ arguments: Arguments) async throws -> Outcome {
-    let background = try background(arguments)
-    guard !arguments.places.isEmpty else { throw arguments.missing("the task, or 'all',") }
-    let count = background.run.plan.count
-    var numbers: [Int] = []
-    for word in arguments.places {
-      if word.text == "all" {
-        numbers = Array(1...max(1, count))
-        continue
-      }
-      guard let range = ValueSyntax.tasks(word.text) else {
-        throw ShellError("'\(word.text)' is no task. Write its name, such as t03, or all", at: word)
-      }
-      guard range.upperBound <= count else {
-        throw ShellError(
-          "there is no task \(range.upperBound): this run has \(NumberText.count(count, "task"))",
-          at: word
-        )
-      }
-      numbers += range
-    }
-    for number in numbers { background.run.cancel(number) }
-    _ = await background.virtual?.advance(by: 0)
-    return showStatus(of: background)
-  }
-
-  /// Lets virtual time pass and tells what happened meanwhile.
-  fileprivate func pass(
-    in background: Background,
-    _ arguments: Arguments,
-    _ pass: (VirtualRun) async -> VirtualRun.Outcome
-  ) async throws -> Outcome {
-    guard let virtual = background.virtual else {
-      throw ShellError(
-        "\(background.experiment.mechanism.id) runs on the wall clock, which advances by itself. 'wait' waits for the tasks",
-        at: arguments.name
-      )
-    }
-    let before = background.snapshot.events.count
-    let outcome = await interruption.whileRunning {
-      await pass(virtual)
-    } onInterrupt: {
-      virtual.stop(because: Self.interrupted)
-    }
-    let snapshot = background.snapshot
-    if !json {
-      var news = snapshot
-      news.now = nil
-      news.events = Array(snapshot.events.dropFirst(before))
-      if !news.events.isEmpty { output.write(EventsText.list(news, output.format)) }
-    }
-    let status = showStatus(of: background)
-    guard outcome == .stuck else { return status }
-    return answer(
-      json: "",
-      virtual.standstill + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
-    )
-  }
-
-  fileprivate func control(_ control: Experiment.Control, _ arguments: Arguments) async throws
-    -> Outcome
-  {
-    let background = try background(arguments)
-    let mechanism = background.experiment.mechanism
-    guard mechanism.profile.controls.contains(control.needed) else {
-      throw ShellError(
-        ExperimentError.cannot(mechanism, control.needed).description,
-        at: arguments.name
-      )
-    }
-    background.run.perform(control)
-    _ = await background.virtual?.advance(by: 0)
-    return showStatus(of: background)
   }
 }

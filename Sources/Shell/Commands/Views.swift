@@ -117,7 +117,7 @@ extension Command {
 }
 
 extension Session {
-  /// The run that is named; or else the one in the background, as far as it has come, or the last.
+  /// The run that is named; or else the latest in the background, as far as it has come, or the last that ended.
   func lastRun(_ arguments: Arguments) throws(ShellError) -> Run {
     if let word = arguments.values[Keys.ofRun.name] { return try run(named: word) }
     if let background { return background.snapshot }
@@ -133,9 +133,10 @@ extension Session {
   /// The same, which is then what was shown last.
   fileprivate func runToShow(_ arguments: Arguments) throws(ShellError) -> Run {
     let run = try lastRun(arguments)
+    if arguments.values[Keys.ofRun.name] == nil, let background { tellWhichIsMeant(background) }
     // What goes on is written as far as it has come by then.
     let ended = arguments.values[Keys.ofRun.name].flatMap {
-      background(named: $0) == nil ? $0 : nil
+      backgrounds.called($0.text) == nil ? $0 : nil
     }
     showed(ended.map { .run(run, named: $0.text) } ?? .lastRun)
     return run

@@ -126,6 +126,12 @@ enum Keys {
     help: "which run, if not the last; 'of 3' says the same"
   )
 
+  static let inBackground = Key(
+    "run",
+    form: "the name of a run in the background, its mechanism if it has none, or all",
+    help: "which run in the background, if not the latest; 'of a', or just 'a', says the same"
+  )
+
   /// What a workload and its mechanism are described with.
   static let workload = [
     limit, work, kind, arrivals, cancel, fail, priority, depends, clock, platform, executor,

@@ -1,0 +1,421 @@
+internal import Basics
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Tracing
+internal import Workloads
+
+extension Command {
+  static let status = Command(
+    "status",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "where the tasks of the background run stand",
+    details: """
+      Where several runs go on, a command that names none means the latest, and says so. 'all' means each \
+      of them. A run without a name is called by its mechanism.
+      """,
+    examples: [
+      "spawn 6 limiter limit=2; status; wait",
+      "spawn 6 limiter name=a; spawn 6 pool name=b; status a; status all; wait all",
+    ]
+  ) { session, arguments in
+    session.showStatus(ofEach: try session.eachMeant(arguments))
+  }
+
+  static let watch = Command(
+    "watch",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "a live view of the background run; q or Ctrl-C leaves it, the tasks go on",
+    details: """
+      In it, p holds the picture, s sorts, / finds a task, c cancels one, l changes the limit. 'watch all' \
+      shows several runs one below the other on one axis, as a race.
+      """,
+    examples: [
+      "spawn 8 gcd-gate limit=4 work=10ms; watch; wait",
+      "spawn 8 gcd-gate work=10ms name=a; spawn 8 limiter clock=real work=10ms name=b; watch all; wait all",
+    ]
+  ) { session, arguments in
+    let meant = try session.eachMeant(arguments)
+    return meant.count == 1
+      ? try await session.watch(meant[0]) : await session.watch(several: meant)
+  }
+
+  static let wait = Command(
+    "wait",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "wait until every task of the background run has ended, and show the result",
+    examples: [
+      "spawn 6 limiter limit=2; wait",
+      "spawn 6 limiter limit=2 name=a; spawn 6 pool limit=2 name=b; wait a; wait",
+    ]
+  ) { session, arguments in
+    let meant = try session.eachMeant(arguments)
+    for background in meant {
+      let (board, count) = (background.board, background.run.plan.count)
+      guard board.ended + board.running >= count || !background.run.staysSuspended else {
+        let resume = session.backgrounds.isSeveral ? "resume \(background.label)" : "resume"
+        throw ShellError(
+          "\(background.experiment.mechanism.id) is suspended, so those that wait would never end. '\(resume)' it first",
+          at: arguments.name
+        )
+      }
+    }
+    var outcome = Session.Outcome.done
+    for background in meant {
+      if meant.count > 1, !session.json { session.output.write("\(background.title)\n") }
+      outcome.formUnion(await session.wait(for: background))
+    }
+    return outcome
+  }
+
+  static let cancel = Command(
+    "cancel",
+    [Parameter("tNN", .taskOrAll, repeats: true), .runInBackground],
+    keys: [Keys.inBackground],
+    summary: "cancel tasks of the background run, several as t05-t07, or 'all' of them",
+    examples: [
+      "spawn 9 limiter limit=1; cancel t02 t05-t07; wait",
+      "spawn 3 limiter limit=1; cancel all; wait",
+      "spawn 3 limiter limit=1 name=a; spawn 3 pool limit=1 name=b; cancel t3 a; wait all",
+    ]
+  ) { session, arguments in try await session.cancelTasks(arguments) }
+
+  static let advance = Command(
+    "advance",
+    [Parameter("D", .text), .runInBackground],
+    keys: [Keys.inBackground],
+    summary: "let virtual time pass in the background run, and tell what happened",
+    examples: ["spawn 3 limiter limit=1 work=40ms; advance 50ms; wait"]
+  ) { session, arguments in
+    guard let word = arguments.places.first else { throw arguments.missing("the time") }
+    guard let span = ValueSyntax.duration(word.text) else {
+      throw ShellError("'\(word.text)' is no duration. Write 250us, 40ms, 1.5s or 2m", at: word)
+    }
+    return try await session.pass(arguments, after: 1) { await $0.advance(by: span) }
+  }
+
+  static let idle = Command(
+    "idle",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "let virtual time pass until nothing is left to do in the background run",
+    examples: ["spawn 3 limiter limit=1; idle; status; wait"]
+  ) { session, arguments in
+    try await session.pass(arguments) { await $0.idle() }
+  }
+
+  static let limit = Command(
+    "limit",
+    [Parameter("K", .count), .runInBackground],
+    keys: [Keys.inBackground],
+    summary: "change the limit of the background run, where the mechanism can",
+    examples: [
+      "spawn 6 limiter limit=1; limit 3; wait",
+      "spawn 6 limiter limit=1 name=a; spawn 6 pool name=b; limit 3 a; wait all",
+    ]
+  ) { session, arguments in
+    let limit = try arguments.place(0, as: "the limit", form: Keys.limit.form, Keys.parseLimit)
+    guard let limit else { throw arguments.missing("the limit") }
+    return try await session.control(.changeLimit(limit), arguments, after: 1)
+  }
+
+  static let suspend = Command(
+    "suspend",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "admit nobody in the background run until 'resume', where the mechanism can",
+    examples: ["spawn 4 operation-queue limit=1 work=5ms; suspend; resume; wait"]
+  ) { session, arguments in try await session.control(.suspend, arguments) }
+
+  static let resume = Command(
+    "resume",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "admit again in the background run after 'suspend'",
+    examples: ["spawn 4 operation-queue limit=1 work=5ms; suspend; resume; wait"]
+  ) { session, arguments in try await session.control(.resume, arguments) }
+}
+
+extension Session {
+  /// The word that means every run in the background.
+  static let allRuns = "all"
+
+  /// The runs in the background that a command means: the one that its last word or `run=` names, all, or else
+  /// the latest, and then it is said which that is.
+  ///
+  /// So many words before it have a meaning of their own.
+  fileprivate func eachMeant(
+    _ arguments: Arguments,
+    after places: Int = 0
+  ) throws(ShellError) -> [Background] {
+    guard let latest = backgrounds.latest else {
+      throw ShellError(
+        "nothing runs in the background. Try: spawn 12 limiter limit=3",
+        at: arguments.name
+      )
+    }
+    let place = arguments.places.dropFirst(places).first
+    if let place, let other = arguments.values[Keys.inBackground.name] {
+      throw ShellError("a run is named twice. Keep '\(other.text)'", at: place)
+    }
+    guard let word = place ?? arguments.values[Keys.inBackground.name] else {
+      tellWhichIsMeant(latest)
+      return [latest]
+    }
+    if word.text == Self.allRuns { return backgrounds.all }
+    guard let named = backgrounds.called(word.text) else {
+      throw noRunInBackground(word)
+    }
+    return [named]
+  }
+
+  private func noRunInBackground(_ word: Word) -> ShellError {
+    let question = NearMatch.question(for: word.text, in: backgrounds.labels + [Self.allRuns])
+    let running = ListText.all(backgrounds.all.map(\.label))
+    return ShellError(
+      "no run '\(word.text)' goes on in the background.\(question) There: \(running)",
+      at: word
+    )
+  }
+
+  /// Says of which run a command is that named none, where several go on.
+  func tellWhichIsMeant(_ background: Background) {
+    guard backgrounds.isSeveral else { return }
+    let line = "\(background.label), the latest of \(backgrounds.all.count) in the background"
+    json ? output.complain("note: \(line)") : output.write("\(line):\n")
+  }
+
+  /// The member of a JSON object that tells the run by its name, where it has one.
+  func called(_ background: Background) -> [(StaticString, JSONObject.Value)] {
+    background.name.map { [("run", .string($0))] } ?? []
+  }
+
+  /// Ends the runs in the background, if there are any, before the program does.
+  package func leave() async {
+    let all = backgrounds.all
+    let unended = all.map { $0.run.plan.count - $0.board.ended }
+    for (background, unended) in zip(all, unended) {
+      // What simulated tasks leave goes with the program, and so many take long to be cancelled.
+      if background.experiment.workload.kind.isReal || unended < LargeRuns.tooManyToClear {
+        background.run.stop(because: Self.interrupted)
+        _ = await background.run.finish()
+      }
+      takeFromBackground(background)
+    }
+    let tasks = unended.reduce(0, +)
+    if tasks > 0, !json {
+      let were = tasks == 1 ? "was" : "were"
+      let runs = unended.count { $0 > 0 }
+      let whose = runs > 1 ? " of \(runs) runs" : ""
+      output.write(
+        "\(NumberText.count(tasks, "task"))\(whose) had not ended and \(were) cancelled.\n"
+      )
+    }
+  }
+
+  /// Where the tasks of runs stand, of several under the name of each.
+  fileprivate func showStatus(ofEach all: [Background]) -> Outcome {
+    all.reduce(.done) { outcome, background in
+      if all.count > 1, !json { output.write("\(background.title)\n") }
+      return outcome.union(showStatus(of: background))
+    }
+  }
+
+  private func showStatus(of background: Background) -> Outcome {
+    let snapshot = background.snapshot
+    var board = LiveBoard(plan: snapshot.plan)
+    board.take(snapshot.events)
+    let now = snapshot.now ?? background.now
+    showed(.lastRun)
+    let members: [(StaticString, JSONObject.Value)] =
+      [
+        ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
+        ("running", .number(board.running)), ("waiting", .number(board.waiting)),
+        ("ended", .number(board.ended)),
+      ] + called(background)
+    return answer(
+      json: JSONObject.line([("status", .object(members))]),
+      StatusText.text(board, now: now, output.format)
+    )
+  }
+
+  fileprivate func watch(_ background: Background) async throws -> Outcome {
+    if background.virtual != nil {
+      // Nothing moves in virtual time while one looks at it.
+      return showStatus(of: background)
+    }
+    guard output.canShowFrames, !json else { return showStatus(of: background) }
+    let ending = await show(background, hint: "q leaves, tasks go on")
+    if ending == .finished {
+      // Told here, it need not be told above the next line.
+      _ = background.hasJustEnded
+      return answer(json: "", "every task has ended. 'wait' shows the result.\n")
+    }
+    interruption.begin()
+    return .done
+  }
+
+  /// Shows a run in place until all its tasks have ended or the person leaves.
+  func show(_ background: Background, hint: String) async -> FrameEnding {
+    let facts = background.experiment.facts(tasks: background.run.plan.count)
+    return await show(LiveFrames(background, facts: facts, hint: hint))
+  }
+
+  func show(_ view: some FrameSource) async -> FrameEnding {
+    // While the view is shown Ctrl-C is its own; one that came just before it comes this way.
+    let ending = await interruption.whileRunning {
+      await output.showFrames({ view.frame($0.format) }, onKey: { view.press($0) })
+    } onInterrupt: {
+      view.end()
+    }
+    output.leaveForPrompt(view.typedAhead)
+    guard ending == .interrupted || interruption.hasCome else { return ending }
+    interruption.interrupt()
+    return .interrupted
+  }
+
+  /// Shows several runs on one axis as they go on, until all have ended or the person leaves.
+  ///
+  /// In virtual time nothing moves while one looks at it.
+  fileprivate func watch(several all: [Background]) async -> Outcome {
+    guard output.canShowFrames, !json else {
+      return showStatus(ofEach: all)
+    }
+    let runs = all.map(\.run)
+    let lanes = all.map { RaceLane(name: $0.title, plan: $0.run.plan) }
+    let expected = all.map(\.experiment.expectedLength).max() ?? 0
+    let frames = RaceFrames(
+      runs,
+      RaceView(lanes),
+      expecting: expected,
+      keys: "space holds the picture, q or Ctrl-C leaves it, the tasks go on"
+    )
+    if await show(frames) == .finished {
+      for background in all { _ = background.hasJustEnded }
+      return answer(json: "", "every task has ended. 'wait all' shows the results.\n")
+    }
+    interruption.begin()
+    return .done
+  }
+
+  fileprivate func wait(for background: Background) async -> Outcome {
+    if !json, output.canShowFrames {
+      output.writeTransient("waiting; Ctrl-C ends the run")
+    }
+    // It is waited for, and cannot be joined any more.
+    defer { takeFromBackground(background) }
+    return await finish(background)
+  }
+
+  fileprivate func cancelTasks(_ arguments: Arguments) async throws -> Outcome {
+    let named = arguments.places.dropFirst().last.flatMap { last in
+      ValueSyntax.tasks(last.text) == nil && last.text != Self.allRuns ? last : nil
+    }
+    let words = named == nil ? arguments.places : arguments.places.dropLast()
+    let meant = try eachMeant(arguments, after: words.count)
+    guard !words.isEmpty else { throw arguments.missing("the task, or 'all',") }
+    // Of several runs, what is wrong with one changes none.
+    let numbers = try meant.map { (run: $0, tasks: try tasks(words, of: $0)) }
+    for (background, tasks) in numbers {
+      for number in tasks { background.run.cancel(number) }
+      _ = await background.virtual?.advance(by: 0)
+    }
+    return showStatus(ofEach: meant)
+  }
+
+  /// The numbers of the tasks that words name.
+  private func tasks(_ words: [Word], of background: Background) throws(ShellError) -> [Int] {
+    let count = background.run.plan.count
+    var numbers: [Int] = []
+    for word in words {
+      if word.text == "all" {
+        numbers = Array(1...max(1, count))
+        continue
+      }
+      guard let range = ValueSyntax.tasks(word.text) else {
+        throw ShellError("'\(word.text)' is no task. Write its name, such as t03, or all", at: word)
+      }
+      guard range.upperBound <= count else {
+        throw ShellError(
+          "there is no task \(range.upperBound): this run has \(NumberText.count(count, "task"))",
+          at: word
+        )
+      }
+      numbers += range
+    }
+    return numbers
+  }
+
+  /// Lets virtual time pass and tells what happened meanwhile.
+  ///
+  /// Of all runs, only those in virtual time are meant.
+  fileprivate func pass(
+    _ arguments: Arguments,
+    after places: Int = 0,
+    _ pass: (VirtualRun) async -> VirtualRun.Outcome
+  ) async throws -> Outcome {
+    let meant = try eachMeant(arguments, after: places)
+    guard let first = meant.first(where: { $0.virtual != nil }) else {
+      throw ShellError(
+        "\(meant[0].experiment.mechanism.id) runs on the wall clock, which advances by itself. 'wait' waits for the tasks",
+        at: arguments.name
+      )
+    }
+    guard meant.count > 1 else { return await self.pass(in: first, pass) }
+    var outcome = Outcome.done
+    for background in meant where background.virtual != nil {
+      if !json { output.write("\(background.title)\n") }
+      outcome.formUnion(await self.pass(in: background, pass))
+    }
+    return outcome
+  }
+
+  private func pass(
+    in background: Background,
+    _ pass: (VirtualRun) async -> VirtualRun.Outcome
+  ) async -> Outcome {
+    guard let virtual = background.virtual else { return .done }
+    let before = background.snapshot.events.count
+    let outcome = await interruption.whileRunning {
+      await pass(virtual)
+    } onInterrupt: {
+      virtual.stop(because: Self.interrupted)
+    }
+    let snapshot = background.snapshot
+    if !json {
+      var news = snapshot
+      news.now = nil
+      news.events = Array(snapshot.events.dropFirst(before))
+      if !news.events.isEmpty { output.write(EventsText.list(news, output.format)) }
+    }
+    let status = showStatus(of: background)
+    guard outcome == .stuck else { return status }
+    return answer(
+      json: "",
+      virtual.standstill + ". 'why tNN' tells what a task waits for; 'wait' ends the run.\n"
+    )
+  }
+
+  fileprivate func control(
+    _ control: Experiment.Control,
+    _ arguments: Arguments,
+    after places: Int = 0
+  ) async throws -> Outcome {
+    let meant = try eachMeant(arguments, after: places)
+    for mechanism in meant.map(\.experiment.mechanism)
+    where !mechanism.profile.controls.contains(control.needed) {
+      throw ShellError(
+        ExperimentError.cannot(mechanism, control.needed).description,
+        at: arguments.name
+      )
+    }
+    for background in meant {
+      background.run.perform(control)
+      _ = await background.virtual?.advance(by: 0)
+    }
+    return showStatus(ofEach: meant)
+  }
+}
