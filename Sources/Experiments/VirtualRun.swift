@@ -132,6 +132,24 @@ package final class VirtualRun: LiveRun {
     Outcome(await scheduler.onOwnThread { $0.runUntilIdle() })
   }
 
+  /// Lets time pass up to an instant on the calling thread, but no further than something is to happen.
+  ///
+  /// For a thread that draws what happens: it may block, and no other steers the run meanwhile.
+  @available(*, noasync, message: "drives on the calling thread; use advance")
+  package func play(to time: Int64) -> Outcome {
+    var outcome = Outcome(scheduler.advance(by: 0))
+    while outcome == .paused, let next = scheduler.nextDeadline, next <= time {
+      outcome = Outcome(scheduler.advance(by: max(0, next - scheduler.now)))
+    }
+    if outcome == .paused, time > scheduler.now {
+      outcome = Outcome(scheduler.advance(by: time - scheduler.now))
+    }
+    return outcome
+  }
+
+  /// When something is to happen next, as far as that is known; nil where nothing is.
+  package var nextInstant: Int64? { scheduler.nextDeadline }
+
   package func finish() async -> Run {
     let outcome = await idle()
     // Before the stragglers are cleared away, which leaves traces of its own.

@@ -16,16 +16,20 @@ package struct Gantt {
   private let axis: TimeAxis
   private let margin: Int
 
-  private init(_ run: Run, _ format: TextFormat) {
+  /// On an axis to `end`, or else to the end of the run; `count` is how many tasks there are, if not all have
+  /// a row.
+  init(_ run: Run, _ format: TextFormat, until end: Int64? = nil, amongst count: Int? = nil) {
     self.run = run
     self.format = format
     timeline = run.timeline
     let isNarrow = format.width < 50
-    let label = TaskID(1).label(amongst: timeline.tasks.count).count
+    let label = TaskID(1).label(amongst: count ?? timeline.tasks.count).count
     margin = isNarrow ? max(4, label) + 1 : max(8, label + 3)
     // One column is kept for what happens at the very end.
-    axis = TimeAxis(end: timeline.end, room: format.width - margin - 1)
+    axis = TimeAxis(end: end ?? timeline.end, room: format.width - margin - 1)
   }
+
+  var lanes: [Timeline.TaskLane] { timeline.tasks }
 
   /// A row for each task: when it waited, ran, was suspended, and how it ended.
   ///
@@ -71,7 +75,7 @@ package struct Gantt {
     }
   }
 
-  private func row(of lane: Timeline.TaskLane) -> GlyphLine {
+  func row(of lane: Timeline.TaskLane) -> GlyphLine {
     var row = GlyphLine(axis: axis, glyphs: format.glyphs)
     let spans = lane.spans.map { (start: $0.start, end: $0.end, role: Style.Role($0.phase)) }
     var marks: [(time: Int64, role: Style.Role)] = []
@@ -179,33 +183,62 @@ package struct Gantt {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private func label(_ name: String) -> String {
+  func label(_ name: String, isMarked: Bool = false) -> String {
     let indent = margin >= 8 ? "  " : ""
-    return Columns.left(indent + name, margin)
+    guard isMarked else { return Columns.left(indent + name, margin) }
+    let mark = indent.isEmpty ? format.glyphs.mark : "\(format.glyphs.mark) "
+    return format.style.paint(
+      Columns.left(String((mark + name).prefix(margin - 1)), margin),
+      .heading
+    )
   }
 
-  private var axisLine: String {
+  /// A line that points at moments.
+  func line(marking moments: [Int64]) -> String {
+    var cells = Array(repeating: Character(" "), count: axis.cells + 1)
+    for moment in moments { cells[min(axis.cell(of: moment), axis.cells)] = "v" }
+    return Columns.left("", margin) + Columns.trimmed(String(cells))
+  }
+
+  var axisLine: String {
     let line = axis.line(width: format.width - margin)
     return String(repeating: " ", count: margin) + format.style.paint(line, .faint)
   }
 
   private var sparklines: [String] {
+    sparklines(
+      running: timeline.running,
+      limit: run.limitChanged ? timeline.limit : nil,
+      waiting: timeline.waiting,
+      until: .max
+    )
+  }
+
+  /// How many ran and waited, and the limit where it has changed, in the cells that had begun at a moment.
+  func sparklines(
+    running: StepFunction,
+    limit: StepFunction?,
+    waiting: StepFunction,
+    until moment: Int64
+  ) -> [String] {
+    let begun = axis.cell(of: moment) < axis.cells ? axis.cell(of: moment) + 1 : axis.cells
     let isNarrow = margin < 8
     let room = format.width - margin
     func row(_ name: String, _ function: StepFunction, counts: Bool) -> String {
       Columns.left(name, margin)
         + Sparkline.line(
           function,
-          axis: axis,
+          cells: begun,
+          length: axis.cell,
           room: room,
           instants: counts,
           digits: counts,
           glyphs: format.glyphs
         )
     }
-    var lines = [row(isNarrow ? "run" : "running", timeline.running, counts: true)]
-    if run.limitChanged { lines.append(row("limit", timeline.limit, counts: true)) }
-    return lines + [row(isNarrow ? "wait" : "waiting", timeline.waiting, counts: false)]
+    var lines = [row(isNarrow ? "run" : "running", running, counts: true)]
+    if let limit { lines.append(row("limit", limit, counts: true)) }
+    return lines + [row(isNarrow ? "wait" : "waiting", waiting, counts: false)]
   }
 
   private func hiddenNote(_ hidden: Int) -> [String] {

@@ -35,8 +35,12 @@ struct EscapeSequence: Sendable {
   }
 
   private var state = State.none
+  /// The figure in it, such as the 5 of ESC [ 5 ~.
+  private(set) var number = 0
 
   mutating func take(_ key: UInt8) -> Reading {
+    if key == 0x1B { number = 0 }
+    if state == .going, 0x30...0x39 ~= key { number = (number * 10 + Int(key - 0x30)) % 1_000 }
     switch (state, key) {
     case (_, 0x1B): state = .begun
     case (.begun, 0x5B), (.begun, 0x4F), (.going, 0x20..<0x40): state = .going

@@ -8,13 +8,14 @@ enum Sparkline {
   /// `digits`, the numbers themselves are written while all are below 10.
   static func line(
     _ function: StepFunction,
-    axis: TimeAxis,
+    cells: Int,
+    length: Int64,
     room: Int,
     instants: Bool,
     digits: Bool,
     glyphs: GlyphSet
   ) -> String {
-    let values = function.maxima(count: axis.cells, length: axis.cell, instants: instants)
+    let values = function.maxima(count: cells, length: length, instants: instants)
     let top = values.max() ?? 0
     let usesDigits = digits && top < 10
     let line = row(values, top: top, digits: digits, glyphs)

@@ -82,8 +82,18 @@ final class Background: Sendable {
     let now = run.now
     var cursor = TraceRecorder.Cursor()
     let events = Array(run.events(since: &cursor).prefix { $0.time <= now })
+    var soFar = opening
+    soFar.events = events
+    soFar.isOpen = true
+    let goesOn = TaskLife.all(in: events, tasks: soFar.plan.count).contains { $0.ended == nil }
+    soFar.now = goesOn ? now : nil
+    return soFar
+  }
+
+  /// The run with the tasks it has by now, and nothing of what has happened.
+  var opening: Run {
     let plan = run.plan
-    var soFar = Run(
+    return Run(
       mechanism: experiment.mechanism.id,
       limit: experiment.effectiveLimit,
       seed: experiment.workload.seed,
@@ -92,11 +102,7 @@ final class Background: Sendable {
       platform: experiment.mechanism.platform,
       facts: experiment.facts(tasks: plan.count),
       plan: plan,
-      events: events
+      events: []
     )
-    soFar.isOpen = true
-    let goesOn = TaskLife.all(in: events, tasks: plan.count).contains { $0.ended == nil }
-    soFar.now = goesOn ? now : nil
-    return soFar
   }
 }

@@ -25,12 +25,13 @@ package protocol ShellOutput: AnyObject, Sendable {
   /// Whether frames can be shown in place.
   var canShowFrames: Bool { get }
 
-  /// Shows frames in place, at most 20 a second, until the last or until the person leaves; then
-  /// takes them away.
+  /// Shows frames, at most 20 a second, until the last or until the person leaves; then takes them away.
   ///
+  /// In place, or on the whole screen, which shows then what it showed before.
   /// `onKey` is given each key, and says whether the person wants to leave.
   func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
+    onWholeScreen: Bool,
     onKey: @escaping @Sendable (UInt8) -> Bool
   ) async -> FrameEnding
 
@@ -128,6 +129,7 @@ extension ShellOutput {
 
   package func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
+    onWholeScreen: Bool,
     onKey: @escaping @Sendable (UInt8) -> Bool
   ) async -> FrameEnding {
     .finished

@@ -5,8 +5,12 @@ internal import Basics
 /// The cursor rests at the start of the row below the block. Only rows that differ are written
 /// again: over a slow link a whole block 20 times a second would never arrive.
 struct LivePainter {
+  /// Whether nothing else is on the screen: its block begins at the top then, and a resize wipes all.
+  private let ownsScreen: Bool
   private var shown: [String] = []
   private var size: TerminalSize?
+
+  init(ownsScreen: Bool = false) { self.ownsScreen = ownsScreen }
 
   /// What turns the block on the screen into `lines`, cut to a window of `size`.
   mutating func paint(_ lines: [String], size new: TerminalSize) -> String {
@@ -36,6 +40,7 @@ struct LivePainter {
   mutating func remove(from now: TerminalSize) -> String {
     defer { shown = [] }
     guard !shown.isEmpty else { return "" }
+    if ownsScreen { return "\u{1B}[H\u{1B}[J" }
     if let size, now.columns < size.columns || now.rows < size.rows { return "\u{1B}[H\u{1B}[J" }
     return Self.up(shown.count) + "\u{1B}[J"
   }

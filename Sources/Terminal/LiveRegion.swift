@@ -38,9 +38,11 @@ package enum LiveRegion {
   ///
   /// The size given to `frame` is that of the window now; lines beyond it are cut. With
   /// `keepsLastFrame` the last frame stays where it is when the region finishes. `onKey` is given each
-  /// key and says whether to leave: q does, unless told otherwise.
+  /// key and says whether to leave: q does, unless told otherwise. On the whole screen, what stood there
+  /// before comes back when the region ends, however that happens.
   package static func show(
     keepsLastFrame: Bool = false,
+    onWholeScreen: Bool = false,
     onKey: @escaping @Sendable (UInt8) -> Bool = { $0 | 0x20 == UInt8(ascii: "q") },
     _ frame: @escaping @Sendable (TerminalSize) -> Frame
   ) async -> Ending {
@@ -51,6 +53,7 @@ package enum LiveRegion {
         var loop = LiveLoop(
           inbox: inbox,
           keepsLastFrame: keepsLastFrame,
+          onWholeScreen: onWholeScreen,
           onKey: onKey,
           frame: frame
         )
@@ -81,6 +84,9 @@ final class LiveInbox: Sendable {
     pipe.wake()
   }
 
+  /// Whether the process is about to be stopped, and has not been told to go on.
+  var isStopping: Bool { news.withLock { $0.stopping && !$0.resumed } }
+
   /// Waits for news, but not for longer.
   func wait(_ time: Duration) {
     var waiting = pollfd(fd: pipe.readEnd, events: Int16(POLLIN), revents: 0)
@@ -100,12 +106,16 @@ final class LiveInbox: Sendable {
 private struct LiveLoop {
   private static let hideCursor = "\u{1B}[?25l"
   private static let showCursor = "\u{1B}[?25h"
+  /// To the other screen, which is empty then, and back.
+  private static let enterScreen = "\u{1B}[?1049h\u{1B}[H\u{1B}[J"
+  private static let leaveScreen = "\u{1B}[?1049l"
 
   let inbox: LiveInbox
   let keepsLastFrame: Bool
+  let onWholeScreen: Bool
   let onKey: @Sendable (UInt8) -> Bool
   let frame: @Sendable (TerminalSize) -> LiveRegion.Frame
-  private var painter = LivePainter()
+  private var painter: LivePainter
   private var pacer = FramePacer()
   private var readsKeys = isatty(STDIN_FILENO) == 1
   /// How many rounds to draw nothing: the process is being stopped, and until it is told that it goes
@@ -117,19 +127,25 @@ private struct LiveLoop {
   init(
     inbox: LiveInbox,
     keepsLastFrame: Bool,
+    onWholeScreen: Bool,
     onKey: @escaping @Sendable (UInt8) -> Bool,
     frame: @escaping @Sendable (TerminalSize) -> LiveRegion.Frame
   ) {
     self.inbox = inbox
     self.keepsLastFrame = keepsLastFrame
+    self.onWholeScreen = onWholeScreen
+    painter = LivePainter(ownsScreen: onWholeScreen)
     self.onKey = onKey
     self.frame = frame
   }
 
+  private var opening: String { (onWholeScreen ? Self.enterScreen : "") + Self.hideCursor }
+  private var closing: String { Self.showCursor + (onWholeScreen ? Self.leaveScreen : "") }
+
   mutating func run() -> LiveRegion.Ending {
     let inbox = inbox
     // A resize needs no news: every frame asks for the size.
-    let claim = Signals.shared.claim(farewell: Self.showCursor) { event in
+    let claim = Signals.shared.claim(farewell: closing) { event in
       inbox.add { news in
         switch event {
         case .interrupt: news.interrupted = true
@@ -145,10 +161,10 @@ private struct LiveLoop {
       claim.release()
     }
     do {
-      try send(Self.hideCursor)
+      try send(opening)
       let ending = try drawUntilTheEnd()
-      let keeps = ending == .finished && keepsLastFrame
-      try send((keeps ? "" : painter.remove(from: Self.size)) + Self.showCursor)
+      let keeps = onWholeScreen || ending == .finished && keepsLastFrame
+      try send((keeps ? "" : painter.remove(from: Self.size)) + closing)
       return ending
     } catch {
       // The terminal is gone: nothing can be left behind on it.
@@ -165,7 +181,7 @@ private struct LiveLoop {
       if news.resumed {
         roundsToRest = 0
         painter.forget()
-        try send(Self.hideCursor)
+        try send(opening)
       }
       if roundsToRest > 0 {
         roundsToRest -= 1
@@ -176,6 +192,8 @@ private struct LiveLoop {
       if wait == .zero {
         let size = Self.size
         let next = frame(size)
+        // A frame takes a while to make: the terminal may be another program's by now.
+        if inbox.isStopping { continue }
         try send(painter.paint(next.lines, size: size))
         if next.isLast { return .finished }
       } else if waitForKey(wait) {

@@ -46,6 +46,11 @@ extension VirtualScheduler {
     run(until: VirtualClock.Instant(nanoseconds: now + nanoseconds))
   }
 
+  /// When the next that sleeps or holds its worker goes on; nil where nobody does.
+  ///
+  /// To be asked between two drives.
+  package var nextDeadline: Int64? { timers.next() }
+
   /// Drives on a thread made for it, so that an asynchronous caller can await the end.
   ///
   /// Cancelling the calling task stops the scheduler. Example:

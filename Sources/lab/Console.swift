@@ -42,10 +42,11 @@ final class Console: ShellOutput {
 
   func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
+    onWholeScreen: Bool,
     onKey: @escaping @Sendable (UInt8) -> Bool
   ) async -> FrameEnding {
     let able = capabilities
-    let ending = await LiveRegion.show(onKey: onKey) { size in
+    let ending = await LiveRegion.show(onWholeScreen: onWholeScreen, onKey: onKey) { size in
       let frame = frame(
         Display(
           width: min(size.columns, self.options.width ?? size.columns),

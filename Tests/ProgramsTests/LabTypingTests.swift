@@ -80,10 +80,14 @@ import Testing
     try await screen.waitForCurrentLine("limiter·2 real (2▸ 6·)>")
     #expect(!screen.screen.text.contains("q puts it in the background"), "nothing is left behind")
     try await screen.send("watch\r")
-    try await screen.waitForText("q leaves, tasks go on")
+    try await screen.waitForText("q leaves, up and down select")
     try await screen.send(Self.control.c)
     try await screen.waitForCurrentLine("limiter·2 real (2▸ 6·)>")
-    #expect(!screen.screen.text.contains("q leaves, tasks go on"), "nothing is left behind")
+    #expect(!screen.screen.text.contains("q leaves, up and down"), "nothing is left behind")
+    #expect(
+      !screen.screen.isOther && screen.screen.text.contains("\n  t08   ·"),
+      "the picture stays"
+    )
     try await screen.send("cancel t01\r")
     try await screen.waitForCurrentLine("limiter·2 real (2▸ 5·)>")
     try await screen.send("wait\r")

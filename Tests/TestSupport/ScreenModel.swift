@@ -10,6 +10,9 @@ package struct ScreenModel: Sendable {
   /// Lines that have scrolled off the top, oldest first.
   package private(set) var scrolledOff: [String] = []
   private var cells: [[Character]]
+  /// What the screen shows again when a program leaves the other one.
+  private var main: (cells: [[Character]], cursor: (row: Int, column: Int))?
+  package var isOther: Bool { main != nil }
   private var insertMode = false
   private var undecoded: [UInt8] = []
   private var sequence: String?
@@ -148,6 +151,7 @@ package struct ScreenModel: Sendable {
     let parameters = sequence.dropLast()
     if parameters.hasPrefix("?") {
       if parameters == "?25" { cursorIsVisible = letter == "h" }
+      if parameters == "?1049" { letter == "h" ? enterOther() : leaveOther() }
       return
     }
     let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false)
@@ -177,6 +181,19 @@ package struct ScreenModel: Sendable {
     case "l" where first == 4: insertMode = false
     default: break
     }
+  }
+
+  private mutating func enterOther() {
+    guard main == nil else { return }
+    main = (cells, cursor)
+    cells = Array(repeating: [], count: rows)
+  }
+
+  private mutating func leaveOther() {
+    guard let saved = main else { return }
+    main = nil
+    (cells, cursor) = saved
+    resize(columns: columns, rows: rows)
   }
 
   private mutating func eraseInLine(_ part: Int) {

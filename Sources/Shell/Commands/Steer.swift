@@ -27,19 +27,25 @@ extension Command {
     "watch",
     [.runInBackground],
     keys: [Keys.inBackground],
-    summary: "a live view of the background run; q or Ctrl-C leaves it, the tasks go on",
+    summary:
+      "the timeline of the background run as it grows; q or Ctrl-C leaves it, the tasks go on",
     details: """
-      In it, p holds the picture, s sorts, / finds a task, c cancels one, l changes the limit. 'watch all' \
-      shows several runs one below the other on one axis, as a race.
+      On the whole screen, and its last picture stays. On the wall clock it shows now; in virtual time it lets time pass, + and - \
+      change how fast. The space bar holds it, the arrows left and right go event by event, Home and End to the beginning and to now, \
+      m marks a moment. Up and down select a task, / finds one: below the picture stands what it waits for, who is ahead of it, and \
+      what has happened to it; c cancels it, a adds one more like it. l changes the limit, s suspends and resumes. A run that has ended \
+      is played: 'watch 3', 'watch a', or the last. 'watch all' shows several runs one below the other on one axis, as a \
+      race. Where nothing can be drawn in place, it says where the tasks stand, as 'status' does.
       """,
     examples: [
       "spawn 8 gcd-gate limit=4 work=10ms; watch; wait",
       "spawn 8 gcd-gate work=10ms name=a; spawn 8 limiter clock=real work=10ms name=b; watch all; wait all",
     ]
   ) { session, arguments in
+    if let run = try session.endedRunToWatch(arguments) { return await session.play(run) }
     let meant = try session.eachMeant(arguments)
     return meant.count == 1
-      ? try await session.watch(meant[0]) : await session.watch(several: meant)
+      ? await session.watch(meant[0]) : await session.watch(several: meant)
   }
 
   static let wait = Command(
@@ -242,20 +248,55 @@ extension Session {
     )
   }
 
-  fileprivate func watch(_ background: Background) async throws -> Outcome {
-    if background.virtual != nil {
-      // Nothing moves in virtual time while one looks at it.
-      return showStatus(of: background)
-    }
-    guard output.canShowFrames, !json else { return showStatus(of: background) }
-    let ending = await show(background, hint: "q leaves, tasks go on")
+  fileprivate func watch(_ background: Background) async -> Outcome {
+    guard showsTimelines else { return showStatus(of: background) }
+    let frames = TimelineFrames(background)
+    let ending = await show(frames, onWholeScreen: true)
+    keep(frames)
+    // More may have joined.
+    putInBackground(background)
     if ending == .finished {
       // Told here, it need not be told above the next line.
       _ = background.hasJustEnded
-      return answer(json: "", "every task has ended. 'wait' shows the result.\n")
+      let wait = backgrounds.isSeveral ? "wait \(background.label)" : "wait"
+      return answer(json: "", "every task has ended. '\(wait)' shows the result.\n")
     }
     interruption.begin()
     return .done
+  }
+
+  private var showsTimelines: Bool { !json && output.canShowFrames && !settings.describe }
+
+  /// The run that is named and has ended, or, where nothing goes on, the last; nil where one that goes on is
+  /// meant, or nothing could be shown in motion.
+  fileprivate func endedRunToWatch(_ arguments: Arguments) throws(ShellError) -> Run? {
+    guard showsTimelines else { return nil }
+    guard let word = arguments.places.first ?? arguments.values[Keys.inBackground.name] else {
+      return background == nil ? runs.last : nil
+    }
+    if word.text == Self.allRuns || backgrounds.called(word.text) != nil { return nil }
+    return try run(named: word)
+  }
+
+  /// Plays a run that has ended.
+  fileprivate func play(_ run: Run) async -> Outcome {
+    let frames = TimelineFrames(playing: run)
+    _ = await show(frames, onWholeScreen: true)
+    keep(frames)
+    interruption.begin()
+    return .done
+  }
+
+  /// Leaves the last picture of a timeline below the prompt, and says what was marked.
+  private func keep(_ frames: TimelineFrames) {
+    var format = output.format
+    format.height = format.height.map { max(5, $0 - 3) }
+    var lines = frames.kept(format)
+    let marks = frames.marks.map { DurationText.text($0) }
+    if !marks.isEmpty {
+      lines += Columns.flow(["marked"] + marks, separator: " ", width: format.width)
+    }
+    output.write(lines.map { $0 + "\n" }.joined())
   }
 
   /// Shows a run in place until all its tasks have ended or the person leaves.
@@ -264,10 +305,14 @@ extension Session {
     return await show(LiveFrames(background, facts: facts, hint: hint))
   }
 
-  func show(_ view: some FrameSource) async -> FrameEnding {
+  func show(_ view: some FrameSource, onWholeScreen: Bool = false) async -> FrameEnding {
     // While the view is shown Ctrl-C is its own; one that came just before it comes this way.
     let ending = await interruption.whileRunning {
-      await output.showFrames({ view.frame($0.format) }, onKey: { view.press($0) })
+      await output.showFrames(
+        { view.frame($0.format) },
+        onWholeScreen: onWholeScreen,
+        onKey: { view.press($0) }
+      )
     } onInterrupt: {
       view.end()
     }

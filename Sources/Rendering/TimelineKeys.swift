@@ -1,0 +1,138 @@
+/// What a person does to a timeline that is watched, a key at a time.
+package struct TimelineKeys: Sendable {
+  package enum Action: Hashable, Sendable {
+    case leave
+    /// Holds the picture, or lets it go on.
+    case hold
+    /// To the next event, or the one before.
+    case forward
+    case back
+    case toBegin
+    case toEnd
+    case faster
+    case slower
+    /// To the task so many rows further down.
+    case select(Int)
+    /// To a whole page of them further down, or up.
+    case selectPage(Int)
+    case find(Int)
+    /// The task of that number, or the one selected.
+    case cancel(Int?)
+    case add
+    case limit(Int)
+    /// Suspends, or resumes.
+    case suspend
+    case mark
+    /// Nothing may stand still any more: a line for the prompt is being typed.
+    case typedAhead
+  }
+
+  /// What a number is being typed for.
+  private enum Entry: String {
+    case find = "find task"
+    case cancel = "cancel task (Enter: the one selected)"
+    case limit
+  }
+
+  private var entry: (purpose: Entry, text: String)?
+  package private(set) var showsHelp = false
+  private var typed = TypedLine()
+  private var escape = EscapeSequence()
+
+  package init() {}
+
+  /// What was typed for the line after the view.
+  package var typedAhead: [UInt8] { typed.keys }
+
+  /// What is being typed.
+  package var message: String? {
+    entry.map { "\($0.purpose.rawValue): \($0.text)_" } ?? typed.message
+  }
+
+  package static let help = [
+    ("space", "holds it, or lets it go on"), ("left and right", "event by event"),
+    ("Home and End", "to the beginning, to now"), ("+ -", "speed, in virtual time"),
+    ("up and down", "select a task"), ("/", "finds one"), ("c", "cancels it"),
+    ("a", "adds one more like it"), ("l", "changes the limit"), ("s", "suspends or resumes"),
+    ("m", "marks the moment"), ("q", "leaves"), ("?", "hides this"),
+  ]
+
+  /// A letter that means nothing here begins a line that is typed ahead: it and all that follows is for the
+  /// prompt.
+  package mutating func press(_ key: UInt8) -> Action? {
+    if !typed.keys.isEmpty {
+      typed.take(key)
+      return nil
+    }
+    switch entry == nil ? escape.take(key) : .none {
+    case .part: return nil
+    case .last(let last): return arrow(last)
+    case .none: break
+    }
+    if entry != nil { return type(key) }
+    switch Character(UnicodeScalar(key)) {
+    case "q", "Q": return .leave
+    case "p", " ": return .hold
+    case "+", "=": return .faster
+    case "-": return .slower
+    case "c": entry = (.cancel, "")
+    case "a": return .add
+    case "s": return .suspend
+    case "m": return .mark
+    case "j": return .select(1)
+    case "k": return .select(-1)
+    case "l": entry = (.limit, "")
+    case "/": entry = (.find, "")
+    case "?", "h": showsHelp.toggle()
+    case "a"..."z", "A"..."Z":
+      typed.take(key)
+      return .typedAhead
+    default: break
+    }
+    return nil
+  }
+
+  private func arrow(_ last: UInt8) -> Action? {
+    switch (Character(UnicodeScalar(last)), escape.number) {
+    case ("A", _): .select(-1)
+    case ("B", _): .select(1)
+    case ("C", _): .forward
+    case ("D", _): .back
+    case ("H", _), ("~", 1), ("~", 7): .toBegin
+    case ("F", _), ("~", 4), ("~", 8): .toEnd
+    case ("~", 5): .selectPage(-1)
+    case ("~", 6): .selectPage(1)
+    default: nil
+    }
+  }
+
+  private mutating func type(_ key: UInt8) -> Action? {
+    guard var current = entry else { return nil }
+    switch Character(UnicodeScalar(key)) {
+    case "0"..."9": current.text = String((current.text + String(UnicodeScalar(key))).suffix(7))
+    case "\u{8}", "\u{7F}": current.text = String(current.text.dropLast())
+    case "\n", "\r":
+      entry = nil
+      let number = Int(current.text).flatMap { $0 > 0 ? $0 : nil }
+      switch current.purpose {
+      case .find: return number.map { .find($0) }
+      case .cancel: return number == nil && !current.text.isEmpty ? nil : .cancel(number)
+      case .limit: return number.map { .limit($0) }
+      }
+    case "\u{1B}", "q":
+      entry = nil
+      return nil
+    // The t of t07.
+    case "t", "T": break
+    // No number is meant, but a word that begins so: lesson, check.
+    case "a"..."z" where current.text.isEmpty && current.purpose != .find:
+      entry = nil
+      typed.take(current.purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
+      typed.take(key)
+      return .typedAhead
+    default: break
+    }
+    entry = current
+    return nil
+  }
+}

@@ -1,0 +1,133 @@
+package import Experiments
+package import Tracing
+package import Workloads
+
+/// The log of a run that is watched, kept so that any moment of it is drawn quickly.
+///
+/// Events are taken as they come; what was taken is not gone through again.
+package struct TimelineLog: Sendable {
+  /// What the run is, without its tasks and their events.
+  private let run: Run
+  package private(set) var plan: [SimulatedTask]
+  private var events: [[TraceEvent]]
+  /// All events, in the order in which they became known.
+  private var all: [TraceEvent] = []
+  /// By when each of them was known.
+  private var times: [Int64] = []
+  private(set) var running = StepFunction()
+  private(set) var waiting = StepFunction()
+  private(set) var limit: StepFunction
+  private(set) var limitChanged = false
+  private var board: LiveBoard
+  /// The time of the latest event.
+  package private(set) var lastTime: Int64 = 0
+
+  package init(_ run: Run) {
+    self.run = run
+    plan = run.plan
+    events = Array(repeating: [], count: run.plan.count)
+    limit = StepFunction(limit: run.facts.limit, in: [])
+    board = LiveBoard(plan: run.plan)
+    take(run.events)
+  }
+
+  /// Takes events that came since the last taking.
+  package mutating func take(_ new: [TraceEvent]) {
+    for event in new {
+      board.take(event)
+      // The threads' logs are read one after the other: what was read later may have come a little earlier.
+      lastTime = max(lastTime, event.time)
+      all.append(event)
+      times.append(lastTime)
+      running.set(board.running, at: lastTime)
+      waiting.set(board.waiting, at: lastTime)
+      if case .limit(let new) = event.kind {
+        limitChanged = true
+        limit.set(Int(new), at: lastTime)
+      }
+      let place = Int(event.task.number) - 1
+      if events.indices.contains(place) { events[place].append(event) }
+    }
+  }
+
+  /// Whether every task has ended.
+  package var isOver: Bool { board.isOver }
+
+  /// The next moment at which something happened.
+  package func moment(after moment: Int64) -> Int64? { times.first { $0 > moment } }
+
+  /// The moment before at which something happened.
+  package func moment(before moment: Int64) -> Int64? { times.last { $0 < moment } }
+
+  /// What has happened to a task by a moment.
+  func events(of place: Int, by moment: Int64) -> ArraySlice<TraceEvent> {
+    let all = events[place]
+    return all[..<(all.lastIndex { $0.time <= moment }.map { $0 + 1 } ?? 0)]
+  }
+
+  /// Where a task stood at a moment.
+  func state(of place: Int, at moment: Int64) -> State {
+    for event in events(of: place, by: moment).reversed() {
+      switch event.kind {
+      case .arrived, .answered: return .waiting
+      case .blocked: return .blocked
+      case .admitted, .suspended, .resumed: return .running
+      case .finished, .failed, .cancelled, .rejected: return .ended
+      case .progress, .error, .holds, .limit: continue
+      }
+    }
+    return .toCome
+  }
+
+  /// Where tasks stand, in the order in which they are counted.
+  enum State: Int {
+    case running
+    case blocked
+    case waiting
+    case ended
+    case toCome
+
+    static let names = ["running", "waiting with a thread each", "waiting", "ended", "to come"]
+  }
+
+  /// How many of some tasks stood where at a moment, by the number of the state.
+  func counts(of places: some Collection<Int>, at moment: Int64) -> [Int] {
+    places.reduce(into: Array(repeating: 0, count: State.names.count)) { counts, place in
+      counts[state(of: place, at: moment).rawValue] += 1
+    }
+  }
+
+  /// The run of some of its tasks, numbered from 1, as it stood at a moment.
+  func run(of places: some Collection<Int>, at moment: Int64) -> Run {
+    var part = run
+    part.plan = places.map { plan[$0] }
+    part.facts.tasks = places.count
+    part.now = isOver && moment >= lastTime ? nil : moment
+    var known: [TraceEvent] = []
+    for (number, place) in places.enumerated() {
+      for var event in events(of: place, by: moment) {
+        event.task = TaskID(number + 1)
+        known.append(event)
+      }
+    }
+    known.sort { $0.time < $1.time }
+    part.events = known
+    return part
+  }
+
+  /// Why a task waited, as far as that was known at a moment; nil of one that has not arrived.
+  func why(_ place: Int, at moment: Int64) -> String? {
+    let whole = known(at: moment)
+    return Why(TaskID(place + 1), events: whole.events, facts: whole.facts, now: whole.now)?.text
+  }
+
+  /// The whole run as it stood at a moment.
+  private func known(at moment: Int64) -> Run {
+    var whole = run
+    whole.plan = plan
+    whole.facts.tasks = plan.count
+    whole.now = isOver && moment >= lastTime ? nil : moment
+    whole.events = moment >= lastTime ? all : Array(all.prefix(times.count { $0 <= moment }))
+    return whole
+  }
+}

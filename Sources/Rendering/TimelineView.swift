@@ -1,0 +1,122 @@
+import Experiments
+internal import Tracing
+
+/// The timeline of a run as it stood at a moment, on an axis with room for what is to come.
+///
+/// A pure function of the log, the moment, what is selected and the size: a run that goes on is drawn as one
+/// that is played again, and the last frame is the final timeline.
+package struct TimelineView: Sendable {
+  package var log: TimelineLog
+  /// The place of the task that is selected.
+  package var selected: Int?
+  /// The moments that were marked, in the order of time.
+  package private(set) var marks: [Int64] = []
+  /// How long the run takes, as far as anybody knew when it began.
+  private let expected: Int64
+
+  package init(_ log: TimelineLog, expecting length: Int64) {
+    self.log = log
+    expected = max(1, length)
+  }
+
+  package mutating func mark(_ moment: Int64) {
+    guard !marks.contains(moment) else { return }
+    marks.append(moment)
+    marks.sort()
+  }
+
+  /// Where the axis ends: it grows by halves, and at last is as long as the run.
+  package var horizon: Int64 {
+    if log.isOver { return max(1, log.lastTime) }
+    var horizon = expected
+    while horizon < log.lastTime { horizon += horizon / 2 + 1 }
+    return horizon
+  }
+
+  /// The picture at a moment, at most as high as the format allows.
+  ///
+  /// `seen` is how far the run has come: the axis reaches that far, whatever moment is shown.
+  package func lines(at moment: Int64, seen: Int64 = 0, _ format: TextFormat) -> [String] {
+    let count = log.plan.count
+    let hasMarks = !marks.isEmpty
+    let others = 3 + (log.limitChanged ? 1 : 0) + (hasMarks ? 1 : 0)
+    let room = format.height.map { max(2, $0 - others) } ?? .max
+    let capacity = count <= room ? count : room - 1
+    let shown = page(of: capacity, at: moment)
+    let run = log.run(of: shown, at: moment)
+    var horizon = horizon
+    while !log.isOver, horizon < seen { horizon += horizon / 2 + 1 }
+    let drawing = Gantt(run, format, until: horizon, amongst: count)
+    var lines = [drawing.axisLine]
+    if hasMarks { lines.append(drawing.line(marking: marks)) }
+    for (place, lane) in zip(shown, drawing.lanes) {
+      let name = TaskID(place + 1).label(amongst: count)
+      lines.append(
+        drawing.label(name, isMarked: place == selected)
+          + drawing.row(of: lane).text(style: format.style)
+      )
+    }
+    if shown.count < count {
+      let hidden = Array(0..<shown.lowerBound) + Array(shown.upperBound..<count)
+      lines.append(drawing.label(format.glyphs.ellipsis) + rest(hidden, at: moment, format))
+    }
+    return lines
+      + drawing.sparklines(
+        running: log.running.known(at: moment),
+        limit: log.limitChanged ? log.limit.known(at: moment) : nil,
+        waiting: log.waiting.known(at: moment),
+        until: moment
+      )
+  }
+
+  /// The tasks that have a row: those of the page with the one selected, or else with the first that has not
+  /// ended.
+  private func page(of capacity: Int, at moment: Int64) -> Range<Int> {
+    let count = log.plan.count
+    guard capacity < count else { return 0..<count }
+    let first = log.plan.indices.first { log.state(of: $0, at: moment) != .ended }
+    let start = (selected ?? first ?? count - 1) / capacity * capacity
+    // The last page is as full as the others.
+    let begin = min(start, count - capacity)
+    return begin..<begin + capacity
+  }
+
+  /// What the tasks without a row do.
+  private func rest(_ places: [Int], at moment: Int64, _ format: TextFormat) -> String {
+    let pieces = zip(log.counts(of: places, at: moment), TimelineLog.State.names)
+      .filter { $0.0 > 0 }.map { "\(NumberText.grouped($0)) \($1)" }
+    let text = "(\(NumberText.grouped(places.count)) more: \(pieces.joined(separator: ", ")))"
+    return format.style.paint(text, .faint)
+  }
+
+  /// How many tasks did what at a moment.
+  package func standing(at moment: Int64) -> String {
+    let ended = log.counts(of: log.plan.indices, at: moment)[TimelineLog.State.ended.rawValue]
+    return "\(NumberText.grouped(ended)) of \(NumberText.grouped(log.plan.count)) ended"
+  }
+
+  /// What the task that is selected waits for, who is ahead of it, and what has happened to it, by a moment.
+  package func history(at moment: Int64, _ format: TextFormat) -> [String] {
+    guard let selected else { return [] }
+    let told =
+      log.why(selected, at: moment)
+      ?? "\(TaskID(selected + 1).label(amongst: log.plan.count)) has not arrived yet"
+    let events = log.events(of: selected, by: moment).suffix(6).map {
+      "\(DurationText.text($0.time)) \(EventText.name(of: $0.kind))"
+    }
+    return Columns.wrap(told, width: format.width, indent: 2)
+      + (events.isEmpty
+        ? [] : Columns.wrap(events.joined(separator: ", "), width: format.width, indent: 2))
+  }
+
+  /// The page up or down from the one selected.
+  package mutating func select(by step: Int, at moment: Int64) {
+    let count = log.plan.count
+    guard count > 0 else { return }
+    guard let now = selected else {
+      selected = log.plan.indices.first { log.state(of: $0, at: moment) != .ended } ?? 0
+      return
+    }
+    selected = min(max(0, now + step), count - 1)
+  }
+}

@@ -1,0 +1,282 @@
+internal import Basics
+internal import Experiments
+internal import Mechanisms
+internal import Rendering
+internal import Synchronization
+internal import Tracing
+internal import Workloads
+
+/// The frames of a run that is watched, read on the thread that draws them: as it goes on, on either clock, or
+/// played again.
+///
+/// In virtual time it is that thread which lets time pass: nobody else steers the run meanwhile.
+final class TimelineFrames: FrameSource {
+  private struct State {
+    var view: TimelineView
+    var keys = TimelineKeys()
+    var cursor = TraceRecorder.Cursor()
+    /// The moment that is shown.
+    var moment: Int64 = 0
+    /// How far the run has come.
+    var now: Int64 = 0
+    var isHeld = false
+    /// How much faster than the machine's clock virtual time passes.
+    var speed: Double
+    /// What the machine's clock showed last.
+    var seen: Int64?
+    /// What came of the last key.
+    var message: String?
+  }
+
+  /// What goes on; nil of a run that has ended.
+  private let background: Background?
+  private let state: Mutex<State>
+  private let hasEnded = Atomic(false)
+
+  /// What the machine's clock may have moved on from one frame to the next: where the program was stopped or
+  /// had no processor, nothing is left out.
+  private static let longestStep: Int64 = 200_000_000
+
+  /// A run that goes on, from where it is now.
+  init(_ background: Background) {
+    self.background = background
+    let length = background.experiment.expectedLength
+    var view = TimelineView(TimelineLog(background.opening), expecting: length)
+    var cursor = TraceRecorder.Cursor()
+    view.log.take(background.run.events(since: &cursor))
+    let now = background.now
+    let speed = Playback(end: view.horizon).speed
+    state = Mutex(State(view: view, cursor: cursor, moment: now, now: now, speed: speed))
+  }
+
+  /// A run that has ended, from its beginning.
+  init(playing run: Run) {
+    background = nil
+    let view = TimelineView(TimelineLog(run), expecting: 1)
+    let end = view.horizon
+    state = Mutex(State(view: view, now: end, speed: Playback(end: end).speed))
+  }
+
+  var typedAhead: [UInt8] { state.withLock { $0.keys.typedAhead } }
+
+  /// The moments that were marked.
+  var marks: [Int64] { state.withLock { $0.view.marks } }
+
+  func end() { hasEnded.store(true, ordering: .relaxed) }
+
+  func frame(_ format: TextFormat) -> Frame {
+    let mustEnd = hasEnded.load(ordering: .relaxed)
+    let clock = MachineClock.monotonic()
+    return state.withLock { state in
+      goOn(&state, to: clock)
+      let isOver = state.view.log.isOver && state.moment >= state.now && !state.isHeld
+      return Frame(lines: lines(state, format), isLast: isOver || mustEnd)
+    }
+  }
+
+  /// The picture without the keys, as it was last: what stays.
+  func kept(_ format: TextFormat) -> [String] {
+    state.withLock { $0.view.lines(at: $0.moment, seen: $0.now, format) }
+  }
+
+  // MARK: Time
+
+  private func goOn(_ state: inout State, to clock: Int64) {
+    let passed = min(clock - (state.seen ?? clock), Self.longestStep)
+    state.seen = clock
+    guard let background, background.virtual == nil else {
+      guard !state.isHeld else { return }
+      let step = Int64(exactly: (Double(passed) * state.speed).rounded()) ?? .max / 4
+      return pass(&state, to: state.moment + min(step, .max / 4))
+    }
+    read(&state)
+    if !state.isHeld { state.moment = state.now }
+  }
+
+  /// Takes what has happened by now.
+  private func read(_ state: inout State) {
+    guard let background else { return }
+    let plan = background.run.plan
+    if plan.count != state.view.log.plan.count {
+      // Tasks joined: the log is drawn up anew.
+      state.view.log = TimelineLog(background.opening)
+      state.cursor = TraceRecorder.Cursor()
+    }
+    state.view.log.take(background.run.events(since: &state.cursor))
+    if background.virtual == nil, state.view.log.isOver, state.now < state.view.log.lastTime {
+      // Once more, in the order of time of all threads.
+      var cursor = TraceRecorder.Cursor()
+      state.view.log = TimelineLog(background.opening)
+      state.view.log.take(background.run.events(since: &cursor))
+      state.cursor = cursor
+    }
+    state.now = state.view.log.isOver ? state.view.log.lastTime : background.now
+  }
+
+  /// Shows a later moment; where the run has not come so far, lets virtual time pass.
+  private func pass(_ state: inout State, to moment: Int64) {
+    if moment > state.now, let virtual = background?.virtual, !state.view.log.isOver {
+      let outcome = virtual.play(to: moment)
+      read(&state)
+      if outcome == .stuck, !state.view.log.isOver {
+        state.isHeld = true
+        state.message = virtual.standstill
+      }
+    }
+    state.moment = min(moment, state.now)
+  }
+
+  /// Shows the next event, which in virtual time may have to happen first.
+  private func forward(_ state: inout State) {
+    state.isHeld = true
+    if let next = state.view.log.moment(after: state.moment) {
+      state.moment = next
+    } else if let next = background?.virtual?.nextInstant {
+      pass(&state, to: max(next, state.moment))
+    }
+  }
+
+  // MARK: Text
+
+  private func lines(_ state: State, _ format: TextFormat) -> [String] {
+    let footer = footer(state, format)
+    var upper = format
+    upper.height = format.height.map { max(5, $0 - footer.count - 1) }
+    return state.view.lines(at: state.moment, seen: state.now, upper) + footer
+  }
+
+  private func footer(_ state: State, _ format: TextFormat) -> [String] {
+    var told = [DurationText.text(state.moment), state.view.standing(at: state.moment)]
+    if background?.virtual != nil || background == nil {
+      let times = format.glyphs.isASCII ? "x" : "×"
+      told.append("\(times)\(NumberText.rate(state.speed))")
+    }
+    if background?.run.isSuspended == true { told.append("suspended: s resumes") }
+    if state.moment < state.now {
+      told.append(background == nil ? "held" : "earlier than now: End goes there")
+    } else if state.isHeld {
+      told.append("held: space goes on")
+    }
+    told.append(
+      state.keys.message ?? state.message ?? "q leaves, up and down select, ? lists the keys"
+    )
+    let help = state.keys.showsHelp ? TimelineKeys.help.map { "\($0) \($1)" } : []
+    let lines =
+      state.view.history(at: state.moment, format)
+      + Columns.flow(help, separator: format.glyphs.separator, width: format.width)
+      + Columns.flow(told, separator: format.glyphs.separator, width: format.width)
+    return lines.map { format.style.paint($0, .faint) }
+  }
+
+  // MARK: Keys
+
+  func press(_ key: UInt8) -> Bool {
+    state.withLock { state in
+      state.message = nil
+      guard let action = state.keys.press(key) else { return false }
+      if action == .leave { return true }
+      act(action, &state)
+      return false
+    }
+  }
+
+  private func act(_ action: TimelineKeys.Action, _ state: inout State) {
+    switch action {
+    case .leave: break
+    case .hold: state.isHeld.toggle()
+    case .typedAhead: state.isHeld = false
+    case .forward: forward(&state)
+    case .back: show(state.view.log.moment(before: state.moment) ?? 0, &state)
+    case .toBegin: show(0, &state)
+    case .toEnd:
+      show(state.now, &state)
+      // There is no standing still at now on the wall clock.
+      state.isHeld = background?.virtual != nil || background == nil
+    case .faster: state.speed = min(state.speed * 2, 1e9)
+    case .slower: state.speed = max(state.speed / 2, 1e-9)
+    case .select(let step): state.view.select(by: step, at: state.moment)
+    case .selectPage(let pages): state.view.select(by: pages * 10, at: state.moment)
+    case .find(let number):
+      let count = state.view.log.plan.count
+      if number <= count {
+        state.view.selected = number - 1
+      } else {
+        state.message = Self.missing(count)
+      }
+    case .mark:
+      state.view.mark(state.moment)
+      state.message = "marked \(DurationText.text(state.moment))"
+    case .cancel, .add, .limit, .suspend: steer(action, &state)
+    }
+  }
+
+  private func show(_ moment: Int64, _ state: inout State) {
+    state.moment = moment
+    state.isHeld = true
+  }
+
+  private static func missing(_ tasks: Int) -> String {
+    "there \(tasks == 1 ? "is" : "are") \(NumberText.count(tasks, "task"))"
+  }
+
+  /// Does something to the run, which it takes note of now, whatever moment is shown.
+  private func steer(_ action: TimelineKeys.Action, _ state: inout State) {
+    guard let background else {
+      state.message = "this run has ended: nothing can be done to it any more"
+      return
+    }
+    if background.virtual != nil, state.moment < state.now {
+      state.message = "this moment is past, and stays as it was. End goes to now"
+      return
+    }
+    state.message = perform(action, on: background, state)
+    if background.virtual?.play(to: state.now) == .stuck { state.isHeld = true }
+    read(&state)
+  }
+
+  private func perform(
+    _ action: TimelineKeys.Action,
+    on background: Background,
+    _ state: State
+  ) -> String {
+    let tasks = state.view.log.plan
+    switch action {
+    case .cancel(let number):
+      guard let place = number.map({ $0 - 1 }) ?? state.view.selected else {
+        return "select a task first, with up and down or /"
+      }
+      guard tasks.indices.contains(place) else { return Self.missing(tasks.count) }
+      background.run.cancel(place + 1)
+      return "\(TaskID(place + 1).label(amongst: tasks.count)) was told to cancel"
+    case .add:
+      guard let model = state.view.selected.map({ tasks[$0] }) ?? tasks.last else { return "" }
+      var workload = background.experiment.workload
+      (workload.count, workload.service) = (1, .fixed(model.service))
+      (workload.arrivals, workload.cancellations) = (.together, .share(percent: 0))
+      let added = background.run.submit(workload).map {
+        TaskID($0.number).label(amongst: tasks.count + 1)
+      }
+      return "\(ListText.all(added)) joined, of \(DurationText.text(model.service))"
+    case .limit(let limit):
+      return perform(.changeLimit(limit), on: background) ?? "the limit is \(limit) now"
+    case .suspend:
+      let isSuspended = background.run.isSuspended
+      return perform(isSuspended ? .resume : .suspend, on: background)
+        ?? (isSuspended ? "it admits again" : "it admits nobody until s is pressed again")
+    default: return ""
+    }
+  }
+
+  /// Why the mechanism cannot do it; nil where it did.
+  private func perform(_ control: Experiment.Control, on background: Background) -> String? {
+    let mechanism = background.experiment.mechanism
+    guard mechanism.profile.controls.contains(control.needed) else {
+      return ExperimentError.cannot(mechanism, control.needed).description
+    }
+    if case .changeLimit(let limit) = control, limit > 1_000_000 {
+      return "the limit is at most 1000000"
+    }
+    background.run.perform(control)
+    return nil
+  }
+}
