@@ -173,6 +173,26 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   /// - Complexity: O(n) for n waiters and elements.
   public func shutdown() async { await core.shutDown() }
 
+  /// Changes how many elements there may be at most.
+  ///
+  /// More: those who wait build the new ones at once. Fewer: nobody loses an element that is lent. Idle elements
+  /// are let go, and of the lent ones each that comes back, until there are no more than `maxElements`.
+  public func setMaxElements(
+    _ maxElements: Int,
+    file: StaticString = #file,
+    line: UInt = #line
+  ) {
+    guard maxElements >= 1 else {
+      stop(
+        "AsyncPool: maxElements is \(maxElements), but must be at least 1; "
+          + "a pool without elements could never lend one",
+        file: file,
+        line: line
+      )
+    }
+    core.resize(to: maxElements)
+  }
+
   /// Takes an element that is good, or builds one.
   @inlinable @inline(__always)
   func borrow() async throws -> (Element, PoolLoan) {

@@ -66,7 +66,9 @@ final class PoolCore: Sendable {
   }
 
   /// Reserves a place that the smallest size of the pool leaves room for.
-  func reserveForMinimum() -> PoolLoan? { state.withLock { $0.reserve(upTo: $0.minElements) } }
+  func reserveForMinimum() -> PoolLoan? {
+    state.withLock { $0.reserve(upTo: min($0.minElements, $0.maxElements)) }
+  }
 
   func built(_ element: PoolElement, for loan: PoolLoan) -> Bool {
     state.withLock { $0.built(element, for: loan) }
@@ -90,6 +92,13 @@ final class PoolCore: Sendable {
     case .over: return false
     }
     return true
+  }
+
+  /// Changes how many elements there may be; what is let go is released after the lock.
+  func resize(to count: Int) {
+    let (granted, idle) = state.withLock { $0.resize(to: count) }
+    for (loan, waiter) in granted { waiter.deliver(.grant(.place(loan))) }
+    withExtendedLifetime(idle) {}
   }
 
   func shutDown() async {

@@ -9,7 +9,8 @@
 //
 // The invariant: tasks wait only while every place is lent or being built. Each event that frees a place
 // (an element returned, an element given up, a build that failed) therefore gives it to the first
-// waiter, if there is one.
+// waiter, if there is one. Where the limit was lowered meanwhile, it gives the place to nobody until no more
+// places are taken than the limit says.
 //
 // A loan names a place and the how-manieth lending of it. So the return of a loan that is over finds
 // another number there, and is recognised, no matter which task has the element by now. A task that borrows
@@ -73,7 +74,7 @@ struct PoolState<Waiter> {
     var idleSince = Duration.zero
   }
 
-  let maxElements: Int
+  private(set) var maxElements: Int
   let minElements: Int
   let idleTimeout: Duration?
   private(set) var isShutDown = false
@@ -145,7 +146,9 @@ struct PoolState<Waiter> {
   /// Ends a loan: the element goes to the first waiter or lies idle.
   mutating func giveBack(_ loan: PoolLoan, at now: Duration = .zero) -> Ending {
     guard isCurrent(loan) else { return .over }
-    guard !isShutDown, places[loan.place].element != nil else { return giveUp(loan) }
+    guard !isShutDown, size <= maxElements, places[loan.place].element != nil else {
+      return giveUp(loan)
+    }
     if waiters.count > 0, let element = places[loan.place].element, let next = waiters.popFirst() {
       return .hand(.element(element, lend(loan.place)), to: next)
     }
@@ -161,9 +164,30 @@ struct PoolState<Waiter> {
   mutating func giveUp(_ loan: PoolLoan) -> Ending {
     guard isCurrent(loan) else { return .over }
     let element = takeElement(from: loan.place)
-    if let next = waiters.popFirst() { return .hand(.place(lend(loan.place)), to: next) }
+    if size <= maxElements, let next = waiters.popFirst() {
+      return .hand(.place(lend(loan.place)), to: next)
+    }
     vacate(loan.place)
     return .vacate(element, ended: isShutDown && size == 0 ? enders.removeAll() : [])
+  }
+
+  /// Changes how many elements there may be.
+  ///
+  /// More: those who wait get places, to build in. Fewer: of the idle elements, those that have been so longest
+  /// are let go; of the lent ones, each that comes back is, until there are no more than that.
+  mutating func resize(to count: Int) -> (places: [(PoolLoan, Waiter)], idle: [PoolElement]) {
+    maxElements = count
+    var granted: [(PoolLoan, Waiter)] = []
+    while waiters.count > 0, let loan = reserve(upTo: count), let next = waiters.popFirst() {
+      granted.append((loan, next))
+    }
+    var elements: [PoolElement] = []
+    while size > count, !idlePlaces.isEmpty {
+      let place = idlePlaces.removeFirst()
+      if let element = takeElement(from: place) { elements.append(element) }
+      vacate(place)
+    }
+    return (granted, elements)
   }
 
   /// Takes a cancelled waiter out; nil if something was handed to it already.

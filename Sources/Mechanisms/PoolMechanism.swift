@@ -6,6 +6,7 @@ package final class PoolMechanism: RunMechanism {
 
   package static let profile = MechanismProfile(
     order: .fifo,
+    controls: [.limit],
     treatsTasksAlike: true,
     summary: "AsyncPool of elements handed over through continuations",
     explanation: """
@@ -32,4 +33,6 @@ package final class PoolMechanism: RunMechanism {
   }
 
   package var permitsInUse: Int? { pool.lent }
+
+  package func changeLimit(to limit: Int) { pool.setMaxElements(limit) }
 }

@@ -126,6 +126,90 @@ private final class Element: Sendable {
     }
   }
 
+  /// What can happen to a pool whose limit changes.
+  private enum Change {
+    case arrive
+    case built
+    case giveBack
+    case discard
+    case leave(Int)
+    case resize(Int)
+  }
+
+  @Test
+  func
+    `lends no more than the limit of the moment, and lets nobody wait below it, in every short history`()
+    throws
+  {
+    let changes: [Change] = [
+      .arrive, .built, .giveBack, .discard, .leave(1), .resize(1), .resize(2),
+    ]
+    try forEverySequence(of: changes, length: 6) { sequence in
+      var state = PoolState<Int>(maxElements: 2)
+      var limit = 2
+      var building: [PoolLoan] = []
+      var lent: [PoolLoan] = []
+      var line: [Int] = []
+      var tickets: [Int: PoolState<Int>.Ticket] = [:]
+      var arrivals = 0
+      func take(_ grant: PoolGrant) throws {
+        switch grant {
+        case .element(_, let loan): lent.append(loan)
+        case .place(let loan): building.append(loan)
+        }
+        try #require(lent.count + building.count <= limit)
+      }
+      for change in sequence {
+        switch change {
+        case .arrive:
+          switch state.arrive(arrivals) {
+          case .granted(let grant): try take(grant)
+          case .wait(let ticket):
+            line.append(arrivals)
+            tickets[arrivals] = ticket
+          case .refused: Issue.record("nobody shut it down")
+          }
+          arrivals += 1
+        case .built:
+          guard !building.isEmpty else { continue }
+          let loan = building.removeFirst()
+          let isNew = state.built(Element().boxed, for: loan)
+          try #require(isNew)
+          lent.append(loan)
+        case .giveBack, .discard:
+          guard !lent.isEmpty else { continue }
+          let loan = lent.removeFirst()
+          let isReturned = if case .giveBack = change { true } else { false }
+          switch isReturned ? state.giveBack(loan) : state.giveUp(loan) {
+          case .hand(let grant, let waiter):
+            try #require(line.removeFirst() == waiter)
+            try take(grant)
+          case .keep: try #require(isReturned && line.isEmpty)
+          case .vacate(let element, _): try #require(element != nil)
+          case .over: Issue.record("a loan was not recognised")
+          }
+        case .leave(let arrival):
+          guard let ticket = tickets[arrival] else { continue }
+          let expected = line.firstIndex(of: arrival).map { line.remove(at: $0) }
+          try #require(state.leave(ticket) == expected)
+        case .resize(let count):
+          limit = count
+          let idle = state.idle
+          let (places, gone) = state.resize(to: count)
+          for (loan, waiter) in places {
+            try #require(line.removeFirst() == waiter)
+            try take(.place(loan))
+          }
+          try #require(state.idle == idle - gone.count)
+        }
+        try #require(state.size == lent.count + building.count + state.idle)
+        try #require(state.size <= limit || state.idle == 0)
+        try #require(state.waiting == line.count)
+        try #require(line.isEmpty || lent.count + building.count >= limit)
+      }
+    }
+  }
+
   @Test func `recognises the return of a loan that is over, also when the element is lent again`() {
     var state = PoolState<Int>(maxElements: 1)
     guard let first = state.reserve(upTo: 1), state.built(Element().boxed, for: first) else {

@@ -12,9 +12,9 @@ import Testing
 
   @Test func `by changing a limit that is fixed stops with its name`() async throws {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      Catalogue.entry("pool")?.make(MechanismSetup(limit: 1)).changeLimit(to: 2)
+      Catalogue.entry("task-group")?.make(MechanismSetup(limit: 1)).changeLimit(to: 2)
     }
-    try Self.expect(result, toSay: "pool cannot change its limit; its profile says so")
+    try Self.expect(result, toSay: "task-group cannot change its limit; its profile says so")
   }
 
   @Test func `by suspending what cannot be suspended stops with its name`() async throws {

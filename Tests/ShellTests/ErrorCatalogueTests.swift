@@ -448,9 +448,9 @@ import Testing
       "executor= cannot be 'rails'. Write global or lanes."
     ),
     Wrong(
-      "run 5 pool relimit=3@5ms",
+      "run 5 task-group relimit=3@5ms",
       at: "3@5ms",
-      "pool cannot change its limit while it runs. Use operation-queue or limiter."
+      "task-group cannot change its limit while it runs. Use operation-queue or limiter or pool."
     ),
     Wrong(
       "run 5 pool pause=1ms..2ms",
@@ -830,8 +830,8 @@ import Testing
     Wrong(
       "limit 3",
       at: "limit",
-      "pool cannot change its limit while it runs. Use operation-queue or limiter.",
-      after: "spawn 3 pool"
+      "task-group cannot change its limit while it runs. Use operation-queue or limiter or pool.",
+      after: "spawn 3 task-group"
     ),
     Wrong(
       "suspend; wait",
