@@ -250,7 +250,8 @@ package enum ExperimentError: Error, CustomStringConvertible {
         case .dependencies: "knows no dependencies between tasks"
         case .priorities: "knows no priorities"
         }
-      return "\(entry.id) \(what). Use \(able.joined(separator: " or "))."
+      let why = entry.profile.lacks[control].map { ": \($0)" } ?? ""
+      return "\(entry.id) \(what)\(why). Use \(able.joined(separator: " or "))."
     }
   }
 

@@ -9,6 +9,10 @@ package final class ActorQueueMechanism: Mechanism {
     limit: .one,
     order: .fifoToFirstSuspension,
     defaultKind: .spin,
+    lacks: [
+      .limit: "an actor runs one task at a time, by nature",
+      .suspension: "an actor takes what it was sent",
+    ],
     treatsTasksAlike: true,
     summary: "ActorQueue: tasks start on one actor in order, up to their first suspension",
     explanation: """

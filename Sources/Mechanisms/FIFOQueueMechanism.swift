@@ -7,6 +7,10 @@ package final class FIFOQueueMechanism: RunMechanism {
   package static let profile = MechanismProfile(
     limit: .one,
     order: .fifo,
+    lacks: [
+      .limit: "it runs one task at a time, by nature",
+      .suspension: "the next begins when the one before has ended",
+    ],
     treatsTasksAlike: true,
     summary: "FIFOQueue: tasks start and end one after the other",
     explanation: """

@@ -11,6 +11,10 @@ package final class GCDGateMechanism: Mechanism {
     cancellation: .skippedAtItsTurn,
     clock: .real,
     defaultKind: .block,
+    lacks: [
+      .limit: "a DispatchSemaphore gets its count when it is made",
+      .suspension: "a signal lets in who waits at the semaphore, whatever the queue does",
+    ],
     completionSignal: "group.notify came",
     summary: "the same, wait on the submitting side before dispatch",
     realOnlyReason: "GCD owns its threads, so gcd-gate runs on the wall clock only.",

@@ -11,6 +11,10 @@ package final class GCDSemaphoreMechanism: Mechanism {
     cancellation: .skippedAtItsTurn,
     clock: .real,
     defaultKind: .block,
+    lacks: [
+      .limit: "a DispatchSemaphore gets its count when it is made",
+      .suspension: "a signal lets in who waits at the semaphore, whatever the queue does",
+    ],
     completionSignal: "group.notify came",
     summary: "concurrent DispatchQueue, DispatchGroup and DispatchSemaphore, wait inside the block",
     realOnlyReason: "GCD owns its threads, so gcd-semaphore runs on the wall clock only.",

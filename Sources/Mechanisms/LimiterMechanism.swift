@@ -7,6 +7,9 @@ package final class LimiterMechanism: RunMechanism {
   package static let profile = MechanismProfile(
     order: .fifo,
     controls: [.limit],
+    lacks: [
+      .suspension: "a free permit goes to the first in line at once"
+    ],
     treatsTasksAlike: true,
     summary: "ConcurrencyLimiter built on Condition and Signal",
     explanation: """

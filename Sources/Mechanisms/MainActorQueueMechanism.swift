@@ -10,6 +10,10 @@ package final class MainActorQueueMechanism: Mechanism {
     order: .fifoToFirstSuspension,
     clock: .real,
     defaultKind: .spin,
+    lacks: [
+      .limit: "an actor runs one task at a time, by nature",
+      .suspension: "an actor takes what it was sent",
+    ],
     summary: "MainActorQueue.shared: tasks start on the main actor in order",
     realOnlyReason:
       "the main actor runs on the main thread, so main-actor-queue runs on the wall clock only.",

@@ -108,6 +108,8 @@ package struct MechanismProfile: Hashable, Sendable {
   package var defaultKind: ServiceKind
   /// What can be done to it while tasks run.
   package var controls: Set<Control>
+  /// Why the others cannot be: each completes "it cannot be done: …".
+  package var lacks: [Control: String]
   /// Whether it lends permits, and nothing else can keep a task waiting.
   ///
   /// Only then is it asked that no permit rests while a task waits, and that all permits come back. An
@@ -146,6 +148,7 @@ package struct MechanismProfile: Hashable, Sendable {
     clock: Clock = .any,
     defaultKind: ServiceKind = .suspend,
     controls: Set<Control> = [],
+    lacks: [Control: String] = [:],
     lendsPermitsOnly: Bool = true,
     treatsTasksAlike: Bool = false,
     inBatches: Bool = false,
@@ -163,6 +166,7 @@ package struct MechanismProfile: Hashable, Sendable {
     self.clock = clock
     self.defaultKind = defaultKind
     self.controls = controls
+    self.lacks = lacks
     self.lendsPermitsOnly = lendsPermitsOnly
     self.treatsTasksAlike = treatsTasksAlike
     self.inBatches = inBatches

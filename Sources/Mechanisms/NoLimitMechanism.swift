@@ -7,6 +7,10 @@ package struct NoLimitMechanism: RunMechanism {
     waiting: .none,
     order: .fifo,
     cancellation: .neverWaits,
+    lacks: [
+      .limit: "it has none",
+      .suspension: "nobody waits for anything",
+    ],
     treatsTasksAlike: true,
     summary: "no limit: the baseline",
     explanation: """

@@ -7,6 +7,9 @@ package final class PoolMechanism: RunMechanism {
   package static let profile = MechanismProfile(
     order: .fifo,
     controls: [.limit],
+    lacks: [
+      .suspension: "an element that comes back goes to the first in line at once"
+    ],
     treatsTasksAlike: true,
     summary: "AsyncPool of elements handed over through continuations",
     explanation: """

@@ -13,6 +13,10 @@ package final class TaskGroupMechanism: Mechanism {
     waiting: .queued,
     order: .fifo,
     cancellation: .skippedAtItsTurn,
+    lacks: [
+      .limit: "its loop was given the number when it began",
+      .suspension: "its loop adds a child whenever one has ended",
+    ],
     treatsTasksAlike: true,
     inBatches: true,
     summary: "a task group that keeps at most N children running",

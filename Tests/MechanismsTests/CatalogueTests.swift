@@ -81,4 +81,16 @@ import Testing
     #expect((profile.order == .priority) == profile.controls.contains(.priorities))
     if profile.limit != .any { #expect(!profile.controls.contains(.limit)) }
   }
+
+  @Test(
+    arguments: Catalogue.mechanisms.map(\.id),
+    [MechanismProfile.Control.limit, .suspension]
+  )
+  func `says why it cannot be steered, where it cannot`(
+    id: String,
+    control: MechanismProfile.Control
+  ) throws {
+    let profile = try #require(Catalogue.entry(id)).profile
+    #expect(profile.controls.contains(control) == (profile.lacks[control] == nil))
+  }
 }

@@ -450,12 +450,12 @@ import Testing
     Wrong(
       "run 5 task-group relimit=3@5ms",
       at: "3@5ms",
-      "task-group cannot change its limit while it runs. Use operation-queue or limiter or pool."
+      "task-group cannot change its limit while it runs: its loop was given the number when it began. Use operation-queue or limiter or pool."
     ),
     Wrong(
       "run 5 pool pause=1ms..2ms",
       at: "1ms..2ms",
-      "pool cannot be suspended. Use operation-queue."
+      "pool cannot be suspended: an element that comes back goes to the first in line at once. Use operation-queue."
     ),
     Wrong(
       "run 5 pool depends=chain",
@@ -830,7 +830,7 @@ import Testing
     Wrong(
       "limit 3",
       at: "limit",
-      "task-group cannot change its limit while it runs. Use operation-queue or limiter or pool.",
+      "task-group cannot change its limit while it runs: its loop was given the number when it began. Use operation-queue or limiter or pool.",
       after: "spawn 3 task-group"
     ),
     Wrong(
@@ -842,7 +842,7 @@ import Testing
     Wrong(
       "suspend",
       at: "suspend",
-      "limiter cannot be suspended. Use operation-queue.",
+      "limiter cannot be suspended: a free permit goes to the first in line at once. Use operation-queue.",
       after: "spawn 3"
     ),
     Wrong(
