@@ -1,17 +1,29 @@
-/// A right to run, of a ``ConcurrencyLimiter``: given back when it goes out of scope.
+public import Synchronization
+
+// Why `release()` does not consume the permit, though the permit cannot be copied: a method that consumes cannot be
+// called in a `defer`, and that is where people write it. So the permit remembers that it was given back, by one
+// atomic operation, since code that borrows it may run on two tasks at once. Going out of scope costs none: then
+// nobody else has it.
+/// A right to run, of a ``ConcurrencyLimiter``: given back at the end of its scope at the latest.
 ///
 /// ```swift
 /// let permit = try await limiter.acquire()
+/// defer { permit.release() }
 /// let page = try await download(url)
-/// permit.release()
 /// ```
 ///
-/// It cannot be copied, so it cannot be given back twice, and it cannot be forgotten. To hand it to other
-/// tasks by way of code that copies, ``detach()`` it.
+/// It cannot be copied, so it is given back once, however often ``release()`` is called, and it cannot be
+/// forgotten. To hand it to other tasks by way of code that copies, ``detach(file:line:)`` it.
+///
+/// - Warning: Give it a name. `_ = try await limiter.acquire()` has no scope: the permit is given back at once, and
+///   what follows runs without one. Nor follow the compiler's advice to replace a permit that is "never used" with
+///   `_`: add `defer { permit.release() }`. Where the work is one call or closure,
+///   ``ConcurrencyLimiter/run(weight:file:line:_:)`` needs neither.
 @frozen
 public struct Permit: ~Copyable, Sendable {
-  @usableFromInline var limiter: ConcurrencyLimiter?
+  @usableFromInline let limiter: ConcurrencyLimiter
   @usableFromInline let weight: Int
+  @usableFromInline let isReleased = Atomic(false)
 
   @inlinable
   init(_ limiter: ConcurrencyLimiter, weight: Int) {
@@ -20,23 +32,33 @@ public struct Permit: ~Copyable, Sendable {
   }
 
   @inlinable
-  deinit { limiter?.giveBack(weight) }
+  deinit { if !isReleased.load(ordering: .relaxed) { limiter.giveBack(weight) } }
 
-  /// Gives the permit back, as going out of scope does.
+  /// Gives the permit back before its scope ends.
+  ///
+  /// From any task. Only the first call has an effect.
   ///
   /// - Complexity: O(1), and O(n) for n waiters that it admits.
   @inlinable
-  public consuming func release() {}
+  public func release() {
+    if !isReleased.exchange(true, ordering: .relaxed) { limiter.giveBack(weight) }
+  }
 
   /// Exchanges the permit for a token that can be copied and stored anywhere.
   ///
   /// - Complexity: O(1), one allocation.
-  public consuming func detach() -> PermitToken {
-    var permit = self
-    guard let limiter = permit.limiter.take() else {
-      fatalError("a permit has its limiter to its end")
+  /// - Precondition: The permit was not given back; else the program stops.
+  public consuming func detach(file: StaticString = #file, line: UInt = #line) -> PermitToken {
+    // The token gives it back, and not the end of this scope.
+    guard !isReleased.exchange(true, ordering: .relaxed) else {
+      stop(
+        "Permit: detach was called after release, and the permit may be another's by now; "
+          + "call one of the two",
+        file: file,
+        line: line
+      )
     }
-    return PermitToken(limiter, weight: permit.weight)
+    return PermitToken(limiter, weight: weight)
   }
 }
 

@@ -25,6 +25,12 @@ private final class AtOnceExecutor: TaskExecutor {
   }
 }
 
+/// Keeps a permit where several tasks reach it.
+private final class Keeper: Sendable {
+  let permit: Permit
+  init(_ permit: consuming Permit) { self.permit = permit }
+}
+
 /// Everything of a limiter but `run` and its cancellation, which `ConcurrencyLimiterTests` has.
 @Suite(.watched) struct `A limiter's permits` {
   private let executor = HandDrivenExecutor()
@@ -61,6 +67,59 @@ private final class AtOnceExecutor: TaskExecutor {
       #expect(limiter.running == permit.weight)
     }
     #expect(limiter.running == 0)
+  }
+
+  @Test func `come back at the end of the scope that releases them, however it ends`() async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 3)
+    func work(_ end: () throws -> Void) async throws {
+      let permit = try await limiter.acquire(weight: 2)
+      defer { permit.release() }
+      #expect(limiter.running == 2)
+      try end()
+    }
+    try await work {}
+    #expect(limiter.running == 0)
+    await #expect(throws: Failure()) { try await work { throw Failure() } }
+    #expect(limiter.running == 0)
+    #expect(limiter.statistics.borrowers == 0)
+  }
+
+  @Test func `come back once, however often and by whom they are released`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    do {
+      let permit = try await limiter.acquire()
+      defer { permit.release() }
+      permit.release()
+      permit.release()
+      #expect(limiter.running == 0 && limiter.statistics.borrowers == 0)
+    }
+    #expect(limiter.running == 0 && limiter.statistics.borrowers == 0)
+    var keeper: Keeper? = Keeper(try await limiter.acquire())
+    for _ in 1...2 { await Task { [keeper] in keeper?.permit.release() }.value }
+    #expect(limiter.running == 0)
+    // Another's: not given back by the one who has released already.
+    let permit = try await limiter.acquire()
+    keeper = nil
+    #expect(limiter.running == 1)
+    permit.release()
+    #expect(limiter.running == 0 && limiter.statistics.borrowers == 0)
+  }
+
+  @Test func `come back at once if nothing names them`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    _ = try await limiter.acquire()
+    #expect(limiter.running == 0)
+  }
+
+  @Test func `stop the program if they are exchanged for a token after they came back`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let permit = try await ConcurrencyLimiter(concurrency: 1).acquire()
+      permit.release()
+      _ = permit.detach()
+    }
+    #expect(message(of: result).contains("detach was called after release"))
+    #expect(message(of: result).contains("PermitTests.swift"))
   }
 
   @Test func `are given at once or not at all, if that is asked for`() async throws {
