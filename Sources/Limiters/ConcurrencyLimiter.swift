@@ -164,7 +164,35 @@ public final class ConcurrencyLimiter: Sendable {
   ) async throws -> Value {
     try Task.checkCancellation()
     if !takeIfFree(weight, file: file, line: line) {
-      try await waitForPermit(weight, atMost: duration, clock)
+      try await waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
+    }
+    return try await hold(weight, body)
+  }
+
+  /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit before `deadline`.
+  ///
+  /// ```swift
+  /// let deadline = ContinuousClock.now + .seconds(2)
+  /// let page = try await limiter.run(waitingUntil: deadline) { try await download(url) }
+  /// ```
+  ///
+  /// As ``run(weight:waitingAtMost:clock:file:line:_:)``, for several waits that share one deadline. If it is over
+  /// already, a permit that is free is taken all the same.
+  ///
+  /// - Returns: What `body` returns.
+  /// - Complexity: As ``run(weight:waitingAtMost:clock:file:line:_:)``.
+  /// - Throws: As ``run(weight:waitingAtMost:clock:file:line:_:)``.
+  public func run<Value, C: Clock>(
+    weight: Int = 1,
+    waitingUntil deadline: C.Instant,
+    clock: C = ContinuousClock(),
+    file: StaticString = #file,
+    line: UInt = #line,
+    _ body: () async throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    if !takeIfFree(weight, file: file, line: line) {
+      try await waitForPermit(weight, until: deadline, clock)
     }
     return try await hold(weight, body)
   }
@@ -228,7 +256,26 @@ public final class ConcurrencyLimiter: Sendable {
     line: UInt = #line
   ) async throws -> Permit {
     if !takeIfFree(weight, file: file, line: line) {
-      try await waitForPermit(weight, atMost: duration, clock)
+      try await waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
+    }
+    return Permit(self, weight: weight)
+  }
+
+  /// Takes a permit, waiting for it until `deadline`, as ``run(weight:waitingUntil:clock:file:line:_:)`` does.
+  ///
+  /// ```swift
+  /// let permit = try await limiter.acquire(waitingUntil: deadline)
+  /// defer { permit.release() }
+  /// ```
+  public func acquire<C: Clock>(
+    weight: Int = 1,
+    waitingUntil deadline: C.Instant,
+    clock: C = ContinuousClock(),
+    file: StaticString = #file,
+    line: UInt = #line
+  ) async throws -> Permit {
+    if !takeIfFree(weight, file: file, line: line) {
+      try await waitForPermit(weight, until: deadline, clock)
     }
     return Permit(self, weight: weight)
   }
@@ -397,10 +444,9 @@ public final class ConcurrencyLimiter: Sendable {
 
   private func waitForPermit<C: Clock>(
     _ weight: Int,
-    atMost duration: C.Duration,
+    until deadline: C.Instant,
     _ clock: C
   ) async throws {
-    let deadline = clock.now.advanced(by: duration)
     let condition = LineCondition()
     guard let ticket = try join(condition, weight) else { return }
     // Cancelled, and waited for, when this function ends.

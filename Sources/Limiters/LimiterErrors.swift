@@ -7,7 +7,10 @@ public struct WaitTimedOut: Error, Hashable, CustomStringConvertible {
 
   /// What happened, and what to do.
   public var description: String {
-    "no permit was free in the time given with waitingAtMost; try again later, or wait longer"
+    """
+    no permit was free in the time given with waitingAtMost or waitingUntil; try again later, or wait \
+    longer
+    """
   }
 }
 

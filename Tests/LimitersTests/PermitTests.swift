@@ -353,6 +353,59 @@ private final class Keeper: Sendable {
     #expect(limiter.running == 0)
   }
 
+  @Test func `are waited for until an instant of the clock that is given`() async throws {
+    let limiter = ConcurrencyLimiter(concurrency: 3, clock: clock)
+    clock.advance(by: .seconds(5))
+    let permit = try await limiter.acquire(weight: 2, waitingUntil: .now)
+    let deadline = clock.now.advanced(by: .seconds(2))
+    for name in ["t1", "t2"] {
+      start(name) { [clock] in
+        try await limiter.run(weight: 2, waitingUntil: deadline, clock: clock) {}
+      }
+      start(name + " permit") { [clock] in
+        let permit = try await limiter.acquire(weight: 2, waitingUntil: deadline, clock: clock)
+        defer { permit.release() }
+        #expect(limiter.running == 2)
+      }
+      executor.runAll()
+      clock.advance(by: .seconds(1))
+      executor.runAll()
+      #expect(limiter.waiting == (name == "t1" ? 2 : 0))
+    }
+    #expect(
+      journal.entries.sorted() == [
+        "t1 WaitTimedOut", "t1 permit WaitTimedOut", "t2 WaitTimedOut", "t2 permit WaitTimedOut",
+      ]
+    )
+    #expect(clock.sleeping == 0, "no timer outlives its wait")
+    start("t3") { [clock] in
+      try await limiter.run(
+        weight: 2,
+        waitingUntil: clock.now.advanced(by: .seconds(1)),
+        clock: clock
+      ) {
+        #expect(limiter.running == 2)
+      }
+    }
+    executor.runAll()
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries.last == "t3 done")
+    #expect(limiter.running == 0 && limiter.statistics.timedOut == 4)
+  }
+
+  @Test func `are looked for until an instant by a task that was cancelled before, as without one`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    // The instant is over; the permit is free.
+    start("run") { try await limiter.run(waitingUntil: .now) {} }.cancel()
+    start("acquire") { try await limiter.acquire(waitingUntil: .now).release() }.cancel()
+    start("late") { try await limiter.run(waitingUntil: .now) {} }
+    executor.runAll()
+    #expect(journal.entries == ["run CancellationError", "acquire done", "late done"])
+  }
+
   @Test func `are looked for by a task that was cancelled before, as without a deadline`()
     async throws
   {
