@@ -72,28 +72,68 @@ public final class ConcurrencyLimiter: Sendable {
   @usableFromInline let detectsNesting: Bool
   private let state: Lock<LimiterState<LineCondition>>
   private let usesPriority: Bool
-  /// What a clock shows, as the time since the limiter was made.
-  private let now: @Sendable () -> Duration
+  /// What a clock shows, as the time since the limiter was made; nil if nobody asked for times.
+  private let clock: (@Sendable () -> Duration)?
 
   /// Makes a limiter with `concurrency` permits.
+  ///
+  /// ```swift
+  /// let limiter = ConcurrencyLimiter(concurrency: 4)
+  /// ```
   ///
   /// With `detectsNesting`, ``run(weight:file:line:_:)`` throws ``NestedRun`` where the task would wait and
   /// is inside of a body of the same limiter that still runs. Each `run` then costs more: it sets a
   /// task-local value, with one entry for each body that the task is inside of.
   ///
-  /// `clock` measures how long tasks wait, for aging and ``statistics``.
+  /// Nobody's wait is timed, which would cost each visit that waits several readings of a clock: in ``statistics``,
+  /// ``Statistics/longestWait`` stays zero. To have it, give a clock. An order by priority, which lets waiters age, is
+  /// timed by the `ContinuousClock`.
   ///
   /// - Precondition: `concurrency` is at least 1; more than `Int32.max` count as that many.
-  public init<C: Clock>(
+  public convenience init(
     concurrency: Int,
     order: Order = .fifo,
     detectsNesting: Bool = false,
-    clock: C = ContinuousClock(),
+    file: StaticString = #file,
+    line: UInt = #line
+  ) {
+    let limit = Self.check(concurrency, file: file, line: line)
+    switch order {
+    case .fifo: self.init(limit, order, detectsNesting, timedBy: nil)
+    case .priority:
+      self.init(limit, order, detectsNesting, timedBy: stopwatch(on: ContinuousClock()))
+    }
+  }
+
+  /// Makes a limiter with `concurrency` permits that measures by `clock` how long tasks wait.
+  ///
+  /// ```swift
+  /// let limiter = ConcurrencyLimiter(concurrency: 4, clock: .continuous)
+  /// let longest = limiter.statistics.longestWait
+  /// ```
+  ///
+  /// For aging and ``Statistics/longestWait``. Otherwise as without a clock.
+  ///
+  /// - Precondition: `concurrency` is at least 1; more than `Int32.max` count as that many.
+  public convenience init<C: Clock>(
+    concurrency: Int,
+    order: Order = .fifo,
+    detectsNesting: Bool = false,
+    clock: C,
     file: StaticString = #file,
     line: UInt = #line
   ) where C.Duration == Duration {
     let limit = Self.check(concurrency, file: file, line: line)
-    now = stopwatch(on: clock)
+    self.init(limit, order, detectsNesting, timedBy: stopwatch(on: clock))
+  }
+
+  private init(
+    _ limit: Int,
+    _ order: Order,
+    _ detectsNesting: Bool,
+    timedBy clock: (@Sendable () -> Duration)?
+  ) {
+    self.clock = clock
     self.detectsNesting = detectsNesting
     word = Atomic(PermitWord(free: limit, holders: 0).bits)
     switch order {
@@ -105,6 +145,9 @@ public final class ConcurrencyLimiter: Sendable {
       state = Lock(LimiterState(limit: limit, agingAfter: agingAfter))
     }
   }
+
+  /// Zero, without a look at a clock, if nobody asked for times.
+  private func now() -> Duration { clock?() ?? .zero }
 
   /// The number of permits.
   public var concurrency: Int { decide { $0.limit } }
@@ -359,7 +402,8 @@ public final class ConcurrencyLimiter: Sendable {
     public var cancelled: Int
     /// How many left it because their time was over.
     public var timedOut: Int
-    /// The longest time anybody was in line, those included who still are.
+    /// The longest time anybody was in line, those included who still are; zero if the limiter was made
+    /// without a clock and admits in order of arrival.
     public var longestWait: Duration
   }
 

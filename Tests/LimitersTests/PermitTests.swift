@@ -677,6 +677,27 @@ private final class Keeper: Sendable {
     }
   }
 
+  @Test func `are waited for without a look at a clock, unless somebody asked for times`()
+    async throws
+  {
+    let limiters = [
+      ("untimed", ConcurrencyLimiter(concurrency: 1)),
+      ("timed", ConcurrencyLimiter(concurrency: 1, clock: .continuous)),
+      ("aging", ConcurrencyLimiter(concurrency: 1, order: .priority(agingAfter: .seconds(60)))),
+    ]
+    for (name, limiter) in limiters {
+      let permit = try await limiter.acquire()
+      start("t1") { try await limiter.run {} }
+      executor.runAll()
+      #expect(limiter.waiting == 1)
+      permit.release()
+      executor.runAll()
+      // A clock that is looked at shows that some time has passed.
+      #expect((limiter.statistics.longestWait > .zero) == (name != "untimed"), "\(name)")
+      #expect(limiter.statistics.admitted == 2)
+    }
+  }
+
   @Test func `are not waited for inside of a body that holds one, if nesting is detected`()
     async throws
   {
