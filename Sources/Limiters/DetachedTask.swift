@@ -21,4 +21,18 @@ extension Task where Failure == Never {
       Task.detached(name: name, priority: priority, operation: operation)
     }
   }
+
+  /// Starts a task on `executor`; nil for the global pool.
+  ///
+  /// It has the priority and the task-local values of its caller. Not with nil as its preference, as `detached` is not.
+  static func started(
+    on executor: (any TaskExecutor)?,
+    operation: @escaping @Sendable @concurrent () async -> Success
+  ) -> Task {
+    if let executor {
+      Task(executorPreference: executor, operation: operation)
+    } else {
+      Task(operation: operation)
+    }
+  }
 }

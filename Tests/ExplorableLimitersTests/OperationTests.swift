@@ -81,6 +81,14 @@ private struct ChosenClock: Clock {
   }
 }
 
+/// Keeps a permit where several tasks reach it.
+private final class Keeper: Sendable {
+  private let permit: Permit?
+  init(_ permit: consuming Permit?) { self.permit = permit }
+
+  func release() { permit?.release() }
+}
+
 /// What a task can do with a limiter.
 private enum LimiterOperation: String, CaseIterable {
   case run
@@ -110,8 +118,8 @@ private enum LimiterOperation: String, CaseIterable {
     case .run: try await limiter.run { await room.visit() }
     case .acquire:
       let permit = try await limiter.acquire()
+      defer { permit.release() }
       await room.visit()
-      permit.release()
     case .tryAcquire:
       guard let permit = limiter.tryAcquire() else { return }
       await room.visit()
@@ -140,6 +148,83 @@ private enum LimiterOperation: String, CaseIterable {
     case .close:
       limiter.close()
       await limiter.closed()
+    }
+  }
+}
+
+/// What a task can do with the elements of a sequence, and a limiter that another uses too.
+private enum SequenceOperation: String, CaseIterable {
+  case map
+  case forEach
+  case results
+  case resultsAsReady
+  case firstResult
+  case fail
+  case resultsThatFail
+  case cancelled
+
+  func callAsFunction(
+    _ numbers: [Int],
+    _ limiter: ConcurrencyLimiter,
+    _ room: Room,
+    _ context: ScenarioContext
+  ) async throws {
+    let visit: @Sendable (Int) async throws -> Int = { number in
+      await room.visit()
+      return number
+    }
+    let fail: @Sendable (Int) async throws -> Int = { number in
+      room.enter()
+      defer { room.leave() }
+      if number == 1 { throw Failed() }
+      return number
+    }
+    func expect(_ found: [Int], _ expected: [Int]) {
+      if found != expected { context.note(.requirement, "\(self): \(found)") }
+    }
+    switch self {
+    case .map: expect(try await numbers.concurrentMap(limiter: limiter, visit), numbers)
+    case .forEach: try await numbers.concurrentForEach(limiter: limiter) { _ = try await visit($0) }
+    case .results, .resultsAsReady:
+      let ordered = self == .results
+      let results = numbers.concurrentResults(
+        limiter: limiter,
+        ordered: ordered,
+        executor: context.executor,
+        visit
+      )
+      var found: [Int] = []
+      for try await result in results { found.append(result) }
+      expect(ordered ? found : found.sorted(), numbers)
+    case .firstResult:
+      let results = numbers.concurrentResults(limiter: limiter, executor: context.executor, visit)
+      for try await result in results {
+        expect([result], [1])
+        break
+      }
+    case .fail:
+      do {
+        _ = try await numbers.concurrentMap(limiter: limiter, fail)
+        context.note(.requirement, "no error")
+      } catch is Failed {}
+    case .resultsThatFail:
+      do {
+        for try await result in numbers.concurrentResults(
+          limiter: limiter,
+          ordered: false,
+          executor: context.executor,
+          fail
+        ) { expect([result], [2]) }
+        context.note(.requirement, "no error")
+      } catch is Failed {}
+    case .cancelled:
+      let results = numbers.concurrentResults(limiter: limiter, executor: context.executor, visit)
+      let task = Task(executorPreference: context.executor) {
+        var iterator = results.makeAsyncIterator()
+        _ = try? await iterator.next()
+      }
+      task.cancel()
+      await task.value
     }
   }
 }
@@ -302,8 +387,48 @@ private actor Place {}
     }
   }
 
-  @Test func `a task that is cancelled before its time is over is not told that it is`() throws {
-    try explore("cancelled-deadline", tasks: 1) { context in
+  @Test(arguments: SequenceOperation.allCases)
+  fileprivate func `work on a sequence keeps the promises of its limiter, alone and beside another`(
+    operation: SequenceOperation
+  ) throws {
+    // Two tasks, or two children, take many more steps: at most one pre-emption of those.
+    for (elements, others, preemptions) in [(1, 0, 2), (1, 1, 1), (2, 0, 1)] {
+      try explore("\(operation)-\(elements)-\(others)", tasks: 1 + others, preemptions: preemptions)
+      {
+        context in
+        let room = Room(most: elements, context)
+        let limiter = ConcurrencyLimiter(
+          concurrency: elements,
+          clock: ChosenClock(context: context)
+        )
+        let work: Subject.Operation = {
+          try await operation(Array(1...elements), limiter, room, context)
+        }
+        let visit: Subject.Operation = { try await limiter.run { await room.visit() } }
+        return Subject(
+          operations: [work] + Array(repeating: visit, count: others),
+          leftOver: { limiter.running + limiter.waiting }
+        )
+      }
+    }
+  }
+
+  @Test func `a permit that two tasks release comes back once`() throws {
+    try explore("release-release") { context in
+      let limiter = ConcurrencyLimiter(concurrency: 2, clock: ChosenClock(context: context))
+      let keeper = Keeper(limiter.tryAcquire())
+      return Subject(
+        operations: [{ keeper.release() }, { keeper.release() }],
+        leftOver: { limiter.running }
+      )
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a task that is cancelled before its time is over is not told that it is`(
+    isInstant: Bool
+  ) throws {
+    try explore("cancelled-deadline-\(isInstant)", tasks: 1) { context in
       let (never, signal) = Condition.makeCondition()
       let clock = ChosenClock(context: context, event: never)
       let limiter = ConcurrencyLimiter(concurrency: 1, clock: clock)
@@ -313,7 +438,14 @@ private actor Place {}
           {
             defer { signal.signal() }
             let task = Task(executorPreference: context.executor) {
-              try await limiter.acquire(waitingAtMost: .seconds(1), clock: clock).release()
+              let deadline = clock.now.advanced(by: .seconds(1))
+              let permit =
+                if isInstant {
+                  try await limiter.acquire(waitingUntil: deadline, clock: clock)
+                } else {
+                  try await limiter.acquire(waitingAtMost: .seconds(1), clock: clock)
+                }
+              permit.release()
             }
             task.cancel()
             if case .failure(let error) = await task.result, error is WaitTimedOut {
@@ -321,6 +453,25 @@ private actor Place {}
             }
             token?.release()
           }
+        ],
+        leftOver: { limiter.running + limiter.waiting }
+      )
+    }
+  }
+
+  @Test func `a task that waits until an instant is admitted or told that it is over`() throws {
+    try explore("until") { context in
+      let (room, clock) = (Room(most: 1, context), ChosenClock(context: context))
+      let limiter = ConcurrencyLimiter(concurrency: 1, clock: clock)
+      let deadline = clock.now.advanced(by: .seconds(1))
+      return Subject(
+        operations: [
+          {
+            let permit = try await limiter.acquire(waitingUntil: deadline, clock: clock)
+            defer { permit.release() }
+            await room.visit()
+          },
+          { try await limiter.run { await room.visit() } },
         ],
         leftOver: { limiter.running + limiter.waiting }
       )

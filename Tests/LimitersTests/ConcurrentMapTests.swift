@@ -25,9 +25,9 @@ import Testing
     limit: Int
   ) async throws {
     let squares = (0..<20).map { $0 * $0 }
-    let results = try await (0..<20).concurrentMap(limit: limit) { await square($0) }
+    let results = await (0..<20).concurrentMap(limit: limit) { await square($0) }
     #expect(results == squares)
-    let streamed = try await stream(0...19).concurrentMap(limit: limit) { await square($0) }
+    let streamed = await stream(0...19).concurrentMap(limit: limit) { await square($0) }
     #expect(streamed == squares)
     #expect(peak.highest <= limit)
     #expect(peak.entries == 40)
@@ -41,7 +41,7 @@ import Testing
       return number
     }
     #expect(results.sorted() == [1, 2])
-    #expect(try await [1, 2].concurrentMap(limit: 1, ordered: false) { $0 } == [1, 2])
+    #expect(await [1, 2].concurrentMap(limit: 1, ordered: false) { $0 } == [1, 2])
   }
 
   @Test func `returns the result first that is ready first, of any sequence`() {
@@ -107,13 +107,13 @@ import Testing
   }
 
   @Test func `keeps optional results that are nil`() async throws {
-    let results: [Int?] = try await [1, 2, 3].concurrentMap(limit: 2) { $0 == 2 ? nil : $0 }
+    let results: [Int?] = await [1, 2, 3].concurrentMap(limit: 2) { $0 == 2 ? nil : $0 }
     #expect(results == [1, nil, 3])
   }
 
   @Test func `calls the body with each element`() async throws {
-    try await (1...10).concurrentForEach(limit: 4) { _ = await square($0) }
-    try await stream(1...10).concurrentForEach(limit: 4) { _ = await square($0) }
+    await (1...10).concurrentForEach(limit: 4) { _ = await square($0) }
+    await stream(1...10).concurrentForEach(limit: 4) { _ = await square($0) }
     #expect(peak.entries == 20)
     #expect(peak.highest <= 4)
   }
@@ -152,6 +152,110 @@ import Testing
     withExtendedLifetime(signal) {}
   }
 
+  @Test func `throws errors of the type that the body throws`() async {
+    let work: @Sendable (Int) async throws(Failure) -> Int = { _ throws(Failure) in
+      throw Failure()
+    }
+    // Each would not compile if the call threw errors of any type.
+    do throws(Failure) { _ = try await [1].concurrentMap(limit: 1, work) } catch {
+      #expect(error == Failure())
+    }
+    do throws(Failure) { _ = try await stream(1...1).concurrentMap(limit: 1, work) } catch {
+      #expect(error == Failure())
+    }
+    do throws(Failure) {
+      for try await _ in [1].concurrentResults(limit: 1, work) {}
+    } catch { #expect(error == Failure()) }
+  }
+
+  @Test(arguments: [false, true])
+  func `shares the permits of a limiter with others, and asks for no more elements than it has`(
+    isAsync: Bool
+  ) {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    let limiter = ConcurrencyLimiter(concurrency: 3)
+    let (gate, signal) = Condition.makeCondition()
+    let visit: @Sendable (Int) async throws -> Int = { [peak] number in
+      peak.enter()
+      defer { peak.leave() }
+      try await gate.wait()
+      return number
+    }
+    let one = stream(1...4).map { number in
+      journal.note("asked for")
+      return number
+    }
+    Task(executorPreference: executor) {
+      let results =
+        if isAsync {
+          try await one.concurrentMap(limiter: limiter, visit)
+        } else {
+          try await (1...4).concurrentMap(limiter: limiter, visit)
+        }
+      journal.note("\(results)")
+    }
+    Task(executorPreference: executor) {
+      if isAsync {
+        try await stream(1...4).concurrentForEach(limiter: limiter) { _ = try await visit($0) }
+      } else {
+        try await (1...4).concurrentForEach(limiter: limiter) { _ = try await visit($0) }
+      }
+      journal.note("done")
+    }
+    executor.runAll()
+    #expect(peak.inside == 3)
+    #expect(limiter.waiting == 3)
+    #expect(journal.entries.count == (isAsync ? 3 : 0))
+    limiter.setConcurrency(1)
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries.suffix(2).sorted() == ["[1, 2, 3, 4]", "done"])
+    #expect(peak.entries == 8 && limiter.running == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `gives results as they are ready with a limiter, if that is asked for`(ordered: Bool) {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    for isAsync in [false, true] {
+      let (gate, signal) = Condition.makeCondition()
+      let waitOrSignal: @Sendable (Int) async throws -> Int = { number in
+        if number == 1 { try await gate.wait() } else { signal.signal() }
+        return number
+      }
+      Task(executorPreference: executor) {
+        let results =
+          if isAsync {
+            try await stream(1...2).concurrentMap(limiter: limiter, ordered: ordered, waitOrSignal)
+          } else {
+            try await (1...2).concurrentMap(limiter: limiter, ordered: ordered, waitOrSignal)
+          }
+        journal.note("\(results)")
+      }
+      executor.runAll()
+    }
+    let expected = ordered ? "[1, 2]" : "[2, 1]"
+    #expect(journal.entries == [expected, expected])
+  }
+
+  @Test func `gives up its wait for a limiter when it is cancelled, or the limiter closed`() {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    for end in ["cancel", "close"] {
+      let limiter = ConcurrencyLimiter(concurrency: 1)
+      let token = limiter.tryAcquire()?.detach()
+      let task = Task(executorPreference: executor) {
+        do { try await [1, 2].concurrentForEach(limiter: limiter) { _ in } } catch {
+          journal.note("\(type(of: error))")
+        }
+      }
+      executor.runAll()
+      if end == "cancel" { task.cancel() } else { limiter.close() }
+      executor.runAll()
+      token?.release()
+    }
+    #expect(journal.entries == ["CancellationError", "LimiterClosed"])
+  }
+
   @Test func `runs no more children of a group than its limit`() async throws {
     let sum = try await withLimitedTaskGroup(of: Int.self, limit: 3) { group in
       for number in 1...10 { group.addTask { await square(number) } }
@@ -187,7 +291,7 @@ import Testing
 
   @Test func `stops when the limit is below 1, naming the caller`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await [1].concurrentForEach(limit: 0) { _ in }
+      await [1].concurrentForEach(limit: 0) { _ in }
     }
     #expect(message(of: result).contains("limit is 0, but must be at least 1"))
     #expect(message(of: result).contains("ConcurrentMapTests.swift"))

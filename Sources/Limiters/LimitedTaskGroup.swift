@@ -1,0 +1,66 @@
+// A limit on the children of one task that are added here and there.
+//
+// The limit of `concurrentMap` needs no limiter: a loop waits for one child before it starts the next. Here the
+// caller adds children when it likes, so each waits by itself, in the line of a limiter.
+
+/// A task group of which at most `limit` children run at once; see ``withLimitedTaskGroup(of:limit:file:line:_:)``.
+public struct LimitedTaskGroup<ChildResult: Sendable> {
+  fileprivate var group: ThrowingTaskGroup<ChildResult, any Error>
+  fileprivate let limiter: ConcurrencyLimiter
+
+  /// Adds a child, which starts `operation` as soon as fewer than the limit run.
+  ///
+  /// If the group is cancelled before that, `operation` does not run, and the child's result is
+  /// `CancellationError`.
+  public mutating func addTask(
+    priority: TaskPriority? = nil,
+    _ operation: @escaping @Sendable () async throws -> ChildResult
+  ) {
+    group.addTask(priority: priority) { [limiter] in try await limiter.run { try await operation() }
+    }
+  }
+
+  /// The result of the child that ends next; nil if there is none.
+  ///
+  /// - Throws: What that child threw.
+  public mutating func next() async throws -> ChildResult? { try await group.next() }
+
+  /// Waits until all children have ended.
+  ///
+  /// - Throws: The first error that one of them threw.
+  public mutating func waitForAll() async throws { try await group.waitForAll() }
+
+  /// Cancels all children.
+  public func cancelAll() { group.cancelAll() }
+
+  /// Whether there is no child whose result was not taken yet.
+  public var isEmpty: Bool { group.isEmpty }
+
+  /// Whether the group was cancelled.
+  public var isCancelled: Bool { group.isCancelled }
+}
+
+/// Runs `body` with a task group of which at most `limit` children run at once.
+///
+/// Each child is a task from the start, and waits for its turn by itself. So children need not start in the
+/// order in which they were added. For a long or endless sequence, use `concurrentForEach`, which makes no
+/// more than `limit` tasks.
+///
+/// - Returns: What `body` returns, once all children have ended.
+/// - Complexity: As a task group and a ``ConcurrencyLimiter``.
+/// - Throws: What `body` throws; then the children are cancelled and waited for.
+/// - Precondition: `limit` is at least 1.
+public func withLimitedTaskGroup<ChildResult: Sendable, Value>(
+  of type: ChildResult.Type,
+  limit: Int,
+  file: StaticString = #file,
+  line: UInt = #line,
+  _ body: (inout LimitedTaskGroup<ChildResult>) async throws -> Value
+) async throws -> Value {
+  check(limit, file: file, line: line)
+  let limiter = ConcurrencyLimiter(concurrency: limit)
+  return try await withThrowingTaskGroup(of: type) { group in
+    var limited = LimitedTaskGroup(group: group, limiter: limiter)
+    return try await body(&limited)
+  }
+}
