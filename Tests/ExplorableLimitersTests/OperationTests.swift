@@ -569,6 +569,50 @@ private actor Place {}
     }
   }
 
+  @Test(arguments: [false, true])
+  func `bodies start in the order in which tasks of other priorities enqueue them`(
+    onActor: Bool
+  ) throws {
+    try explore("priorities-\(onActor)", tasks: 1, preemptions: 1) { context in
+      let (place, journal) = (Place(), Journal())
+      let (fifo, actor) = (
+        FIFOQueue(executor: context.executor), ActorQueue<Place>(executor: context.executor)
+      )
+      actor.adoptExecutionContext(of: place)
+      @Sendable func enqueue(_ name: String, at priority: TaskPriority) async {
+        await Task(executorPreference: context.executor, priority: priority) {
+          if onActor {
+            actor.enqueue { _ in journal.note(name) }
+          } else {
+            fifo.enqueue { journal.note(name) }
+          }
+        }
+        .value
+      }
+      return Subject(
+        operations: [
+          {
+            await enqueue("1", at: .low)
+            await enqueue("2", at: .high)
+            try await Task(executorPreference: context.executor, priority: .background) {
+              if onActor {
+                try await actor.enqueueAndWait { _ in journal.note("3") }
+              } else {
+                try await fifo.enqueueAndWait { journal.note("3") }
+              }
+            }
+            .value
+          }
+        ],
+        leftOver: {
+          withExtendedLifetime(place) {
+            journal.entries == ["1", "2", "3"] ? fifo.waiting + actor.waiting : 1
+          }
+        }
+      )
+    }
+  }
+
   private static func subject(
     _ operations: [QueueOperation],
     _ room: Room,
