@@ -64,8 +64,8 @@ func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
 
 let package = Package(
   name: "ConcurrencyLab",
-  // For `Limiters`, which is portable and needs the Mutex of macOS 15. All else is for Linux.
-  platforms: [.macOS(.v15)],
+  // For `Limiters`, which is portable: the first versions that have `Mutex` and `Atomic`. All else is for Linux.
+  platforms: [.iOS(.v18), .macOS(.v15), .tvOS(.v18), .visionOS(.v2), .watchOS(.v11)],
   products: [
     .library(name: "Limiters", targets: ["Limiters"]),
     .library(name: "ExplorableSynchronization", targets: ["ExplorableSynchronization"]),
