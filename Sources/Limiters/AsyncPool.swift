@@ -117,6 +117,10 @@ public final class AsyncPool<Element: Sendable>: Sendable {
 
   /// Runs `body` with an element, on the calling task and in the caller's isolation.
   ///
+  /// ```swift
+  /// let rows = try await pool.withElement { try await $0.query(text) }
+  /// ```
+  ///
   /// The element is given back when `body` returns, and when it throws, unless `onError` is `.discard`.
   /// Neither `body` nor what it returns need be `Sendable`: they stay where the caller is. `body` may
   /// give the element up itself with `discard`, if elements are objects.
@@ -146,6 +150,12 @@ public final class AsyncPool<Element: Sendable>: Sendable {
 
   /// Takes an element as a value that gives it back when it goes out of scope.
   ///
+  /// ```swift
+  /// let lease = try await pool.lease()
+  /// let rows = try await lease.element.query(text)
+  /// lease.return()
+  /// ```
+  ///
   /// - Returns: A lease that cannot be copied, and so neither returned twice nor forgotten.
   /// - Complexity: As ``withElement(onError:_:)``.
   /// - Throws: As ``withElement(onError:_:)``.
@@ -155,6 +165,11 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   }
 
   /// Builds elements until there are as many as `minElements`, idle and lent.
+  ///
+  /// ```swift
+  /// let pool = AsyncPool(maxElements: 4, minElements: 2) { try await Connection.open() }
+  /// try await pool.prepare()
+  /// ```
   ///
   /// - Throws: What the builder throws.
   public func prepare() async throws {

@@ -163,6 +163,10 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Runs `body` once there is a permit, on the calling task and in the caller's isolation.
   ///
+  /// ```swift
+  /// let page = try await limiter.run { try await download(url) }
+  /// ```
+  ///
   /// The permit is given back when `body` returns or throws. Neither `body` nor what it returns need be
   /// `Sendable`: they stay where the caller is.
   ///
@@ -187,6 +191,10 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit in time.
+  ///
+  /// ```swift
+  /// let page = try await limiter.run(waitingAtMost: .seconds(2)) { try await download(url) }
+  /// ```
   ///
   /// `duration` bounds the wait for the permit; the body may run as long as it likes. `clock` measures it;
   /// its `sleep` must end when it is cancelled, as those of the standard library do. The end of the time
@@ -242,6 +250,10 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Runs `body` once there is a permit, waiting for it even if the task is cancelled meanwhile.
   ///
+  /// ```swift
+  /// await limiter.runUncancellably { await cleanUp() }
+  /// ```
+  ///
   /// Otherwise as ``run(weight:file:line:_:)``. For bodies that must run, such as cleaning up. Code that
   /// awaits the cancelled task waits as long. A closed limiter admits it all the same.
   ///
@@ -260,6 +272,10 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Runs `body` if there is a permit now; returns nil at once if there is none.
   ///
+  /// ```swift
+  /// let page = try await limiter.runIfFree { try await download(url) } ?? "busy"
+  /// ```
+  ///
   /// Does not overtake: while anybody waits, there is none. Nor is there one after ``close()``.
   ///
   /// - Complexity: O(1).
@@ -277,6 +293,12 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Takes a permit, waiting for it in line.
   ///
+  /// ```swift
+  /// let permit = try await limiter.acquire()
+  /// defer { permit.release() }
+  /// let page = try await download(url)
+  /// ```
+  ///
   /// - Returns: The permit, of `weight`, as for ``run(weight:file:line:_:)``.
   /// - Complexity: As ``run(weight:file:line:_:)``.
   /// - Throws: As ``run(weight:file:line:_:)``, but looks at cancellation only if it must wait.
@@ -291,6 +313,11 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Takes a permit, waiting for it as long as ``run(weight:waitingAtMost:clock:file:line:_:)`` does.
+  ///
+  /// ```swift
+  /// let permit = try await limiter.acquire(waitingAtMost: .seconds(2))
+  /// defer { permit.release() }
+  /// ```
   public func acquire<C: Clock>(
     weight: Int = 1,
     waitingAtMost duration: C.Duration,
@@ -324,6 +351,11 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Takes a permit if there is one now, as ``runIfFree(weight:file:line:_:)`` does.
+  ///
+  /// ```swift
+  /// guard let permit = limiter.tryAcquire() else { return }
+  /// defer { permit.release() }
+  /// ```
   @inlinable
   public func tryAcquire(
     weight: Int = 1,
@@ -335,6 +367,10 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Changes the number of permits, while tasks run and wait.
+  ///
+  /// ```swift
+  /// limiter.setConcurrency(8)
+  /// ```
   ///
   /// More permits admit waiters at once, in order. With fewer, bodies that run go on to their end, and
   /// no task is admitted until fewer run than the new limit. A waiter that needs more than there are
@@ -354,6 +390,11 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Admits nobody any more: all who wait, and all who arrive later, get ``LimiterClosed``.
   ///
+  /// ```swift
+  /// limiter.close()
+  /// await limiter.closed()
+  /// ```
+  ///
   /// Bodies that run go on to their end; ``closed()`` waits for them.
   ///
   /// - Complexity: O(n) for n waiters.
@@ -365,6 +406,11 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Waits until the limiter is closed and the last body has ended, even if the task is cancelled.
+  ///
+  /// ```swift
+  /// limiter.close()
+  /// await limiter.closed()
+  /// ```
   ///
   /// - Complexity: O(1).
   public func closed() async {

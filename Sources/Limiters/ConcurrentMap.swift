@@ -145,7 +145,7 @@ extension AsyncSequence where Element: Sendable, Failure == Never {
   /// Calls `body` with each element, at most `limit` at once, and returns when all calls have ended.
   ///
   /// ```swift
-  /// await lines.concurrentForEach(limit: 4) { await show($0) }
+  /// await lines.concurrentForEach(limit: 4) { await display($0) }
   /// ```
   ///
   /// - Complexity: As `concurrentMap`, whose precondition and errors it has too.

@@ -27,7 +27,10 @@
 ///
 /// ```swift
 /// let (condition, signal) = Condition.makeCondition()
-/// Task { await download(); signal.signal() }
+/// Task {
+///   try await download(url)
+///   signal.signal()
+/// }
 /// try await condition.wait()
 /// ```
 public final class Condition: Sendable {

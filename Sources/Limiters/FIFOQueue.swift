@@ -22,7 +22,7 @@
 /// ```swift
 /// let log = FIFOQueue(name: "log")
 /// log.enqueue { await file.append("started") }
-/// let size = try await log.enqueueAndWait { try await file.size }
+/// let size = try await log.enqueueAndWait { await file.size }
 /// ```
 ///
 /// - Warning: A body must not `enqueueAndWait` on the queue it runs on: it would wait for its own end.

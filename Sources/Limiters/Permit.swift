@@ -46,6 +46,14 @@ public struct Permit: ~Copyable, Sendable {
 
   /// Exchanges the permit for a token that can be copied and stored anywhere.
   ///
+  /// ```swift
+  /// let token = try await limiter.acquire().detach()
+  /// Task {
+  ///   defer { token.release() }
+  ///   try await download(url)
+  /// }
+  /// ```
+  ///
   /// - Complexity: O(1), one allocation.
   /// - Precondition: The permit was not given back; else the program stops.
   public consuming func detach(file: StaticString = #file, line: UInt = #line) -> PermitToken {

@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+
+@Suite(.watched) struct `The examples in the documentation of Limiters` {
+  /// The examples of a file, each as its lines without their indentation.
+  private static func examples(in file: SourceFile) -> [[String]] {
+    var found: [[String]] = []
+    var current: [String]?
+    for line in file.lines {
+      var text = line.drop { $0 == " " }
+      if file.path.hasSuffix(".swift") {
+        guard text.hasPrefix("///") else { continue }
+        text = text.dropFirst(3).drop { $0 == " " }
+      }
+      if text == "```swift" {
+        current = []
+      } else if text == "```", let example = current {
+        found.append(example)
+        current = nil
+      } else {
+        current?.append(String(text))
+      }
+    }
+    return found
+  }
+
+  @Test func `are run by a test, word for word`() throws {
+    let tests = try SourceTree.files(in: "Tests/LimitersTests", withExtensions: ["swift"])
+    let run = try #require(tests.first { $0.path.hasSuffix("/ExampleTests.swift") })
+    let lines = run.lines.map { String($0.drop { $0 == " " }) }
+    let files = try SourceTree.files(in: "Sources/Limiters", withExtensions: ["swift", "md"])
+    #expect(files.contains { $0.path.hasSuffix("/Limiters.md") })
+    var count = 0
+    for file in files {
+      for example in Self.examples(in: file) {
+        count += 1
+        let isRun = lines.indices.contains { lines[$0...].starts(with: example) }
+        #expect(isRun, "\(file.path): no test runs \(example.joined(separator: " ⏎ "))")
+      }
+    }
+    #expect(count > 30, "examples are found")
+  }
+}
