@@ -91,6 +91,23 @@ import Testing
     #expect(peak.entries == 10)
   }
 
+  @Test func `starts another child as soon as one has ended, while the others run`() {
+    let executor = HandDrivenExecutor()
+    let (gate, signal) = Condition.makeCondition()
+    Task(executorPreference: executor) { [peak] in
+      try await (1...3).concurrentForEach(limit: 2) { number in
+        peak.enter()
+        defer { peak.leave() }
+        if number > 1 { try await gate.wait() }
+      }
+    }
+    executor.runAll()
+    #expect(peak.inside == 2, "the second and the third")
+    signal.signal()
+    executor.runAll()
+    #expect(peak.inside == 0 && peak.entries == 3)
+  }
+
   @Test func `runs a child of a group at the priority that it was given`() {
     let (executor, journal) = (HandDrivenExecutor(), Journal())
     // Nobody awaits this task, which would raise it.
