@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -7,8 +8,24 @@ import Testing
   /// A lab that knows a few commands: limit and number of tasks make the makespan.
   private struct Lab: LessonLab {
     var makespanPerRound: Int64 = 10_000_000
+    /// How many runs of the wall clock are slow, before the others are not; nil in virtual time.
+    var slow: Slow?
 
     func begin() async -> any LabConversation { Conversation(lab: self) }
+  }
+
+  private final class Slow: Sendable {
+    private let left: Mutex<Int>
+
+    init(_ count: Int) { left = Mutex(count) }
+
+    /// Whether the next run is.
+    func isNext() -> Bool {
+      left.withLock {
+        $0 -= 1
+        return $0 >= 0
+      }
+    }
   }
 
   private struct Conversation: LabConversation {
@@ -20,10 +37,12 @@ import Testing
       let limit = Int(command.last.map(String.init) ?? "") ?? 1
       let tasks = words.count > 1 ? Int(words[1]) ?? 0 : 0
       let rounds = (tasks + limit - 1) / limit
-      let makespan = Int64(rounds) * lab.makespanPerRound
+      let isSlow = lab.slow?.isNext() == true
+      let makespan = Int64(rounds) * lab.makespanPerRound * (isSlow ? 2 : 1)
       let run = MetricTable([
         "mechanism": .word("limiter"), "makespan": .duration(makespan),
         "peak_running": .count(min(limit, tasks)),
+        "clock": .word(lab.slow == nil ? "virtual" : "real"),
       ])
       return LabAnswer(output: ["makespan \(MetricValue.duration(makespan))"], evidence: [run])
     }
@@ -83,6 +102,30 @@ import Testing
     let found = await slow.problems(of: lesson, parts: .transcripts)
     #expect(found.count == 1)
     #expect(found.first?.message.contains("makespan is 26 ms, expected from 15 ms") == true)
+  }
+
+  @Test(arguments: [(0, 0), (1, 0), (2, 0), (3, 1)])
+  func `a transcript of the wall clock is a problem when it fails three times in a row`(
+    slow: Int,
+    problems: Int
+  ) async throws {
+    let text = SampleLesson.text.replacing(
+      "```console",
+      with: "<!-- real: makespan = 15ms..25ms -->\n```console"
+    )
+    let lesson = try #require(SampleLesson.parse(text).lesson)
+    let rehearsal = Rehearsal(in: Lab(slow: Slow(slow)))
+    #expect(await rehearsal.problems(of: lesson, parts: .transcripts).count == problems)
+  }
+
+  @Test(arguments: [(0, true), (1, true), (2, true), (3, false)])
+  func `a solution on the wall clock is a problem when it fails three times in a row`(
+    slow: Int,
+    passes: Bool
+  ) async throws {
+    let lesson = try #require(SampleLesson.parse(SampleLesson.text).lesson)
+    let found = await Rehearsal(in: Lab(slow: Slow(slow))).problems(of: lesson, parts: .steps)
+    #expect(found.contains { $0.message.contains("the solution does not pass") } != passes)
   }
 
   @Test func `a solution that does not pass is found`() async throws {
