@@ -165,7 +165,7 @@ package struct LiveView: Sendable {
     if let limit = board.limit { told.append("limit now \(limit)") }
     if keys.isPaused { told.append("held: p goes on") }
     if let entry = keys.entry {
-      told.append("\(entry.purpose.rawValue): \(entry.text)_")
+      told.append("\(entry.purpose.rawValue): \(entry.number.text)_")
     } else if let message = keys.message {
       told.append(message)
     } else {

@@ -34,7 +34,7 @@ package struct TimelineKeys: Sendable {
     case limit
   }
 
-  private var entry: (purpose: Entry, text: String)?
+  private var entry: (purpose: Entry, number: NumberEntry)?
   package private(set) var showsHelp = false
   private var typed = TypedLine()
   private var escape = EscapeSequence()
@@ -46,7 +46,7 @@ package struct TimelineKeys: Sendable {
 
   /// What is being typed.
   package var message: String? {
-    entry.map { "\($0.purpose.rawValue): \($0.text)_" } ?? typed.message
+    entry.map { "\($0.purpose.rawValue): \($0.number.text)_" } ?? typed.message
   }
 
   package static let help = [
@@ -75,14 +75,14 @@ package struct TimelineKeys: Sendable {
     case "p", " ": return .hold
     case "+", "=": return .faster
     case "-": return .slower
-    case "c": entry = (.cancel, "")
+    case "c": entry = (.cancel, NumberEntry())
     case "a": return .add
     case "s": return .suspend
     case "m": return .mark
     case "j": return .select(1)
     case "k": return .select(-1)
-    case "l": entry = (.limit, "")
-    case "/": entry = (.find, "")
+    case "l": entry = (.limit, NumberEntry())
+    case "/": entry = (.find, NumberEntry())
     case "?", "h": showsHelp.toggle()
     case "a"..."z", "A"..."Z":
       typed.take(key)
@@ -107,32 +107,24 @@ package struct TimelineKeys: Sendable {
   }
 
   private mutating func type(_ key: UInt8) -> Action? {
-    guard var current = entry else { return nil }
-    switch Character(UnicodeScalar(key)) {
-    case "0"..."9": current.text = String((current.text + String(UnicodeScalar(key))).suffix(7))
-    case "\u{8}", "\u{7F}": current.text = String(current.text.dropLast())
-    case "\n", "\r":
-      entry = nil
-      let number = Int(current.text).flatMap { $0 > 0 ? $0 : nil }
-      switch current.purpose {
+    guard let purpose = entry?.purpose, var number = entry?.number else { return nil }
+    let isEmpty = number.text.isEmpty
+    let reading = number.take(key, mayBeWord: purpose != .find)
+    entry = reading == .going ? (purpose, number) : nil
+    switch reading {
+    case .going, .left: return nil
+    case .entered(let number):
+      switch purpose {
       case .find: return number.map { .find($0) }
-      case .cancel: return number == nil && !current.text.isEmpty ? nil : .cancel(number)
+      // With nothing typed, the one selected.
+      case .cancel: return number == nil && !isEmpty ? nil : .cancel(number)
       case .limit: return number.map { .limit($0) }
       }
-    case "\u{1B}", "q":
-      entry = nil
-      return nil
-    // The t of t07.
-    case "t", "T": break
-    // No number is meant, but a word that begins so: lesson, check.
-    case "a"..."z" where current.text.isEmpty && current.purpose != .find:
-      entry = nil
-      typed.take(current.purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
+    // A word that begins like the key: check, lesson.
+    case .word:
+      typed.take(purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
       typed.take(key)
       return .typedAhead
-    default: break
     }
-    entry = current
-    return nil
   }
 }

@@ -21,7 +21,7 @@ package struct WatchKeys: Sendable {
   private(set) var showsHelp = false
   /// The task that was sought.
   private(set) var found: Int?
-  private(set) var entry: (purpose: Entry, text: String)?
+  private(set) var entry: (purpose: Entry, number: NumberEntry)?
   /// What came of the last action.
   package var message: String?
 
@@ -58,9 +58,9 @@ package struct WatchKeys: Sendable {
     case "p", " ": isPaused.toggle()
     case "s": sortsByState.toggle()
     case "?", "h": showsHelp.toggle()
-    case "/": entry = (.find, "")
-    case "c": entry = (.cancel, "")
-    case "l": entry = (.limit, "")
+    case "/": entry = (.find, NumberEntry())
+    case "c": entry = (.cancel, NumberEntry())
+    case "l": entry = (.limit, NumberEntry())
     case "a"..."z", "A"..."Z": typeAhead(key)
     default: break
     }
@@ -75,28 +75,18 @@ package struct WatchKeys: Sendable {
   }
 
   private mutating func type(_ key: UInt8) -> Action? {
-    guard var current = entry else { return nil }
-    switch Character(UnicodeScalar(key)) {
-    case "0"..."9": current.text = String((current.text + String(UnicodeScalar(key))).suffix(7))
-    case "\u{8}", "\u{7F}": current.text = String(current.text.dropLast())
-    case "\n", "\r":
-      entry = nil
-      return Int(current.text).flatMap { $0 > 0 ? done(current.purpose, $0) : nil }
-    case "\u{1B}", "q":
-      entry = nil
-      return nil
-    // The t of t07.
-    case "t", "T": break
-    // No number is meant, but a word that begins like the key: check, compare, lesson.
-    case "a"..."z" where current.text.isEmpty && current.purpose != .find:
-      entry = nil
-      typeAhead(current.purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
+    guard let purpose = entry?.purpose, var number = entry?.number else { return nil }
+    let reading = number.take(key, mayBeWord: purpose != .find)
+    entry = reading == .going ? (purpose, number) : nil
+    switch reading {
+    case .going, .left: return nil
+    case .entered(let number): return number.flatMap { done(purpose, $0) }
+    // A word that begins like the key: check, compare, lesson.
+    case .word:
+      typeAhead(purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
       typeAhead(key)
       return nil
-    default: break
     }
-    entry = current
-    return nil
   }
 
   private mutating func done(_ purpose: Entry, _ number: Int) -> Action? {
