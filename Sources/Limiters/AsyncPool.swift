@@ -3,7 +3,8 @@
 // Often the limit is not a number but a set of things: connections, buffers, actors to share work among.
 // A pool lends such elements, and a task that finds none waits until one comes back.
 //
-// Structure: a lock around a value that decides (`PoolState`), and a hand-off for each task that waits.
+// Structure: a lock around a value that decides (`PoolState`), and for each task that waits a Condition and its
+// Signal, with room for what is handed over (see HandOff.swift).
 // The pool builds an element when a task needs one and none is idle, up to the maximum. Of the idle
 // elements it lends the most recently used one first. The state knows elements as objects, whatever their
 // type; the generic pool here puts them in and takes them out.

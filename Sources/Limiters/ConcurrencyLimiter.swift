@@ -9,7 +9,9 @@ public import Synchronization
 // (`LimiterState`) for while they are not, and a Condition for each task that waits. While permits are
 // free, a call costs two atomic operations, one in and one out, inlined into the caller's module: no lock,
 // no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit makes a
-// Condition, puts its Signal in the line, and waits. (Both are one object here, see LineCondition.swift.)
+// Condition, puts its Signal in the line, and waits. (Both are faces of one object, one atomic word: see
+// Condition.swift. Without the word for free permits, weights, deadlines and what else is below, the same limiter
+// is thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)
 // Two calls come with a Condition to the lock though a permit is free, and find there that they need not wait:
 // every 256th, because the word has no room for its admission, and one that meets somebody who reads `running`
 // or the statistics, because the word is locked then.
@@ -70,7 +72,7 @@ public final class ConcurrencyLimiter: Sendable {
 
   @usableFromInline let word: Atomic<Int64>
   @usableFromInline let detectsNesting: Bool
-  private let state: Lock<LimiterState<LineCondition>>
+  private let state: Lock<LimiterState<Signal>>
   private let usesPriority: Bool
   /// What a clock shows, as the time since the limiter was made; nil if nobody asked for times.
   private let clock: (@Sendable () -> Duration)?
@@ -414,8 +416,8 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(1).
   public func closed() async {
-    let condition = LineCondition()
-    if decide({ $0.awaitEnd(condition) }) { await condition.wait() }
+    let (condition, signal) = Condition.makeForOneWaiter()
+    if decide({ $0.awaitEnd(signal) }) { await condition.outcome() }
   }
 
   /// What the limiter has done so far, and does now: a snapshot.
@@ -501,7 +503,7 @@ public final class ConcurrencyLimiter: Sendable {
 
   /// Decides under the lock, which owns the word meanwhile.
   private func decide<Decision: Sendable>(
-    _ decision: (inout LimiterState<LineCondition>) -> Decision
+    _ decision: (inout LimiterState<Signal>) -> Decision
   ) -> Decision {
     state.withLock { state in
       if word.load(ordering: .relaxed) >= 0 {
@@ -521,15 +523,15 @@ public final class ConcurrencyLimiter: Sendable {
 
   @usableFromInline
   func waitForPermit(_ weight: Int) async throws {
-    let condition = LineCondition()
-    guard let ticket = try join(condition, weight) else { return }
+    let (condition, signal) = Condition.makeForOneWaiter()
+    guard let ticket = try join(signal, weight) else { return }
     try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
   }
 
   @usableFromInline
   func waitForPermitUncancellably(_ weight: Int) async {
-    let condition = LineCondition()
-    if joinForGood(condition, weight) { await condition.wait() }
+    let (condition, signal) = Condition.makeForOneWaiter()
+    if joinForGood(signal, weight) { await condition.outcome() }
   }
 
   private func waitForPermit<C: Clock>(
@@ -537,15 +539,15 @@ public final class ConcurrencyLimiter: Sendable {
     until deadline: C.Instant,
     _ clock: C
   ) async throws {
-    let condition = LineCondition()
-    guard let ticket = try join(condition, weight) else { return }
+    let (condition, signal) = Condition.makeForOneWaiter()
+    guard let ticket = try join(signal, weight) else { return }
     // Cancelled, and waited for, when this function ends.
     async let _: Void = expire(ticket, at: deadline, clock)
     try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
   }
 
   private func expire<C: Clock>(
-    _ ticket: LimiterState<LineCondition>.Ticket,
+    _ ticket: LimiterState<Signal>.Ticket,
     at deadline: C.Instant,
     _ clock: C
   ) async {
@@ -557,30 +559,29 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// Reads the clock, which is the user's: not under the lock.
-  private func place(_ condition: LineCondition, _ weight: Int) -> LimiterState<LineCondition>.Place
-  {
-    var place = LimiterState.Place(waiter: condition, weight: weight, arrived: now())
+  private func place(_ waiter: Signal, _ weight: Int) -> LimiterState<Signal>.Place {
+    var place = LimiterState.Place(waiter: waiter, weight: weight, arrived: now())
     if usesPriority { place.priority = Task.currentPriority.rawValue }
     return place
   }
 
   /// Nil if the task was admitted.
   ///
-  /// A task that is first in line by its priority, and fits, finds its condition signalled already.
+  /// A task that is first in line by its priority, and fits, finds its event settled already.
   ///
   /// Not inlined: what is in an asynchronous function stays in its frame while the task waits.
   @inline(never)
   private func join(
-    _ condition: LineCondition,
+    _ waiter: Signal,
     _ weight: Int
-  ) throws -> LimiterState<LineCondition>.Ticket? {
+  ) throws -> LimiterState<Signal>.Ticket? {
     if detectsNesting, RunMark.isOnTask(inside: self) {
       let (isAdmitted, isClosed) = decide { ($0.admitAtOnce(weight), $0.isClosed) }
       if isAdmitted { return nil }
       if isClosed { throw LimiterClosed() }
       throw NestedRun()
     }
-    let place = place(condition, weight)
+    let place = place(waiter, weight)
     switch decide({ $0.arrive(place) }) {
     case .admitted: return nil
     case .wait(let ticket, let turns):
@@ -594,8 +595,8 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// Not inlined, as `join` is not.
   @inline(never)
-  private func joinForGood(_ condition: LineCondition, _ weight: Int) -> Bool {
-    var place = place(condition, weight)
+  private func joinForGood(_ waiter: Signal, _ weight: Int) -> Bool {
+    var place = place(waiter, weight)
     place.outlastsClosing = true
     guard case .wait(_, let turns) = decide({ $0.arrive(place) }) else { return false }
     signal(turns)
@@ -606,9 +607,9 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// Those behind it may fit now, and are woken.
   private func leave(
-    _ ticket: LimiterState<LineCondition>.Ticket,
-    _ why: LimiterState<LineCondition>.Departure
-  ) -> LineCondition? {
+    _ ticket: LimiterState<Signal>.Ticket,
+    _ why: LimiterState<Signal>.Departure
+  ) -> Signal? {
     let now = now()
     guard let (leaver, turns) = decide({ $0.leave(ticket, why, at: now) }) else { return nil }
     signal(turns)
@@ -622,7 +623,7 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   @inline(__always)
-  private func signal(_ turns: consuming LimiterState<LineCondition>.Turns) {
+  private func signal(_ turns: consuming LimiterState<Signal>.Turns) {
     turns.first.take()?.signal()
     for next in turns.others.take() ?? [] { next.signal() }
   }

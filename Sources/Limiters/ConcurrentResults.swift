@@ -81,7 +81,7 @@ private final class Work<Element: Sendable, Failure: Error>: Sendable {
 
 /// Leads results from the task that works to the one that takes them.
 private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
-  private let state: Lock<ResultState<Value, Failure, LineCondition>>
+  private let state: Lock<ResultState<Value, Failure, Signal>>
   private let task = Lock<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
 
   init(ordered: Bool) { state = Lock(ResultState(ordered: ordered)) }
@@ -113,14 +113,14 @@ private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
 
   func next() async throws(Failure) -> Value? {
     while true {
-      let condition = LineCondition()
-      switch state.withLock({ $0.take(condition) }) {
+      let (condition, signal) = Condition.makeForOneWaiter()
+      switch state.withLock({ $0.take(signal) }) {
       case .value(let value, let worker):
         worker?.signal()
         return value
       case .failed(let error): throw error
       case .ended: return nil
-      case .wait: await condition.wait()
+      case .wait: await condition.outcome()
       }
     }
   }
@@ -130,12 +130,12 @@ private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
   /// Waits for a place for another element; nil if none is wanted any more.
   func place(_ limit: () -> Int) async -> Int? {
     while true {
-      let condition = LineCondition()
+      let (condition, signal) = Condition.makeForOneWaiter()
       let limit = limit()
-      switch state.withLock({ $0.reserve(upTo: limit, condition) }) {
+      switch state.withLock({ $0.reserve(upTo: limit, signal) }) {
       case .place(let index): return index
       case .stop: return nil
-      case .wait: await condition.wait()
+      case .wait: await condition.outcome()
       }
     }
   }

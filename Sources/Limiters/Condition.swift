@@ -1,29 +1,37 @@
 // Waiting for an event, and signalling that it has happened.
 //
-// A condition and its signal are two ends of one event that happens at most once. Any number of tasks
-// wait at one end; the other end signals. There are two ends for two reasons. A task that waits cannot
-// signal by mistake. And when the last reference to the `Signal` goes away, no code is left that could
-// signal: dropping the `Signal` therefore wakes the waiters with an error, because they would wait for
-// ever.
+// A Condition and its Signal are two faces of one event that happens at most once. Tasks wait at one face; other
+// code signals at the other. There are two faces for two reasons. A task that waits cannot signal by mistake. And
+// when the last copy of the `Signal` goes away, no code is left that could signal: dropping the `Signal`
+// therefore wakes the waiters with an error, because they would wait for ever.
 //
 // The event is remembered: once signalled, each wait returns at once, and a second signal does nothing.
 // So the pair is safe in this order: make the pair, put the signal where the other task will find it,
 // wait. If the signal were not remembered, the other task could signal after you have put it there and
 // before you wait, and your wait would miss it: the lost wake-up.
 //
-// Cost: the first waiter stands in the condition itself, so a condition with one waiter needs no array. The
-// limiters' own lines need less, and pay less: see LineCondition.swift.
+// Everything here that waits in a line waits by such a pair: the limiter, the pool, the queues, the results of a
+// sequence. Its newcomer makes a pair, puts the Signal in the line, under the line's lock, and waits at the
+// Condition. Whoever takes the Signal out of the line, under the same lock, signals it after the lock is released.
+// (A limiter in thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)
 //
-// Cancellation: `wait()` joins the condition's queue before its task suspends. The cancellation handler
-// removes it from there and wakes it with `CancellationError`; if it is not there any more, the signal
-// came first and the wait returns normally. If a task is cancelled before it waits, the handler runs at
-// once and finds the wait in the queue. A cancelled wait must not return as if it had been signalled, as
+// Structure and cost: both faces are values, of one reference each, and equal to their copies. Where one task waits and its Signal is
+// certain to be signalled, as in a line, both refer to the same object, one atomic word (see Event.swift): that
+// is the whole cost of a pair. The pair that `makeCondition` makes is for any number of waiters, and notices that
+// its Signal is dropped: it is a line itself, whose waiters wait by pairs of one waiter. The first of them stands
+// in the event itself, so an event with one waiter needs no array.
+//
+// Cancellation: whoever takes a waiter out of its line wakes it, and the lock of the line decides who that is. A
+// wait in a line therefore does not look at its task. The cancellation handler takes the Signal out of the line
+// and wakes its waiter with the cancellation; if it is not there any more, other code has taken it and is about to
+// signal, and the wait returns normally. If a task is cancelled before it waits, the handler runs at once and
+// finds the Signal in the line. A cancelled wait must not return as if it had been signalled, as
 // waiting on an `AsyncStream` does: in that way a limiter admits more than its limit.
 //
 // The pair is published together with a limiter built on it (see ConcurrencyLimiter.swift); this
 // implementation is new, and exact under cancellation.
 
-/// The end of an event at which tasks wait for it.
+/// The face of an event at which tasks wait for it.
 ///
 /// ```swift
 /// let (condition, signal) = Condition.makeCondition()
@@ -33,7 +41,7 @@
 /// }
 /// try await condition.wait()
 /// ```
-public final class Condition: Sendable {
+public struct Condition: Hashable, Sendable {
   /// How the waiting ended.
   enum Outcome: UInt8, Sendable {
     case signalled
@@ -43,56 +51,71 @@ public final class Condition: Sendable {
     case dropped
     /// A limiter's: the wait was bounded, and the bound came.
     case timedOut
-    /// A limiter's: it was closed.
+    /// A limiter's or a pool's: it was closed.
     case closed
   }
 
-  /// One that waits: suspended already, or with an object that it will come to.
-  fileprivate enum Waiter: Sendable {
-    case suspended(UnsafeContinuation<Outcome, Never>)
-    case coming(HandOff<Outcome>)
+  private enum Object: Sendable {
+    case alone(Event)
+    case shared(SharedEvent)
 
-    func wake(with outcome: Outcome) {
+    var identity: ObjectIdentifier {
       switch self {
-      case .suspended(let continuation): continuation.resume(returning: outcome)
-      case .coming(let handOff): handOff.deliver(outcome)
+      case .alone(let event): ObjectIdentifier(event)
+      case .shared(let event): ObjectIdentifier(event)
       }
     }
   }
 
-  private let state = Lock(ConditionState<Waiter>())
+  private let object: Object
 
-  fileprivate init() {}
-
-  /// Makes the two ends of one event.
+  /// Makes the two faces of one event.
   ///
   /// - Complexity: O(1), two allocations.
   public static func makeCondition() -> (condition: Condition, signal: Signal) {
-    let condition = Condition()
-    return (condition, Signal(condition))
+    let event = SharedEvent()
+    return (Condition(object: .shared(event)), Signal(SharedEvent.End(event)))
   }
+
+  /// Makes the two faces of one event that one task waits for, and whose Signal is not dropped unsignalled.
+  ///
+  /// For a line, which keeps a Signal until it signals it.
+  ///
+  /// - Complexity: O(1), one allocation.
+  @inline(__always)
+  static func makeForOneWaiter() -> (condition: Condition, signal: Signal) {
+    let event = Event()
+    return (Condition(event), Signal(event))
+  }
+
+  @inline(__always)
+  init(_ event: Event) { object = .alone(event) }
+
+  private init(object: Object) { self.object = object }
+
+  /// Whether both wait for the same event.
+  public static func == (one: Self, other: Self) -> Bool {
+    one.object.identity == other.object.identity
+  }
+
+  /// As `==`: for code written when a condition was an object.
+  public static func === (one: Self, other: Self) -> Bool { one == other }
+
+  /// Feeds the identity of the event.
+  public func hash(into hasher: inout Hasher) { hasher.combine(object.identity) }
 
   /// Waits until the event has happened; returns at once if it has.
   ///
   /// Any number of tasks may wait, each any number of times. Whether a signal or a cancellation that
   /// come together win is open, but never both.
   ///
-  /// - Complexity: O(1) amortised, and so is being cancelled.
+  /// - Complexity: O(1) amortised, one allocation, and so is being cancelled.
   /// - Throws: `CancellationError` as soon as the task is cancelled before the event;
   ///   ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
   public func wait() async throws {
-    let handOff = HandOff<Outcome>()
-    switch state.withLock({ $0.arrive(.coming(handOff)) }) {
-    case .settled(let outcome):
-      try outcome.get()
-    case .wait(let ticket):
-      let outcome = await withTaskCancellationHandler {
-        await handOff.receive()
-      } onCancel: {
-        let leaver = state.withLock { $0.leave(ticket) }
-        leaver?.wake(with: .cancelled)
-      }
-      try outcome.get()
+    switch object {
+    case .alone(let event): try await wait(leavingWith: { Signal(event) }).get()
+    case .shared(let event): try await event.wait().get()
     }
   }
 
@@ -101,44 +124,87 @@ public final class Condition: Sendable {
   /// For code that could not go on without the event, cancelled or not. Prefer ``wait()``: code that
   /// awaits a cancelled task waits until that task ends.
   ///
-  /// - Complexity: O(1) amortised.
+  /// - Complexity: O(1) amortised, one allocation.
   /// - Throws: ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
   public func waitUncancellably() async throws(SignalDropped) {
-    let outcome = await withUnsafeContinuation {
-      (continuation: UnsafeContinuation<Outcome, Never>) in
-      // Resumed exactly once: here if the event is over; otherwise the state holds the continuation, and
-      // `settle`, which takes it out, is the only way on. (`leave` needs a ticket, and nobody has it.)
-      if case .settled(let outcome) = state.withLock({ $0.arrive(.suspended(continuation)) }) {
-        continuation.resume(returning: outcome)
-      }
-    }
-    if outcome == .dropped { throw SignalDropped() }
+    if await outcome() == .dropped { throw SignalDropped() }
   }
 
-  fileprivate func settle(_ outcome: Outcome) {
-    let (first, others) = state.withLock { $0.settle(outcome) }
-    first?.wake(with: outcome)
-    for waiter in others ?? [] { waiter.wake(with: outcome) }
+  /// Waits until the event is over, and does not look whether the task is cancelled.
+  @inline(__always) @discardableResult
+  func outcome() async -> Outcome {
+    switch object {
+    case .alone(let event): await event.wait()
+    case .shared(let event): await event.waitUncancellably()
+    }
+  }
+
+  /// Waits until the event is over; if the task is cancelled, leaves the line that the Signal stands in.
+  ///
+  /// The lock of that line decides between hand-off and cancellation. When the task is cancelled, `leave` takes the
+  /// Signal out of the caller's line, and returns it if it was still there: then no other code can signal, and the
+  /// wait ends as cancelled. If `leave` returns nil, other code has taken it and is about to signal, and the wait
+  /// ends normally. A task that is cancelled before it waits is treated alike.
+  @inline(__always)
+  func wait(leavingWith leave: @Sendable () -> Signal?) async -> Outcome {
+    await withTaskCancellationHandler {
+      await outcome()
+    } onCancel: {
+      leave()?.settle(.cancelled)
+    }
   }
 }
 
-/// The end of an event at which it is made to happen.
+/// The face of an event at which it is made to happen.
 ///
-/// Keep it where the code that signals finds it. When the last reference goes away unsignalled, every
-/// waiter wakes with ``SignalDropped``.
-public final class Signal: Sendable {
-  private let condition: Condition
+/// Keep it where the code that signals finds it. When the last copy goes away unsignalled, every waiter wakes with
+/// ``SignalDropped``.
+public struct Signal: Hashable, Sendable {
+  private enum Object: Sendable {
+    case alone(Event)
+    case shared(SharedEvent.End)
 
-  fileprivate init(_ condition: Condition) { self.condition = condition }
+    var identity: ObjectIdentifier {
+      switch self {
+      case .alone(let event): ObjectIdentifier(event)
+      case .shared(let end): ObjectIdentifier(end)
+      }
+    }
+  }
 
-  deinit { condition.settle(.dropped) }
+  private let object: Object
+
+  @inline(__always)
+  init(_ event: Event) { object = .alone(event) }
+
+  fileprivate init(_ end: SharedEvent.End) { object = .shared(end) }
+
+  /// Whether both are the signal of the same event.
+  public static func == (one: Self, other: Self) -> Bool {
+    one.object.identity == other.object.identity
+  }
+
+  /// As `==`: for code written when a signal was an object.
+  public static func === (one: Self, other: Self) -> Bool { one == other }
+
+  /// Feeds the identity of the event.
+  public func hash(into hasher: inout Hasher) { hasher.combine(object.identity) }
 
   /// Makes the event happen: wakes every waiter, and lets every later wait return at once.
   ///
   /// From any thread. Only the first call has an effect.
   ///
   /// - Complexity: O(n) for n waiters.
-  public func signal() { condition.settle(.signalled) }
+  public func signal() { settle(.signalled) }
+
+  /// Ends the event, unless it is over.
+  @inline(__always)
+  func settle(_ outcome: Condition.Outcome) {
+    switch object {
+    case .alone(let event): event.settle(outcome)
+    case .shared(let end): end.event.settle(outcome)
+    }
+  }
 }
 
 /// A wait that can never end otherwise: the condition's `Signal` went away unsignalled.
@@ -161,6 +227,43 @@ extension Condition.Outcome {
     case .timedOut: throw WaitTimedOut()
     case .closed: throw LimiterClosed()
     }
+  }
+}
+
+/// An event that any number of tasks wait for: a line of Signals, each of one waiter.
+private final class SharedEvent: Sendable {
+  /// What the copies of a Signal share.
+  final class End: Sendable {
+    let event: SharedEvent
+
+    init(_ event: SharedEvent) { self.event = event }
+
+    deinit { event.settle(.dropped) }
+  }
+
+  private let state = Lock(ConditionState<Signal>())
+
+  func wait() async -> Condition.Outcome {
+    let (condition, signal) = Condition.makeForOneWaiter()
+    switch state.withLock({ $0.arrive(signal) }) {
+    case .settled(let outcome): return outcome
+    case .wait(let ticket):
+      return await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } })
+    }
+  }
+
+  func waitUncancellably() async -> Condition.Outcome {
+    let (condition, signal) = Condition.makeForOneWaiter()
+    switch state.withLock({ $0.arrive(signal) }) {
+    case .settled(let outcome): return outcome
+    case .wait: return await condition.outcome()
+    }
+  }
+
+  func settle(_ outcome: Condition.Outcome) {
+    let (first, others) = state.withLock { $0.settle(outcome) }
+    first?.settle(outcome)
+    for waiter in others ?? [] { waiter.settle(outcome) }
   }
 }
 

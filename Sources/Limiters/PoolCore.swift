@@ -1,15 +1,7 @@
 /// A pool's effects, whatever the type of its elements: the lock, the line, the timer.
 @usableFromInline
 final class PoolCore: Sendable {
-  enum Delivery: Sendable {
-    case grant(PoolGrant)
-    case cancelled
-    case closed
-    /// To those who wait for the end of a shut-down pool.
-    case ended
-  }
-
-  private let state: Lock<PoolState<HandOff<Delivery>>>
+  private let state: Lock<PoolState<HandOff<PoolGrant>>>
   private let expires: Bool
   private let now: @Sendable () -> Duration
   private let sleep: @Sendable (Duration) async throws -> Void
@@ -22,7 +14,7 @@ final class PoolCore: Sendable {
     clock: C,
     executor: (any TaskExecutor)?
   ) where C.Duration == Duration {
-    let state = PoolState<HandOff<Delivery>>(
+    let state = PoolState<HandOff<PoolGrant>>(
       maxElements: maxElements,
       minElements: minElements,
       idleTimeout: idleTimeout
@@ -36,7 +28,7 @@ final class PoolCore: Sendable {
   }
 
   /// What `value` says of the state.
-  func read<Value: Sendable>(_ value: (PoolState<HandOff<Delivery>>) -> Value) -> Value {
+  func read<Value: Sendable>(_ value: (PoolState<HandOff<PoolGrant>>) -> Value) -> Value {
     state.withLock { value($0) }
   }
 
@@ -46,22 +38,17 @@ final class PoolCore: Sendable {
   /// Takes an element or a place for one, waiting in line for it.
   @usableFromInline
   func take() async throws -> PoolGrant {
-    let handOff = HandOff<Delivery>()
+    let handOff = HandOff<PoolGrant>()
     switch state.withLock({ $0.arrive(handOff) }) {
     case .granted(let grant): return grant
     case .refused: throw PoolClosed()
     case .wait(let ticket):
-      let delivery = await withTaskCancellationHandler {
-        await handOff.receive()
-      } onCancel: {
-        let leaver = state.withLock { $0.leave(ticket) }
-        leaver?.deliver(.cancelled)
-      }
-      switch delivery {
-      case .grant(let grant): return grant
-      case .cancelled: throw CancellationError()
-      case .closed, .ended: throw PoolClosed()
-      }
+      let outcome = await handOff.condition.wait(leavingWith: {
+        state.withLock { $0.leave(ticket) }?.signal
+      })
+      if let grant = handOff.take() { return grant }
+      if outcome == .cancelled { throw CancellationError() }
+      throw PoolClosed()
     }
   }
 
@@ -87,8 +74,8 @@ final class PoolCore: Sendable {
     let ending = state.withLock { discarding ? $0.giveUp(loan) : $0.giveBack(loan, at: now) }
     switch ending {
     case .keep(let startsTimer): if startsTimer { startTimer() }
-    case .hand(let grant, let waiter): waiter.deliver(.grant(grant))
-    case .vacate(_, let ended): for waiter in ended { waiter.deliver(.ended) }
+    case .hand(let grant, let waiter): waiter.hand(grant)
+    case .vacate(_, let ended): for waiter in ended { waiter.signal.signal() }
     case .over: return false
     }
     return true
@@ -97,20 +84,20 @@ final class PoolCore: Sendable {
   /// Changes how many elements there may be; what is let go is released after the lock.
   func resize(to count: Int) {
     let (granted, idle) = state.withLock { $0.resize(to: count) }
-    for (loan, waiter) in granted { waiter.deliver(.grant(.place(loan))) }
+    for (loan, waiter) in granted { waiter.hand(.place(loan)) }
     withExtendedLifetime(idle) {}
   }
 
   func shutDown() async {
     close()
-    let handOff = HandOff<Delivery>()
-    if state.withLock({ $0.awaitEnd(handOff) }) { _ = await handOff.receive() }
+    let handOff = HandOff<PoolGrant>()
+    if state.withLock({ $0.awaitEnd(handOff) }) { await handOff.condition.outcome() }
   }
 
   /// The idle elements are released when this returns: outside of the lock, and before anybody waits.
   private func close() {
     let (refused, _) = state.withLock { $0.shutDown() }
-    for waiter in refused { waiter.deliver(.closed) }
+    for waiter in refused { waiter.signal.settle(.closed) }
   }
 
   private func startTimer() {

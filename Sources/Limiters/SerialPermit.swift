@@ -4,11 +4,11 @@
 // passes it on. They differ only in *when* it is passed on: a FIFO queue passes it on when a body ends, an
 // actor queue when a body starts on the actor.
 //
-// Two kinds of entries stand in the line. A waiter is a task suspended in `enqueueAndWait`; it gets the
-// permit by a signal. A piece of work is a closure that nobody waits for. It has no task that a signal
-// could wake, so the code that passes the permit to it must start it. Therefore `enqueue` and `release`
-// return the work that now holds the permit, and their caller starts it. Work that is returned and not
-// started holds the permit for ever.
+// Two kinds of entries stand in the line. A waiter is a task suspended in `enqueueAndWait`, at a Condition: its
+// Signal stands in the line, and is the permit (see Condition.swift). A piece of work is a closure that nobody
+// waits for. It has no task that a signal could wake, so the code that passes the permit to it must start it.
+// Therefore `enqueue` and `release` return the work that now holds the permit, and their caller starts it. Work
+// that is returned and not started holds the permit for ever.
 //
 // Cancellation works as in the limiter: the lock decides whether a waiter got the permit or left the
 // line.
@@ -26,7 +26,7 @@ final class SerialPermit: Sendable {
     }
   }
 
-  private let state = Lock(SerialPermitState<LineCondition, Work>())
+  private let state = Lock(SerialPermitState<Signal, Work>())
 
   /// Whether the permit is in use; a snapshot.
   var isTaken: Bool { state.withLock { $0.isTaken } }
@@ -40,16 +40,16 @@ final class SerialPermit: Sendable {
   func acquire() async throws {
     try Task.checkCancellation()
     if state.withLock({ $0.acquireAtOnce() }) { return }
-    let condition = LineCondition()
-    guard let ticket = state.withLock({ $0.arrive(condition) }) else { return }
+    let (condition, signal) = Condition.makeForOneWaiter()
+    guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
     try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } }).get()
   }
 
   /// Takes the permit, waiting for it in line even if the task is cancelled meanwhile.
   func acquireUncancellably() async {
     if state.withLock({ $0.acquireAtOnce() }) { return }
-    let condition = LineCondition()
-    if state.withLock({ $0.arrive(condition) }) != nil { await condition.wait() }
+    let (condition, signal) = Condition.makeForOneWaiter()
+    if state.withLock({ $0.arrive(signal) }) != nil { await condition.outcome() }
   }
 
   /// Puts work in the line; returns it if it has the permit already.

@@ -16,7 +16,7 @@ internal import ExplorableLimiters
 // resumes t2; before t2 has taken its first step, t2 is cancelled.
 //
 // The fix: the code that removes a waiter from the line, under the lock, resumes it, and no other code
-// does. See Sources/Limiters/HandOff.swift and ConcurrencyLimiter.swift.
+// does. See Sources/Limiters/Event.swift and ConcurrencyLimiter.swift.
 
 /// DEFECT: a waiter that was granted its permit and then cancelled is resumed twice.
 package final class DoubleResumeSemaphore: Sendable {

@@ -12,7 +12,7 @@ internal import ExplorableSynchronization
 // The interleaving that shows it, with limit 1: t1 runs, t2 waits; t2 is cancelled, and its handler is
 // about to take the lock; t1 departs, takes the lock and resumes t2.
 //
-// The fix: decide under the lock, resume after it is released. See Sources/Limiters/HandOff.swift.
+// The fix: decide under the lock, resume after it is released. See Sources/Limiters/Event.swift.
 
 /// DEFECT: a waiter is resumed under the lock that its cancellation handler takes.
 package final class HeldLockSemaphore: Sendable {

@@ -196,7 +196,7 @@ import Testing
     let steps = found.minimum.steps.filter { $0.description.contains("takes lock") }
     #expect(steps.count > 3)
     for step in steps {
-      let place = /takes lock \d+ \(\w+\) at (?:TwoLocksLimiter|Condition|HandOff)\.swift:\d+/
+      let place = /takes lock \d+ \(\w+\) at (?:TwoLocksLimiter|Condition)\.swift:\d+/
       #expect(step.description.contains(place), "\(step.description)")
     }
     let again = try await exposed.scenario.replay(found.minimum.schedule)

@@ -387,6 +387,29 @@ private actor Place {}
     }
   }
 
+  @Test(arguments: 0...2)
+  func `the limiter in thirty lines keeps its promises, whoever is cancelled`(cancelled: Int) throws
+  {
+    try explore("small-\(cancelled)") { context in
+      let (limiter, room) = (SmallLimiter(concurrency: 1), Room(most: 1, context))
+      return Subject(
+        operations: (0..<2).map { number in
+          {
+            let task = Task(executorPreference: context.executor) {
+              try await limiter.run { await room.visit() }
+            }
+            if number < cancelled { task.cancel() }
+            if case .failure(let error) = await task.result, !(number < cancelled) { throw error }
+          }
+        },
+        leftOver: {
+          let (free, waiting) = limiter.counts
+          return 1 - free + waiting + max(0, 2 - cancelled - room.ended)
+        }
+      )
+    }
+  }
+
   @Test(arguments: SequenceOperation.allCases)
   fileprivate func `work on a sequence keeps the promises of its limiter, alone and beside another`(
     operation: SequenceOperation

@@ -40,4 +40,15 @@ import Testing
     }
     #expect(count > 30, "examples are found")
   }
+
+  @Test func `of a limiter in thirty lines is explored, word for word`() throws {
+    let files = try SourceTree.files(in: "Sources/Limiters", withExtensions: ["md"])
+    let page = try #require(files.first { $0.path.hasSuffix("/ALimiterInThirtyLines.md") })
+    let example = try #require(Self.examples(in: page).first)
+    #expect((25...35).contains(example.count { !$0.isEmpty }), "\(example.count)")
+    let tests = try SourceTree.files(in: "Tests/ExplorableLimitersTests", withExtensions: ["swift"])
+    let explored = try #require(tests.first { $0.path.hasSuffix("/SmallLimiter.swift") })
+    let lines = explored.lines.map { String($0.drop { $0 == " " }) }
+    #expect(lines.indices.contains { lines[$0...].starts(with: example) })
+  }
 }

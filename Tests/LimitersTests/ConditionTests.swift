@@ -49,6 +49,19 @@ import Testing
     #expect(journal.entries == ["t1 signalled"])
   }
 
+  @Test func `is equal to its copies, as its signal is, and to nothing else`() {
+    let ((condition, signal), other) = (Condition.makeCondition(), Condition.makeCondition())
+    let line = [other.signal, signal]
+    #expect(line.firstIndex(of: signal) == 1 && line.firstIndex { $0 === signal } == 1)
+    #expect(condition == condition && condition != other.condition)
+    #expect(condition === condition && !(condition === other.condition))
+    #expect(Set([condition, condition, other.condition]).count == 2)
+    #expect(Set(line + [signal]).count == 2)
+    let (alone, itsSignal) = Condition.makeForOneWaiter()
+    #expect(alone == alone && itsSignal == itsSignal)
+    #expect(alone != condition && itsSignal != signal)
+  }
+
   @Test func `lets a second wait return at once`() async throws {
     let (condition, signal) = Condition.makeCondition()
     signal.signal()

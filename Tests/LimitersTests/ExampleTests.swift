@@ -1,4 +1,5 @@
 import Limiters
+import Synchronization
 import TestSupport
 import Testing
 
@@ -35,6 +36,43 @@ private enum Orders {
 
 extension Orders.Ledger {
   fileprivate var all: [String] { entries }
+}
+
+final class SmallLimiter: Sendable {
+  private let state: Mutex<(free: Int, line: [Signal])>
+
+  init(concurrency: Int) { state = Mutex((concurrency, [])) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let isFree = state.withLock { state in
+      if state.free == 0 {
+        state.line.append(signal)
+        return false
+      }
+      state.free -= 1
+      return true
+    }
+    do { if !isFree { try await condition.wait() } } catch {
+      let place = state.withLock { state in
+        state.line.firstIndex(of: signal).map { state.line.remove(at: $0) }
+      }
+      // Where the permit was handed over already, it is passed on.
+      if place == nil { depart() }
+      throw error
+    }
+    defer { depart() }
+    return try await body()
+  }
+
+  private func depart() {
+    let next: Signal? = state.withLock { state in
+      if !state.line.isEmpty { return state.line.removeFirst() }
+      state.free += 1
+      return nil
+    }
+    next?.signal()
+  }
 }
 
 @Suite(.watched) struct `The examples of the documentation` {
@@ -239,5 +277,20 @@ extension Orders.Ledger {
       signal.signal()
     }
     try await condition.wait()
+  }
+
+  @Test func `make a limiter of a condition and its signal`() async throws {
+    let limiter = SmallLimiter(concurrency: 2)
+    let inside = Mutex((now: 0, most: 0))
+    let pages = try await (1...20).concurrentMap(limit: 8) { number in
+      try await limiter.run {
+        inside.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        await Task.yield()
+        inside.withLock { $0.now -= 1 }
+        return number
+      }
+    }
+    #expect(pages == Array(1...20))
+    #expect((1...2).contains(inside.withLock { $0.most }))
   }
 }

@@ -350,44 +350,6 @@ import Testing
   }
 }
 
-@Suite(.watched) struct `The hand-off's state` {
-  @Test func `gives the value to the receiver when the value comes first`() {
-    var state = HandOffState<Int, String>.empty
-    #expect(state.deliver(1) == nil)
-    #expect(state.receive(with: "receiver") == 1)
-  }
-
-  @Test func `gives the value to the receiver when the receiver comes first`() {
-    var state = HandOffState<Int, String>.empty
-    #expect(state.receive(with: "receiver") == nil)
-    #expect(state.deliver(1) == "receiver")
-  }
-
-  @Test func `stops when a value is delivered twice`() async {
-    let result = await #expect(
-      processExitsWith: .failure,
-      observing: [\.standardErrorContent]
-    ) {
-      var state = HandOffState<Int, String>.empty
-      _ = state.deliver(1)
-      _ = state.deliver(2)
-    }
-    #expect(message(of: result).contains("a hand-off was delivered twice"))
-  }
-
-  @Test func `stops when it is received twice`() async {
-    let result = await #expect(
-      processExitsWith: .failure,
-      observing: [\.standardErrorContent]
-    ) {
-      var state = HandOffState<Int, String>.empty
-      _ = state.receive(with: "first")
-      _ = state.receive(with: "second")
-    }
-    #expect(message(of: result).contains("a hand-off was received twice"))
-  }
-}
-
 extension LimiterState.Turns {
   var all: [Waiter] { [first].compactMap(\.self) + (others ?? []) }
 }

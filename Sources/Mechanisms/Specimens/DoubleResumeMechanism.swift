@@ -16,7 +16,7 @@ extension DoubleResumeSemaphore: NamedLimiter, CountingLimiter {
       ends the process; here the explorer is told instead.
 
       The code is Sources/Specimens/DoubleResumeSemaphore.swift; done right, it is \
-      Sources/Limiters/HandOff.swift.
+      Sources/Limiters/Event.swift.
       """,
     defect: "a waiter that was granted its permit and then cancelled is resumed twice",
     exposure: .init(.cancellation, tasks: 2, limit: 1, violation: "double-resume")

@@ -15,7 +15,7 @@ extension HeldLockSemaphore: NamedLimiter, CountingLimiter {
       wait for each other for ever, and so does everybody behind them.
 
       The code is Sources/Specimens/HeldLockSemaphore.swift; done right, it is \
-      Sources/Limiters/HandOff.swift.
+      Sources/Limiters/Event.swift.
       """,
     defect: "a waiter is resumed under the lock that its cancellation handler takes",
     exposure: .init(.cancellation, inside: true, tasks: 2, limit: 1, violation: "deadlock")
