@@ -42,6 +42,8 @@ package struct Experiment: Sendable {
   /// How many workers the virtual pool has; of a modelled platform, how many processors.
   package var workers: Int
   package var executor: Executor
+  /// How many requests the run's own server takes in at once, and refuses one more; nil for as many as come.
+  package var serverCapacity: Int?
   /// What is done when, in nanoseconds from the start of the run.
   package var controls: [(at: Int64, control: Control)]
 
@@ -64,6 +66,7 @@ package struct Experiment: Sendable {
     clock: ClockChoice = .auto,
     workers: Int = Self.defaultWorkers,
     executor: Executor = .global,
+    serverCapacity: Int? = nil,
     controls: [(at: Int64, control: Control)] = []
   ) {
     self.mechanism = mechanism
@@ -72,6 +75,7 @@ package struct Experiment: Sendable {
     self.clock = clock
     self.workers = workers
     self.executor = executor
+    self.serverCapacity = serverCapacity
     self.controls = controls
   }
 
@@ -101,6 +105,9 @@ package struct Experiment: Sendable {
       throw .modelIsVirtual(mechanism, causes)
     }
     if clock == .virtual, profile.clock == .real { throw .realOnly(mechanism) }
+    if serverCapacity != nil, ![.fetch, .copy].contains(workload.kind) {
+      throw .noServer(workload.kind)
+    }
     if clock == .virtual, workload.kind.isReal { throw .realWork(workload.kind) }
     if executor != .global {
       if profile.clock == .real { throw .ownsThreads(mechanism) }
@@ -166,6 +173,8 @@ package enum ExperimentError: Error, CustomStringConvertible {
   case notExplorableInside(CatalogueEntry)
   /// Work that is done and not simulated takes the time it takes.
   case realWork(ServiceKind)
+  /// Only fetches and copies ask a server.
+  case noServer(ServiceKind)
   case ownsThreads(CatalogueEntry)
   case lanesAreReal
   /// A model of a platform has no threads; with what asked for some.
@@ -217,6 +226,10 @@ package enum ExperimentError: Error, CustomStringConvertible {
     case .realWork(let kind):
       return "kind=\(kind.rawValue) is real work, which takes the time it takes, so it runs on the "
         + "wall clock only. \(undo(.clock)), or simulate it: kind=suspend."
+    case .noServer(let kind):
+      return
+        "kind=\(kind.rawValue) asks no server, so none can be full. Leave capacity= out, or let tasks "
+        + "ask one: kind=fetch or kind=copy."
     case .ownsThreads(let entry):
       return "\(entry.id) has threads of its own, so no executor runs its tasks. "
         + "\(undo(.executor)), or use \(Self.virtual)."

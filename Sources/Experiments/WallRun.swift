@@ -79,6 +79,7 @@ package final class WallRun: LiveRun {
       mechanism,
       limit: experiment.limit,
       seed: experiment.workload.seed,
+      serverCapacity: experiment.serverCapacity,
       recorder,
       world
     )

@@ -12,8 +12,10 @@ enum RunTitle {
       case .virtual: "virtual time\(model(experiment))"
       case .real: "wall clock\(lanes(experiment))"
       }
+    let server = experiment.serverCapacity.map { "a server that takes \(NumberText.grouped($0))" }
     let pieces = [
-      tasks(experiment.workload), mechanism(experiment),
+      [tasks(experiment.workload), server].compactMap(\.self).joined(separator: ", "),
+      mechanism(experiment),
       "\(clock), seed \(experiment.workload.seed)",
     ]
     let lines = Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)

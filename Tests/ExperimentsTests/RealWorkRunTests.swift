@@ -14,7 +14,8 @@ import Workloads
     limit: Int = 4,
     service: Int64 = 2_000_000,
     cancelPercent: Double = 0,
-    failPercent: Double = 0
+    failPercent: Double = 0,
+    serverCapacity: Int? = nil
   ) async throws -> (run: Run, summary: RunSummary) {
     let entry = try #require(Catalogue.entry(mechanism))
     let workload = Workload(
@@ -25,7 +26,12 @@ import Workloads
       failPercent: failPercent,
       seed: 7
     )
-    let experiment = Experiment(mechanism: entry, limit: limit, workload: workload)
+    let experiment = Experiment(
+      mechanism: entry,
+      limit: limit,
+      workload: workload,
+      serverCapacity: serverCapacity
+    )
     try experiment.check()
     let run = WallRun(experiment)
     run.submit(workload)
@@ -38,6 +44,41 @@ import Workloads
     #expect(summary.violations.isEmpty)
     #expect(finished.stoppedBecause == nil)
     return (finished, summary)
+  }
+
+  @Test(arguments: [ServiceKind.copy, .fetch])
+  func
+    `a server that takes four refuses some of sixty without a limit, and none at a limit of four`(
+      kind: ServiceKind
+    ) async throws
+  {
+    // Long enough that all have asked before one has been answered.
+    let (free, freely) = try await run(
+      "none",
+      kind,
+      60,
+      service: 100_000_000,
+      serverCapacity: 4
+    )
+    #expect(try #require(free.work[.requestsRefused]) > 0)
+    #expect(freely.failed > 0)
+    #expect(try #require(free.work[.peakRequests]) <= 4)
+    let (limited, summary) = try await run("limiter", kind, 60, limit: 4, serverCapacity: 4)
+    #expect(limited.work[.requestsRefused] == 0)
+    #expect(summary.finished == 60)
+  }
+
+  @Test func `a server's capacity is refused for work that asks no server`() throws {
+    let entry = try #require(Catalogue.entry("limiter"))
+    let workload = Workload(count: 3, service: .fixed(1_000_000), kind: .query, seed: 1)
+    let experiment = Experiment(
+      mechanism: entry,
+      limit: 1,
+      workload: workload,
+      serverCapacity: 2
+    )
+    let error = #expect(throws: ExperimentError.self) { try experiment.check() }
+    #expect(error?.description.contains("kind=query asks no server") == true)
   }
 
   @Test(arguments: ["limiter", "pool", "task-group", "operation-queue", "gcd-gate"])

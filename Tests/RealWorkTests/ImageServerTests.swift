@@ -104,6 +104,29 @@ import Testing
     await server.stop()
   }
 
+  @Test func `a server that is full refuses one request more, and takes it when there is room`()
+    async throws
+  {
+    var settings = ImageServer.Settings()
+    settings.capacity = 2
+    let server = try await ImageServer(settings)
+    let source = ImageSource(server, connections: 4)
+    // None of the first two ends before the third is refused.
+    server.holdBack()
+    async let one = source.image(1)
+    async let two = source.image(2)
+    try #require(await comes { server.counts.serving == 2 })
+    let error = await #expect(throws: BadStatus.self) { try await source.image(3) }
+    #expect(error?.status == 503)
+    server.letGo()
+    _ = try await (one, two)
+    _ = try await source.image(3)
+    #expect(server.counts.refused == 1)
+    #expect(server.counts.peakServing == 2)
+    #expect(server.counts.served == 3)
+    await server.stop()
+  }
+
   @Test func `one connection serves one after the other, as late and as slowly as set`()
     async throws
   {

@@ -15,6 +15,7 @@ final class FileWorkplace: Workplace {
     self.setup = setup
     var settings = ImageServer.Settings()
     settings.seed = setup.seed
+    settings.capacity = setup.serverCapacity
     settings.sizes = 65_536...262_144
     settings.bandwidth = 4 << 20
     server = try await ImageServer(settings)
@@ -65,7 +66,7 @@ final class FileWorkplace: Workplace {
       let path = folder.appendingPathComponent(name).path
       return (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
-    return [
+    var figures: [WorkFigure: Int] = [
       .peakRequests: counts.peakServing,
       .peakConnections: counts.peakConnections,
       .bytesServed: counts.bytes,
@@ -73,5 +74,7 @@ final class FileWorkplace: Workplace {
       .filesKept: whole.count,
       .partialFiles: partial,
     ]
+    figures[.requestsRefused] = setup.serverCapacity.map { _ in counts.refused }
+    return figures
   }
 }

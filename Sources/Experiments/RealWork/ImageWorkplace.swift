@@ -10,16 +10,19 @@ final class ImageWorkplace: Workplace {
   private let disk: DiskStore
   private let cache: ImageCache
   private let fetches: FetchLog
+  private let isBounded: Bool
 
   init(_ setup: WorkplaceSetup) async throws {
     var settings = ImageServer.Settings()
     settings.seed = setup.seed
+    settings.capacity = setup.serverCapacity
     let server = try await ImageServer(settings)
     // As many connections as may be needed: it is the mechanism that limits, not the client.
     let source = ImageSource(server, connections: 1_000)
     let fetches = FetchLog(setup.tracer)
     self.source = source
     self.fetches = fetches
+    isBounded = setup.serverCapacity != nil
     disk = try DiskStore(folder: setup.folder.appendingPathComponent("images"))
     cache = ImageCache(memoryBytes: 64 << 20, disk: disk) { name in
       guard let fetch = fetches.underWay(name) else { throw CancellationError() }
@@ -60,7 +63,9 @@ final class ImageWorkplace: Workplace {
     await source.server.stop()
     let counts = source.server.counts
     let kept = await disk.contents
-    return fetches.counts.merging([
+    var figures = fetches.counts
+    if isBounded { figures[.requestsRefused] = counts.refused }
+    return figures.merging([
       .imagesServed: counts.transfers.count,
       .mostTransfers: counts.transfers.values.max() ?? 0,
       .peakRequests: counts.peakServing,

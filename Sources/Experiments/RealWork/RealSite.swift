@@ -22,6 +22,8 @@ struct WorkplaceSetup: Sendable {
   var mechanism: any Mechanism
   var limit: Int
   var seed: UInt64
+  /// How many requests the run's server takes in at once; nil for as many as come.
+  var serverCapacity: Int?
   var tracer: any Tracer
   var world: WallWorld
   /// A folder of the run's own, which is removed with it.
@@ -49,6 +51,7 @@ final class RealSite: Sendable {
     _ mechanism: any Mechanism,
     limit: Int,
     seed: UInt64,
+    serverCapacity: Int?,
     _ tracer: any Tracer,
     _ world: WallWorld
   ) {
@@ -59,6 +62,7 @@ final class RealSite: Sendable {
         mechanism: mechanism,
         limit: limit,
         seed: seed,
+        serverCapacity: serverCapacity,
         tracer: tracer,
         world: world,
         scratch: $0

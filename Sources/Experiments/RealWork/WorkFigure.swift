@@ -12,6 +12,8 @@ package enum WorkFigure: String, CaseIterable, Hashable, Sendable {
   case mostTransfers = "most_transfers"
   /// The most requests that the server was answering at once, those cancelled left out.
   case peakRequests = "peak_requests"
+  /// Requests that the server turned away because it was full.
+  case requestsRefused = "requests_refused"
   /// The most connections that were open at once, in use or not.
   case peakConnections = "peak_connections"
   case bytesServed = "bytes_served"

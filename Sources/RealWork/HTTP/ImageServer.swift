@@ -29,6 +29,8 @@ package final class ImageServer: Sendable {
     package var bandwidth: Int?
     /// How many requests are answered at once; others wait.
     package var connections = 64
+    /// How many requests it takes in at once, and refuses one more with 503; nil for as many as come.
+    package var capacity: Int?
     /// The share of requests that fail, in percent.
     package var failPercent = 0.0
     package var seed: UInt64 = 1
@@ -44,6 +46,8 @@ package final class ImageServer: Sendable {
     /// Answered to the last byte.
     package fileprivate(set) var served = 0
     package fileprivate(set) var failed = 0
+    /// Turned away because too many were being answered.
+    package fileprivate(set) var refused = 0
     package fileprivate(set) var cancelled = 0
     /// Bytes of the images served to the last byte.
     package fileprivate(set) var bytes = 0
@@ -68,7 +72,10 @@ package final class ImageServer: Sendable {
   /// - Throws: What the system says if it gives no socket.
   package init(_ settings: Settings) async throws {
     self.settings = settings
-    let ledger = Ledger(slots: ConcurrencyLimiter(concurrency: settings.connections))
+    let ledger = Ledger(
+      slots: ConcurrencyLimiter(concurrency: settings.connections),
+      capacity: settings.capacity
+    )
     let http = HTTPServer(
       address: try .inet(ip4: "127.0.0.1", port: 0),
       timeout: 600,
@@ -176,7 +183,9 @@ package final class ImageServer: Sendable {
     guard let image = request.routeParameters["number"].flatMap({ Int($0) }),
       let number = request.query["request"].flatMap({ Int($0) })
     else { return HTTPResponse(statusCode: .badRequest) }
-    let service = Service(number, image: image, ledger)
+    guard let service = Service(number, image: image, ledger) else {
+      return HTTPResponse(statusCode: .serviceUnavailable)
+    }
     try await service.begin()
     let latency = request.query["ns"].flatMap { Int64($0) }.map(Duration.nanoseconds)
     try await Task.sleep(for: latency ?? settings.latency)
@@ -224,10 +233,12 @@ private final class Service: Sendable {
   private let image: Int
   private let ledger: Ledger
 
-  init(_ number: Int, image: Int, _ ledger: Ledger) {
+  /// - Returns: nil if the server is full.
+  init?(_ number: Int, image: Int, _ ledger: Ledger) {
+    guard let arrival = ledger.arrived(number) else { return nil }
+    self.arrival = arrival
     self.image = image
     self.ledger = ledger
-    arrival = ledger.arrived(number)
   }
 
   /// Nobody writes any more: the connection was closed.
@@ -298,15 +309,23 @@ private final class Ledger: Sendable {
   }
 
   let slots: ConcurrencyLimiter
+  private let capacity: Int?
   private let state = Lock(State())
 
-  init(slots: ConcurrencyLimiter) { self.slots = slots }
+  init(slots: ConcurrencyLimiter, capacity: Int?) {
+    self.slots = slots
+    self.capacity = capacity
+  }
 
   var counts: ImageServer.Counts { state.withLock { $0.counts } }
 
-  /// Notes a request; returns which one it is, by the order in which they came.
-  func arrived(_ number: Int) -> Int {
+  /// Notes a request; returns which one it is, by the order in which they came, or nil if it is one too many.
+  func arrived(_ number: Int) -> Int? {
     state.withLock { state in
+      if let capacity, state.counts.serving >= capacity {
+        state.counts.refused += 1
+        return nil
+      }
       state.arrivals += 1
       if state.withdrawn.remove(number) != nil {
         state.counts.cancelled += 1

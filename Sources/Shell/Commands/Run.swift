@@ -105,6 +105,8 @@ extension Session {
       clock: chosen.clock,
       workers: chosen.workers ?? Experiment.defaultWorkers,
       executor: chosen.executor == .global ? .global : .lanes(workers: chosen.workers),
+      serverCapacity: try arguments.value(Keys.capacity, Keys.parseLimit)
+        ?? background?.experiment.serverCapacity,
       controls: controls
     )
     // What differs from the run that they join is the cause, whatever else may be wrong with it.
@@ -315,6 +317,7 @@ extension Arguments {
       switch error {
       case .endsProgram: []
       case .realWork: [Keys.clock, Keys.kind]
+      case .noServer: [Keys.capacity]
       case .realOnly, .notExplorable, .notExplorableInside: [Keys.clock]
       case .ownsThreads, .lanesAreReal: [Keys.executor]
       case .modelIsVirtual: [Keys.clock, Keys.executor, Keys.kind, Keys.platform]

@@ -165,6 +165,10 @@ extension Session {
         isOnLanes ? "is on lanes" : "is not on lanes"
       ),
       (
+        Keys.capacity, experiment.serverCapacity == running.serverCapacity,
+        "has \(running.serverCapacity.map { "capacity=\($0)" } ?? "no capacity=") for its server"
+      ),
+      (
         Keys.clock, isSameClock,
         running.resolvedClock == .virtual ? "is in virtual time" : "is on the wall clock"
       ),

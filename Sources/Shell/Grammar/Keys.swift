@@ -86,6 +86,13 @@ enum Keys {
     help: "everything random derives from it",
     candidates: ["1", "2", "7"]
   )
+  static let capacity = Key(
+    "capacity",
+    form: "a whole number from 1 to 1000000",
+    help:
+      "how many requests the run's own server takes in at once, and refuses one more (kind=fetch, copy)",
+    candidates: ["8", "20"]
+  )
   static let relimit = Key(
     "relimit",
     form: "limits and times such as 6@100ms,1@1s",
@@ -135,7 +142,7 @@ enum Keys {
   /// What a workload and its mechanism are described with.
   static let workload = [
     limit, work, kind, arrivals, cancel, fail, priority, depends, clock, platform, executor,
-    workers, seed, relimit, pause,
+    workers, seed, relimit, pause, capacity,
   ]
 
   static func parseLimit(_ text: String) -> Int? { ValueSyntax.count(text, in: 1...1_000_000) }
