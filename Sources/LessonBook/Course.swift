@@ -5,6 +5,8 @@ package struct Course: Sendable {
   /// The folder they are in.
   package let folder: String
   package let lessons: [Lesson]
+  /// As the map has them; empty where it has none.
+  package let parts: [CoursePart]
   /// What could not be understood.
   package let problems: [LessonProblem]
 
@@ -32,6 +34,7 @@ package struct Course: Sendable {
     }
     self.lessons = lessons.sorted { $0.number < $1.number }
     self.problems = problems
+    parts = CoursePart.parts(in: Self.text(of: folder + "/README.md") ?? "")
   }
 
   /// The numbers of the lessons in a folder, told from the names of their files: no lesson is read.

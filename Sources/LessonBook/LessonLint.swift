@@ -74,12 +74,23 @@ package struct LessonLint {
       guard course.lessons.count > 1 else { return [] }
       return [LessonProblem(file: "README.md", line: 1, "missing; it is the map of the course")]
     }
-    return course.lessons.filter { !text.contains("(\($0.file))") }.map { lesson in
+    let missing = course.lessons.filter { !text.contains("(\($0.file))") }.map { lesson in
       LessonProblem(
         file: "README.md",
         line: 1,
         "does not lead to lesson \(lesson.number); add [\(lesson.title)](\(lesson.file))"
       )
+    }
+    guard missing.isEmpty, !course.parts.isEmpty else { return missing }
+    return course.lessons.compactMap { lesson in
+      let count = course.parts.count { $0.files.contains(lesson.file) }
+      return count == 1
+        ? nil
+        : LessonProblem(
+          file: "README.md",
+          line: 1,
+          "has lesson \(lesson.number) in \(count) of its parts; put its line below one heading '### Part …'"
+        )
     }
   }
 
@@ -91,8 +102,6 @@ package struct LessonLint {
     ("The code", false, "what the code under study says, quoted"),
     ("Change it", true, "the same with one thing changed"),
     ("Exercise", true, "what the learner does alone"),
-    ("What if you do not", false, "what goes wrong without it"),
-    ("Where to read more", false, "sources"),
   ]
 
   private func parts(of lesson: Lesson) -> [LessonProblem] {
@@ -378,7 +387,7 @@ extension LessonBlock.Content {
 
 extension MarkdownBlock.Content {
   /// Its sentences.
-  fileprivate var texts: [String] {
+  var texts: [String] {
     switch self {
     case .paragraph(let text), .heading(_, let text): [text]
     case .list(let items, _): items.map(\.text)

@@ -1,6 +1,6 @@
 // From the blocks of a Markdown file to a lesson.
 //
-// The conventions, all of them, as `Lessons/README.md` explains them to teachers:
+// The conventions, all of them, as `Lessons/WRITING.md` explains them to teachers:
 //
 //     # Lesson 1: Title
 //     **Question:** …            **Time:** …

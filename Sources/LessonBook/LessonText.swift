@@ -32,6 +32,12 @@ package struct LessonText: Sendable {
     case .comparison(let sentence, let isRight):
       let mark = ascii ? (isRight ? "ok  " : "--  ") : (isRight ? "✓ " : "≠ ")
       return wrapped(sentence, first: mark) + "\n"
+    case .words(let words):
+      return "\n"
+        + wrapped(
+          "Words: \(words.joined(separator: ", ")). 'word \(words[0])' tells.",
+          rest: "  "
+        ) + "\n"
     case .advice(let sentence):
       return "\n" + wrapped(sentence) + "\n"
     }

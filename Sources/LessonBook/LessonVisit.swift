@@ -16,6 +16,8 @@ package enum Passage: Hashable, Sendable {
   case missed(String, because: String)
   /// A guess beside what there was.
   case comparison(String, isRight: Bool)
+  /// Words of the glossary that stand on the page.
+  case words([String])
   /// What to do next.
   case advice(String)
 }
@@ -25,6 +27,7 @@ package struct LessonVisit: Sendable {
   package let lesson: Lesson
   /// The lesson after it; nil where it is the last.
   private let following: Lesson?
+  private let glossary: Glossary
   /// What is to be kept of it.
   package private(set) var record: LessonRecord
   /// The section the learner is at, by its place.
@@ -41,10 +44,12 @@ package struct LessonVisit: Sendable {
   package init(
     _ lesson: Lesson,
     record: LessonRecord = LessonRecord(),
-    following: Lesson? = nil
+    following: Lesson? = nil,
+    glossary: Glossary = Glossary()
   ) {
     self.lesson = lesson
     self.following = following
+    self.glossary = glossary
     self.record = record
     let left = record.current.flatMap { id in lesson.sections.firstIndex { $0.id == id } }
     let unfinished = lesson.sections.firstIndex { section in
@@ -90,6 +95,8 @@ package struct LessonVisit: Sendable {
     }
     passages.append(.title("\(section.title) (\(place + 1) of \(lesson.sections.count))"))
     passages.append(.text(section.task))
+    let words = wordsMetHere
+    if !words.isEmpty { passages.append(.words(words)) }
     if let prediction = section.prediction {
       if isAsking {
         passages.append(.question(prediction.question, form: prediction.form.description))
@@ -100,9 +107,48 @@ package struct LessonVisit: Sendable {
     if record[section].passed != nil {
       passages.append(.advice("You have passed this step. 'next' goes on."))
     } else if !isAsking {
+      passages += metBefore
       passages.append(.advice(whatNow))
     }
     return passages
+  }
+
+  /// What an earlier visit has shown of an open step.
+  private var metBefore: [Passage] {
+    guard isOpen, !evidence.isEmpty else { return [] }
+    return section.checks.judge(evidence).filter(\.isMet).map {
+      .met("\($0.check.sentence) (met before)")
+    }
+  }
+
+  /// The words of the glossary on this page and on none before it in this lesson.
+  private var wordsMetHere: [String] {
+    let pages = lesson.sections.map(\.task)
+    let before = (place == 0 ? [] : lesson.introduction) + pages[..<place].joined()
+    let here = (place == 0 ? lesson.introduction : []) + pages[place]
+    let known = Set(glossary.entries(in: Self.sentences(before)))
+    return glossary.entries(in: Self.sentences(here)).filter { !known.contains($0) }.map {
+      $0.title.lowercased()
+    }
+  }
+
+  private static func sentences(_ blocks: [LessonBlock]) -> String {
+    blocks.flatMap { block in
+      if case .text(let content) = block.content { content.texts } else { [String]() }
+    }
+    .joined(separator: " ")
+  }
+
+  /// Where the learner stands, and what is next.
+  package var whereabouts: [Passage] {
+    let passed = record.passed(of: lesson)
+    return [
+      .title("Lesson \(lesson.number): \(lesson.title)"),
+      .advice(
+        "Page \(place + 1) of \(lesson.sections.count): \(section.title). \(passed) of "
+          + "\(lesson.steps.count) steps passed. \(isAsking ? reminder ?? whatNow : whatNow)"
+      ),
+    ]
   }
 
   private var whatNow: String {

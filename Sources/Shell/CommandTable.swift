@@ -34,7 +34,8 @@ package enum CommandTable {
     Group(
       heading: "the course",
       commands: [
-        .lessons, .lesson, .predict, .check, .hint, .solution, .exercise, .next, .back, .leave,
+        .lessons, .lesson, .word, .predict, .check, .hint, .solution, .exercise, .next, .back,
+        .leave,
         .reset,
       ]
     ),
@@ -101,7 +102,10 @@ package enum CommandTable {
   static func complaint(about line: String) -> String? {
     do {
       for words in try Lexer.commands(in: line) {
-        guard let name = words.first else { continue }
+        // In a lesson, moves of the game that a line before them began.
+        guard let name = words.first, Int(name.text) == nil,
+          !SchedulerGame.words.contains(name.text)
+        else { continue }
         _ = try Arguments(resolve(name), name: name, words: words.dropFirst())
       }
       return nil

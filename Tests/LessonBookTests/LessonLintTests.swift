@@ -100,7 +100,6 @@ import Testing
           <details><summary>Near miss: no lock</summary>
           """
       )
-      .replacing("## Where to", with: "## What if you do not\n\nNo gate.\n\n## Where to")
   }
 
   @Test func `an answer that the learner chooses is found`() throws {
@@ -144,7 +143,6 @@ import Testing
     ("<!-- step: change -->", "", "a step without an id"),
     ("<!-- step: change -->", "<!-- step: own-gate -->", "has the id 'own-gate' too"),
     ("## The code", "## Code", "no section '## The code'"),
-    ("## Where to read more", "## Sources", "no section '## Where to read more'"),
     ("**Predict** (duration): When does", "When does", "no prediction; ask one"),
     ("GLOSSARY.md#permit", "GLOSSARY.md#permits", "'#permits', but no heading of that name"),
     ("GLOSSARY.md#permit", "Glossary.md", "leads to 'Glossary.md', which is not there"),

@@ -45,6 +45,36 @@ import Testing
     #expect(advice(visit.next()).contains("last page"))
   }
 
+  @Test func `a page lists the words of the glossary that no page before it has`() {
+    let glossary = Glossary("## Permit\n\nLets one in.\n\n## Round\n\nAs many as permits.\n")
+    func words(_ passages: [Passage]) -> [[String]] {
+      passages.compactMap { if case .words(let words) = $0 { words } else { nil } }
+    }
+    var visit = LessonVisit(lesson, glossary: glossary)
+    #expect(words(visit.opening()) == [["permit"]])
+    visit.note(right)
+    _ = visit.check(now: "now")
+    #expect(words(visit.next()) == [])
+    #expect(words(LessonVisit(lesson).opening()) == [])
+  }
+
+  @Test func `who comes back to a step sees what was met, and where they are`() throws {
+    var visit = LessonVisit(lesson)
+    _ = visit.predict("")
+    visit.note(wrong)
+    #expect(!visit.check(now: "now").passed)
+    let again = LessonVisit(lesson, record: visit.record)
+    #expect(again.opening().contains(.met("never more than two at once (met before)")))
+    #expect(
+      !again.opening().contains {
+        $0 == .met("four tasks through two permits are two rounds (met before)")
+      }
+    )
+    let place = advice(again.whereabouts)
+    #expect(place.contains("Page 1 of"))
+    #expect(place.contains("0 of 2 steps passed"))
+  }
+
   @Test func `a wrong guess, or none, does not block`() {
     var visit = LessonVisit(lesson)
     #expect(visit.predict("a parsec") == nil)

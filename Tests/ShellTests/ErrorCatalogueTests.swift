@@ -955,11 +955,7 @@ import Testing
       after: "step limiter tasks=1 limit=1; auto"
     ),
     Wrong("starve kind=sleep", at: "sleep", "kind= cannot be 'sleep'. Write block or suspend."),
-    Wrong(
-      "lesson",
-      at: "lesson",
-      "the lesson is missing. Write: lesson N. 'lessons' lists all."
-    ),
+    Wrong("word xyzzy", at: "xyzzy", "'xyzzy' is not in the glossary. 'word' lists what is."),
     Wrong("lesson 99", at: "99", "no lesson '99'. There are 1 to LESSONS: 'lessons' lists them."),
     Wrong(
       "check",

@@ -86,6 +86,33 @@ import Testing
   }
 
   @Test
+  func `a learner is told at any time where they are, what is next and what a word means`()
+    async throws
+  {
+    _ = try scratch.file("GLOSSARY.md", "# Glossary\n\n## Permit\n\nLets one in.\n")
+    _ = try scratch.file(
+      "README.md",
+      "### Part I: Gates\n\nOne gate.\n\n| 1 | [Three at once](01-three-at-once.md) |\n"
+    )
+    let lab = lab()
+    #expect(
+      await type("lesson", in: lab).contains("'lesson 1' goes on: Three at once (Part I: Gates).")
+    )
+    #expect(await type("lesson 1", in: lab).contains("Words: permit. 'word permit' tells."))
+    #expect(await type("lesson", in: lab).contains("Page 1 of 2: Experiment. 0 of 1 steps passed."))
+    #expect(await type("word permit", in: lab).contains("Lets one in."))
+    #expect(await type("word", in: lab).contains("permit"))
+    _ = await type("leave", in: lab)
+    #expect(
+      await type("lesson", in: lab).contains(
+        "Last you were in lesson 1, Three at once: 0 of 1 step passed."
+      )
+    )
+    let listing = await type("lessons", in: lab)
+    #expect(listing.contains("Part I: Gates\nOne gate.\n"))
+  }
+
+  @Test
   func `a lesson is exported as a page that tells what was passed, and no answer before`()
     async throws
   {

@@ -25,7 +25,8 @@ import Tracing
     "step",
     "puzzle",
     "spawn", "wait", "cancel", "advance", "idle", "limit", "suspend", "resume", "starve",
-    "inversion", "visits", "overdraft", "stall", "lessons", "lesson", "predict", "check", "hint",
+    "inversion", "visits", "overdraft", "stall", "lessons", "lesson", "word", "predict", "check",
+    "hint",
     "solution", "exercise", "next", "back", "leave", "reset", "use", "set", "show", "source",
     "history", "clear", "help", "quit",
   ]

@@ -21,8 +21,8 @@ extension Command {
 
   static let lesson = Command(
     "lesson",
-    [Parameter("N", .lesson)],
-    summary: "take a lesson, from where you left it",
+    [Parameter("N", .lesson, optional: true)],
+    summary: "take a lesson, from where you left it; without N, say where you are",
     details: """
       Everything the lab can do stays at hand. In a lesson: 'check' looks at what you have run, \
       'hint' and 'solution' help, 'next' goes on, 'back' looks at the page before, 'leave' comes back \
@@ -31,9 +31,7 @@ extension Command {
       """,
     examples: ["lesson 1"]
   ) { session, arguments in
-    guard let word = arguments.places.first else {
-      throw arguments.missing("the lesson", listedBy: "lessons")
-    }
+    guard let word = arguments.places.first else { return try session.tellWhereabouts() }
     let course = try session.classroom.course()
     guard let lesson = course.lesson(word.text) else {
       throw ShellError(
@@ -43,11 +41,11 @@ extension Command {
     }
     let (progress, notice) = session.teach { $0.progress() }
     session.tell(notice)
-    let place = course.lessons.firstIndex { $0.slug == lesson.slug } ?? 0
     let visit = LessonVisit(
       lesson,
       record: progress.lessons[lesson.slug] ?? .init(),
-      following: course.lessons.dropFirst(place + 1).first
+      following: course.lesson(after: lesson),
+      glossary: course.glossary
     )
     let own = session.classroom.ownSettings ?? session.settings
     session.teach { $0.begin(visit, own: own) }
@@ -63,6 +61,32 @@ extension Command {
       }
     )
     return .done
+  }
+
+  static let word = Command(
+    "word",
+    [Parameter("WORD", .text, optional: true, repeats: true)],
+    summary: "what a word of the course means; without one, all of them",
+    examples: ["word permit", "word hand-off"],
+    takesAnyWords: true
+  ) { session, arguments in
+    let glossary = try session.classroom.course().glossary
+    let asked = arguments.places.map(\.text).joined(separator: " ")
+    guard !asked.isEmpty else {
+      let titles = glossary.entries.map { $0.title.lowercased() }
+      return session.answer(
+        json: JSONObject.line([("words", .string(titles.joined(separator: "; ")))]),
+        Columns.wrap(titles.joined(separator: "; "), width: session.output.format.width)
+          .joined(separator: "\n") + "\n"
+      )
+    }
+    guard let entry = glossary.entry(asked) else {
+      throw ShellError(
+        "'\(asked)' is not in the glossary. 'word' lists what is",
+        at: arguments.places.first?.range
+      )
+    }
+    return session.tell(entry)
   }
 
   static let predict = Command(
@@ -208,6 +232,54 @@ extension Session {
     ShellError(
       "no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all",
       at: arguments.name
+    )
+  }
+
+  /// Says where in the course the learner is, and what is next.
+  fileprivate func tellWhereabouts() throws -> Outcome {
+    if let visit = classroom.visit { return say(visit.whereabouts) }
+    let course = try classroom.course()
+    let (progress, notice) = teach { $0.progress() }
+    tell(notice)
+    let current = course.lessons.first { $0.slug == progress.current }
+    let next = progress.lesson(toGoOnIn: course.way)
+    var sentences: [String] = []
+    if let current, let record = progress.lessons[current.slug] {
+      sentences.append(
+        "Last you were in lesson \(current.number), \(current.title): \(record.passed(of: current)) of "
+          + "\(NumberText.count(current.steps.count, "step")) passed."
+      )
+    }
+    sentences.append(
+      next.map { next in
+        let part = course.part(of: next).map { " (\($0.title))" } ?? ""
+        return "'lesson \(next.number)' goes on: \(next.title)\(part)."
+      } ?? "You are through. 'lessons' shows the course."
+    )
+    return answer(
+      json: JSONObject.line([
+        ("lesson", .number(current?.number ?? 0)), ("next", .number(next?.number ?? 0)),
+      ]),
+      Columns.wrap(sentences.joined(separator: " "), width: output.format.width)
+        .joined(separator: "\n") + "\n"
+    )
+  }
+
+  /// Tells a word of the glossary.
+  fileprivate func tell(_ entry: Glossary.Entry) -> Outcome {
+    let format = output.format
+    let text = LessonText(
+      width: format.width,
+      ascii: format.glyphs.isASCII,
+      colour: format.style == .colour
+    )
+    let meaning = text.text([.text(entry.blocks)])
+    return answer(
+      json: JSONObject.line([
+        ("word", .string(entry.title)),
+        ("text", .string(meaning.trimmingCharacters(in: .whitespacesAndNewlines))),
+      ]),
+      text.text([.title(entry.title), .text(entry.blocks)])
     )
   }
 

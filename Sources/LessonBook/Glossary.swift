@@ -1,0 +1,52 @@
+/// The words of a course, each with what it means.
+package struct Glossary: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
+    /// "Closed loop, open loop": as the heading has it.
+    package let title: String
+    /// What it means, as written.
+    package let blocks: [LessonBlock]
+
+    /// Every way to say it, in small letters.
+    fileprivate var names: [String] {
+      title.lowercased().components(around: ", ").flatMap { $0.components(around: " and ") }
+    }
+  }
+
+  package let entries: [Entry]
+
+  /// Reads a `GLOSSARY.md`: a heading `## Word` and what stands below it.
+  package init(_ text: String = "") {
+    var parser = MarkdownParser(text, file: "GLOSSARY.md")
+    var entries: [Entry] = []
+    for block in parser.parse() {
+      if case .heading(2, let title) = block.content {
+        entries.append(Entry(title: title, blocks: []))
+      } else if let last = entries.popLast() {
+        let more = LessonBlock(.text(block.content), line: block.line)
+        entries.append(Entry(title: last.title, blocks: last.blocks + [more]))
+      }
+    }
+    self.entries = entries
+  }
+
+  /// The entry of a word, or the only one that begins so.
+  package func entry(_ word: String) -> Entry? {
+    let word = word.trimmed.lowercased()
+    if let entry = entries.first(where: { $0.names.contains(word) }) { return entry }
+    let begun = entries.filter { $0.names.contains { $0.hasPrefix(word) } }
+    return begun.count == 1 && !word.isEmpty ? begun[0] : nil
+  }
+
+  /// The entries whose word occurs in a text, in the order of the glossary.
+  package func entries(in text: String) -> [Entry] {
+    let text = " " + String(text.lowercased().map { $0.isLetter || $0 == "-" ? $0 : " " }) + " "
+    return entries.filter { entry in
+      entry.names.contains { text.contains(" \($0) ") || text.contains(" \($0)s ") }
+    }
+  }
+}
+
+extension Course {
+  /// The words of the course; none where the folder has no glossary.
+  package var glossary: Glossary { Glossary(Self.text(of: folder + "/GLOSSARY.md") ?? "") }
+}

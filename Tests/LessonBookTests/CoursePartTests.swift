@@ -1,0 +1,77 @@
+import TestSupport
+import Testing
+
+@testable import LessonBook
+
+@Suite(.watched) struct `Parts of a course and its words` {
+  private let map = """
+    # Map
+
+    ### Part I: A limit
+
+    Something breaks.
+
+    | | lesson |
+    | --- | --- |
+    | 1 | [One](01-one.md) |
+    | 3 | [Three](03-three.md) |
+
+    Half a sitting.
+
+    ### Part II: A proof
+
+    | 2 | [Two](02-two.md) |
+
+    ## Elsewhere
+
+    | 9 | [Nine](09-nine.md) |
+    """
+
+  @Test func `have the lessons that their tables lead to, in that order`() {
+    #expect(
+      CoursePart.parts(in: map) == [
+        CoursePart(
+          title: "Part I: A limit",
+          summary: "Something breaks.",
+          files: ["01-one.md", "03-three.md"]
+        ),
+        CoursePart(title: "Part II: A proof", summary: "", files: ["02-two.md"]),
+      ]
+    )
+    #expect(CoursePart.parts(in: "[One](01-one.md)") == [])
+  }
+
+  @Test func `are found in a sentence, also in the plural and in parts`() {
+    let glossary = Glossary(
+      """
+      # Glossary
+
+      ## Closed loop, open loop
+
+      Two ways.
+
+      ## Condition and Signal
+
+      A pair.
+
+      ## Hand-off
+
+      Straight to the next.
+
+      ## Permit
+
+      Lets one in.
+      """
+    )
+    func words(_ text: String) -> [String] { glossary.entries(in: text).map(\.title) }
+    #expect(words("Three *permits*, by hand-off.") == ["Hand-off", "Permit"])
+    #expect(words("An open loop (not closed).") == ["Closed loop, open loop"])
+    #expect(words("Its signals come; permitted.") == ["Condition and Signal"])
+    #expect(words("A permission to hand off") == [])
+    #expect(glossary.entry("Permit ")?.blocks.count == 1)
+    #expect(glossary.entry("hand")?.title == "Hand-off")
+    #expect(glossary.entry("condition")?.title == "Condition and Signal")
+    #expect(glossary.entry("") == nil)
+    #expect(glossary.entry("x") == nil)
+  }
+}
