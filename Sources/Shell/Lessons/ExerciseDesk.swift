@@ -21,6 +21,9 @@ struct ExerciseHarness: Sendable {
 
   static let all: [String: ExerciseHarness] = [
     "downloader": ExerciseHarness(type: "MyDownloader", grader: "downloader"),
+    "batch": ExerciseHarness(type: "MyBatch", grader: "batch"),
+    "client": ExerciseHarness(type: "MyClient", grader: "client"),
+    "door": ExerciseHarness(type: "MyDoor", grader: "door"),
     "reader": ExerciseHarness(type: "MyReader", grader: "reader"),
     "limiter": ExerciseHarness(type: "MyLimiter", grader: "limiter"),
     "cancellable-limiter": ExerciseHarness(type: "MyLimiter", grader: "cancellableLimiter"),

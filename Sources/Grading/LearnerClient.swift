@@ -1,0 +1,223 @@
+internal import Basics
+internal import Dispatch
+internal import Foundation
+internal import GradeReport
+internal import Limiters
+
+/// What a learner mends in the exercise on threads that only wait: questions to a server that calls back.
+package protocol LearnerClient: Sendable {
+  init(server: CallingServer)
+
+  /// The server's answer to a question.
+  func answer(to question: Int) async throws -> Int
+}
+
+/// A server with one call, which returns at once; the answer comes later, by a call back.
+package final class CallingServer: Sendable {
+  /// There is no answer to such a question.
+  package struct NoAnswer: Error, Hashable {
+    let question: Int
+  }
+
+  private struct State {
+    var waiting: [(question: Int, answer: @Sendable (Result<Int, any Error>) -> Void)] = []
+    var asked = 0
+    var isPatient = true
+  }
+
+  private let state = Lock(State())
+  private let together: Int
+  private let answersAtOnce: Bool
+  private let queue = DispatchQueue(label: "server")
+
+  /// - Parameters:
+  ///   - together: answers nobody before so many have asked.
+  ///   - answersAtOnce: calls back before `ask` returns.
+  init(together: Int = 1, answersAtOnce: Bool = false) {
+    self.together = together
+    self.answersAtOnce = answersAtOnce
+  }
+
+  /// How many have asked.
+  var asked: Int { state.withLock { $0.asked } }
+
+  /// Answers whoever has asked, and waits for no more.
+  func giveUp() {
+    let waiting = state.withLock { state in
+      state.isPatient = false
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    queue.async { for (question, answer) in waiting { answer(Self.result(question)) } }
+  }
+
+  /// Ten times the number, for a question that is not negative.
+  private static func result(_ question: Int) -> Result<Int, any Error> {
+    question < 0 ? .failure(NoAnswer(question: question)) : .success(10 * question)
+  }
+
+  /// Asks; `answer` is called once, with ten times the number, or with `NoAnswer` if it is negative.
+  package func ask(
+    _ question: Int,
+    then answer: @escaping @Sendable (Result<Int, any Error>) -> Void
+  ) {
+    let answered = state.withLock { state in
+      state.asked += 1
+      state.waiting.append((question, answer))
+      guard state.asked >= together || !state.isPatient else { return State().waiting }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    if answersAtOnce {
+      for (question, answer) in answered { answer(Self.result(question)) }
+    } else {
+      // Those who asked last first.
+      queue.async {
+        for (question, answer) in answered.reversed() { answer(Self.result(question)) }
+      }
+    }
+  }
+}
+
+extension Grader {
+  /// Lesson 4: many wait, and no thread does.
+  package static func client<Client: LearnerClient>(_ type: Client.Type) -> GradeBook {
+    GradeBook([
+      oneQuestionAfterTheOther(type, "answers", atOnce: false),
+      oneQuestionAfterTheOther(type, "at_once", atOnce: true),
+      manyQuestions(type),
+      questionsTogether(type),
+      serversApart(type),
+    ])
+  }
+
+  /// What is wrong with the answer to a question; nil if it is right.
+  private static func mistake(_ question: Int, _ client: some LearnerClient) async -> String? {
+    do {
+      let answer = try await client.answer(to: question)
+      if question < 0 {
+        return "the server had no answer to \(question), and you returned \(answer)"
+      }
+      return answer == 10 * question
+        ? nil : "the answer to \(question) is \(10 * question), and you returned \(answer)"
+    } catch let error as CallingServer.NoAnswer {
+      if question >= 0 { return "to \(question) there is an answer, and you threw \(error)" }
+      return error.question == question
+        ? nil : "for \(question) you threw the error of \(error.question)"
+    } catch {
+      return "for \(question) you threw \(error), which is not the server's error"
+    }
+  }
+
+  private static func oneQuestionAfterTheOther<Client: LearnerClient>(
+    _ type: Client.Type,
+    _ name: String,
+    atOnce: Bool
+  ) -> GradeBook.Question {
+    let asked =
+      "questions one after the other, some of which have no answer"
+      + (atOnce ? ", to a server that calls back before 'ask' returns" : "")
+    return .task(name, asked, seconds: 20) { _ in
+      let server = CallingServer(answersAtOnce: atOnce)
+      let client = Client(server: server)
+      for (number, question) in [1, 2, -1, 0, 2, -2, -2, 3].enumerated() {
+        if let fault = await mistake(question, client) {
+          return GradeItem(name, passed: false, "\(asked): \(fault)")
+        }
+        guard server.asked == number + 1 else {
+          return GradeItem(
+            name,
+            passed: false,
+            "\(asked): after \(number + 1) questions the server had been asked \(server.asked) times"
+          )
+        }
+      }
+      return GradeItem(name, passed: true, "\(asked): the answers and the errors are the server's")
+    }
+  }
+
+  /// More than any pool or queue has threads.
+  private static func manyQuestions<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let count = 600
+    let asked = "\(count) tasks ask, and the server answers none before all have asked"
+    return .task("together", asked, seconds: 60) { _ in
+      let server = CallingServer(together: count)
+      let client = Client(server: server)
+      let late = Lock<Int?>(nil)
+      // Looks, not a clock: a machine that stood still has run nobody meanwhile. Who asks without a thread asks
+      // at once; a library that adds threads adds few in two seconds.
+      OSThread("patience") {
+        var before = -20
+        while server.asked < count, server.asked >= before + 20 {
+          before = server.asked
+          for _ in 1...20 where server.asked < count { usleep(100_000) }
+        }
+        guard server.asked < count else { return }
+        late.withLock { $0 = server.asked }
+        server.giveUp()
+      }.detach()
+      let wrong = await withTaskGroup { group in
+        for question in 1...count { group.addTask { await mistake(question, client) } }
+        return await group.reduce(into: [String]()) { if let fault = $1 { $0.append(fault) } }.first
+      }
+      let fault =
+        late.withLock { $0 }.map {
+          "\($0) had asked, and then hardly one more. Each of them holds a thread while it waits, and no more are given"
+        } ?? wrong
+      return GradeItem(
+        "together",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "all waited at the same time, and no thread with them")"
+      )
+    }
+  }
+
+  /// Answers that come in another order, some of them errors.
+  private static func questionsTogether<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let questions = [1, 2, -1, 3, 4, 5, 5, -2, 6, -3, 7, 8]
+    let asked =
+      "12 questions at once, answered from the last to the first, three of them with an error"
+    return .task("mixed", asked, seconds: 30) { _ in
+      let server = CallingServer(together: questions.count)
+      let client = Client(server: server)
+      let wrong = await withTaskGroup { group in
+        for question in questions { group.addTask { await mistake(question, client) } }
+        return await group.reduce(into: [String]()) { if let fault = $1 { $0.append(fault) } }.first
+      }
+      let fault =
+        wrong
+        ?? (server.asked == questions.count ? nil : "the server was asked \(server.asked) times")
+      return GradeItem(
+        "mixed",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each task got its own")"
+      )
+    }
+  }
+
+  /// A client asks its own server.
+  private static func serversApart<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked = "two clients, each with a server of its own"
+    return .task("apart", asked, seconds: 20) { _ in
+      let servers = [CallingServer(), CallingServer()]
+      let clients = servers.map { Client(server: $0) }
+      for (client, question) in [(0, 1), (1, 2), (1, 3)] {
+        if let fault = await mistake(question, clients[client]) {
+          return GradeItem("apart", passed: false, "\(asked): \(fault)")
+        }
+      }
+      let counts = servers.map(\.asked)
+      return GradeItem(
+        "apart",
+        passed: counts == [1, 2],
+        "\(asked): asked \(counts[0]) and \(counts[1]) times, expected 1 and 2"
+      )
+    }
+  }
+}
