@@ -185,6 +185,7 @@ extension Session {
 
   private func goOn(with game: SchedulerGame) -> Outcome {
     play(game)
+    if game.position.violation != nil || game.position.isOver { note(GameMetrics(game.position)) }
     var text = GameText.position(game.position, best: game.best, output.format)
     if let puzzle = game.puzzle, game.position.violation != nil, let best = game.best {
       text += puzzle.result(steps: game.position.steps.count, best: best)
