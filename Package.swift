@@ -182,7 +182,10 @@ let package = Package(
       "Workloads",
       "Mechanisms",
       "WorkStealing",
-      embedding: ["RunPage.css", "RunPage.js", "RunSVG.css"]
+      embedding: [
+        "Chart.js", "ComparisonPage.css", "ComparisonPage.js", "RunPage.css", "RunPage.js",
+        "RunSVG.css",
+      ]
     ),
     room(
       "Shell",

@@ -75,4 +75,23 @@ const work = async (view, page, check, width) => {
     check(`no column of ${table.className} is clipped: ${table.scrollWidth} of ${around.clientWidth}`,
       table.scrollWidth <= around.clientWidth + 1 && table.scrollWidth <= table.clientWidth + 1);
   }
+
+  // What is played: it opens with all of it shown, the slider goes to a moment, the space bar plays.
+  const wait = time => new Promise(done => setTimeout(done, time));
+  check('it opens with all of it: ' + by('now').textContent, by('at').value === '1000');
+  const whole = by('chart').toDataURL();
+  by('at').value = 300;
+  by('at').dispatchEvent(new view.Event('input'));
+  await wait(100);
+  check('the slider goes to a moment', by('chart').toDataURL() !== whole
+    && /running \d+ of 3, waiting \d+$/.test(by('now').textContent));
+  const at = Number(by('at').value);
+  press(']');
+  press(']');
+  check('] goes to the next event', Number(by('at').value) >= at);
+  by('speed').value = '4';
+  press(' ');
+  check('the button says what it does then', by('play').textContent.includes('Hold'));
+  await wait(3500);
+  check('it is played to the end', by('at').value === '1000' && by('play').textContent.includes('Play'));
 };

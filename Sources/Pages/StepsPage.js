@@ -42,7 +42,10 @@
       const state = step.states[place];
       const before = index ? steps[index - 1].states[place] : '';
       const isOver = state === before && state !== 'waiting' && state !== 'running';
-      row.append(make('td', isOver ? '' : glyphs[state] || '', state));
+      const cell = make('td', isOver ? '' : glyphs[state] || '', isOver ? '' : state);
+      // Bodies that overlap beyond the limit are seen to, in all rows.
+      if (state === 'running' && data.limit != null && step.running > data.limit) cell.classList.add('over');
+      row.append(cell);
     });
     element('strips').append(row);
   });
@@ -106,16 +109,47 @@
     document.body.dataset.at = at;
   }
 
-  slider.addEventListener('input', () => show(Number(slider.value)));
+  // Plays the steps, from the beginning where it stands at the end.
+  const play = element('play'), speed = element('speed');
+  let timer = null;
+  function hold() {
+    clearInterval(timer);
+    timer = null;
+    play.firstElementChild.textContent = 'Play';
+    element('where').setAttribute('aria-live', 'polite');
+  }
+  function toggle() {
+    if (timer !== null) return hold();
+    // A screen reader is not told of each step.
+    element('where').setAttribute('aria-live', 'off');
+    play.firstElementChild.textContent = 'Hold';
+    if (Number(slider.value) >= steps.length) show(0);
+    timer = setInterval(() => {
+      const at = Number(slider.value) + 1;
+      show(Math.min(at, steps.length));
+      if (at >= steps.length) hold();
+    }, 1000 / Number(speed.value));
+  }
+  play.onclick = toggle;
+  speed.addEventListener('change', () => { if (timer !== null) { hold(); toggle(); } });
+  slider.addEventListener('input', () => { hold(); show(Number(slider.value)); });
   const keys = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const tag = event.target.tagName;
+    if (tag === 'SELECT' || tag === 'SUMMARY') return;
+    if (event.key === ' ' && tag !== 'BUTTON') {
+      event.preventDefault();
+      toggle();
+      return;
+    }
     let at = Number(slider.value);
     if (event.key in keys) at += keys[event.key];
     else if (event.key === 'Home') at = 0;
     else if (event.key === 'End') at = steps.length;
     else return;
     event.preventDefault();
+    hold();
     show(Math.min(steps.length, Math.max(0, at)));
   });
   // The two steps that matter, to go to.

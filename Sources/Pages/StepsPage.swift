@@ -104,7 +104,10 @@ package struct StepsPage: Sendable {
       <p>\(XMLText.escaped(lead))</p>
       </header>
       <main>
-      <p><label for="at">step</label> <input type="range" id="at" min="0" max="\(steps.count)" \
+      <p><button type="button" id="play"><span>Play</span> <kbd>space</kbd></button> \
+      <label for="speed">speed</label> <select id="speed"><option value="0.5">½</option>\
+      <option value="1" selected>1</option><option value="2">2</option><option value="5">5</option></select> \
+      <label for="at">step</label> <input type="range" id="at" min="0" max="\(steps.count)" \
       value="0"> <output id="where" aria-live="polite"></output></p>
       <p id="state"></p>
       <p id="matters">\(matters)</p>

@@ -1,165 +1,41 @@
 // What makes the chart of the page move.
-'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const element = id => document.getElementById(id);
+  const { colour } = Chart;
   const scroller = element('scroller'), chart = element('chart'), counts = element('counts');
   const spacer = element('spacer'), detail = element('detail');
   const tasks = data.tasks, end = Math.max(1, data.end);
-  const left = 14 + 8 * Math.max(...[0].concat(tasks.slice(0, 1).map(task => task.n.length)));
-  const right = 14, axisHeight = 24, readable = 18;
+  const left = 14 + 9 * Math.max(...[0].concat(tasks.slice(0, 1).map(task => task.n.length)));
+  const right = 14, axisHeight = 28, readable = 22, countsHeight = 128;
   const tip = element('tip'), cue = element('cue');
   let from = 0, to = end, rowHeight = readable, chosen = -1, fitsAll = false;
   // The tasks that search and filter leave.
   let rows = tasks;
-
-  const units = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
-  const unitFor = span => units.find(unit => span >= unit[1]) || units[3];
-
-  // The state of each colour is read anew, because the reader may switch to dark while looking.
-  let colour = {};
-  function readColours() {
-    const style = getComputedStyle(document.documentElement);
-    for (const name of ['paper', 'ink', 'faint-ink', 'grid', 'waiting', 'running', 'blocked',
-      'blocked-ground', 'suspended', 'failed', 'cancelled']) {
-      colour[name] = style.getPropertyValue('--' + name).trim();
-    }
-  }
-
-  function prepare(canvas, width, height) {
-    const ratio = window.devicePixelRatio || 1;
-    const pixelWidth = Math.round(width * ratio), pixelHeight = Math.round(height * ratio);
-    if (canvas.width !== pixelWidth || canvas.height !== pixelHeight) {
-      canvas.width = pixelWidth;
-      canvas.height = pixelHeight;
-      canvas.style.width = width + 'px';
-      canvas.style.height = height + 'px';
-    }
-    const pen = canvas.getContext('2d');
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
-    return pen;
-  }
+  // The moment that is shown; what comes after it is pale.
+  let moment = end;
+  const over = Chart.overLimit(data, end);
 
   const size = () => ({ width: scroller.clientWidth, height: scroller.clientHeight });
   const plotWidth = () => Math.max(1, size().width - left - right);
-  const x = time => left + (time - from) / (to - from) * plotWidth();
-  const time = x => from + (x - left) / plotWidth() * (to - from);
-
-  function hatch(pen) {
-    const tile = document.createElement('canvas');
-    tile.width = tile.height = 6;
-    const ink = tile.getContext('2d');
-    ink.fillStyle = colour['blocked-ground'];
-    ink.fillRect(0, 0, 6, 6);
-    ink.strokeStyle = colour.blocked;
-    ink.lineWidth = 2;
-    ink.beginPath();
-    for (const shift of [-6, 0, 6]) { ink.moveTo(shift, 6); ink.lineTo(shift + 6, 0); }
-    ink.stroke();
-    return pen.createPattern(tile, 'repeat');
-  }
-
-  function ticks() {
-    const least = (to - from) / Math.max(2, Math.floor(plotWidth() / 90));
-    const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-    const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= least);
-    const found = [];
-    for (let at = Math.ceil(from / step) * step; at <= to; at += step) found.push(at);
-    return { found, step };
-  }
-
-  function drawAxis(pen, height) {
-    const { found, step } = ticks();
-    const [name, length] = unitFor(to);
-    const decimals = Math.max(0, Math.ceil(-Math.log10(step / length) - 1e-9));
-    pen.font = '11px ui-monospace, monospace';
-    pen.textBaseline = 'middle';
-    found.forEach((at, index) => {
-      const place = x(at);
-      pen.fillStyle = colour.grid;
-      pen.fillRect(place, axisHeight, 1, height - axisHeight);
-      pen.fillStyle = colour['faint-ink'];
-      const label = (at / length).toFixed(decimals) + (index === found.length - 1 ? ' ' + name : '');
-      const width = pen.measureText(label).width;
-      pen.fillText(label, Math.min(place - (index ? width / 2 : 0), size().width - width - 2),
-        axisHeight / 2);
-    });
-  }
-
-  function drawEnd(pen, task, middle) {
-    if (task.t === undefined || task.t < from || task.t > to) return;
-    // In rows as thin as hairs, only the ends that went wrong stand out.
-    if (rowHeight < 3 && task.e === 'finished') return;
-    const at = x(task.t), reach = Math.min(5, Math.max(1.5, rowHeight * 0.3));
-    pen.lineWidth = 1.5;
-    pen.beginPath();
-    if (task.e === 'finished') {
-      pen.strokeStyle = colour.ink;
-      pen.moveTo(at, middle - reach);
-      pen.lineTo(at, middle + reach);
-      pen.stroke();
-    } else if (task.e === 'failed') {
-      pen.fillStyle = colour.failed;
-      pen.moveTo(at, middle - reach);
-      pen.lineTo(at + reach, middle);
-      pen.lineTo(at, middle + reach);
-      pen.lineTo(at - reach, middle);
-      pen.fill();
-    } else {
-      pen.strokeStyle = colour.cancelled;
-      pen.lineWidth = 2;
-      pen.moveTo(at - reach, middle - reach);
-      pen.lineTo(at + reach, middle + reach);
-      pen.moveTo(at - reach, middle + reach);
-      pen.lineTo(at + reach, middle - reach);
-      pen.stroke();
-    }
-  }
-
-  function drawRow(pen, task, top, blocked) {
-    const middle = top + rowHeight / 2, spans = task.s;
-    for (let i = 0; i < spans.length; i += 3) {
-      const phase = spans[i], start = spans[i + 1], stop = spans[i + 2];
-      if (stop < from || start > to) continue;
-      const a = Math.max(left, x(start)), b = Math.min(size().width - right, x(stop));
-      const width = Math.max(0.75, b - a);
-      const share = [0.16, 0.7, 0.7, 0.4, 0.7][phase];
-      const tall = Math.max(1, rowHeight * share);
-      if (phase === 3) {
-        pen.strokeStyle = colour.suspended;
-        pen.lineWidth = 1;
-        pen.setLineDash([4, 2]);
-        pen.strokeRect(a + 0.5, middle - tall / 2, Math.max(0, width - 1), tall);
-        pen.setLineDash([]);
-      } else if (phase === 4) {
-        pen.strokeStyle = colour.running;
-        pen.lineWidth = 1;
-        pen.strokeRect(a + 0.5, middle - tall / 2, Math.max(0, width - 1), tall);
-      } else {
-        pen.fillStyle = [colour.waiting, blocked, colour.running][phase];
-        pen.fillRect(a, middle - tall / 2, width, tall);
-      }
-    }
-    drawEnd(pen, task, middle);
-  }
+  const scale = () => Chart.scale(from, to, left, plotWidth());
+  const time = x => scale().time(x);
 
   function draw() {
     const { width, height } = size();
     if (fitsAll) rowHeight = Math.min(readable, (height - axisHeight - 4) / Math.max(1, rows.length));
     spacer.style.height = Math.max(0, axisHeight + rows.length * rowHeight - height) + 'px';
-    const pen = prepare(chart, width, height);
-    drawAxis(pen, height);
-    const blocked = hatch(pen), scrolled = scroller.scrollTop;
+    const pen = Chart.prepare(chart, width, height), shown = scale();
+    Chart.drawAxis(pen, shown, axisHeight, height);
+    Chart.drawOverLimit(pen, shown, over, axisHeight, height);
+    const blocked = Chart.hatch(pen), scrolled = scroller.scrollTop;
     const first = Math.max(0, Math.floor(scrolled / rowHeight));
     const last = Math.min(rows.length, Math.ceil((scrolled + height) / rowHeight));
-    const labelEvery = Math.max(1, Math.ceil(12 / rowHeight));
+    const labelEvery = Math.max(1, Math.ceil(16 / rowHeight));
     pen.save();
     pen.beginPath();
     pen.rect(0, axisHeight, width, height - axisHeight);
     pen.clip();
-    pen.font = '11px ui-monospace, monospace';
-    pen.textBaseline = 'middle';
     for (let row = first; row < last; row++) {
       const top = axisHeight + row * rowHeight - scrolled;
       if (row === chosen) {
@@ -172,8 +48,9 @@
         pen.fillText(rows[row].n, left - 6, top + rowHeight / 2);
         pen.textAlign = 'left';
       }
-      drawRow(pen, rows[row], top, blocked);
+      Chart.drawRow(pen, shown, rows[row], top, rowHeight, blocked);
     }
+    Chart.drawMoment(pen, shown, moment, axisHeight, height);
     pen.restore();
     drawCounts();
     const below = rows.length - Math.floor((scrolled + height - axisHeight) / rowHeight + 0.01);
@@ -182,16 +59,15 @@
   }
 
   function drawCounts() {
-    const width = size().width, pen = prepare(counts, width, 112);
-    pen.font = '11px system-ui, sans-serif';
-    pen.textBaseline = 'middle';
+    const width = size().width, pen = Chart.prepare(counts, width, countsHeight);
+    const shown = scale(), x = shown.x, names = [];
     [['running', data.running], ['waiting', data.waiting]].forEach(([name, steps], index) => {
-      const base = 50 + index * 56, tall = 34;
+      const base = 56 + index * 64, tall = 34;
       let top = 1;
       for (let i = 1; i < steps.length; i += 2) top = Math.max(top, steps[i]);
       pen.save();
       pen.beginPath();
-      pen.rect(left, 0, plotWidth(), 112);
+      pen.rect(left, 0, plotWidth(), countsHeight);
       pen.clip();
       pen.beginPath();
       pen.moveTo(left, base);
@@ -224,9 +100,21 @@
         pen.stroke();
       }
       pen.restore();
-      pen.fillStyle = colour['faint-ink'];
-      pen.fillText(name + ', at most ' + top, left, base - tall - 9);
+      names.push([name + ', at most ' + top, base - tall - 10]);
     });
+    Chart.drawOverLimit(pen, shown, over, 0, countsHeight);
+    Chart.drawMoment(pen, shown, moment, 0, countsHeight);
+    pen.fillStyle = colour['faint-ink'];
+    for (const [text, place] of names) pen.fillText(text, left, place);
+  }
+
+  // What was at a moment, in words.
+  function say(at) {
+    const value = name => Chart.valueAt(data[name], at);
+    const limit = data.limit.length ? ' of ' + value('limit') : '';
+    const isOver = data.limit.length && value('running') > value('limit');
+    return Chart.duration(at) + ': running ' + value('running') + limit + ', waiting '
+      + value('waiting') + (isOver ? ' · over the limit' : '');
   }
 
   let waiting = false;
@@ -281,8 +169,15 @@
     'ArrowLeft': () => move(-0.2), 'ArrowRight': () => move(0.2),
     'ArrowUp': () => choose(chosen - 1, true), 'ArrowDown': () => choose(chosen + 1, true),
     'Home': () => choose(0, true), 'End': () => choose(rows.length - 1, true),
-    'Enter': zoomToChosen, 'r': toggleRows,
+    'Enter': zoomToChosen, 'r': toggleRows, ' ': () => player.toggle(),
+    '[': () => player.show(nextEvent(-1)), ']': () => player.show(nextEvent(1)),
   };
+  // The moment before or after this one at which a count changed.
+  function nextEvent(direction) {
+    const times = [...data.running, ...data.waiting].filter((_, index) => index % 2 === 0);
+    const others = times.filter(time => direction > 0 ? time > moment : time < moment);
+    return others.length ? (direction > 0 ? Math.min : Math.max)(...others) : direction > 0 ? end : 0;
+  }
   scroller.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
     event.preventDefault();
@@ -350,14 +245,16 @@
   chart.addEventListener('pointerleave', () => point(null));
   chart.addEventListener('dblclick', event => zoom(0.5, time(event.offsetX)));
   new ResizeObserver(redraw).observe(scroller);
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    readColours();
-    redraw();
-  });
-  readColours();
+  Chart.whenColoursChange(redraw);
   scroller.style.height =
     Math.min(size().height, axisHeight + tasks.length * readable + 6) + 'px';
   // With many tasks the shape of the whole comes first; the names are a key away.
   if (tasks.length * readable > 3 * size().height) toggleRows();
+  // The page opens at what went wrong, if that has a moment; else all of it is shown.
+  const player = Chart.player({
+    end, start: data.violation === undefined ? end : data.violation, button: element('play'),
+    slider: element('at'), speed: element('speed'), told: element('now'), say,
+    changed: at => { moment = at; redraw(); },
+  });
   draw();
 })();

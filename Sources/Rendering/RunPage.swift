@@ -46,6 +46,7 @@ package enum RunPage {
       </main>
       <script type="application/json" id="data">\(data(run, timeline))</script>
       <script>
+      \(embedded(PackageResources.Chart_js))
       \(embedded(PackageResources.RunPage_js))
       </script>
       </body>
@@ -130,33 +131,54 @@ package enum RunPage {
     var json = JSONText(capacity: timeline.tasks.count * 80 + 1_024)
     json.object { json in
       json.member("end", timeline.end)
-      json.key("limit")
-      // What the limit became at the very start stands behind what it was.
-      steps(of: timeline.limit, from: run.limitChanged ? run.limit : nil, &json)
-      json.key("tasks")
-      json.array(timeline.tasks) { json, lane in
-        let life = lane.life
-        json.object { json in
-          json.member("n", run.label(of: life.task))
-          json.member("e", LifeText.words(for: life, now: run.now))
-          if let ended = life.ended { json.member("t", ended) }
-          json.member("w", LifeText.line(life, now: run.now))
-          json.key("s")
-          json.array(lane.spans) { json, span in
-            json.value(phaseNumber(span.phase))
-            json.value(span.start)
-            json.value(span.end)
-          }
+      members(run, timeline, hasLives: true, &json)
+    }
+    return asElement(json.text)
+  }
+
+  /// Nothing in the data may look like the end of the script element.
+  static func asElement(_ json: String) -> String {
+    json.split(separator: "<", omittingEmptySubsequences: false).joined(separator: "\\u003c")
+  }
+
+  /// What is drawn of a run; with what is said of each task, or without.
+  static func members(
+    _ run: Run,
+    _ timeline: Timeline,
+    hasLives: Bool,
+    _ json: inout JSONText
+  ) {
+    json.key("limit")
+    // What the limit became at the very start stands behind what it was.
+    steps(of: timeline.limit, from: run.limitChanged ? run.limit : nil, &json)
+    if let violation = overAdmission(timeline) { json.member("violation", violation) }
+    json.key("tasks")
+    json.array(timeline.tasks) { json, lane in
+      let life = lane.life
+      json.object { json in
+        json.member("n", run.label(of: life.task))
+        json.member("e", LifeText.words(for: life, now: run.now))
+        if let ended = life.ended { json.member("t", ended) }
+        if hasLives { json.member("w", LifeText.line(life, now: run.now)) }
+        json.key("s")
+        json.array(lane.spans) { json, span in
+          json.value(phaseNumber(span.phase))
+          json.value(span.start)
+          json.value(span.end)
         }
       }
-      json.key("running")
-      steps(of: timeline.running, &json)
-      json.key("waiting")
-      steps(of: timeline.waiting, &json)
     }
-    // Nothing in the data may look like the end of the script element.
-    return json.text.split(separator: "<", omittingEmptySubsequences: false)
-      .joined(separator: "\\u003c")
+    json.key("running")
+    steps(of: timeline.running, &json)
+    json.key("waiting")
+    steps(of: timeline.waiting, &json)
+  }
+
+  /// When more ran than the limit allows, for the first time.
+  private static func overAdmission(_ timeline: Timeline) -> Int64? {
+    timeline.running.steps.first { step in
+      timeline.limit.value(at: step.time).map { step.value > $0 } ?? false
+    }?.time
   }
 
   private static func steps(
@@ -257,11 +279,24 @@ package enum RunPage {
     }.joined()
   }
 
+  /// What plays a moment; see Chart.js.
+  static let playBar = """
+    <button type="button" id="play"><span>Play</span> <kbd>space</kbd></button>
+    <label for="speed">speed</label>
+    <select id="speed"><option value="0.25">¼</option><option value="0.5">½</option>\
+    <option value="1" selected>1</option><option value="2">2</option><option value="4">4</option></select>
+    <input type="range" id="at" min="0" max="1000" value="1000" aria-label="Moment">
+    <output id="now" for="at"></output>
+    """
+
   private static func chart(_ run: Run, _ timeline: Timeline) -> String {
     """
     <section aria-labelledby="over-time">
     <h2 id="over-time">Over time</h2>
-    <div class="bar" role="toolbar" aria-label="Chart">
+    <div class="bar" role="group" aria-label="Play">
+    \(playBar)
+    </div>
+    <div class="bar" role="toolbar" aria-label="What is drawn">
     <button type="button" id="zoom-in">Zoom in <kbd>+</kbd></button>
     <button type="button" id="zoom-out">Zoom out <kbd>-</kbd></button>
     <button type="button" id="zoom-all">All <kbd>0</kbd></button>
@@ -281,7 +316,7 @@ package enum RunPage {
     <canvas id="counts" aria-hidden="true"></canvas>
     <p id="detail" aria-live="polite">Choose a task with the pointer or the up and down keys.</p>
     <p id="keys" class="faint">Keys, while the chart has the focus: up and down choose a task, left \
-    and right move in time, + and - zoom, Enter zooms to the task, 0 shows all, r changes the rows. \
+    and right move in time, + and - zoom, Enter zooms to the task, 0 shows all, r changes the rows, the space bar plays, [ and ] go event by event. \
     Pointer: drag to move, Ctrl and wheel to zoom.</p>
     <noscript><p>The chart needs a script; the table below has every task.</p></noscript>
     </section>

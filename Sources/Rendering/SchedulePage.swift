@@ -25,6 +25,7 @@ package enum SchedulePage {
     page.files = story.code.names.map { StepsPage.File(name: $0, lines: story.code.lines(of: $0)) }
     page.race = story.race.map { ($0.first, $0.second) }
     page.limit = story.limit
+    page.opensAtFailure = story.violation != nil
     page.foot =
       "<p>Play it: <code>step \(scenario.mechanism.id)</code>. Run it again: "
       + "<code>replay \(XMLText.escaped(story.schedule))</code></p>"

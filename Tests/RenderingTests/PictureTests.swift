@@ -218,14 +218,14 @@ struct PictureTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let runs = [3, 4].map { SampleRun.random(200, limit: $0, seed: 2).run() }
     let page = folder.appending(path: "comparison.html")
-    // The page's own policy lets no script run, so a frame around it looks.
     let html = ComparisonPage.html(runs)
     let frame = """
       <!doctype html><body><iframe style="border: 0" width="\(width)" height="800"></iframe><script>
       const frame = document.querySelector('iframe');
       frame.onload = () => {
         const page = frame.contentDocument;
-        const images = [...page.images].filter(i => i.complete && i.naturalWidth > 100).length;
+        const images = [...page.querySelectorAll('canvas')].filter(canvas => canvas.width > 100
+          && canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v)).length;
         document.body.dataset.told = `${images} ${page.querySelectorAll('tbody tr').length} `
           + (page.documentElement.scrollWidth <= \(width));
       };
@@ -291,7 +291,8 @@ struct PictureTests {
       <script>
       const press = key => document.dispatchEvent(new KeyboardEvent('keydown', {key}));
       const body = document.body.dataset, state = document.getElementById('state');
-      press('ArrowRight'); press('ArrowRight'); press('ArrowLeft');
+      body.opened = body.at;
+      press('Home'); press('ArrowRight'); press('ArrowRight'); press('ArrowLeft');
       body.keys = body.at;
       const slider = document.getElementById('at');
       slider.value = 5; slider.dispatchEvent(new Event('input'));
@@ -350,6 +351,7 @@ struct PictureTests {
     ).standardOutput
     let body = String(try #require(dump.firstMatch(of: /<body[^>]*>/)).output)
     #expect(!body.contains("data-error"), "\(body)")
+    #expect(body.contains("data-opened=\"5\""), "at what breaks: \(body)")
     #expect(body.contains("data-keys=\"1\"") && body.contains("data-slid=\"5\""))
     #expect(body.contains("running 2 of 1") && body.contains("✗ "))
     #expect(body.contains("data-now=\"1\"") && body.contains("data-home=\"0\""))

@@ -41,7 +41,8 @@ import Testing
     for name in ["limiter", "pool", "none"] {
       #expect(page.contains("<tr><th scope=\"row\">\(name)</th><td>"), "\(name)")
     }
-    #expect(page.components(separatedBy: "<img src=\"data:image/svg+xml;base64,").count == 4)
+    #expect(page.components(separatedBy: "<canvas role=\"img\" aria-label=\"").count == 4)
+    #expect(page.components(separatedBy: "aria-pressed=\"true\"").count == 4, "a switch for each")
     #expect(page.contains("none keeps no limit: 12 at once"), "the sentences are there too")
     #expect(!page.contains("http://") && !page.contains("https://"))
   }
