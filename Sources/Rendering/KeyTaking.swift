@@ -1,10 +1,21 @@
 /// What was typed while frames were shown, for the prompt that comes next.
-struct TypedLine: Sendable {
+package struct TypedLine: Sendable {
   private(set) var keys: [UInt8] = []
+
+  /// Whether keys that came in one reading are a line, pasted or typed by a program, and no keys of a view.
+  ///
+  /// Nobody presses several different letters, or one and Enter behind others, between two frames.
+  package static func isLine(_ keys: [UInt8]) -> Bool {
+    func isLetter(_ key: UInt8) -> Bool { 0x61...0x7A ~= key | 0x20 }
+    guard keys.count > 2, isLetter(keys[0]) else { return false }
+    let hasEnter = keys[2...].contains { $0 == 0x0A || $0 == 0x0D }
+    if hasEnter { return isLetter(keys[1]) || keys[1] == 0x20 }
+    return keys[..<3].allSatisfy(isLetter) && Set(keys[..<3]).count > 1
+  }
 
   mutating func take(_ key: UInt8) {
     if key == 0x7F || key == 0x08 {
-      keys.removeLast()
+      _ = keys.popLast()
     } else {
       keys.append(key)
     }

@@ -25,14 +25,6 @@ package struct LiveBoard: Sendable {
   package private(set) var lastTime: Int64 = 0
   /// The limit it was changed to last; nil where it has not changed.
   package private(set) var limit: Int?
-  /// What was counted each time the board was looked at, oldest first.
-  private(set) var history: [Sample] = []
-
-  struct Sample {
-    var running: Int
-    var waiting: Int
-    var held: Int
-  }
 
   package init(plan: [SimulatedTask]) {
     self.plan = plan
@@ -55,15 +47,6 @@ package struct LiveBoard: Sendable {
     count(states[index], by: -1)
     states[index] = next(after: states[index], event)
     count(states[index], by: 1)
-  }
-
-  /// Notes the counts of this moment; of a long history every other one is let go.
-  mutating func sample(serviceHoldsWorker: Bool) {
-    let held = blocked + (serviceHoldsWorker ? running : 0)
-    history.append(Sample(running: running, waiting: waiting, held: held))
-    if history.count > 4096 {
-      history = stride(from: 0, to: history.count, by: 2).map { history[$0] }
-    }
   }
 
   private func next(after state: State, _ event: TraceEvent) -> State {

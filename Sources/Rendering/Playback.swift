@@ -15,7 +15,7 @@ package struct Playback: Sendable {
 
   /// What the machine's clock may have moved on from one frame to the next: where the program was stopped or
   /// had no processor, nothing is left out.
-  private static let longestStep: Int64 = 200_000_000
+  package static let longestStep: Int64 = 200_000_000
 
   package init(end: Int64) {
     self.end = end

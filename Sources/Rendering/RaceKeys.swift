@@ -19,6 +19,10 @@ package struct RaceKeys: Sendable {
 
   /// What was typed for the line after the race.
   package var typedAhead: [UInt8] { typed.keys }
+
+  /// Takes keys that are for the prompt, whatever they mean here.
+  package mutating func typeAhead(_ keys: [UInt8]) { for key in keys { typed.take(key) } }
+
   package var message: String? { typed.message }
 
   /// A letter that means nothing here begins a line that is typed ahead: it and all that follows is for the

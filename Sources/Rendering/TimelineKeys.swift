@@ -44,6 +44,12 @@ package struct TimelineKeys: Sendable {
   /// What was typed for the line after the view.
   package var typedAhead: [UInt8] { typed.keys }
 
+  /// Takes keys that are for the prompt, whatever they mean here.
+  package mutating func typeAhead(_ keys: [UInt8]) {
+    entry = nil
+    for key in keys { typed.take(key) }
+  }
+
   /// What is being typed.
   package var message: String? {
     entry.map { "\($0.purpose.rawValue): \($0.number.text)_" } ?? typed.message

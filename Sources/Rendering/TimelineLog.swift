@@ -21,6 +21,8 @@ package struct TimelineLog: Sendable {
   private var board: LiveBoard
   /// The time of the latest event.
   package private(set) var lastTime: Int64 = 0
+  /// The first task that has not ended; the number of tasks where all have.
+  private var firstUnended = 0
 
   package init(_ run: Run) {
     self.run = run
@@ -48,6 +50,24 @@ package struct TimelineLog: Sendable {
       let place = Int(event.task.number) - 1
       if events.indices.contains(place) { events[place].append(event) }
     }
+    while firstUnended < plan.count, case .ended = board.states[firstUnended] { firstUnended += 1 }
+  }
+
+  /// Whether nothing was known to come after the moment: what is asked of it is then known without searching.
+  private func isNow(_ moment: Int64) -> Bool { moment >= lastTime }
+
+  /// The first task that had not ended by a moment.
+  func firstUnended(at moment: Int64) -> Int? {
+    if isNow(moment) { return firstUnended < plan.count ? firstUnended : nil }
+    return plan.indices.first { state(of: $0, at: moment) != .ended }
+  }
+
+  /// How many ran, waited and might have run, by a moment.
+  func curves(by moment: Int64) -> (
+    running: StepFunction, waiting: StepFunction, limit: StepFunction
+  ) {
+    if isNow(moment) { return (running, waiting, limit) }
+    return (running.known(at: moment), waiting.known(at: moment), limit.known(at: moment))
   }
 
   /// Whether every task has ended.
@@ -67,6 +87,7 @@ package struct TimelineLog: Sendable {
 
   /// Where a task stood at a moment.
   func state(of place: Int, at moment: Int64) -> State {
+    if isNow(moment) { return State(board.states[place]) }
     for event in events(of: place, by: moment).reversed() {
       switch event.kind {
       case .arrived, .answered: return .waiting
@@ -87,7 +108,24 @@ package struct TimelineLog: Sendable {
     case ended
     case toCome
 
+    fileprivate init(_ state: LiveBoard.State) {
+      switch state {
+      case .pending: self = .toCome
+      case .waiting: self = .waiting
+      case .blocked: self = .blocked
+      case .running: self = .running
+      case .ended: self = .ended
+      }
+    }
+
     static let names = ["running", "waiting with a thread each", "waiting", "ended", "to come"]
+  }
+
+  /// How many of all tasks stood where at a moment, by the number of the state.
+  func counts(at moment: Int64) -> [Int] {
+    guard isNow(moment) else { return counts(of: plan.indices, at: moment) }
+    let toCome = plan.count - board.running - board.waiting - board.ended
+    return [board.running, board.blocked, board.waiting - board.blocked, board.ended, toCome]
   }
 
   /// How many of some tasks stood where at a moment, by the number of the state.

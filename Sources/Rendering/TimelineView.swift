@@ -57,14 +57,14 @@ package struct TimelineView: Sendable {
       )
     }
     if shown.count < count {
-      let hidden = Array(0..<shown.lowerBound) + Array(shown.upperBound..<count)
-      lines.append(drawing.label(format.glyphs.ellipsis) + rest(hidden, at: moment, format))
+      lines.append(drawing.label(format.glyphs.ellipsis) + rest(besides: shown, at: moment, format))
     }
+    let curves = log.curves(by: moment)
     return lines
       + drawing.sparklines(
-        running: log.running.known(at: moment),
-        limit: log.limitChanged ? log.limit.known(at: moment) : nil,
-        waiting: log.waiting.known(at: moment),
+        running: curves.running,
+        limit: log.limitChanged ? curves.limit : nil,
+        waiting: curves.waiting,
         until: moment
       )
   }
@@ -74,7 +74,7 @@ package struct TimelineView: Sendable {
   private func page(of capacity: Int, at moment: Int64) -> Range<Int> {
     let count = log.plan.count
     guard capacity < count else { return 0..<count }
-    let first = log.plan.indices.first { log.state(of: $0, at: moment) != .ended }
+    let first = log.firstUnended(at: moment)
     let start = (selected ?? first ?? count - 1) / capacity * capacity
     // The last page is as full as the others.
     let begin = min(start, count - capacity)
@@ -82,16 +82,18 @@ package struct TimelineView: Sendable {
   }
 
   /// What the tasks without a row do.
-  private func rest(_ places: [Int], at moment: Int64, _ format: TextFormat) -> String {
-    let pieces = zip(log.counts(of: places, at: moment), TimelineLog.State.names)
+  private func rest(besides shown: Range<Int>, at moment: Int64, _ format: TextFormat) -> String {
+    let counts = zip(log.counts(at: moment), log.counts(of: shown, at: moment)).map { $0 - $1 }
+    let pieces = zip(counts, TimelineLog.State.names)
       .filter { $0.0 > 0 }.map { "\(NumberText.grouped($0)) \($1)" }
-    let text = "(\(NumberText.grouped(places.count)) more: \(pieces.joined(separator: ", ")))"
+    let text =
+      "(\(NumberText.grouped(log.plan.count - shown.count)) more: \(pieces.joined(separator: ", ")))"
     return format.style.paint(text, .faint)
   }
 
   /// How many tasks did what at a moment.
   package func standing(at moment: Int64) -> String {
-    let ended = log.counts(of: log.plan.indices, at: moment)[TimelineLog.State.ended.rawValue]
+    let ended = log.counts(at: moment)[TimelineLog.State.ended.rawValue]
     return "\(NumberText.grouped(ended)) of \(NumberText.grouped(log.plan.count)) ended"
   }
 
@@ -114,7 +116,7 @@ package struct TimelineView: Sendable {
     let count = log.plan.count
     guard count > 0 else { return }
     guard let now = selected else {
-      selected = log.plan.indices.first { log.state(of: $0, at: moment) != .ended } ?? 0
+      selected = log.firstUnended(at: moment) ?? 0
       return
     }
     selected = min(max(0, now + step), count - 1)

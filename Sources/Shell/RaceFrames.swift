@@ -7,7 +7,7 @@ internal import Tracing
 /// The frames of a race, read on the thread that draws them: as it goes on, or played again.
 final class RaceFrames: FrameSource {
   private enum Source {
-    /// Runs on the wall clock, and how far each log has been read.
+    /// Runs that go on, and how far each log has been read.
     case runs([any LiveRun], [TraceRecorder.Cursor])
     case playback(Playback)
   }
@@ -17,8 +17,14 @@ final class RaceFrames: FrameSource {
     var view: RaceView
     var keys = RaceKeys()
     var isHeld = false
-    /// What is shown of a race on the wall clock.
+    /// What is shown of a race that goes on.
     var moment: Int64 = 0
+    /// How far such a race has come.
+    var now: Int64 = 0
+    /// How much faster than the machine's clock virtual time passes in it.
+    var speed: Double
+    /// What the machine's clock showed last.
+    var seen: Int64?
     /// Where the axis ends.
     var horizon: Int64
   }
@@ -26,25 +32,36 @@ final class RaceFrames: FrameSource {
   private let state: Mutex<State>
   private let hasEnded = Atomic(false)
   /// What the keys do, in a line.
-  private let help: String
+  private let hint: String
 
-  /// A race that goes on, and takes about so long.
+  /// A race that goes on, and takes about so long; runs in virtual time go on while they are shown.
   init(
     _ runs: [any LiveRun],
     _ view: RaceView,
     expecting length: Int64,
-    keys: String = "space holds the picture, q leaves it, Ctrl-C ends the race"
+    hint: String = "space holds the picture, q leaves it, Ctrl-C ends the race"
   ) {
-    help = keys
+    self.hint = hint
     let cursors = runs.map { _ in TraceRecorder.Cursor() }
-    state = Mutex(State(source: .runs(runs, cursors), view: view, horizon: max(1, length)))
+    let horizon = max(1, length)
+    var state = State(
+      source: .runs(runs, cursors),
+      view: view,
+      speed: Playback(end: horizon).speed,
+      horizon: horizon
+    )
+    Self.read(&state)
+    state.moment = state.now
+    self.state = Mutex(state)
   }
 
   /// A race that is over.
   init(playing view: RaceView) {
-    help = "space holds, arrows go event by event, + - speed, q to the end"
+    hint = "space holds, arrows go event by event, + - speed, q to the end"
     let playback = Playback(end: view.end)
-    state = Mutex(State(source: .playback(playback), view: view, horizon: view.end))
+    state = Mutex(
+      State(source: .playback(playback), view: view, speed: playback.speed, horizon: view.end)
+    )
   }
 
   var typedAhead: [UInt8] { state.withLock { $0.keys.typedAhead } }
@@ -69,34 +86,89 @@ final class RaceFrames: FrameSource {
       playback.goOn(to: now)
       state.source = .playback(playback)
       return playback.isOver
-    case .runs(let runs, var cursors):
-      guard !state.isHeld else { return false }
-      for (place, run) in runs.enumerated() {
-        state.view.take(run.events(since: &cursors[place]), of: place)
+    case .runs(let runs, _):
+      let passed = min(now - (state.seen ?? now), Playback.longestStep)
+      state.seen = now
+      if hasVirtual(runs) {
+        if !state.isHeld { pass(&state, by: Double(passed) * state.speed) }
+      } else {
+        read(&state)
+        if !state.isHeld { state.moment = state.now }
       }
-      state.source = .runs(runs, cursors)
-      let isOver = state.view.isOver
-      state.moment = isOver ? state.view.end : state.view.moment(at: runs.map(\.now))
-      while state.horizon < state.moment { state.horizon += state.horizon / 2 + 1 }
-      return isOver
+      return state.view.isOver && state.moment >= state.now && !state.isHeld
+    }
+  }
+
+  private static func hasVirtual(_ runs: [any LiveRun]) -> Bool {
+    runs.contains { $0 is VirtualRun }
+  }
+
+  /// Takes what has happened by now.
+  private static func read(_ state: inout State) {
+    guard case .runs(let runs, var cursors) = state.source else { return }
+    for (place, run) in runs.enumerated() {
+      state.view.take(run.events(since: &cursors[place]), of: place)
+    }
+    state.source = .runs(runs, cursors)
+    state.now = state.view.isOver ? state.view.end : state.view.moment(at: runs.map(\.now))
+    while state.horizon < state.now { state.horizon += state.horizon / 2 + 1 }
+  }
+
+  /// Shows a later moment; where the runs have not come so far, virtual time passes in all of them alike.
+  private static func pass(_ state: inout State, by time: Double) {
+    guard case .runs(let runs, _) = state.source else { return }
+    let target = state.moment + (Int64(exactly: time.rounded()) ?? .max / 4)
+    read(&state)
+    let missing = target - state.now
+    if missing > 0 {
+      for case let run as VirtualRun in runs { _ = run.play(to: run.now + missing) }
+      read(&state)
+    }
+    state.moment = min(target, state.now)
+    // Nothing sleeps any more, and tasks remain: it would stand still for ever.
+    let isStuck = !runs.contains { !($0 is VirtualRun) || ($0 as? VirtualRun)?.nextInstant != nil }
+    if isStuck, !state.view.isOver { state.isHeld = true }
+  }
+
+  /// Shows the next event, which in virtual time may have to happen first.
+  private static func forward(_ state: inout State) {
+    guard case .runs(let runs, _) = state.source else { return }
+    state.isHeld = true
+    if let next = state.view.moment(after: state.moment) {
+      state.moment = next
+      return
+    }
+    let waits = runs.compactMap { run in (run as? VirtualRun)?.nextInstant.map { $0 - run.now } }
+    if let wait = waits.min() { pass(&state, by: Double(state.now - state.moment + max(0, wait))) }
+  }
+
+  /// The picture without the keys, as it was last: what stays.
+  func kept(_ format: TextFormat) -> [String] {
+    state.withLock { state in
+      let horizon = state.view.isOver ? state.view.end : state.horizon
+      var upper = format
+      upper.height = format.height.map { max(1, $0 - 3) }
+      return state.view.lines(at: state.moment, until: horizon, upper)
+        + [state.view.standing(at: state.moment)]
     }
   }
 
   private func lines(_ state: State, _ format: TextFormat) -> [String] {
+    let times = format.glyphs.isASCII ? "x" : "×"
     let moment: Int64
+    let isHeld: Bool
     var told: [String]
     switch state.source {
     case .playback(let playback):
-      moment = playback.moment
-      let times = format.glyphs.isASCII ? "x" : "×"
+      (moment, isHeld) = (playback.moment, playback.isHeld)
       told = [DurationText.text(moment), "\(times)\(NumberText.rate(playback.speed))"]
-      if playback.isHeld { told.append("held: space goes on") }
-    case .runs:
-      moment = state.moment
+    case .runs(let runs, _):
+      (moment, isHeld) = (state.moment, state.isHeld)
       told = [DurationText.text(moment)]
-      if state.isHeld { told.append("held: space goes on") }
+      if Self.hasVirtual(runs) { told.append("\(times)\(NumberText.rate(state.speed))") }
     }
-    told += [state.view.standing(at: moment), state.keys.message ?? help]
+    if isHeld { told.append("held: space goes on") }
+    told += [state.view.standing(at: moment), state.keys.message ?? hint]
     let footer = Columns.flow(told, separator: format.glyphs.separator, width: format.width)
     var upper = format
     upper.height = format.height.map { max(1, $0 - footer.count - 1) }
@@ -104,13 +176,34 @@ final class RaceFrames: FrameSource {
       + footer.map { format.style.paint($0, .faint) }
   }
 
+  func typeAhead(_ keys: [UInt8]) {
+    guard !keys.isEmpty else { return }
+    state.withLock { state in
+      state.keys.typeAhead(keys)
+      state.isHeld = false
+      if case .playback(var playback) = state.source, playback.isHeld {
+        playback.hold()
+        state.source = .playback(playback)
+      }
+    }
+  }
+
   func press(_ key: UInt8) -> Bool {
     state.withLock { state in
       let action = state.keys.press(key)
       if action == .leave { return true }
       guard case .playback(var playback) = state.source else {
-        if action == .hold { state.isHeld.toggle() }
-        if action == .typedAhead { state.isHeld = false }
+        switch action {
+        case .hold: state.isHeld.toggle()
+        case .typedAhead: state.isHeld = false
+        case .forward: Self.forward(&state)
+        case .back:
+          state.isHeld = true
+          state.moment = state.view.moment(before: state.moment) ?? 0
+        case .faster: state.speed = min(state.speed * 2, 1e9)
+        case .slower: state.speed = max(state.speed / 2, 1e-9)
+        case .leave, nil: break
+        }
         return false
       }
       let moment = playback.moment

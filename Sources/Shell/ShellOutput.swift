@@ -28,11 +28,11 @@ package protocol ShellOutput: AnyObject, Sendable {
   /// Shows frames, at most 20 a second, until the last or until the person leaves; then takes them away.
   ///
   /// In place, or on the whole screen, which shows then what it showed before.
-  /// `onKey` is given each key, and says whether the person wants to leave.
+  /// `onKeys` is given what came in one reading, and says whether the person wants to leave.
   func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
     onWholeScreen: Bool,
-    onKey: @escaping @Sendable (UInt8) -> Bool
+    onKeys: @escaping @Sendable ([UInt8]) -> Bool
   ) async -> FrameEnding
 
   /// Leaves keys that were typed while frames were shown to the prompt that comes next.
@@ -42,6 +42,9 @@ package protocol ShellOutput: AnyObject, Sendable {
   ///
   /// Only called where frames can be shown.
   func writeTransient(_ line: String)
+
+  /// Gives the terminal to another program, as it was found, or takes it back.
+  func lendTerminal(_ isLent: Bool)
 
   /// Empties the screen, where there is one.
   func clear()
@@ -57,6 +60,8 @@ extension ShellOutput {
   package var isCutShort: Bool { false }
 
   package func leaveForPrompt(_ keys: [UInt8]) {}
+
+  package func lendTerminal(_ isLent: Bool) {}
 
   package func tellProgress(_ line: String) { complain(line) }
 }
@@ -130,7 +135,7 @@ extension ShellOutput {
   package func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
     onWholeScreen: Bool,
-    onKey: @escaping @Sendable (UInt8) -> Bool
+    onKeys: @escaping @Sendable ([UInt8]) -> Bool
   ) async -> FrameEnding {
     .finished
   }

@@ -30,16 +30,17 @@ final class TimelineFrames: FrameSource {
 
   /// What goes on; nil of a run that has ended.
   private let background: Background?
+  /// What the keys do, in a line.
+  private let hint: String
   private let state: Mutex<State>
   private let hasEnded = Atomic(false)
 
-  /// What the machine's clock may have moved on from one frame to the next: where the program was stopped or
-  /// had no processor, nothing is left out.
-  private static let longestStep: Int64 = 200_000_000
+  private static let help = "q leaves, up and down select, ? lists the keys"
 
   /// A run that goes on, from where it is now.
-  init(_ background: Background) {
+  init(_ background: Background, hint: String? = nil) {
     self.background = background
+    self.hint = hint ?? Self.help
     let length = background.experiment.expectedLength
     var view = TimelineView(TimelineLog(background.opening), expecting: length)
     var cursor = TraceRecorder.Cursor()
@@ -52,6 +53,7 @@ final class TimelineFrames: FrameSource {
   /// A run that has ended, from its beginning.
   init(playing run: Run) {
     background = nil
+    hint = Self.help
     let view = TimelineView(TimelineLog(run), expecting: 1)
     let end = view.horizon
     state = Mutex(State(view: view, now: end, speed: Playback(end: end).speed))
@@ -82,7 +84,7 @@ final class TimelineFrames: FrameSource {
   // MARK: Time
 
   private func goOn(_ state: inout State, to clock: Int64) {
-    let passed = min(clock - (state.seen ?? clock), Self.longestStep)
+    let passed = min(clock - (state.seen ?? clock), Playback.longestStep)
     state.seen = clock
     guard let background, background.virtual == nil else {
       guard !state.isHeld else { return }
@@ -157,9 +159,7 @@ final class TimelineFrames: FrameSource {
     } else if state.isHeld {
       told.append("held: space goes on")
     }
-    told.append(
-      state.keys.message ?? state.message ?? "q leaves, up and down select, ? lists the keys"
-    )
+    told.append(state.keys.message ?? state.message ?? hint)
     let help = state.keys.showsHelp ? TimelineKeys.help.map { "\($0) \($1)" } : []
     let lines =
       state.view.history(at: state.moment, format)
@@ -169,6 +169,14 @@ final class TimelineFrames: FrameSource {
   }
 
   // MARK: Keys
+
+  func typeAhead(_ keys: [UInt8]) {
+    guard !keys.isEmpty else { return }
+    state.withLock { state in
+      state.keys.typeAhead(keys)
+      state.isHeld = false
+    }
+  }
 
   func press(_ key: UInt8) -> Bool {
     state.withLock { state in

@@ -72,7 +72,12 @@ struct LivePainter {
 /// Keeps frames apart: at most 20 a second.
 struct FramePacer {
   static let interval = Duration.milliseconds(50)
+  /// The shortest from one frame to the next, where a key was pressed.
+  private static let shortest = Duration.milliseconds(10)
   private var next: ContinuousClock.Instant?
+
+  /// Lets the next frame come as soon as it may after the last.
+  mutating func hasten() { next = next.map { $0 - (Self.interval - Self.shortest) } }
 
   /// How long until the next frame may be shown; zero when it is due now, and then it counts as
   /// shown.

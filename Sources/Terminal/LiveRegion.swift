@@ -37,13 +37,15 @@ package enum LiveRegion {
   /// Shows frames until the last of them, until q or until Ctrl-C, and then takes them off the screen.
   ///
   /// The size given to `frame` is that of the window now; lines beyond it are cut. With
-  /// `keepsLastFrame` the last frame stays where it is when the region finishes. `onKey` is given each
-  /// key and says whether to leave: q does, unless told otherwise. On the whole screen, what stood there
+  /// `keepsLastFrame` the last frame stays where it is when the region finishes. `onKeys` is given what came in
+  /// one reading and says whether to leave: q does, unless told otherwise. On the whole screen, what stood there
   /// before comes back when the region ends, however that happens.
   package static func show(
     keepsLastFrame: Bool = false,
     onWholeScreen: Bool = false,
-    onKey: @escaping @Sendable (UInt8) -> Bool = { $0 | 0x20 == UInt8(ascii: "q") },
+    onKeys: @escaping @Sendable ([UInt8]) -> Bool = {
+      $0.contains { $0 | 0x20 == UInt8(ascii: "q") }
+    },
     _ frame: @escaping @Sendable (TerminalSize) -> Frame
   ) async -> Ending {
     Signals.shared.start()
@@ -54,7 +56,7 @@ package enum LiveRegion {
           inbox: inbox,
           keepsLastFrame: keepsLastFrame,
           onWholeScreen: onWholeScreen,
-          onKey: onKey,
+          onKeys: onKeys,
           frame: frame
         )
         return loop.run()
@@ -113,8 +115,9 @@ private struct LiveLoop {
   let inbox: LiveInbox
   let keepsLastFrame: Bool
   let onWholeScreen: Bool
-  let onKey: @Sendable (UInt8) -> Bool
+  let onKeys: @Sendable ([UInt8]) -> Bool
   let frame: @Sendable (TerminalSize) -> LiveRegion.Frame
+  private var isOpen = false
   private var painter: LivePainter
   private var pacer = FramePacer()
   private var readsKeys = isatty(STDIN_FILENO) == 1
@@ -128,18 +131,27 @@ private struct LiveLoop {
     inbox: LiveInbox,
     keepsLastFrame: Bool,
     onWholeScreen: Bool,
-    onKey: @escaping @Sendable (UInt8) -> Bool,
+    onKeys: @escaping @Sendable ([UInt8]) -> Bool,
     frame: @escaping @Sendable (TerminalSize) -> LiveRegion.Frame
   ) {
     self.inbox = inbox
     self.keepsLastFrame = keepsLastFrame
     self.onWholeScreen = onWholeScreen
     painter = LivePainter(ownsScreen: onWholeScreen)
-    self.onKey = onKey
+    self.onKeys = onKeys
     self.frame = frame
   }
 
   private var opening: String { (onWholeScreen ? Self.enterScreen : "") + Self.hideCursor }
+  /// The other screen is not shown for what is over at once: it would only flicker.
+  private static let briefest = Duration.milliseconds(150)
+
+  private mutating func open() throws(OutputWriter.Failure) {
+    guard !isOpen else { return }
+    isOpen = true
+    try send(opening)
+  }
+
   private var closing: String { Self.showCursor + (onWholeScreen ? Self.leaveScreen : "") }
 
   mutating func run() -> LiveRegion.Ending {
@@ -161,8 +173,8 @@ private struct LiveLoop {
       claim.release()
     }
     do {
-      try send(opening)
       let ending = try drawUntilTheEnd()
+      guard isOpen else { return ending }
       let keeps = onWholeScreen || ending == .finished && keepsLastFrame
       try send((keeps ? "" : painter.remove(from: Self.size)) + closing)
       return ending
@@ -173,6 +185,7 @@ private struct LiveLoop {
   }
 
   private mutating func drawUntilTheEnd() throws(OutputWriter.Failure) -> LiveRegion.Ending {
+    let begin = ContinuousClock.now
     while true {
       let news = inbox.take()
       if news.interrupted { return .interrupted }
@@ -181,7 +194,7 @@ private struct LiveLoop {
       if news.resumed {
         roundsToRest = 0
         painter.forget()
-        try send(opening)
+        if isOpen { try send(opening) }
       }
       if roundsToRest > 0 {
         roundsToRest -= 1
@@ -194,6 +207,11 @@ private struct LiveLoop {
         let next = frame(size)
         // A frame takes a while to make: the terminal may be another program's by now.
         if inbox.isStopping { continue }
+        if onWholeScreen, !isOpen {
+          if next.isLast { return .finished }
+          if ContinuousClock.now - begin < Self.briefest { continue }
+        }
+        try open()
         try send(painter.paint(next.lines, size: size))
         if next.isLast { return .finished }
       } else if waitForKey(wait) {
@@ -208,7 +226,7 @@ private struct LiveLoop {
   }
 
   /// Waits for a key, news or the time to pass; true when the person wants to leave.
-  private func waitForKey(_ time: Duration) -> Bool {
+  private mutating func waitForKey(_ time: Duration) -> Bool {
     var waiting = [
       pollfd(fd: inbox.wakeDescriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: readsKeys ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
@@ -217,9 +235,12 @@ private struct LiveLoop {
     guard poll(&waiting, nfds_t(waiting.count), Int32(milliseconds.rounded(.up))) > 0,
       waiting[1].revents != 0
     else { return false }
-    var key: UInt8 = 0
-    switch read(STDIN_FILENO, &key, 1) {
-    case 1: return onKey(key)
+    var keys = [UInt8](repeating: 0, count: 4096)
+    switch read(STDIN_FILENO, &keys, keys.count) {
+    case let count where count > 0:
+      // What came of it is to be seen at once.
+      pacer.hasten()
+      return onKeys(Array(keys[..<count]))
     case -1 where errno == EINTR || errno == EAGAIN: return false
     default: return true
     }

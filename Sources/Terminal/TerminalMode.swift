@@ -18,6 +18,8 @@ final class TerminalMode: Sendable {
     var fileDescriptor: Int32 = -1
     var found: termios?
     var uses = 0
+    /// Whether another program has it, as it was found.
+    var isLent = false
   }
 
   private let state = Mutex(State())
@@ -69,8 +71,17 @@ final class TerminalMode: Sendable {
     if state.withLock({ $0.uses > 0 }) { applyQuiet() }
   }
 
+  /// Whether another program has the terminal meanwhile.
+  var isLent: Bool {
+    get { state.withLock { $0.isLent } }
+    set {
+      state.withLock { $0.isLent = newValue }
+      newValue ? restore() : reenter()
+    }
+  }
+
   private func applyQuiet() {
-    let (fileDescriptor, found) = state.withLock { ($0.fileDescriptor, $0.found) }
+    let (fileDescriptor, found) = state.withLock { ($0.fileDescriptor, $0.isLent ? nil : $0.found) }
     guard var quiet = found else { return }
     quiet.c_lflag &= ~tcflag_t(ICANON | ECHO | ECHOE | ECHOK | ECHONL)
     // An interrupt must not throw away half of what is being written to the screen.
@@ -88,5 +99,13 @@ final class TerminalMode: Sendable {
   private func change(_ fileDescriptor: Int32, to mode: inout termios) {
     guard tcgetpgrp(fileDescriptor) == getpgrp() else { return }
     while tcsetattr(fileDescriptor, TCSADRAIN, &mode) != 0, errno == EINTR {}
+  }
+}
+
+/// The terminal while another program has it: a pager at the end of a pipe, for instance.
+package enum TerminalLoan {
+  package static var isLent: Bool {
+    get { TerminalMode.shared.isLent }
+    set { TerminalMode.shared.isLent = newValue }
   }
 }

@@ -43,10 +43,10 @@ final class Console: ShellOutput {
   func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
     onWholeScreen: Bool,
-    onKey: @escaping @Sendable (UInt8) -> Bool
+    onKeys: @escaping @Sendable ([UInt8]) -> Bool
   ) async -> FrameEnding {
     let able = capabilities
-    let ending = await LiveRegion.show(onWholeScreen: onWholeScreen, onKey: onKey) { size in
+    let ending = await LiveRegion.show(onWholeScreen: onWholeScreen, onKeys: onKeys) { size in
       let frame = frame(
         Display(
           width: min(size.columns, self.options.width ?? size.columns),
@@ -65,6 +65,8 @@ final class Console: ShellOutput {
   }
 
   func leaveForPrompt(_ keys: [UInt8]) { LiveRegion.leaveForPrompt(keys) }
+
+  func lendTerminal(_ isLent: Bool) { TerminalLoan.isLent = isLent }
 
   /// Where the lines typed are remembered; nil where no home is known.
   let historyPath = StateDirectory.path(

@@ -74,7 +74,8 @@ import Testing
     let screen = lab.screen
     try await lab.type("run 8 limiter clock=real work=60m limit=2")
     try await screen.waitForText("q puts it in the background")
-    try await screen.waitForText("running       2")
+    try await screen.waitForText("\nrunning 2")
+    #expect(screen.screen.isOther, "the view of 'watch'")
     try await screen.send("q")
     try await screen.waitForText("it goes on in the background. 'wait' waits for it.")
     try await screen.waitForCurrentLine("limiter·2 real (2▸ 6·)>")
@@ -98,6 +99,58 @@ import Testing
     try await screen.send(Self.control.d)
     #expect(try await screen.waitForExit() == .exited(0))
     #expect(screen.screen.cursorIsVisible)
+  }
+
+  @Test(arguments: ["run", "watch"])
+  func `a line that comes at once, and begins with a key of the view, is for the prompt`(
+    _ view: String
+  )
+    async throws
+  {
+    let lab = try LabTerminal()
+    let screen = lab.screen
+    if view == "run" {
+      try await lab.type("run 8 limiter clock=real work=60m limit=2")
+      try await screen.waitForText("q puts it in the background")
+    } else {
+      try await lab.type("spawn 8 limiter clock=real work=60m limit=2")
+      try await lab.type("watch", after: "limiter·2 real (2▸ 6·)>")
+      try await screen.waitForText("q leaves, up and down select")
+    }
+    // The s would suspend, the h hide and show the keys, the q leave.
+    try await screen.send("status\r")
+    try await screen.waitForText("for the prompt:")
+    try await screen.send("help limit\r")
+    try await screen.waitForText("for the prompt:")
+    #expect(screen.screen.isOther, "nothing has happened to the view")
+    try await screen.send(Self.control.c)
+    if view == "watch" {
+      try await screen.waitForText("  running  2  ")
+      try await screen.waitForText("Change the limit of the background run")
+    } else {
+      try await screen.waitForText("nothing runs in the background")
+      try await screen.waitForText("Change the limit of the background run")
+    }
+  }
+
+  @Test
+  func `'watch all' lets virtual time pass, and its last picture stays`() async throws {
+    let lab = try LabTerminal()
+    let screen = lab.screen
+    try await lab.type("spawn 6 limiter limit=2 work=10s name=a")
+    try await lab.type("spawn 6 pool limit=3 work=10s name=b", after: "limiter·2 virtual (2▸ 4·)>")
+    try await lab.type("watch all", after: "pool·3 virtual")
+    try await screen.waitForText("arrows go event by event, q leaves")
+    #expect(screen.screen.isOther)
+    // To the first end, and back to the arrival.
+    try await screen.send("\u{1B}[C")
+    try await screen.waitForText("held: space goes on")
+    try await screen.send("\u{1B}[C\u{1B}[C\u{1B}[C\u{1B}[C ")
+    try await screen.waitForText("every task has ended. 'wait all' shows the results.")
+    #expect(!screen.screen.isOther && screen.screen.cursorIsVisible)
+    #expect(screen.screen.text.contains("6 of 6 ended · the last after 20 s"), "b")
+    #expect(screen.screen.text.contains("6 of 6 ended · the last after 30 s"), "a")
+    #expect(!screen.screen.text.contains("q leaves"), "without the keys")
   }
 
   @Test
@@ -168,9 +221,10 @@ import Testing
     let lines = (1...200).map { "set limit \($0)" }.joined(separator: "\r") + "\r"
     try await lab.screen.send(isMarked ? "\u{1B}[200~\(lines)\u{1B}[201~" : lines)
     try await lab.screen.waitForCurrentLine("limiter·200 virtual>")
-    let shown = lab.screen.screen.text
+    // Where the value comes from stands behind it.
+    let shown = lab.screen.screen.text.replacing("\n", with: " ")
     for number in 1...200 {
-      #expect(shown.contains("limit      \(number)\n"), "line \(number) was not carried out")
+      #expect(shown.contains("limit      \(number) "), "line \(number) was not carried out")
     }
   }
 

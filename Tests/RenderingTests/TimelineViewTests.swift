@@ -31,6 +31,25 @@ import Tracing
     return rows
   }
 
+  @Test(arguments: [1, 2, 3])
+  func `what is known of now without searching is what a search of that moment finds`(_ seed: Int) {
+    let run = SampleRun.random(60, limit: 4, seed: UInt64(seed)).run()
+    let whole = TimelineLog(run)
+    var opening = run
+    opening.events = []
+    for moment in Set(run.events.map(\.time)).sorted() {
+      var soFar = TimelineLog(opening)
+      soFar.take(run.events.filter { $0.time <= moment })
+      #expect(soFar.counts(at: moment) == whole.counts(of: whole.plan.indices, at: moment))
+      #expect(soFar.firstUnended(at: moment) == whole.firstUnended(at: moment))
+      #expect(
+        soFar.plan.indices.allSatisfy {
+          soFar.state(of: $0, at: moment) == whole.state(of: $0, at: moment)
+        }
+      )
+    }
+  }
+
   @Test(arguments: [60, 80, 200])
   func `the last frame is the final timeline`(_ width: Int) {
     let format = TextFormat(width: width)

@@ -31,7 +31,7 @@ final class MemoryOutput: ShellOutput {
   func showFrames(
     _ frame: @escaping @Sendable (Display) -> Frame,
     onWholeScreen: Bool,
-    onKey: @escaping @Sendable (UInt8) -> Bool
+    onKeys: @escaping @Sendable ([UInt8]) -> Bool
   ) async -> FrameEnding {
     preconditionFailure("frames cannot be shown here, so nobody should try")
   }

@@ -141,7 +141,10 @@ extension Session {
     background.run.submit(experiment.workload)
     background.run.expectEnd()
     if canShow, background.virtual == nil {
-      switch await show(background, hint: "q puts it in the background, Ctrl-C ends it") {
+      switch await show(
+        background,
+        hint: "q puts it in the background, Ctrl-C ends it, ? lists the keys"
+      ) {
       // What is to be done about an interrupt is done below.
       case .finished, .interrupted: break
       case .left:

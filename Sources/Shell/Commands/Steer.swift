@@ -299,10 +299,13 @@ extension Session {
     output.write(lines.map { $0 + "\n" }.joined())
   }
 
-  /// Shows a run in place until all its tasks have ended or the person leaves.
+  /// Shows the timeline of a run as it grows until all its tasks have ended or the person leaves; then its
+  /// last picture stays.
   func show(_ background: Background, hint: String) async -> FrameEnding {
-    let facts = background.experiment.facts(tasks: background.run.plan.count)
-    return await show(LiveFrames(background, facts: facts, hint: hint))
+    let frames = TimelineFrames(background, hint: hint)
+    let ending = await show(frames, onWholeScreen: true)
+    if ending == .left { keep(frames) }
+    return ending
   }
 
   func show(_ view: some FrameSource, onWholeScreen: Bool = false) async -> FrameEnding {
@@ -311,7 +314,7 @@ extension Session {
       await output.showFrames(
         { view.frame($0.format) },
         onWholeScreen: onWholeScreen,
-        onKey: { view.press($0) }
+        onKeys: { view.press($0) }
       )
     } onInterrupt: {
       view.end()
@@ -322,23 +325,23 @@ extension Session {
     return .interrupted
   }
 
-  /// Shows several runs on one axis as they go on, until all have ended or the person leaves.
-  ///
-  /// In virtual time nothing moves while one looks at it.
+  /// Shows several runs on one axis as they go on, until all have ended or the person leaves; then the last
+  /// picture stays.
   fileprivate func watch(several all: [Background]) async -> Outcome {
     guard output.canShowFrames, !json else {
       return showStatus(ofEach: all)
     }
-    let runs = all.map(\.run)
     let lanes = all.map { RaceLane(name: $0.title, plan: $0.run.plan) }
     let expected = all.map(\.experiment.expectedLength).max() ?? 0
     let frames = RaceFrames(
-      runs,
+      all.map(\.run),
       RaceView(lanes),
       expecting: expected,
-      keys: "space holds the picture, q or Ctrl-C leaves it, the tasks go on"
+      hint: "space holds, arrows go event by event, q leaves"
     )
-    if await show(frames) == .finished {
+    let ending = await show(frames, onWholeScreen: true)
+    output.write(frames.kept(output.format).map { $0 + "\n" }.joined())
+    if ending == .finished {
       for background in all { _ = background.hasJustEnded }
       return answer(json: "", "every task has ended. 'wait all' shows the results.\n")
     }
