@@ -17,7 +17,7 @@ package enum CommandTable {
     Group(
       heading: "looking at the last run",
       commands: [
-        .timeline, .stats, .events, .why, .runs, .name, .diff, .curve, .expect, .export,
+        .timeline, .stats, .events, .why, .runs, .name, .diff, .curve, .expect, .export, .open,
       ]
     ),
     Group(heading: "every order of steps", commands: [.explore, .replay, .step, .puzzle]),
@@ -71,13 +71,63 @@ package enum CommandTable {
   /// What people try who know the system's shell, and what does it here.
   private static let habits = [
     "kill": "'cancel t03' cancels a task of the run in the background, 'cancel all' every one",
+    "stop":
+      "'cancel all' cancels what goes on in the background, 'suspend' admits nobody for a while",
+    "ps": "'status all' tells of each run in the background, 'watch' shows it",
+    "top": "'watch' shows the run in the background as it goes on",
+    "ls": "'runs' lists the runs of this session, 'mechanisms' what can be run",
+    "dir": "'runs' lists the runs of this session, 'mechanisms' what can be run",
+    "list": "'runs' lists the runs of this session, 'mechanisms' what can be run",
+    "cat":
+      "'events' prints what happened in the last run, 'source FILE' carries out a file's lines",
+    "less":
+      "what is longer than the window comes page by page, and 'events | less' goes to a pager",
+    "more":
+      "what is longer than the window comes page by page, and 'events | less' goes to a pager",
+    "grep": "Put it behind a command: events | grep t03",
+    "jq": "Put it behind a command: events | jq .task",
+    "man":
+      "'help COMMAND' says all about one; 'lab --manual | man -l -' in your shell is the whole page",
+    "sleep": "'advance 50ms' lets virtual time pass, 'wait' waits for the run in the background",
+    "time": "'stats' has the times of the last run, 'repeat 5 run …' their spread",
+    "echo": "'#' begins a comment; to see what is set: 'show'",
+    "cd": "The lab stays in its folder; a file is named with its path, as in: export /tmp/run.svg",
+    "pwd": "The lab stays in its folder; 'help files' tells where files go",
+    "logout": "'quit' leaves, and so does Ctrl-D",
+    "bye": "'quit' leaves, and so does Ctrl-D",
+    ":q": "'quit' leaves, and so does Ctrl-D",
+    "start": "'run 12' runs to the end, 'spawn 12' begins a run in the background",
+    "save": "'export run.svg' writes what was shown last; the ending says the format",
+    "print": "'export run.svg' writes what was shown last; the ending says the format",
+    "plot": "'timeline' draws the last run, 'open' shows it in the browser",
+    "chart": "'timeline' draws the last run, 'open' shows it in the browser",
+    "gantt": "'timeline' draws the last run, 'open' shows it in the browser",
+    "test": "'expect makespan = 400ms' checks a figure, 'explore' every order of steps",
+    "vars": "'show' tells what is set and where it comes from",
+    "env": "'show' tells what is set and where it comes from",
+    "alias":
+      "A command may be shortened as long as only one begins so, and 'source FILE' carries out several",
     "jobs": "'status all' tells of each run in the background, 'runs' lists those that ended too",
     "fg": "'watch' shows the run in the background, 'wait' waits for it",
     "bg": "'spawn' begins a run in the background",
   ]
 
-  /// What is wrong with a command that is to run in the background as in the system's shell.
-  static func complaint(aboutAmpersandIn words: [Word]) -> ShellError? {
+  /// What is wrong with signs that mean something to the system's shell.
+  static func complaint(aboutSignsIn words: [Word]) -> ShellError? {
+    if let both = words.dropFirst().first(where: { $0.text == "&&" }) {
+      return ShellError(
+        "'&&' is for other shells. Write ';': a line ends at the first command that fails",
+        at: both
+      )
+    }
+    if let sign = words.dropFirst().first(where: { $0.text == "<" }),
+      let name = words.first, let command = try? resolve(name), !command.takesAnyWords
+    {
+      return ShellError(
+        "'<' is for other shells. 'source FILE' carries out a file's lines",
+        at: sign
+      )
+    }
     guard let first = words.first, let last = words.last, words.count > 1, last.text.hasSuffix("&"),
       let command = try? resolve(first), !command.takesAnyWords
     else { return nil }
@@ -116,8 +166,8 @@ package enum CommandTable {
 
   /// Those that came later and leave the others the beginnings that were theirs: `n` stays 'next'.
   private static let younger: Set = [
-    "runs", "name", "clear", "back", "puzzle", "curve", "stall", "overdraft",
-    "repeat", "race",
+    "runs", "name", "clear", "puzzle", "curve", "stall",
+    "repeat", "race", "open", "barrier", "notify",
   ]
 
   /// The commands that begin so.
@@ -125,6 +175,17 @@ package enum CommandTable {
     let matches = commands.filter { $0.name.hasPrefix(text) }
     let older = matches.filter { !younger.contains($0.name) }
     return older.count == 1 ? older : matches
+  }
+
+  /// The commands whose one line has that word: "Perhaps 'limit'?"; empty where none has.
+  private static func about(_ text: String) -> String {
+    guard text.count > 3 else { return "" }
+    let word = text.lowercased()
+    let found = commands.filter { command in
+      command.summary.lowercased().split { !$0.isLetter }.contains { $0.hasPrefix(word) }
+    }
+    guard !found.isEmpty else { return "" }
+    return " Perhaps \(ListText.all(found.prefix(3).map { "'\($0.name)'" }, "or"))?"
   }
 
   /// The command of that name, or the only one that begins with it.
@@ -142,7 +203,8 @@ package enum CommandTable {
     }
     if let habit = habits[text] { throw ShellError("no command '\(text)'. \(habit)", at: word) }
     let topics = orTopic ? HelpTopic.all.map(\.name) : []
-    let question = NearMatch.question(for: text, in: commands.map(\.name) + topics)
+    var question = NearMatch.question(for: text, in: commands.map(\.name) + topics)
+    if question.isEmpty, !orTopic { question = about(text) }
     let what = orTopic ? "command or topic" : "command"
     throw ShellError("no \(what) '\(text)'.\(question) 'help' lists all.", at: word)
   }

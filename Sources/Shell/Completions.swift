@@ -51,6 +51,10 @@ package struct Completions: Hashable, Sendable {
       return
     }
     let word = Word(name, at: 0..<name.count)
+    if let sign = words.last, sign == ">" || sign == ">>" {
+      candidates = Self.files(current)
+      return
+    }
     guard let command = try? CommandTable.resolve(word) else { return }
     if let inner = Self.line(in: words, of: command) {
       return offer(current, behind: inner, cursor: cursor, tasks, lessons)

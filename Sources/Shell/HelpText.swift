@@ -1,3 +1,4 @@
+internal import Basics
 internal import Rendering
 
 /// Something to know that is not a command.
@@ -49,6 +50,22 @@ struct HelpTopic: Sendable {
       summary: "what 'expect' can be asked about",
       text: RunMetrics.forms.joined(separator: ", ")
     ),
+    HelpTopic(name: "grammar", summary: "how a line is read", text: HelpText.grammar),
+    HelpTopic(
+      name: "files",
+      summary: "where words and pictures go: export, open, > FILE and | PROGRAM",
+      text: """
+        'export run.svg' writes what was shown last, 'open' shows it in the browser.
+
+        Behind any command, > FILE writes instead of showing: what the ending says, .svg .html .csv or .json of what the \
+        command shows, JSON Lines in .jsonl, and in any other file its words. A file that exists is replaced; >> adds to \
+        it. 'expect' and 'predict' keep their own > and >=.
+
+        | PROGRAM gives the words to a command of your shell, up to the next ; outside quotes: 'events | grep t03'. jq gets \
+        JSON Lines: 'events | jq .task'. Where the program ends with a status other than 0, the command has failed. \
+        'export - format=csv | column -ts,' gives it what was shown last in a format.
+        """
+    ),
     HelpTopic(
       name: "glyphs",
       summary: "what the timeline is drawn with",
@@ -83,12 +100,38 @@ enum HelpText {
     CommandTable.commands.contains { $0.name == name } || HelpTopic.all.contains { $0.name == name }
   }
 
-  static func overview(_ format: TextFormat) -> String {
+  /// Where a person is.
+  enum Place {
+    case game
+    case lesson(String)
+    /// Beside runs that are called so.
+    case background([String])
+
+    /// The heading of the commands that belong there, and what it is there.
+    fileprivate var heading: (of: String?, here: String) {
+      switch self {
+      case .game: (nil, "here, playing the scheduler")
+      case .lesson(let place): ("the course", "here, in \(place)")
+      case .background(let runs): ("in the background", "here, beside \(ListText.all(runs))")
+      }
+    }
+  }
+
+  /// All commands, those of the place first.
+  static func overview(_ format: TextFormat, place: Place? = nil) -> String {
     var groups = CommandTable.groups.map { group in
       (group.heading, group.commands.map { [$0.name, $0.summary] })
     }
+    if let (name, here) = place?.heading {
+      if let index = groups.firstIndex(where: { $0.0 == name }) {
+        groups.insert((here, groups.remove(at: index).1), at: 0)
+      } else {
+        groups.insert((here, SchedulerGame.moves.map { [$0.form, $0.does] }), at: 0)
+      }
+    }
     groups.append(("more to read", HelpTopic.all.map { [$0.name, $0.summary] }))
-    let names = groups.flatMap(\.1).map { $0[0].count }.max() ?? 0
+    let names =
+      (CommandTable.commands.map(\.name) + HelpTopic.all.map(\.name)).map(\.count).max() ?? 0
     return groups.map { heading, rows in
       let lines = Columns.wrap(heading, width: format.width).joined(separator: "\n")
       return format.style.paint(lines, .heading) + "\n" + list(rows, names: names, format) + "\n"
@@ -136,9 +179,18 @@ enum HelpText {
     JSONObject.line([("topic", .string(topic.name)), ("text", .string(topic.text))])
   }
 
-  static func sentence(_ text: String) -> String {
-    text.prefix(1).uppercased() + text.dropFirst() + "."
+  static func sentence(_ text: String) -> String { capitalized(text) + "." }
+
+  static func capitalized(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst()
   }
+
+  /// How every line is read.
+  static let grammar = """
+    A line is a command, its words and its keys, written key=value, in any order. A command or a key may be \
+    shortened if only one begins that way. ';' parts commands, the first that fails ends the line, '#' begins a comment, \
+    double quotes keep blanks. '> FILE' and '| PROGRAM' behind a command say where its words go.
+    """
 
   private static func paragraph(
     _ text: String,
@@ -155,7 +207,8 @@ enum HelpText {
     names: Int? = nil,
     _ format: TextFormat
   ) -> String {
-    let names = names ?? rows.map { $0[0].count }.max() ?? 0
+    let own = rows.map { $0[0].count }.max() ?? 0
+    let names = max(names ?? own, own)
     let room = format.width - names - 4
     return rows.map { row in
       // Where there is no room beside the names, what they are goes below them.

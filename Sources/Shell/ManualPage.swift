@@ -30,7 +30,7 @@ package enum ManualPage {
     page.append(".SH OPTIONS")
     for option in options { page += entry(option.name, option.help) }
     page.append(".SH COMMANDS")
-    page.append(escaped("You may shorten a command or key if only one begins that way."))
+    page.append(escaped(HelpText.grammar))
     for group in CommandTable.groups {
       page.append(".SS " + escaped(group.heading))
       for command in group.commands { page += entry(command) }

@@ -51,9 +51,12 @@ package actor Session {
   }
 
   package private(set) var settings: Settings
-  let output: any ShellOutput
+  /// Where what is said goes: the screen, or what a command's words are sent to.
+  private(set) var output: any ShellOutput
   /// Output is JSON Lines and nothing else.
-  let json: Bool
+  private(set) var json: Bool
+  /// Whether a command's words go to a file or a program.
+  private var isRedirected = false
   /// What ends a line, a file or a script before its last command.
   private let stops: Outcome
   /// The runs that ended.
@@ -77,6 +80,8 @@ package actor Session {
   }
 
   private(set) var lastShown = Shown.lastRun
+  /// How often something was shown that can be exported.
+  private(set) var shownCount = 0
   /// The runs that go on between commands.
   private(set) var backgrounds = BackgroundRuns()
   /// The latest of them, if any.
@@ -85,6 +90,8 @@ package actor Session {
   private(set) var game: SchedulerGame?
   /// How many files deep `source` is.
   private(set) var sourceDepth = 0
+  /// Where the line being carried out stands: what sets something is told by it.
+  private var place = Place.script(name: "", line: 0)
   /// Whether a person typed the line being carried out, rather than a script holding it.
   private(set) var isTyped = false
   /// The command that a person was asked about, for it takes much memory.
@@ -92,6 +99,8 @@ package actor Session {
   /// Whether the command being carried out may take as much memory as it needs.
   private(set) var hasConsent = false
   private(set) var classroom: Classroom
+  /// What was opened in a browser.
+  var pages = OpenedPages()
   /// For completion, which does not wait its turn.
   package nonisolated let lessonsFolder: String?
   nonisolated let interruption = Interruption()
@@ -144,6 +153,14 @@ package actor Session {
     return await carryOut(repeated, at: .script(name: "!!", line: 1))
   }
 
+  /// Where what a command sets comes from, in words.
+  var origin: String {
+    switch place {
+    case .prompt: "typed here"
+    case .script(let name, let line): "\(name):\(line)"
+    }
+  }
+
   /// Takes the end of input, Ctrl-D: it answers no, or ends a game under way, or else the session.
   package func endInput() -> Outcome {
     if askedAbout != nil {
@@ -159,16 +176,19 @@ package actor Session {
   }
 
   /// Whether there is a person to ask: not while a file is read, though a person named it.
-  var mayAsk: Bool { isTyped && sourceDepth == 0 }
+  var mayAsk: Bool { isTyped && sourceDepth == 0 && !isRedirected }
 
   /// Carries out a line as part of the one that a person or a script gave.
   private func carryOut(_ line: String, at place: Place) async -> Outcome {
+    let outer = self.place
+    self.place = place
+    defer { self.place = outer }
     var outcome = Outcome.done
     do {
-      let commands = try Lexer.commands(in: line)
-      for (index, words) in commands.enumerated() {
+      let commands = try Lexer.statements(in: line)
+      for (index, statement) in commands.enumerated() {
         do {
-          outcome.formUnion(try await execute(words))
+          outcome.formUnion(try await execute(statement))
         } catch {
           let number = commands.count > 1 ? index + 1 : nil
           outcome.formUnion(fail(error, in: line, at: place, command: number))
@@ -213,11 +233,31 @@ package actor Session {
   /// Whether that has happened since `beginLine`.
   package nonisolated var isInterrupted: Bool { interruption.hasCome }
 
-  private func execute(_ words: [Word]) async throws -> Outcome {
+  private func execute(_ statement: Statement) async throws -> Outcome {
+    guard let redirection = try Redirection(statement) else {
+      return try await perform(statement.words)
+    }
+    return try await carryOut(redirection)
+  }
+
+  /// Carries out what `body` does while all that is said goes elsewhere; complaints go where they went.
+  func saying(
+    to other: any ShellOutput,
+    json asJSON: Bool = false,
+    _ body: (isolated Session) async throws -> Outcome
+  ) async rethrows -> Outcome {
+    let before = (output, json, isRedirected)
+    (output, json, isRedirected) = (other, json || asJSON, true)
+    defer { (output, json, isRedirected) = before }
+    return try await body(self)
+  }
+
+  /// Carries out one command.
+  func perform(_ words: [Word]) async throws -> Outcome {
     guard let name = words.first else { return .done }
     if let outcome = try await takesAsMove(words) { return outcome }
     if let complaint = CommandTable.complaint(aboutProgramIn: words) { throw complaint }
-    if let complaint = CommandTable.complaint(aboutAmpersandIn: words) { throw complaint }
+    if let complaint = CommandTable.complaint(aboutSignsIn: words) { throw complaint }
     let command = try CommandTable.resolve(name)
     let arguments = try Arguments(command, name: name, words: words.dropFirst())
     do {
@@ -235,7 +275,7 @@ package actor Session {
     hasConsent = true
     defer { hasConsent = false }
     do {
-      return try await execute(words)
+      return try await perform(words)
     } catch {
       return fail(error, in: "", at: .script(name: "yes", line: 1))
     }
@@ -296,7 +336,10 @@ package actor Session {
   }
 
   /// Notes what a person sees now.
-  func showed(_ shown: Shown) { lastShown = shown }
+  func showed(_ shown: Shown) {
+    lastShown = shown
+    shownCount += 1
+  }
 
   /// Gives a run a name; false where there is none of that number.
   func name(_ number: Int, _ name: String) -> Bool { runs.name(number, name) }

@@ -20,13 +20,18 @@ package struct Settings: Sendable {
   package var pager = true
   /// How many gigabytes a run may take before a person is asked, and a script refused.
   package var memory = 4
+  /// Where the value of a setting comes from, by its name, unless nothing has ever set it.
+  var origins: [String: String] = [:]
 
-  package init(seed: UInt64 = 1) {
+  package init(seed: UInt64 = 1, describe: Bool = false) {
     guard let entry = Catalogue.entry("limiter") ?? Catalogue.mechanisms.first else {
       preconditionFailure("the catalogue of mechanisms is empty")
     }
     mechanism = entry
     self.seed = seed
+    self.describe = describe
+    if seed != 1 { origins["seed"] = "lab --seed" }
+    if describe { origins["describe"] = "lab --describe" }
   }
 
   /// Takes over what the keys of a command say.

@@ -22,6 +22,34 @@ package enum WholeFile {
     }
   }
 
+  /// Fails if the file's folder is not there or it is a folder itself, before anything long is done for it.
+  static func checkFolder(of file: Word) throws(ShellError) {
+    let url = URL(fileURLWithPath: file.text).resolvingSymlinksInPath()
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue
+    {
+      throw ShellError("'\(file.text)' cannot be written: it is a folder", at: file)
+    }
+    let parent = url.deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder), isFolder.boolValue
+    else {
+      throw ShellError("'\(file.text)' cannot be written: there is no folder \(parent)", at: file)
+    }
+  }
+
+  /// Writes behind what is in a file, which is made if it is not there.
+  static func add(_ text: String, to file: Word) throws(ShellError) {
+    do {
+      let old =
+        FileManager.default.fileExists(atPath: file.text) ? try Self.text(of: file.text) : ""
+      try write(old + text, to: file, replacing: true)
+    } catch let error as ShellError {
+      throw error
+    } catch {
+      throw ShellError("'\(file.text)' cannot be read: \(reason(error))", at: file)
+    }
+  }
+
   /// The text of a file, or of a device or a pipe until its end.
   package static func text(of path: String) throws -> String {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))

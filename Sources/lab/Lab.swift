@@ -106,6 +106,11 @@ struct Lab: ParsableCommand {
   @Flag(help: "Print the manual page: lab --manual | man -l -")
   var manual = false
 
+  @Flag(
+    help: "Print every command, its words and its keys as Markdown, from the table that reads them."
+  )
+  var reference = false
+
   @Option(help: .hidden)
   var part: String?
 
@@ -253,10 +258,13 @@ struct Lab: ParsableCommand {
       console.write(Self.manualPage)
       return console.status(0)
     }
+    if reference {
+      console.write(CommandReference.markdown)
+      return console.status(0)
+    }
     let folder = lessons ?? Self.lessonsFolder
     if isForAuthors { return await auditLessons(in: folder, console) }
-    var settings = Settings(seed: seed)
-    settings.describe = describe
+    let settings = Settings(seed: seed, describe: describe)
     let session = Session(
       settings: settings,
       output: console,

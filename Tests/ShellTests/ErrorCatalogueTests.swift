@@ -1028,6 +1028,71 @@ import Testing
       at: "hope",
       "remedy= cannot be 'hope'. Write none, ceiling, inherit or short."
     ),
+    Wrong(
+      "run 3 | ",
+      at: "|",
+      "behind '|' comes a command of your shell, as in: events | grep t03."
+    ),
+    Wrong(
+      "run 3 || stats",
+      at: "||",
+      "'||' is for other shells. A line ends at the first command that fails; '|' gives what a command says to a program, as in: events | grep t03."
+    ),
+    Wrong(
+      "| cat",
+      at: "cat",
+      "in front of '|' comes a command of the lab, as in: events | grep t03."
+    ),
+    Wrong(
+      "run 3 | echo 'a",
+      at: "| echo 'a",
+      "behind '|' a quote is never closed. Add ' at the end."
+    ),
+    Wrong(
+      "run 3 && stats",
+      at: "&&",
+      "'&&' is for other shells. Write ';': a line ends at the first command that fails."
+    ),
+    Wrong(
+      "source < file",
+      at: "<",
+      "'<' is for other shells. 'source FILE' carries out a file's lines."
+    ),
+    Wrong(
+      "open",
+      at: "open",
+      "there is no page of what was shown last, an exploration of limiter. 'export what.jsonl' writes it.",
+      after: "explore limiter tasks=2 limit=1 inside=no"
+    ),
+    Wrong("stats >", at: ">", "behind '>' comes the name of a file, as in: stats > stats.txt."),
+    Wrong("run 3 > a.svg b.svg", at: "b.svg", "'b.svg' stands behind the file, which comes last."),
+    Wrong(
+      "run 3 > a.txt | cat",
+      at: "cat",
+      "what goes to a file goes to no program too. Keep one of the two."
+    ),
+    Wrong(
+      "run 3 >> SCRATCH/more.svg",
+      at: "SCRATCH/more.svg",
+      "'>>' cannot add to a file in this format. Write '>', or another file."
+    ),
+    Wrong(
+      "mechanisms > SCRATCH/all.svg",
+      at: "SCRATCH/all.svg",
+      "there is no SVG picture of what 'mechanisms' shows. End the file's name in .txt for its words, or in .jsonl."
+    ),
+    Wrong(
+      "run 3 > SCRATCH/no/a.svg",
+      at: "SCRATCH/no/a.svg",
+      "'SCRATCH/no/a.svg' cannot be written: there is no folder SCRATCH/no."
+    ),
+    Wrong("stats | false", at: "false", "'false' ended with status 1.", after: "run 3"),
+    Wrong(
+      "stats | kill -9 $$",
+      at: "kill -9 $$",
+      "'kill -9 $$' was ended by signal 9.",
+      after: "run 3"
+    ),
     Wrong("reset 99", at: "99", "no lesson '99'. 'lessons' lists them."),
     Wrong("reset", at: "reset", "no lesson is under way. Write: reset N, or reset all."),
   ]

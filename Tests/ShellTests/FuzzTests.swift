@@ -140,7 +140,7 @@ private struct LineMaker {
 
   /// A single command, and files only in the folder.
   mutating func smallLine(in folder: String) -> String {
-    let line = String(line().map { $0 == ";" || $0.isNewline ? " " : $0 })
+    let line = String(line().map { ";>|".contains($0) || $0.isNewline ? " " : $0 })
     return line.replacing("/", with: "").replacing("run.svg", with: folder + "/run.svg")
   }
 }

@@ -16,7 +16,7 @@ import Tracing
   private static let views: [String: @Sendable (HalfDone) async throws -> Void] = [
     "timeline": timeline, "stats": stats, "events": events, "why": why, "runs": runs,
     "diff": diff, "curve": curve, "expect": expect, "export": exports, "status": status,
-    "watch": status,
+    "watch": status, "open": opens,
   ]
 
   /// The commands that show nothing of a run under way, or that change it.
@@ -224,6 +224,17 @@ import Tracing
       let text = try String(contentsOfFile: path, encoding: .utf8)
       try half.check(text, in: format, shown.log)
     }
+  }
+
+  private static let opens: @Sendable (HalfDone) async throws -> Void = { half in
+    let shown = await half.ask("open")
+    half.goesOn(shown)
+    let place = try #require(shown.text.firstMatch(of: /\/[^ "]*\.html/)).output
+    let page = try String(
+      contentsOfFile: String(place).replacing("\\/", with: "/"),
+      encoding: .utf8
+    )
+    try half.check(page, in: .html, shown.log)
   }
 
   static func mean(_ values: [Int64]) -> Int64 {

@@ -57,6 +57,7 @@ extension Command {
     var changed = session.settings
     changed.mechanism = try Names.mechanism(word)
     try changed.apply(arguments)
+    for name in ["mechanism"] + arguments.values.keys { changed.origins[name] = session.origin }
     session.change(to: changed)
     return session.showSettings()
   }

@@ -159,15 +159,17 @@ extension Session {
     _ plan: ExplorationPlan,
     while explore: () async throws -> Value
   ) async rethrows -> Value {
-    async let _ = tellProgress(of: control, plan)
+    async let _ = Self.tellProgress(of: control, plan, on: output, json: json)
     return try await explore()
   }
 
   /// Tells now and then how far an exploration has come, until it is cancelled: at a prompt in place,
   /// elsewhere on standard error.
-  private nonisolated func tellProgress(
+  private static func tellProgress(
     of control: ExplorationControl,
-    _ plan: ExplorationPlan
+    _ plan: ExplorationPlan,
+    on output: any ShellOutput,
+    json: Bool
   ) async {
     let isInPlace = !json && output.canShowFrames
     let start = ContinuousClock.now

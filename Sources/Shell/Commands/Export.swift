@@ -19,12 +19,15 @@ extension Command {
       a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through step by step; \
       comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you passed, \
       guessed and wrote. With run= or format= the name says no such thing. FILE '-' is standard output, in JSON \
-      Lines unless format= says otherwise. A file that exists is replaced only with 'force'.
+      Lines unless format= says otherwise. A file that exists is replaced only with 'force'; 'run 12 pool > run.svg' does \
+      both at once and replaces it: 'help files' says more.
       """,
     examples: [
       "run 12 limiter limit=3; export run.svg force",
       "run 12 limiter limit=3; export run.txt format=csv force",
       "run 12 limiter limit=3; export - format=csv",
+      "run 12 limiter limit=3 > run.svg",
+      "run 12 limiter limit=3; events | grep t03",
       "run 12 limiter limit=3; run 12 pool; export first.svg run=1 force",
       "step limiter tasks=2 limit=1; auto; export game.html force",
       "step limiter tasks=2 limit=1; auto; export schedule.svg force",
@@ -85,6 +88,17 @@ private enum ExportSubject {
     }
   }
 
+  /// What a file of it is called, without the ending.
+  var fileName: String {
+    switch self {
+    case .run(_, let name):
+      String(name.map { $0.isLetter || $0.isNumber ? $0 : "-" }).split(separator: "-").joined(
+        separator: "-"
+      )
+    default: word ?? "exploration"
+    }
+  }
+
   /// What the answer in JSON calls a page that is no run's.
   var word: String? {
     switch self {
@@ -104,6 +118,62 @@ private enum ExportSubject {
     case .schedule: [.svg, .html, .jsonl]
     case .lesson: [.html]
     }
+  }
+}
+
+extension Command {
+  static let open = Command(
+    "open",
+    keys: [Keys.ofRun],
+    summary: "look at what was shown last in the browser, as a page",
+    details: """
+      The page of a run, a comparison, or a schedule. It is there as long as the lab is; 'export run.html' writes one that \
+      stays. Where no browser is known, it is told where the page is.
+      """,
+    examples: ["run 12 limiter limit=3; open", "compare 12 limiter pool limit=3; open"]
+  ) { session, arguments in try await session.open(arguments) }
+}
+
+extension Session {
+  fileprivate func open(_ arguments: Arguments) async throws -> Outcome {
+    let subject = try subjectOfExport(arguments)
+    guard subject.formats.contains(.html) else {
+      throw ShellError(
+        "there is no page of what was shown last, \(subject.name). 'export what.jsonl' writes it",
+        at: arguments.name
+      )
+    }
+    guard let text = try await text(of: subject, as: .html, arguments) else { return gaveUpView() }
+    let page: Word
+    do {
+      page = Word(try pages.newPage(named: subject.fileName), at: arguments.name.range)
+    } catch {
+      throw ShellError("\(error)", at: arguments.name)
+    }
+    try WholeFile.write(text, to: page, replacing: true)
+    let browser = mayAsk ? Browser.known : nil
+    let isOpen = browser.map { browser in
+      if browser.isInTerminal { output.lendTerminal(true) }
+      defer { if browser.isInTerminal { output.lendTerminal(false) } }
+      return browser.open(page.text)
+    }
+    let goesOn = subject.run.flatMap(UnderWayText.sentence).map { "; \($0)" } ?? ""
+    let what = "HTML page of \(subject.name)\(goesOn)"
+    let said =
+      switch isOpen {
+      case true?: "opened: \(what). It is there until you leave: \(page.text)"
+      case false?:
+        "'\(browser?.command ?? "")' could not open the \(what). It is there until you leave: file://\(page.text)"
+      case nil:
+        "\(what). No browser is known here; it is there until you leave: file://\(page.text)"
+      }
+    return answer(
+      json: JSONObject.line(
+        [("page", .string(page.text)), ("of", .string(subject.name))]
+          + (subject.run.map(UnderWayText.members) ?? [])
+      ),
+      sentence(said) + "\n"
+    )
   }
 }
 
@@ -295,15 +365,17 @@ enum ExportFormat: String, CaseIterable {
     }
   }
 
+  /// The format that the ending of a file's name says.
+  static func ofEnding(_ file: Word) -> ExportFormat? {
+    let parts = file.text.split(separator: ".")
+    return parts.count > 1 ? allCases.first { $0.ending == parts[parts.count - 1] } : nil
+  }
+
   static func chosen(_ arguments: Arguments, _ file: Word) throws(ShellError) -> ExportFormat {
     if let format = try arguments.value(key, ExportFormat.init(rawValue:)) { return format }
     // What goes on standard output has no ending to tell.
     if file.text == "-" { return .jsonl }
-    let parts = file.text.split(separator: ".")
-    if parts.count > 1, let format = allCases.first(where: { $0.ending == parts[parts.count - 1] })
-    {
-      return format
-    }
+    if let format = ofEnding(file) { return format }
     let endings = ListText.all(allCases.map { ".\($0.ending)" }, "or")
     throw ShellError(
       "the ending of '\(file.text)' says no format. End it in \(endings), or give format=",

@@ -1,3 +1,4 @@
+internal import LessonBook
 internal import Mechanisms
 internal import Rendering
 
@@ -6,13 +7,15 @@ extension Command {
     "help",
     [Parameter("TOPIC", .command, optional: true)],
     summary: "all commands, or one command or topic in full; '?' for short",
+    details:
+      "What belongs to where you are comes first: in a lesson, in a game, beside runs in the background.",
     examples: ["help", "help run", "help distributions"]
   ) { session, arguments in
     let format = session.output.format
     guard let word = arguments.places.first else {
       return session.answer(
         json: CommandTable.commands.map(HelpText.json).joined(),
-        HelpText.overview(format)
+        HelpText.overview(format, place: session.placeOfHelp)
       )
     }
     if let topic = HelpTopic.all.first(where: { $0.name == word.text }) {
@@ -33,4 +36,13 @@ extension Command {
     summary: "leave; so do 'exit', and Ctrl-D on an empty line",
     examples: ["quit"]
   ) { _, _ in .quit }
+}
+
+extension Session {
+  /// Where a person is, for help to begin with.
+  fileprivate var placeOfHelp: HelpText.Place? {
+    if game != nil { return .game }
+    if let visit = classroom.visit { return .lesson("lesson \(visit.lesson.number)") }
+    return backgrounds.latest == nil ? nil : .background(backgrounds.labels)
+  }
 }

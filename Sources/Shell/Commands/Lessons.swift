@@ -304,6 +304,9 @@ extension Session {
     guard let own = classroom.ownSettings else { return }
     var settings = Settings(seed: own.seed)
     (settings.describe, settings.pager) = (self.settings.describe, self.settings.pager)
+    settings.origins = self.settings.origins.filter {
+      ["describe", "pager", "seed"].contains($0.key)
+    }
     change(to: settings)
   }
 

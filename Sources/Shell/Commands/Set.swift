@@ -15,7 +15,8 @@ extension Command {
     [Parameter("K", .setting), Parameter("V", .text)],
     keys: settingKeys,
     summary: "what commands fall back on: \(settingKeys.map(\.name).joined(separator: ", "))",
-    details: "kind=auto is what the mechanism's users do. 'show' tells what is set.",
+    details:
+      "kind=auto is what the mechanism's users do. 'show' tells what is set, and where each value comes from.",
     examples: ["set limit 4", "set work exp:20ms", "set seed 7"]
   ) { session, arguments in
     var given = arguments
@@ -28,13 +29,14 @@ extension Command {
     guard !given.values.isEmpty else { throw arguments.missing("the setting") }
     var changed = session.settings
     try changed.apply(given)
+    for name in given.values.keys { changed.origins[name] = session.origin }
     session.change(to: changed)
     return session.showSettings()
   }
 
   static let show = Command(
     "show",
-    summary: "the settings that commands fall back on",
+    summary: "the settings that commands fall back on, and where each value comes from",
     examples: ["show"]
   ) { session, _ in
     session.showSettings()
@@ -57,9 +59,14 @@ extension Session {
       ("pager", settings.pager ? "on" : "off"),
       ("memory", "\(settings.memory) GB"),
     ]
+    let settings = settings
+    let origin = { (name: StaticString) in settings.origins["\(name)"] ?? "default" }
     return answer(
-      json: JSONObject.line([("settings", .object(rows.map { ($0, .string($1)) }))]),
-      Columns.rows(rows.map { ["\($0)", $1] })
+      json: JSONObject.line([
+        ("settings", .object(rows.map { ($0, .string($1)) })),
+        ("from", .object(rows.map { ($0.0, .string(origin($0.0))) })),
+      ]),
+      Columns.rows(rows.map { ["\($0)", $1, origin($0)] })
     )
   }
 }

@@ -1,3 +1,5 @@
+internal import Rendering
+
 /// A word of a command line and where it stands, in characters from the line's start.
 package struct Word: Hashable, Sendable {
   package var text: String
@@ -29,15 +31,29 @@ package struct Word: Hashable, Sendable {
   }
 }
 
+/// A command of a line, and the program that is to read what it says, if one is named behind `|`.
+package struct Statement: Hashable, Sendable {
+  package var words: [Word] = []
+  /// As it is written for the system's shell.
+  package var reader: Word?
+}
+
 /// Cuts a line into commands and words.
 ///
 /// Words are parted by spaces; double quotes keep spaces together and `\"` stands for a quote in
-/// them; `;` and line ends part commands; `#` where a word would start begins a comment.
+/// them; `;` and line ends part commands; `#` where a word would start begins a comment. Behind `|` stands a
+/// command of the system's shell, whose quotes are its own.
 package enum Lexer {
-  /// The commands of a line; commands without a word are left out.
+  /// The words of the commands of a line; commands without a word are left out.
   package static func commands(in line: String) throws(ShellError) -> [[Word]] {
-    var commands: [[Word]] = [[]]
+    try statements(in: line).map(\.words)
+  }
+
+  /// The commands of a line; those without a word are left out.
+  package static func statements(in line: String) throws(ShellError) -> [Statement] {
+    var statements = [Statement()]
     var word: (text: String, start: Int)?
+    var reader: ReaderText?
     var quote: Int?
     var escaped = false
     var inComment = false
@@ -45,9 +61,13 @@ package enum Lexer {
 
     func endWord() {
       if let ended = word {
-        commands[commands.count - 1].append(Word(ended.text, at: ended.start..<offset))
+        statements[statements.count - 1].words.append(Word(ended.text, at: ended.start..<offset))
       }
       word = nil
+    }
+    func endReader() throws(ShellError) {
+      if let ended = reader { statements[statements.count - 1].reader = try ended.word(to: offset) }
+      reader = nil
     }
 
     for character in line {
@@ -55,7 +75,17 @@ package enum Lexer {
       if inComment {
         if character.isNewline {
           inComment = false
-          commands.append([])
+          statements.append(Statement())
+        }
+      } else if reader != nil {
+        switch reader?.take(character) {
+        case .ends?:
+          try endReader()
+          statements.append(Statement())
+        case .comment?:
+          try endReader()
+          inComment = true
+        case .goesOn?, nil: break
         }
       } else if quote != nil {
         if escaped {
@@ -73,7 +103,10 @@ package enum Lexer {
         if word == nil { word = ("", offset) }
       } else if character == ";" || character.isNewline {
         endWord()
-        commands.append([])
+        statements.append(Statement())
+      } else if character == "|" {
+        endWord()
+        reader = ReaderText(start: offset)
       } else if character.isWhitespace {
         endWord()
       } else if character == "#", word == nil {
@@ -88,7 +121,77 @@ package enum Lexer {
       throw ShellError("this quote is never closed. Add \" at the end", at: quote..<offset)
     }
     endWord()
-    return commands.filter { !$0.isEmpty }
+    try endReader()
+    for statement in statements where statement.words.isEmpty {
+      if let reader = statement.reader {
+        throw ShellError(
+          "in front of '|' comes a command of the lab, as in: \(Self.example)",
+          at: reader
+        )
+      }
+    }
+    return statements.filter { !$0.words.isEmpty }
+  }
+
+  fileprivate static let example = "events | grep t03"
+}
+
+/// What stands behind `|`, read with the quotes of the system's shell.
+private struct ReaderText {
+  enum Reading {
+    case goesOn
+    /// The command of the lab ends here.
+    case ends
+    case comment
+  }
+
+  /// Where the `|` stands.
+  let start: Int
+  private var text = ""
+  private var quote: Character?
+  private var escaped = false
+
+  init(start: Int) { self.start = start }
+
+  mutating func take(_ character: Character) -> Reading {
+    if escaped {
+      escaped = false
+    } else if let open = quote {
+      if character == open { quote = nil }
+      escaped = character == "\\" && open == "\""
+    } else if character == ";" || character.isNewline {
+      return .ends
+    } else if character == "#", text.last.map(\.isWhitespace) ?? true {
+      return .comment
+    } else if character == "'" || character == "\"" {
+      quote = character
+    } else {
+      escaped = character == "\\"
+    }
+    text.append(character)
+    return .goesOn
+  }
+
+  func word(to end: Int) throws(ShellError) -> Word {
+    let bar = start..<start + 1
+    if text.hasPrefix("|") {
+      throw ShellError(
+        "'||' is for other shells. A line ends at the first command that fails; '|' gives what a command says to a program, as in: \(Lexer.example)",
+        at: start..<start + 2
+      )
+    }
+    if let quote {
+      throw ShellError(
+        "behind '|' a quote is never closed. Add \(quote) at the end",
+        at: start..<end
+      )
+    }
+    let blanks = text.prefix { $0.isWhitespace }.count
+    let command = Columns.trimmed(String(text.dropFirst(blanks)))
+    guard !command.isEmpty else {
+      throw ShellError("behind '|' comes a command of your shell, as in: \(Lexer.example)", at: bar)
+    }
+    return Word(command, at: start + 1 + blanks..<start + 1 + blanks + command.count)
   }
 }
 
@@ -99,6 +202,9 @@ extension Lexer {
   /// A quote may still be open.
   static func beginning(of line: String) -> (words: [String], current: Word) {
     let nothing = Word("", at: line.count..<line.count)
+    // Of the system's commands nothing is known here.
+    let isRead = try? statements(in: line + " .").last?.reader != nil
+    if isRead == true { return (["|"], nothing) }
     // Whatever is open is closed for this reading: a quote, or a quote after a backslash.
     let readings = ["", "\"", "\\\""].lazy.compactMap { try? commands(in: line + $0) }
     guard let command = readings.first?.last, let last = command.last else { return ([], nothing) }
