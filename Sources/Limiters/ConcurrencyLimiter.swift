@@ -624,8 +624,8 @@ public final class ConcurrencyLimiter: Sendable {
 
   @inline(__always)
   private func signal(_ turns: consuming LimiterState<Signal>.Turns) {
-    turns.first.take()?.signal()
-    for next in turns.others.take() ?? [] { next.signal() }
+    turns.first.take()?.settle(.signalled)
+    for next in turns.others.take() ?? [] { next.settle(.signalled) }
   }
 
   @usableFromInline

@@ -105,7 +105,7 @@ private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
 
   /// The task that works ends its taking of elements, and nobody takes a result any more.
   func abandon() {
-    state.withLock { $0.abandon() }?.signal()
+    state.withLock { $0.abandon() }?.settle(.signalled)
     cancel()
   }
 
@@ -116,7 +116,7 @@ private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
       let (condition, signal) = Condition.makeForOneWaiter()
       switch state.withLock({ $0.take(signal) }) {
       case .value(let value, let worker):
-        worker?.signal()
+        worker?.settle(.signalled)
         return value
       case .failed(let error): throw error
       case .ended: return nil
@@ -141,16 +141,16 @@ private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
   }
 
   func put(_ value: Value, at index: Int) {
-    state.withLock { $0.put(value, at: index) }?.signal()
+    state.withLock { $0.put(value, at: index) }?.settle(.signalled)
   }
 
   func fail(_ error: Failure) {
     // What runs is cancelled before its error is seen, so that it is not waited for in vain.
-    state.withLock { $0.fail(error) }?.signal()
+    state.withLock { $0.fail(error) }?.settle(.signalled)
     cancel()
   }
 
-  func end() { state.withLock { $0.end() }?.signal() }
+  func end() { state.withLock { $0.end() }?.settle(.signalled) }
 
   /// Takes elements and starts a child for each, until there is none or none is wanted.
   func work<Element: Sendable>(

@@ -55,26 +55,14 @@ public struct Condition: Hashable, Sendable {
     case closed
   }
 
-  private enum Object: Sendable {
-    case alone(Event)
-    case shared(SharedEvent)
-
-    var identity: ObjectIdentifier {
-      switch self {
-      case .alone(let event): ObjectIdentifier(event)
-      case .shared(let event): ObjectIdentifier(event)
-      }
-    }
-  }
-
-  private let object: Object
+  private let event: Event
 
   /// Makes the two faces of one event.
   ///
   /// - Complexity: O(1), two allocations.
   public static func makeCondition() -> (condition: Condition, signal: Signal) {
     let event = SharedEvent()
-    return (Condition(object: .shared(event)), Signal(SharedEvent.End(event)))
+    return (Condition(event), Signal(SharedEvent.End(event)))
   }
 
   /// Makes the two faces of one event that one task waits for, and whose Signal is not dropped unsignalled.
@@ -89,20 +77,18 @@ public struct Condition: Hashable, Sendable {
   }
 
   @inline(__always)
-  init(_ event: Event) { object = .alone(event) }
-
-  private init(object: Object) { self.object = object }
+  init(_ event: Event) { self.event = event }
 
   /// Whether both wait for the same event.
   public static func == (one: Self, other: Self) -> Bool {
-    one.object.identity == other.object.identity
+    one.event === other.event
   }
 
   /// As `==`: for code written when a condition was an object.
   public static func === (one: Self, other: Self) -> Bool { one == other }
 
   /// Feeds the identity of the event.
-  public func hash(into hasher: inout Hasher) { hasher.combine(object.identity) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(event)) }
 
   /// Waits until the event has happened; returns at once if it has.
   ///
@@ -112,12 +98,7 @@ public struct Condition: Hashable, Sendable {
   /// - Complexity: O(1) amortised, one allocation, and so is being cancelled.
   /// - Throws: `CancellationError` as soon as the task is cancelled before the event;
   ///   ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
-  public func wait() async throws {
-    switch object {
-    case .alone(let event): try await wait(leavingWith: { Signal(event) }).get()
-    case .shared(let event): try await event.wait().get()
-    }
-  }
+  public func wait() async throws { try await event.waitUnlessCancelled().get() }
 
   /// Waits until the event has happened, even if the task is cancelled meanwhile.
   ///
@@ -127,19 +108,15 @@ public struct Condition: Hashable, Sendable {
   /// - Complexity: O(1) amortised, one allocation.
   /// - Throws: ``SignalDropped`` once the ``Signal`` has gone away unsignalled.
   public func waitUncancellably() async throws(SignalDropped) {
-    if await outcome() == .dropped { throw SignalDropped() }
+    if await event.waitUncancellably() == .dropped { throw SignalDropped() }
   }
 
-  /// Waits until the event is over, and does not look whether the task is cancelled.
+  /// Waits, as the one waiter, until the event is over, and does not look whether the task is cancelled.
   @inline(__always) @discardableResult
-  func outcome() async -> Outcome {
-    switch object {
-    case .alone(let event): await event.wait()
-    case .shared(let event): await event.waitUncancellably()
-    }
-  }
+  func outcome() async -> Outcome { await event.wait() }
 
-  /// Waits until the event is over; if the task is cancelled, leaves the line that the Signal stands in.
+  /// Waits, as the one waiter, until the event is over; if the task is cancelled, leaves the line that the Signal
+  /// stands in.
   ///
   /// The lock of that line decides between hand-off and cancellation. When the task is cancelled, `leave` takes the
   /// Signal out of the caller's line, and returns it if it was still there: then no other code can signal, and the
@@ -160,51 +137,32 @@ public struct Condition: Hashable, Sendable {
 /// Keep it where the code that signals finds it. When the last copy goes away unsignalled, every waiter wakes with
 /// ``SignalDropped``.
 public struct Signal: Hashable, Sendable {
-  private enum Object: Sendable {
-    case alone(Event)
-    case shared(SharedEvent.End)
-
-    var identity: ObjectIdentifier {
-      switch self {
-      case .alone(let event): ObjectIdentifier(event)
-      case .shared(let end): ObjectIdentifier(end)
-      }
-    }
-  }
-
-  private let object: Object
+  private let event: Event
 
   @inline(__always)
-  init(_ event: Event) { object = .alone(event) }
-
-  fileprivate init(_ end: SharedEvent.End) { object = .shared(end) }
+  init(_ event: Event) { self.event = event }
 
   /// Whether both are the signal of the same event.
   public static func == (one: Self, other: Self) -> Bool {
-    one.object.identity == other.object.identity
+    one.event === other.event
   }
 
   /// As `==`: for code written when a signal was an object.
   public static func === (one: Self, other: Self) -> Bool { one == other }
 
   /// Feeds the identity of the event.
-  public func hash(into hasher: inout Hasher) { hasher.combine(object.identity) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(event)) }
 
   /// Makes the event happen: wakes every waiter, and lets every later wait return at once.
   ///
   /// From any thread. Only the first call has an effect.
   ///
   /// - Complexity: O(n) for n waiters.
-  public func signal() { settle(.signalled) }
+  public func signal() { event.happen() }
 
-  /// Ends the event, unless it is over.
+  /// Ends an event for one waiter: for whoever took the Signal out of its line.
   @inline(__always)
-  func settle(_ outcome: Condition.Outcome) {
-    switch object {
-    case .alone(let event): event.settle(outcome)
-    case .shared(let end): end.event.settle(outcome)
-    }
-  }
+  func settle(_ outcome: Condition.Outcome) { event.settle(outcome) }
 }
 
 /// A wait that can never end otherwise: the condition's `Signal` went away unsignalled.
@@ -231,19 +189,25 @@ extension Condition.Outcome {
 }
 
 /// An event that any number of tasks wait for: a line of Signals, each of one waiter.
-private final class SharedEvent: Sendable {
+///
+/// Safe to share: the line is behind a lock.
+private final class SharedEvent: Event, @unchecked Sendable {
   /// What the copies of a Signal share.
-  final class End: Sendable {
-    let event: SharedEvent
+  ///
+  /// Safe to share: what it has is constant.
+  final class End: Event, @unchecked Sendable {
+    private let event: SharedEvent
 
     init(_ event: SharedEvent) { self.event = event }
 
-    deinit { event.settle(.dropped) }
+    deinit { event.settleAll(.dropped) }
+
+    override func happen() { event.settleAll(.signalled) }
   }
 
   private let state = Lock(ConditionState<Signal>())
 
-  func wait() async -> Condition.Outcome {
+  override func waitUnlessCancelled() async -> Condition.Outcome {
     let (condition, signal) = Condition.makeForOneWaiter()
     switch state.withLock({ $0.arrive(signal) }) {
     case .settled(let outcome): return outcome
@@ -252,7 +216,7 @@ private final class SharedEvent: Sendable {
     }
   }
 
-  func waitUncancellably() async -> Condition.Outcome {
+  override func waitUncancellably() async -> Condition.Outcome {
     let (condition, signal) = Condition.makeForOneWaiter()
     switch state.withLock({ $0.arrive(signal) }) {
     case .settled(let outcome): return outcome
@@ -260,7 +224,7 @@ private final class SharedEvent: Sendable {
     }
   }
 
-  func settle(_ outcome: Condition.Outcome) {
+  private func settleAll(_ outcome: Condition.Outcome) {
     let (first, others) = state.withLock { $0.settle(outcome) }
     first?.settle(outcome)
     for waiter in others ?? [] { waiter.settle(outcome) }

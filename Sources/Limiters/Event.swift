@@ -18,7 +18,10 @@ internal import Synchronization
 
 /// What happens once, and one task waits for.
 ///
-/// Safe to share though it is not final: the word is atomic, and its one subclass says why that is safe (HandOff).
+/// What a line does with it cannot be overridden, so that it is inlined; what other code does with a Condition or a
+/// Signal can be: by an event that any number of tasks wait for (see Condition.swift).
+///
+/// Safe to share though it is not final: the word is atomic, and each subclass says why it is safe.
 class Event: @unchecked Sendable {
   private let word = Atomic(EventWord.empty)
 
@@ -45,24 +48,24 @@ class Event: @unchecked Sendable {
     }
   }
 
-  /// Ends the event, and with it the wait, now or whenever it begins; the first to do so says how it ended.
+  /// Ends the event, and with it the wait, now or whenever it begins.
   @inline(__always)
   final func settle(_ outcome: Condition.Outcome) {
-    let over = EventWord(outcome)
-    var seen = word.load(ordering: .relaxed)
-    while seen.outcome == nil {
-      let (isOver, found) = word.compareExchange(
-        expected: seen,
-        desired: over,
-        ordering: .acquiringAndReleasing
-      )
-      if isOver {
-        seen.continuation?.resume(returning: outcome)
-        return
-      }
-      seen = found
+    let found = word.exchange(EventWord(outcome), ordering: .acquiringAndReleasing)
+    if found.outcome != nil {
+      stop("a line's event was settled twice; settle only what you took out of the line")
     }
+    found.continuation?.resume(returning: outcome)
   }
+
+  /// Waits for whoever has the Condition; ends with the task's cancellation unless a line stands for that.
+  func waitUnlessCancelled() async -> Condition.Outcome { await wait() }
+
+  /// Waits for whoever has the Condition, to the end.
+  func waitUncancellably() async -> Condition.Outcome { await wait() }
+
+  /// Signals for whoever has the Signal.
+  func happen() { settle(.signalled) }
 }
 
 /// What an event knows: 0, the continuation of its waiter, or how it ended (an odd number).

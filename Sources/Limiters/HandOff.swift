@@ -23,7 +23,7 @@ final class HandOff<Value: Sendable>: Event, @unchecked Sendable {
   /// Gives the value to the waiter, now or whenever it comes for it.
   func hand(_ value: Value) {
     given = value
-    signal.signal()
+    settle(.signalled)
   }
 
   /// Takes the value that was handed over; nil if the event ended otherwise.

@@ -75,7 +75,7 @@ final class PoolCore: Sendable {
     switch ending {
     case .keep(let startsTimer): if startsTimer { startTimer() }
     case .hand(let grant, let waiter): waiter.hand(grant)
-    case .vacate(_, let ended): for waiter in ended { waiter.signal.signal() }
+    case .vacate(_, let ended): for waiter in ended { waiter.signal.settle(.signalled) }
     case .over: return false
     }
     return true

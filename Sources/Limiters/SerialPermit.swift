@@ -66,7 +66,7 @@ final class SerialPermit: Sendable {
   func release() -> Work? {
     switch state.withLock({ $0.release() }) {
     case .waiter(let signal):
-      signal.signal()
+      signal.settle(.signalled)
       return nil
     case .work(let work):
       return work

@@ -88,34 +88,28 @@ import Testing
     #expect(journal.entries == ["signalled"])
   }
 
-  @Test(arguments: [true, false])
-  func `has a wait without a line end when its task is cancelled, and not twice`(
-    isSignalledFirst: Bool
-  ) {
+  @Test func `stops the program that settles it twice`() async {
+    await #expect(processExitsWith: .failure) {
+      let (_, signal) = Condition.makeForOneWaiter()
+      signal.settle(.timedOut)
+      signal.settle(.signalled)
+    }
+  }
+
+  @Test func `happens for whoever has its faces as for a line`() async throws {
     let (condition, signal) = Condition.makeForOneWaiter()
-    let task = Task(executorPreference: executor) { [journal] in
+    Task(executorPreference: executor) { [journal] in
       do {
         try await condition.wait()
         journal.note("signalled")
-      } catch {
-        journal.note("\(type(of: error))")
-      }
+      } catch { journal.note("\(error)") }
     }
     executor.runAll()
-    if isSignalledFirst { signal.signal() }
-    task.cancel()
+    #expect(journal.entries.isEmpty)
     signal.signal()
     executor.runAll()
-    #expect(journal.entries == [isSignalledFirst ? "signalled" : "CancellationError"])
-  }
-
-  @Test func `keeps the outcome that came first`() async {
-    let (condition, signal) = Condition.makeForOneWaiter()
-    signal.settle(.timedOut)
-    signal.signal()
-    signal.settle(.cancelled)
-    #expect(await condition.outcome() == .timedOut)
-    #expect(await condition.outcome() == .timedOut)
+    #expect(journal.entries == ["signalled"])
+    try await condition.waitUncancellably()
   }
 
   @Test func `stops the program that waits for it on two tasks`() async {
