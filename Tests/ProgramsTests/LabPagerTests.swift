@@ -5,13 +5,13 @@ import Testing
 @Suite(.watched) struct LabPagerTests {
   private static let pager = "Space: a page, Enter: a line"
 
-  @Test(arguments: [(100, 30), (80, 24)])
+  @Test(arguments: [(100, 18), (80, 16)])
   func `a guess typed at a page of a lesson is taken as the guess`(
     _ columns: Int,
     _ rows: Int
   ) async throws {
     let lab = try LabTerminal(columns: columns, rows: rows)
-    try await lab.type("lesson 1")
+    try await lab.type("lesson 2")
     try await lab.screen.waitForText(Self.pager)
     try await lab.screen.send("300 msec\r")
     try await lab.screen.waitForText("Your guess: 300 ms.")

@@ -139,7 +139,7 @@ import Testing
     let screen = lab.screen
     try await lab.type("spawn 6 limiter limit=2 work=10s name=a")
     try await lab.type("spawn 6 pool limit=3 work=10s name=b", after: "limiter·2 virtual (2▸ 4·)>")
-    try await lab.type("watch all", after: "pool·3 virtual")
+    try await lab.type("watch all", after: "pool·3 virtual (3▸ 3·) +1>")
     try await screen.waitForText("arrows go event by event, q leaves")
     #expect(screen.screen.isOther)
     // To the first end, and back to the arrival.

@@ -94,7 +94,7 @@ extension Command {
     [Parameter("GUESS", .text, optional: true)],
     summary: "answer the question of a lesson's step; without a guess, skip it",
     details: "At the prompt the guess alone will do while the question is open.",
-    examples: ["lesson 1; predict 300ms"],
+    examples: ["lesson 1; predict 40"],
     takesAnyWords: true
   ) { session, arguments in
     let guess = arguments.places.map(\.text).joined(separator: " ")
@@ -113,7 +113,7 @@ extension Command {
   static let check = Command(
     "check",
     summary: "see whether what you have run passes the lesson's step",
-    examples: ["lesson 1; run 12 limiter limit=3 work=100ms; check"]
+    examples: ["lesson 8; run 9 pool limit=3 work=100ms; check"]
   ) { session, arguments in
     let now = Date.now.formatted(.iso8601)
     var passed = false
@@ -144,7 +144,7 @@ extension Command {
   static let next = Command(
     "next",
     summary: "go on to the next page of the lesson",
-    examples: ["lesson 1; run 12 limiter limit=3 work=100ms; check; next"]
+    examples: ["lesson 8; run 9 pool limit=3 work=100ms; check; next"]
   ) { session, arguments in
     try session.inLesson(arguments) { $0.next() }
   }
