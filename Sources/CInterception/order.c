@@ -16,10 +16,7 @@ extern void (*_swift_tsan_acquire)(const void *) __attribute__((weak));
 extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 
 static void acquire(const void *at) { ACQUIRE(at); }
-static void release(const void *at) {
-  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
-  if (IS_ORDER_NOTED) race_release((uintptr_t)at);
-}
+static void release(const void *at) { RELEASE(at); }
 
 // MARK: Counts of references
 
