@@ -94,4 +94,23 @@ import Testing
     try await again.send("lesson 8\r")
     try await again.waitForText("(2 of 5)")
   }
+
+  @Test
+  func `the page behind a game that is over takes a guess`() async throws {
+    let learner = Learner()
+    let screen = try await learner.sitDown()
+    try await screen.send("lesson 6\r")
+    try await screen.waitForText("Enter to skip.")
+    try await screen.send("yes\r")
+    try await screen.waitForText("Your guess: yes.")
+    try await screen.send("step specimen-lost-wake-up\r")
+    try await screen.waitForCurrentLine("choose>")
+    try await screen.send("1; 1; 1; 1; 2; 2; 1; 1; 1; 1\r")
+    try await screen.waitForCurrentLine("back or done>")
+    try await screen.send("check; next\r")
+    try await screen.waitForText("(2 of 6)")
+    try await screen.waitForCurrentLine("lesson 6>")
+    try await screen.send("few\r")
+    try await screen.waitForText("Your guess: few.")
+  }
 }

@@ -146,7 +146,9 @@ extension Command {
     summary: "go on to the next page of the lesson",
     examples: ["lesson 8; run 9 pool limit=3 work=100ms; check; next"]
   ) { session, arguments in
-    try session.inLesson(arguments) { $0.next() }
+    // What is typed in a game is a move: the next page could ask for no guess.
+    session.leaveGameThatIsOver()
+    return try session.inLesson(arguments) { $0.next() }
   }
 
   static let back = Command(

@@ -91,6 +91,11 @@ extension Session {
     )
   }
 
+  /// Ends the game if nothing can happen in it any more.
+  func leaveGameThatIsOver() {
+    if game?.position.isOver == true { play(nil) }
+  }
+
   /// Takes a line of the game; nil if it is none, but a command like any other.
   func takesAsMove(_ words: [Word]) async throws -> Outcome? {
     guard var game, let word = words.first else { return nil }
