@@ -8,16 +8,6 @@ import Testing
 
 /// The exercises on who waits and with what: what they take, and by which question they refuse.
 @Suite(.watched, .serialized) struct `First exercises` {
-  private func refusal(_ book: GradeBook) async -> GradeItem? {
-    var failed: GradeItem?
-    _ = await book.grade(
-      GradeBook.Terms(seed: 1, executor: racetrack, sharesPool: true, heap: heapAtRest)
-    ) {
-      if !$0.passed { failed = $0 }
-    }
-    return failed
-  }
-
   // MARK: Lesson 4
 
   private final class Client: LearnerClient {

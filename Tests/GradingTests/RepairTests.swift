@@ -9,16 +9,6 @@ import Testing
 
 /// The exercises in which a small edit mends a program: what they take, and by which question they refuse.
 @Suite(.watched, .serialized, .long) struct `Small edits` {
-  private func refusal(_ book: GradeBook) async -> GradeItem? {
-    var failed: GradeItem?
-    _ = await book.grade(
-      GradeBook.Terms(seed: 1, executor: racetrack, sharesPool: true, heap: heapAtRest)
-    ) {
-      if !$0.passed { failed = $0 }
-    }
-    return failed
-  }
-
   // MARK: Lesson 2
 
   private final class Downloader: LearnerDownloader {

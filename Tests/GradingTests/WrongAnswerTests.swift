@@ -10,29 +10,13 @@ import Testing
 
 /// What each lesson's grading must refuse, and by which question.
 @Suite(.watched, .serialized, .long) struct `Wrong answers` {
-  private func refusal(_ book: GradeBook, seed: UInt64 = 1) async -> GradeItem? {
-    var failed: GradeItem?
-    _ = await book.grade(
-      GradeBook.Terms(
-        seed: seed,
-        storm: 0.02,
-        executor: racetrack,
-        sharesPool: true,
-        heap: heapAtRest
-      )
-    ) {
-      if !$0.passed { failed = $0 }
-    }
-    return failed
-  }
-
   private func expect(
     _ book: GradeBook,
     refusedBy name: String,
     saying part: String,
     _ location: SourceLocation = #_sourceLocation
   ) async {
-    let failed = await refusal(book)
+    let failed = await refusal(book, storm: 0.02)
     #expect(failed?.name == name, "\(failed as Any)", sourceLocation: location)
     #expect(failed?.sentence.contains(part) == true, "\(failed as Any)", sourceLocation: location)
   }
@@ -61,7 +45,7 @@ import Testing
     await expect(Grader.limiter(Now.self), refusedBy: "long_line", saying: overtaken)
     await expect(Grader.cancellableLimiter(Now.self), refusedBy: "long_line", saying: overtaken)
     // Lesson 16 allows one overtaking.
-    let refused = await refusal(Grader.design(Now.self))
+    let refused = await refusal(Grader.design(Now.self), storm: 0.02)
     #expect(refused == nil)
   }
 
@@ -185,8 +169,16 @@ import Testing
 
   @Test func `show the same again at the same seed`() async {
     for seed: UInt64 in [7, 8] {
-      let first = await refusal(Grader.design(Flawed<LastFirstWhenLong>.self), seed: seed)
-      let again = await refusal(Grader.design(Flawed<LastFirstWhenLong>.self), seed: seed)
+      let first = await refusal(
+        Grader.design(Flawed<LastFirstWhenLong>.self),
+        seed: seed,
+        storm: 0.02
+      )
+      let again = await refusal(
+        Grader.design(Flawed<LastFirstWhenLong>.self),
+        seed: seed,
+        storm: 0.02
+      )
       #expect(first?.sentence.contains("seed \(seed): t") == true, "\(first as Any)")
       #expect(first == again)
     }
