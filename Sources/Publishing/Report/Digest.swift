@@ -18,12 +18,15 @@ package struct Digest {
 
   /// A row a mechanism, those of the front page first: what each costs, and the verdict against the reference.
   package var table: String {
-    let columns = Self.columns.filter { entry($0.workload) != nil }
-    guard !columns.isEmpty else { return "" }
     let names = summary.plan.entries.flatMap { $0.contestants.filter { $0.executor != .lanes } }
       .filter { !$0.isAgain }.compactMap(\.mechanism)
     var order = Self.front.filter(names.contains)
     for name in names where !order.contains(name) { order.append(name) }
+    // While the front page alone is measured, the other columns are empty.
+    let columns = Self.columns.filter { column in
+      order.contains { !cell($0, column.workload).isEmpty }
+    }
+    guard !columns.isEmpty else { return "" }
     var rows = [["mechanism"] + columns.map(\.words), columns.map { _ in "---" } + ["---"]]
     for name in order {
       let cells = columns.map { cell(name, $0.workload) }
@@ -53,8 +56,10 @@ package struct Digest {
     guard let found, let line = summary.line(index, found, headline) else { return "" }
     let figure = Quantity.text(line.median, unit: headline.metric.unit)
     guard let comparison = line.comparison else { return "\(figure), reference" }
-    let ratio = comparison.ratio.map { " (\(Quantity.digits($0.value)))" } ?? ""
-    return "\(figure), \(comparison.verdict.rawValue)\(ratio)"
+    // What cannot be compared has no ratio that says anything.
+    let ratio = comparison.exclusion == nil ? comparison.ratio : nil
+    return "\(figure), \(comparison.verdict.rawValue)"
+      + (ratio.map { " (\(Quantity.digits($0.value)))" } ?? "")
   }
 
   /// The table, how sure it is, and how it was measured.
