@@ -262,6 +262,8 @@ package enum ExperimentError: Error, CustomStringConvertible {
         case .suspension: "cannot be suspended"
         case .dependencies: "knows no dependencies between tasks"
         case .priorities: "knows no priorities"
+        case .barrier: "knows no barriers"
+        case .notification: "tells nobody when all is done"
         }
       let why = entry.profile.lacks[control].map { ": \($0)" } ?? ""
       return "\(entry.id) \(what)\(why). Use \(able.joined(separator: " or "))."

@@ -30,6 +30,8 @@ package final class WallRun: LiveRun {
     var cancelledEarly: Set<Int> = []
     /// How many visits have come to the mechanism.
     var arrived = 0
+    /// Who wants to know when the mechanism has been given so many tasks.
+    var whenGiven: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
     /// How many visits have ended.
     var ended = 0
     /// How many tasks there were when somebody last wanted to know when all is done.
@@ -190,6 +192,21 @@ package final class WallRun: LiveRun {
     state.withLock { $0.completion = completion }
   }
 
+  /// Returns when the mechanism says that all it was given by now has ended: the time of that.
+  package func completed() async -> Int64 {
+    // What is asked before it has been given a task knows nothing of it.
+    await withCheckedContinuation { continuation in
+      let hasAll = state.withLock { state in
+        if state.allStarted || state.arrived >= state.plan.count { return true }
+        state.whenGiven.append((state.plan.count, continuation))
+        return false
+      }
+      if hasAll { continuation.resume() }
+    }
+    await mechanism.completed()
+    return world.now
+  }
+
   package func finish() async -> Run {
     expectEnd()
     state.withLock { $0.closed = true }
@@ -248,6 +265,7 @@ package final class WallRun: LiveRun {
       case .perform(.arrive(let task)):
         start(task)
         state.withLock { $0.arrived += 1 }
+        tellWhoWaits()
         if !task.kind.isReal { askForCompletion() }
       case .perform(.cancel(let number)): cancel(number)
       case .perform(.control(let control)): perform(control)
@@ -258,9 +276,21 @@ package final class WallRun: LiveRun {
         // Where the run was stopped, those that have not come will not.
         if !experiment.workload.kind.isReal { askForCompletion(hasAll: true) }
         note { $0.allStarted = true }
+        tellWhoWaits()
         return
       }
     }
+  }
+
+  /// Tells those who wait for the mechanism to have been given what there was.
+  private func tellWhoWaits() {
+    let told = state.withLock { state in
+      let given = state.allStarted ? .max : state.arrived
+      let told = state.whenGiven.filter { $0.count <= given }
+      state.whenGiven.removeAll { $0.count <= given }
+      return told
+    }
+    for (_, waiter) in told { waiter.resume() }
   }
 
   private func start(_ task: SimulatedTask) {

@@ -12,6 +12,8 @@ package final class ActorQueueMechanism: Mechanism {
     lacks: [
       .limit: "an actor runs one task at a time, by nature",
       .suspension: "an actor takes what it was sent",
+      .barrier: "it keeps the order in which tasks begin, and knows of no end",
+      .notification: "each task is awaited by itself, and nobody is told of all",
     ],
     treatsTasksAlike: true,
     summary: "ActorQueue: tasks start on one actor in order, up to their first suspension",

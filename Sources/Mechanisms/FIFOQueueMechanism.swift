@@ -10,6 +10,8 @@ package final class FIFOQueueMechanism: RunMechanism {
     lacks: [
       .limit: "it runs one task at a time, by nature",
       .suspension: "the next begins when the one before has ended",
+      .barrier: "each task waits for all before it as it is",
+      .notification: "each task is awaited by itself, and nobody is told of all",
     ],
     treatsTasksAlike: true,
     summary: "FIFOQueue: tasks start and end one after the other",

@@ -11,6 +11,7 @@ package final class GCDGateMechanism: Mechanism {
     cancellation: .skippedAtItsTurn,
     clock: .real,
     defaultKind: .block,
+    controls: [.barrier, .notification],
     lacks: [
       .limit: "a DispatchSemaphore gets its count when it is made",
       .suspension: "a signal lets in who waits at the semaphore, whatever the queue does",
@@ -38,7 +39,9 @@ package final class GCDGateMechanism: Mechanism {
       self.gate.async(group: self.permits.group) {
         visit.block()
         self.permits.take()
-        self.permits.queue.async(group: self.permits.group) { ticket.serve() }
+        // A barrier has the queue to itself: it begins when all blocks before it have ended.
+        let flags: DispatchWorkItemFlags = visit.task.isBarrier ? .barrier : []
+        self.permits.queue.async(group: self.permits.group, flags: flags) { ticket.serve() }
       }
     }
   }

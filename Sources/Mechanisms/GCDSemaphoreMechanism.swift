@@ -11,6 +11,7 @@ package final class GCDSemaphoreMechanism: Mechanism {
     cancellation: .skippedAtItsTurn,
     clock: .real,
     defaultKind: .block,
+    controls: [.barrier, .notification],
     lacks: [
       .limit: "a DispatchSemaphore gets its count when it is made",
       .suspension: "a signal lets in who waits at the semaphore, whatever the queue does",
@@ -36,11 +37,20 @@ package final class GCDSemaphoreMechanism: Mechanism {
   package func carry(_ visit: Visit) async {
     visit.arrive()
     await permits.carry(visit) { ticket in
+      if visit.task.isBarrier { return self.submitBarrier(ticket) }
       self.permits.queue.async(group: self.permits.group) {
         visit.block()
         self.permits.take()
         ticket.serve()
       }
+    }
+  }
+
+  /// The queue begins it when all blocks before it have ended, so that a permit is free then.
+  private func submitBarrier(_ ticket: GCDPermits.Ticket) {
+    permits.queue.async(group: permits.group, flags: .barrier) {
+      self.permits.take()
+      ticket.serve()
     }
   }
 

@@ -8,7 +8,10 @@ package final class LimiterMechanism: RunMechanism {
     order: .fifo,
     controls: [.limit],
     lacks: [
-      .suspension: "a free permit goes to the first in line at once"
+      .suspension: "a free permit goes to the first in line at once",
+      .barrier:
+        "a free permit goes to the first in line at once; run(weight:) with the whole limit has it to itself",
+      .notification: "each task is awaited by itself, and nobody is told of all",
     ],
     treatsTasksAlike: true,
     summary: "ConcurrencyLimiter built on Condition and Signal",

@@ -13,6 +13,8 @@ package final class MainActorQueueMechanism: Mechanism {
     lacks: [
       .limit: "an actor runs one task at a time, by nature",
       .suspension: "an actor takes what it was sent",
+      .barrier: "it keeps the order in which tasks begin, and knows of no end",
+      .notification: "each task is awaited by itself, and nobody is told of all",
     ],
     summary: "MainActorQueue.shared: tasks start on the main actor in order",
     realOnlyReason:

@@ -60,6 +60,10 @@ package struct MechanismProfile: Hashable, Sendable {
     case dependencies
     /// It admits more urgent tasks first.
     case priorities
+    /// A task can have it to itself: after all before it, and before all behind it.
+    case barrier
+    /// It says when all it was given has ended.
+    case notification
 
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
   }

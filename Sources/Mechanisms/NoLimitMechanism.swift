@@ -10,6 +10,8 @@ package struct NoLimitMechanism: RunMechanism {
     lacks: [
       .limit: "it has none",
       .suspension: "nobody waits for anything",
+      .barrier: "nobody waits for anything",
+      .notification: "each task is awaited by itself, and nobody is told of all",
     ],
     treatsTasksAlike: true,
     summary: "no limit: the baseline",

@@ -19,7 +19,7 @@ package final class OperationQueueMechanism: Mechanism {
     cancellation: .skippedAtItsTurn,
     clock: .real,
     defaultKind: .block,
-    controls: [.limit, .suspension, .dependencies, .priorities],
+    controls: [.limit, .suspension, .dependencies, .priorities, .barrier, .notification],
     completionSignal: "the barrier block ran",
     summary: "Foundation OperationQueue with maxConcurrentOperationCount",
     realOnlyReason: "OperationQueue owns its threads, so it runs on the wall clock only.",
@@ -49,6 +49,7 @@ package final class OperationQueueMechanism: Mechanism {
 
   package func carry(_ visit: Visit) async {
     visit.arrive()
+    if visit.task.isBarrier { return await carryBarrier(visit) }
     let operation = visit.task.kind.needsTask ? SuspendingOperation(visit) : VisitOperation(visit)
     switch visit.task.priority {
     case .low: operation.queuePriority = .low
@@ -70,6 +71,26 @@ package final class OperationQueueMechanism: Mechanism {
     }
     // Only if it was cancelled between the looks that the operation and its superclass take at it.
     operation.turnAway()
+  }
+
+  /// The queue begins it when all that was added before has ended, and begins nothing else before it has.
+  private func carryBarrier(_ visit: Visit) async {
+    let isCancelled = CancellationFlag()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        queue.addBarrierBlock {
+          if isCancelled.isRaised {
+            visit.leave()
+          } else {
+            // The outcome is in the trace, and a block has nobody to throw to.
+            try? visit.serveOnThread(isCancelled: { isCancelled.isRaised })
+          }
+          continuation.resume()
+        }
+      }
+    } onCancel: {
+      isCancelled.raise()
+    }
   }
 
   package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
@@ -98,7 +119,8 @@ package final class OperationQueueMechanism: Mechanism {
     await withCheckedContinuation { continuation in
       queue.addBarrierBlock { continuation.resume() }
     }
-    operations.withLock { $0.removeAll() }
+    // More may be given meanwhile, which may depend on some that have not ended.
+    operations.withLock { $0 = $0.filter { !$0.value.isFinished } }
   }
 
   package var permitsInUse: Int? {

@@ -8,7 +8,10 @@ package final class PoolMechanism: RunMechanism {
     order: .fifo,
     controls: [.limit],
     lacks: [
-      .suspension: "an element that comes back goes to the first in line at once"
+      .suspension: "an element that comes back goes to the first in line at once",
+      .barrier: "an element that comes back goes to the first in line at once",
+      .notification:
+        "each task is awaited by itself, and nobody is told of all; shutdown() waits for them",
     ],
     treatsTasksAlike: true,
     summary: "AsyncPool of elements handed over through continuations",

@@ -16,6 +16,8 @@ package final class TaskGroupMechanism: Mechanism {
     lacks: [
       .limit: "its loop was given the number when it began",
       .suspension: "its loop adds a child whenever one has ended",
+      .barrier: "its children know nothing of each other",
+      .notification: "the group itself returns when all have ended",
     ],
     treatsTasksAlike: true,
     inBatches: true,

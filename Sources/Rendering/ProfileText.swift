@@ -132,6 +132,8 @@ package enum ProfileText {
       case .suspension: "can be suspended (pause=)"
       case .dependencies: "tasks can wait for others (depends=)"
       case .priorities: "admits by priority (priority=)"
+      case .barrier: "a task can have it to itself (barrier)"
+      case .notification: "says when all is done (notify)"
       }
     }.joined(separator: "; ")
   }

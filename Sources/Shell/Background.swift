@@ -22,6 +22,14 @@ final class Background: Sendable {
   /// Whether what its downloads reported is still to be told when it has ended.
   let owesReport: Bool
   private let reading: Mutex<Reading>
+  private struct Notices {
+    /// Those that will come.
+    var asked: [Task<Void, Never>] = []
+    /// The times of those that came and were not told yet.
+    var came: [Int64] = []
+  }
+
+  private let notices = Mutex(Notices())
 
   init(_ experiment: Experiment, name: String? = nil, owesReport: Bool = false) {
     self.experiment = experiment
@@ -36,6 +44,33 @@ final class Background: Sendable {
   }
 
   var virtual: VirtualRun? { run as? VirtualRun }
+
+  /// Has the mechanism say when all it was given by now has ended.
+  func askForNotice() {
+    guard let wall = run as? WallRun else { return }
+    let asked = Task { [weak self] in
+      let time = await wall.completed()
+      self?.notices.withLock { $0.came.append(time) }
+    }
+    notices.withLock { $0.asked.append(asked) }
+  }
+
+  /// What the mechanism has said since this was last asked.
+  var notice: String? {
+    let came = notices.withLock { notices in
+      defer { notices.came.removeAll() }
+      return notices.came
+    }
+    guard !came.isEmpty, let signal = experiment.mechanism.profile.completionSignal else {
+      return nil
+    }
+    return came.map { "\(label): \(signal) at \(DurationText.text($0))" }.joined(separator: "\n")
+  }
+
+  /// Waits for what was asked for; every task must have ended, or be about to.
+  func waitForNotices() async {
+    for asked in notices.withLock(\.asked) { await asked.value }
+  }
 
   /// Where every task stands now.
   var board: LiveBoard {

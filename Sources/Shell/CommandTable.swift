@@ -25,6 +25,7 @@ package enum CommandTable {
       heading: "in the background",
       commands: [
         .spawn, .status, .watch, .wait, .cancel, .advance, .idle, .limit, .suspend, .resume,
+        .barrier, .notify,
       ]
     ),
     Group(

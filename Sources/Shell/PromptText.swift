@@ -38,11 +38,11 @@ package struct PromptText: Sendable {
   /// Whether the text changes by itself.
   package var isLive: Bool { backgrounds.all.contains { $0.virtual == nil } }
 
-  /// That a run in the background has ended, told once.
+  /// That a run in the background has ended, or what its mechanism said, told once.
   package var news: String? {
     let ended = backgrounds.all.filter { $0.virtual == nil && $0.hasJustEnded }
-    guard !ended.isEmpty else { return nil }
-    return ended.map(news).joined(separator: "\n")
+    let lines = backgrounds.all.compactMap(\.notice) + ended.map(news)
+    return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }
 
   private func news(_ background: Background) -> String {

@@ -52,6 +52,8 @@ package struct SimulatedTask: Hashable, Sendable {
   package var parts: [Int64]
   /// Which image, row or file the task is about; 0 for simulated work.
   package var item: Int
+  /// Whether it is to have the queue to itself: after all before it, and before all behind it.
+  package var isBarrier = false
 
   package init(
     number: Int,

@@ -46,6 +46,9 @@ package struct Workload: Hashable, Sendable {
   package var dependencies: Dependencies
   package var seed: UInt64
 
+  /// Whether each task is to have the queue to itself.
+  package var areBarriers = false
+
   package init(
     count: Int,
     service: ServiceTime,
@@ -79,7 +82,7 @@ package struct Workload: Hashable, Sendable {
       let number = first + index
       let arrival = start + delay
       let length = draw(.service, number) { service.draw(from: &$0) }
-      return SimulatedTask(
+      var task = SimulatedTask(
         number: number,
         arrival: arrival,
         service: length,
@@ -92,6 +95,8 @@ package struct Workload: Hashable, Sendable {
         // Half as many different ones as tasks: some are asked for again, and at the same time.
         item: kind.isReal ? draw(.item, number) { 1 + $0.next(below: (count + 1) / 2) } : 0
       )
+      task.isBarrier = areBarriers
+      return task
     }
   }
 

@@ -84,7 +84,7 @@ import Testing
 
   @Test(
     arguments: Catalogue.mechanisms.map(\.id),
-    [MechanismProfile.Control.limit, .suspension]
+    [MechanismProfile.Control.limit, .suspension, .barrier, .notification]
   )
   func `says why it cannot be steered, where it cannot`(
     id: String,

@@ -1093,6 +1093,30 @@ import Testing
       "'kill -9 $$' was ended by signal 9.",
       after: "run 3"
     ),
+    Wrong(
+      "barrier",
+      at: "barrier",
+      "a barrier is a block, which ends when it returns: it has no part in kind=suspend. Begin a run with kind=block.",
+      after: "spawn 2 operation-queue kind=suspend work=1ms"
+    ),
+    Wrong(
+      "barrier",
+      at: "barrier",
+      "limiter knows no barriers: a free permit goes to the first in line at once; run(weight:) with the whole limit has it to itself. Use operation-queue or gcd-semaphore or gcd-gate.",
+      after: "spawn 2 limiter"
+    ),
+    Wrong(
+      "notify",
+      at: "notify",
+      "pool tells nobody when all is done: each task is awaited by itself, and nobody is told of all; shutdown() waits for them. Use operation-queue or gcd-semaphore or gcd-gate.",
+      after: "spawn 2 pool"
+    ),
+    Wrong(
+      "notify",
+      at: "notify",
+      "of kind=copy nobody knows beforehand when the mechanism has been given everything: it comes there when a cache, say, has looked. 'wait' tells when all has ended.",
+      after: "spawn 2 gcd-gate kind=copy work=1ms"
+    ),
     Wrong("reset 99", at: "99", "no lesson '99'. 'lessons' lists them."),
     Wrong("reset", at: "reset", "no lesson is under way. Write: reset N, or reset all."),
   ]

@@ -28,7 +28,7 @@ import Tracing
     "inversion", "visits", "overdraft", "stall", "lessons", "lesson", "word", "predict", "check",
     "hint",
     "solution", "exercise", "next", "back", "leave", "reset", "use", "set", "show", "source",
-    "history", "clear", "help", "quit",
+    "history", "clear", "help", "quit", "barrier", "notify",
   ]
 
   @Test(arguments: CommandTable.commands.map(\.name))

@@ -49,6 +49,10 @@ extension CatalogueEntry {
     model.profile.realOnlyReason = nil
     // A model ends when its last task does, and says nothing of its own.
     model.profile.completionSignal = nil
+    for control in [MechanismProfile.Control.barrier, .notification] {
+      model.profile.controls.remove(control)
+      model.profile.lacks[control] = "it is a model, which knows blocks, semaphores and operations"
+    }
     return model
   }
 

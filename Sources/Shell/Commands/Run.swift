@@ -328,6 +328,8 @@ extension Arguments {
       case .cannot(_, .suspension): [Keys.pause]
       case .cannot(_, .dependencies): [Keys.depends]
       case .cannot(_, .priorities): [Keys.priority]
+      // Nothing is asked for in the words of a run.
+      case .cannot(_, .barrier), .cannot(_, .notification): []
       case .tooMuchWork: [Keys.work]
       case .tooLongArrivals: [Keys.arrivals]
       }

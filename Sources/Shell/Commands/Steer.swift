@@ -145,6 +145,96 @@ extension Command {
   ) { session, arguments in try await session.control(.resume, arguments) }
 }
 
+extension Command {
+  static let barrier = Command(
+    "barrier",
+    [.runInBackground],
+    keys: [Keys.work, Keys.inBackground],
+    summary:
+      "add a task to the background run that has the queue to itself, where the mechanism can",
+    details: """
+      It begins when all tasks before it have ended, and nothing behind it begins before it has. Where a mechanism has no \
+      barriers, it is told why.
+      """,
+    examples: ["spawn 6 operation-queue limit=3 work=5ms; barrier work=10ms; spawn 3; wait"]
+  ) { session, arguments in try await session.addBarrier(arguments) }
+
+  static let notify = Command(
+    "notify",
+    [.runInBackground],
+    keys: [Keys.inBackground],
+    summary: "have the mechanism of the background run say when all it was given has ended",
+    details: """
+      A DispatchGroup tells by notify, an OperationQueue by a barrier block, behind which later tasks wait. What it says is told above \
+      the prompt, by 'status' or by 'wait'. Where a mechanism tells nobody, it is told why.
+      """,
+    examples: ["spawn 6 gcd-gate limit=3 work=5ms; notify; wait"]
+  ) { session, arguments in
+    let meant = try session.eachMeant(arguments)
+    try session.check(meant, can: .notification, arguments)
+    for kind in meant.map(\.experiment.workload.kind) where kind.isReal {
+      throw ShellError(
+        "of kind=\(kind.rawValue) nobody knows beforehand when the mechanism has been given everything: it comes there when a cache, say, has looked. 'wait' tells when all has ended",
+        at: arguments.name
+      )
+    }
+    for background in meant { background.askForNotice() }
+    let all = meant.reduce(0) { $0 + $1.run.plan.count }
+    return session.answer(
+      json: "",
+      "it will be told when \(all == 1 ? "it has" : "all \(NumberText.grouped(all)) have") ended\n"
+    )
+  }
+}
+
+extension Session {
+  fileprivate func check(
+    _ meant: [Background],
+    can control: MechanismProfile.Control,
+    _ arguments: Arguments
+  ) throws(ShellError) {
+    for mechanism in meant.map(\.experiment.mechanism)
+    where !mechanism.profile.controls.contains(control) {
+      throw ShellError(
+        ExperimentError.cannot(mechanism, control).description,
+        at: arguments.name
+      )
+    }
+  }
+
+  fileprivate func addBarrier(_ arguments: Arguments) async throws -> Outcome {
+    let meant = try eachMeant(arguments)
+    try check(meant, can: .barrier, arguments)
+    let work = try arguments.value(Keys.work, ValueSyntax.serviceTime)
+    for kind in meant.map(\.experiment.workload.kind) where kind.needsTask || kind.isReal {
+      throw ShellError(
+        "a barrier is a block, which ends when it returns: it has no part in kind=\(kind.rawValue). Begin a run with kind=block",
+        at: arguments.name
+      )
+    }
+    return meant.reduce(.done) { outcome, background in
+      var workload = background.experiment.workload
+      (workload.count, workload.areBarriers, workload.failPercent) = (1, true, 0)
+      (workload.arrivals, workload.cancellations) = (.together, .share(percent: 0))
+      if let work { workload.service = work }
+      let number = background.run.submit(workload)[0].number
+      putInBackground(background)
+      let name = TaskID(number).label(amongst: background.run.plan.count)
+      return outcome.union(
+        answer(
+          json: JSONObject.line([
+            ("barrier", .object([("task", .string(name))] + called(background)))
+          ]),
+          Columns.wrap(
+            "\(name) is a barrier: it begins when all before it have ended, and those behind it wait for its end",
+            width: output.format.width
+          ).map { $0 + "\n" }.joined()
+        )
+      )
+    }
+  }
+}
+
 extension Session {
   /// The word that means every run in the background.
   static let allRuns = "all"
@@ -236,6 +326,7 @@ extension Session {
     board.take(snapshot.events)
     let now = snapshot.now ?? background.now
     showed(.lastRun)
+    tellNotice(of: background)
     let members: [(StaticString, JSONObject.Value)] =
       [
         ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
@@ -246,6 +337,12 @@ extension Session {
       json: JSONObject.line([("status", .object(members))]),
       StatusText.text(board, now: now, output.format)
     )
+  }
+
+  /// Says what the mechanism of a run has said meanwhile.
+  fileprivate func tellNotice(of background: Background) {
+    guard let notice = background.notice else { return }
+    json ? output.complain("note: \(notice)") : output.write(notice + "\n")
   }
 
   fileprivate func watch(_ background: Background) async -> Outcome {
@@ -355,7 +452,10 @@ extension Session {
     }
     // It is waited for, and cannot be joined any more.
     defer { takeFromBackground(background) }
-    return await finish(background)
+    return await finish(background) {
+      await background.waitForNotices()
+      tellNotice(of: background)
+    }
   }
 
   fileprivate func cancelTasks(_ arguments: Arguments) async throws -> Outcome {
@@ -453,13 +553,7 @@ extension Session {
     after places: Int = 0
   ) async throws -> Outcome {
     let meant = try eachMeant(arguments, after: places)
-    for mechanism in meant.map(\.experiment.mechanism)
-    where !mechanism.profile.controls.contains(control.needed) {
-      throw ShellError(
-        ExperimentError.cannot(mechanism, control.needed).description,
-        at: arguments.name
-      )
-    }
+    try check(meant, can: control.needed, arguments)
     for background in meant {
       background.run.perform(control)
       _ = await background.virtual?.advance(by: 0)
