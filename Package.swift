@@ -222,7 +222,6 @@ let package = Package(
     room(
       "Publishing",
       "Basics",
-      "ChildProcesses",
       "Trials",
       "Statistics",
       "Mechanisms",
@@ -303,7 +302,7 @@ let package = Package(
     // A bench with limiters of its own, as another package has one.
     .executableTarget(
       name: "own-bench",
-      dependencies: ["Benchmarking", "Limiters"],
+      dependencies: ["Benchmarking"],
       path: "Tests/OwnBench",
       swiftSettings: house
     ),

@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#define KIND_TOUCHED touch_of_lock
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN

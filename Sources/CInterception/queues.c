@@ -1,4 +1,3 @@
-#define KIND_TOUCHED touch_of_queue
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN

@@ -23,11 +23,11 @@ final class GCDSemaphoreModel: Mechanism {
     semaphore.signal()
   }
 
-  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
     for _ in 0..<times {
       let thread = await pool.thread()
       await semaphore.wait(blocking: pool)
-      body.onThread()
+      body()
       pool.end(thread)
       semaphore.signal()
     }
@@ -63,10 +63,10 @@ final class GCDGateModel: Mechanism {
     semaphore.signal()
   }
 
-  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
     for _ in 0..<times {
       let thread = await passGate {}
-      body.onThread()
+      body()
       pool.end(thread)
       semaphore.signal()
     }

@@ -2,13 +2,9 @@ internal import Limiters
 
 /// What one call of the library costs in the code of its caller, while a permit is free.
 ///
-/// They are the calls that the adapters' loops of `uncontended` make, without an adapter. They are to be set beside
-/// `baseline-compare-and-swap` and `baseline-semaphore-closure`.
-///
-/// All but one agree with the adapters' loops. `run` takes half here: of several callers in one module the compiler
-/// (6.3.1) inlines it into some only, into this closure and not into the adapter's loop, nor into most functions of
-/// other packages that were tried.
-package struct Calls: PairedWorkload {
+/// `Uncontended` passes through the adapters that make all mechanisms alike; these are the calls themselves, to
+/// be set beside `baseline-compare-and-swap` and `baseline-semaphore-closure`.
+package struct Calls: BenchWorkload {
   private enum Call: String, CaseIterable {
     case permit
     case run
@@ -27,8 +23,7 @@ package struct Calls: PairedWorkload {
   package var question: String {
     switch call {
     case .permit: "What do acquiring a free permit of a ConcurrencyLimiter and releasing it cost?"
-    case .run:
-      "What does ConcurrencyLimiter.run cost with a free permit and an empty body, where it is inlined?"
+    case .run: "What does ConcurrencyLimiter.run cost with a free permit and an empty body?"
     case .element: "What does AsyncPool.withElement cost with an idle element and an empty body?"
     case .enqueue: "What does FIFOQueue.enqueueAndWait cost with an empty queue and an empty body?"
     }
@@ -36,42 +31,33 @@ package struct Calls: PairedWorkload {
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] { [Cell(id)] }
 
-  package func runner(_ trial: Trial) -> Runner {
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
     let limiter = ConcurrencyLimiter(concurrency: 1)
     let pool = AsyncPool(maxElements: 1) { 0 }
     let queue = FIFOQueue()
-    @Sendable func check(_ report: inout TrialReport) {
-      if limiter.statistics.running != 0 || pool.lent != 0 || queue.isRunning {
-        report.violations.append("a permit is still in use though every call has returned")
-      }
-    }
+    let budget = trial.request.budget
     // Nobody cancels the task, so nothing is thrown. One closure for each call: of several in one the compiler
     // (6.3.1) inlines none.
     switch call {
     case .permit:
-      return .timed(trial) { times in
+      await measureRepeated(budget: budget, into: &report) { times in
         for _ in 0..<times { try? await limiter.acquire().release() }
-      } conclude: {
-        check(&$0)
       }
     case .run:
-      return .timed(trial) { times in
-        for _ in 0..<times { try? await limiter.run {} }
-      } conclude: {
-        check(&$0)
+      await measureRepeated(budget: budget, into: &report) { times in
+        for _ in 0..<times { try? await limiter.run { keep(0) } }
       }
     case .element:
-      return .timed(trial) { times in
-        for _ in 0..<times { try? await pool.withElement { _ in } }
-      } conclude: {
-        check(&$0)
+      await measureRepeated(budget: budget, into: &report) { times in
+        for _ in 0..<times { try? await pool.withElement { keep($0) } }
       }
     case .enqueue:
-      return .timed(trial) { times in
-        for _ in 0..<times { try? await queue.enqueueAndWait {} }
-      } conclude: {
-        check(&$0)
+      await measureRepeated(budget: budget, into: &report) { times in
+        for _ in 0..<times { try? await queue.enqueueAndWait { keep(0) } }
       }
+    }
+    if limiter.statistics.running != 0 || pool.lent != 0 || queue.isRunning {
+      report.violations.append("a permit is still in use though every call has returned")
     }
   }
 }

@@ -1,8 +1,7 @@
-internal import Mechanisms
 internal import Workloads
 
 /// Two tasks and one permit: every departure hands the permit to the other.
-package struct HandOff: PairedWorkload {
+package struct HandOff: BenchWorkload {
   /// Whether one of the two tasks is more urgent than the other.
   private let acrossPriorities: Bool
 
@@ -16,7 +15,8 @@ package struct HandOff: PairedWorkload {
   package let needsWaiting = true
   package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
   package let comparesExecutors = true
-  package let headline: Headline? = Headline(.timePerOperation, "mean")
+  package let headline: Headline? = Headline(.handOff, "p50")
+  package let tail: Headline? = Headline(.handOff, "p99")
 
   package init(acrossPriorities: Bool = false) { self.acrossPriorities = acrossPriorities }
 
@@ -24,12 +24,17 @@ package struct HandOff: PairedWorkload {
     scale == .ci && acrossPriorities ? [] : [Cell(id, limit: 1, tasks: 2, loop: .closed)]
   }
 
-  package func runner(_ trial: Trial) -> Runner {
-    ClosedLoopRunner(
+  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+    closedLoopSeconds(budget: budget)
+  }
+
+  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+    await measureClosedLoop(
+      trial,
       workers: 2,
-      body: .yielding,
       world: YieldingWorld(),
-      priorities: acrossPriorities ? [.low, .high] : []
-    ).runner(trial)
+      into: &report,
+      as: { if acrossPriorities { $0.priorities = [.low, .high] } }
+    )
   }
 }
