@@ -40,8 +40,9 @@ import Workloads
     async throws
   {
     let lab = Lab()
+    // Three of them keep the barrier waiting far longer than it takes to read the next command.
     await lab.run(
-      "spawn 3 \(mechanism) limit=1 work=3ms; barrier work=60m; cancel t4; spawn 2; wait"
+      "spawn 3 \(mechanism) limit=1 work=200ms; barrier work=60m; cancel t4; spawn 2; wait"
     )
     let run = try #require(await lab.session.runs.last)
     let lives = TaskLife.all(in: run.events, tasks: 6)
