@@ -192,9 +192,11 @@ package final class WallRun: LiveRun {
     state.withLock { $0.completion = completion }
   }
 
-  /// Returns when the mechanism says that all it was given by now has ended: the time of that.
+  /// Waits until the mechanism says that all it was given by now has ended.
+  ///
+  /// - Returns: When it said so, in nanoseconds of the run.
   package func completed() async -> Int64 {
-    // What is asked before it has been given a task knows nothing of it.
+    // A mechanism that is asked before a task was given to it does not wait for that task.
     await withCheckedContinuation { continuation in
       let hasAll = state.withLock { state in
         if state.allStarted || state.arrived >= state.plan.count { return true }

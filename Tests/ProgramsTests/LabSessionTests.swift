@@ -208,10 +208,6 @@ import Testing
     try await lab.type("status", after: "limiter·2 virtual (2▸ 2·)>")
     try await lab.type("wait", after: "limiter·2 virtual (2▸ 2·)>")
     try await Self.wait(for: ["makespan 30 s", LabTerminal.prompt], on: lab)
-    // A line that is long at work is ended, and the next is carried out.
-    try await lab.type("explore limiter tasks=9 limit=2 cancel=any")
-    try await lab.screen.waitForText("exploring; Ctrl-C ends it")
-    try await lab.screen.send(Self.control.c)
     try await lab.type("why t3")
     try await lab.screen.waitForText("t03 waited 10 s behind")
   }

@@ -56,7 +56,7 @@ import Workloads
   ) async throws {
     let lab = Lab()
     let said = await lab.run("spawn 4 \(mechanism) limit=2 work=2ms; notify; wait")
-    #expect(said.contains("it will be told when all 4 have ended\n"))
+    #expect(said.contains("the mechanism will say when all 4 have ended\n"))
     let signal = mechanism == "operation-queue" ? "the barrier block ran" : "group.notify came"
     let run = try #require(await lab.session.runs.last)
     let last = run.events.last { $0.kind.isEnd }?.time ?? 0

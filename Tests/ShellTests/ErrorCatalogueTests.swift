@@ -1114,7 +1114,7 @@ import Testing
     Wrong(
       "notify",
       at: "notify",
-      "of kind=copy nobody knows beforehand when the mechanism has been given everything: it comes there when a cache, say, has looked. 'wait' tells when all has ended.",
+      "with kind=copy the mechanism cannot say when all has ended: a task comes to it late, when a cache, say, has been asked. 'wait' says when all has ended.",
       after: "spawn 2 gcd-gate kind=copy work=1ms"
     ),
     Wrong("reset 99", at: "99", "no lesson '99'. 'lessons' lists them."),

@@ -328,7 +328,7 @@ extension Arguments {
       case .cannot(_, .suspension): [Keys.pause]
       case .cannot(_, .dependencies): [Keys.depends]
       case .cannot(_, .priorities): [Keys.priority]
-      // Nothing is asked for in the words of a run.
+      // Commands of their own ask for them, and no word of a run.
       case .cannot(_, .barrier), .cannot(_, .notification): []
       case .tooMuchWork: [Keys.work]
       case .tooLongArrivals: [Keys.arrivals]

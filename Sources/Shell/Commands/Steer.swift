@@ -153,8 +153,8 @@ extension Command {
     summary:
       "add a task to the background run that has the queue to itself, where the mechanism can",
     details: """
-      It begins when all tasks before it have ended, and nothing behind it begins before it has. Where a mechanism has no \
-      barriers, it is told why.
+      It begins when all tasks before it have ended, and nothing behind it begins before it has ended. Where a \
+      mechanism has no barriers, the command says why.
       """,
     examples: ["spawn 6 operation-queue limit=3 work=5ms; barrier work=10ms; spawn 3; wait"]
   ) { session, arguments in try await session.addBarrier(arguments) }
@@ -165,8 +165,9 @@ extension Command {
     keys: [Keys.inBackground],
     summary: "have the mechanism of the background run say when all it was given has ended",
     details: """
-      A DispatchGroup tells by notify, an OperationQueue by a barrier block, behind which later tasks wait. What it says is told above \
-      the prompt, by 'status' or by 'wait'. Where a mechanism tells nobody, it is told why.
+      A DispatchGroup says so by notify, an OperationQueue by a barrier block, behind which later tasks wait. What \
+      it says stands above the prompt, or in what 'status' or 'wait' prints. Where a mechanism cannot say it, the \
+      command says why.
       """,
     examples: ["spawn 6 gcd-gate limit=3 work=5ms; notify; wait"]
   ) { session, arguments in
@@ -174,7 +175,7 @@ extension Command {
     try session.check(meant, can: .notification, arguments)
     for kind in meant.map(\.experiment.workload.kind) where kind.isReal {
       throw ShellError(
-        "of kind=\(kind.rawValue) nobody knows beforehand when the mechanism has been given everything: it comes there when a cache, say, has looked. 'wait' tells when all has ended",
+        "with kind=\(kind.rawValue) the mechanism cannot say when all has ended: a task comes to it late, when a cache, say, has been asked. 'wait' says when all has ended",
         at: arguments.name
       )
     }
@@ -182,7 +183,7 @@ extension Command {
     let all = meant.reduce(0) { $0 + $1.run.plan.count }
     return session.answer(
       json: "",
-      "it will be told when \(all == 1 ? "it has" : "all \(NumberText.grouped(all)) have") ended\n"
+      "the mechanism will say when \(all == 1 ? "its task has" : "all \(NumberText.grouped(all)) have") ended\n"
     )
   }
 }
