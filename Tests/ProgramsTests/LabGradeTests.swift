@@ -55,11 +55,12 @@ import Testing
     ] { try write(text, to: name, in: package) }
     for (name, script) in [("bin/swift", grading.compiler), (".build/debug/grade", grading.grader)]
     {
-      try write("#!/bin/sh\n\(script)\n", to: name, in: package)
-      try FileManager.default.setAttributes(
-        [.posixPermissions: 0o755],
-        ofItemAtPath: package.appending(path: name).path
+      let file = package.appending(path: name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(),
+        withIntermediateDirectories: true
       )
+      try await writeScript(script, to: file.path)
     }
     var environment = plainEnvironment
     environment["PATH"] = "\(package.path)/bin:/usr/bin:/bin"

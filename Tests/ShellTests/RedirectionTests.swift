@@ -110,8 +110,8 @@ import Testing
     let lab = Lab()
     await lab.run("run 3 limit=1")
     // The name is what counts; whether there is a jq on this machine does not matter.
-    let jq = try scratch.file("jq", "cat > '\(scratch.path)/lines'\n")
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: jq)
+    let jq = scratch.path + "/jq"
+    try await writeScript("cat > '\(scratch.path)/lines'", to: jq)
     await lab.run(
       "events | \(jq) .task; events | cat > \(scratch.path)/words; export - format=csv | cat > \(scratch.path)/table"
     )
