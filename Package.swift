@@ -222,6 +222,7 @@ let package = Package(
     room(
       "Publishing",
       "Basics",
+      "ChildProcesses",
       "Trials",
       "Statistics",
       "Mechanisms",
@@ -302,7 +303,7 @@ let package = Package(
     // A bench with limiters of its own, as another package has one.
     .executableTarget(
       name: "own-bench",
-      dependencies: ["Benchmarking"],
+      dependencies: ["Benchmarking", "Limiters"],
       path: "Tests/OwnBench",
       swiftSettings: house
     ),

@@ -5,7 +5,7 @@ internal import Publishing
 internal import Synchronization
 internal import Trials
 
-/// The bench: measures every mechanism in processes of their own and writes what it found.
+/// The bench: measures every mechanism beside the others, in processes of their own, and writes what it found.
 public enum Bench {
   /// How the program ends.
   enum Status: Int32 {
@@ -61,7 +61,7 @@ public enum Bench {
   }
 
   private static func run(_ options: BenchOptions, _ arguments: [String]) async -> Status {
-    if let folder = options.republish { return republish(folder) }
+    if let folder = options.republish { return await republish(folder) }
     let plan: Plan
     do {
       plan = try Plan(options.selection)
@@ -114,11 +114,11 @@ public enum Bench {
   }
 
   /// Writes anew what is derived from the figures of a run.
-  private static func republish(_ folder: String) -> Status {
+  private static func republish(_ folder: String) async -> Status {
     do {
       let command = try PublishedRun.command(of: folder)
       let plan = try Plan(BenchOptions.parse(command).selection)
-      let names = try PublishedRun(folder: folder, plan: plan).rewrite()
+      let names = try await PublishedRun(folder: folder, plan: plan).rewrite()
       print("written anew in \(folder)/: \(names.count) files", to: .standardError)
       return .measured
     } catch {
@@ -146,13 +146,18 @@ public enum Bench {
       ),
       date: Date().formatted(.iso8601.year().month().day())
     )
-    let environment = EnvironmentRecord(
+    var environment = EnvironmentRecord(
       runID: folder.runID,
       command: CommandLine.arguments,
       seed: plan.seed,
       forks: plan.forks,
       toolchain: await EnvironmentRecord.swiftVersion()
     )
+    if let root = ReleaseBuild.packageRoot(of: executable) {
+      environment.commit = await EnvironmentRecord.commit(of: root)
+    }
+    let before = await Disturbance.now()
+    environment.loadBefore = before?.foreignCores
     var progress = Progress(plan)
     progress.say(PlanText(plan).headline)
     if !folder.resumed.isEmpty {
@@ -166,41 +171,49 @@ public enum Bench {
           + "started with goes on from there if the program is still the same; delete it to forget it"
       )
     }
-    if !options.ci, let warning = await Disturbance.warning() { progress.say(warning) }
-    let campaign = Campaign(
-      plan: plan,
-      program: executable,
-      dropsDisturbedBlocks: !options.ci
-    )
+    if !options.ci, let warning = before?.warning { progress.say(warning) }
+    let campaign = Campaign(plan: plan, program: executable, measuresLonger: !options.ci)
     let ending = try await campaign.run(
       resumed: folder.resumed,
       progress: &progress,
       isInterrupted: { Interruption.isRequested },
-      keep: folder.append
+      keep: folder.append,
+      onFront: { records, progress in
+        if options.json || options.ci { return }
+        progress.erase()
+        let table = Digest(Summary(plan: plan, records: records)).table
+        print(table, terminator: "\n", to: .standardOutput)
+      }
     )
     progress.erase()
 
     switch ending {
-    case .interrupted(let trials):
-      if trials == 0 {
+    case .interrupted(let records):
+      if records.isEmpty {
         folder.discard()
         progress.say("interrupted before anything was measured; nothing was written")
-      } else {
-        progress.say(
-          "interrupted; no run folder was written. \(trials) of \(plan.trials) trials are kept in "
-            + "\(folder.partialPath): the same command goes on from there; delete it to forget them"
-        )
+        return .interrupted
       }
-      return .interrupted
-    case .complete(let records):
+      environment.interrupted = "\(records.count) of \(plan.blocks().count) blocks"
+      environment.note(plan, records)
       let summary = Summary(plan: plan, records: records)
       let files = RunFiles(runID: folder.runID, plan: plan, records: records, summary: summary)
-      let path = try folder.publish(files.all(environment))
-      print(
-        options.json ? files.jsonLines() : SummaryTable(summary).text,
-        terminator: "",
-        to: .standardOutput
+      let path = try await folder.publish(
+        files.all(environment),
+        suffix: RunFolder.interruptedSuffix
       )
+      tell(files, summary, environment, options)
+      progress.say(
+        "interrupted after \(environment.interrupted ?? ""); what there is: \(path)/. The same command goes on "
+          + "from there; delete \(folder.partialPath) to forget it"
+      )
+      return .interrupted
+    case .complete(let records):
+      environment.note(plan, records)
+      let summary = Summary(plan: plan, records: records)
+      let files = RunFiles(runID: folder.runID, plan: plan, records: records, summary: summary)
+      let path = try await folder.publish(files.all(environment))
+      tell(files, summary, environment, options)
       let comparison = try baseline.map { baseline in
         for difference in baseline.differences(from: environment) {
           progress.say("the baseline was measured elsewhere: \(difference)")
@@ -219,10 +232,29 @@ public enum Bench {
         )
       }
       progress.say("written: \(path)/ (\(RunFiles.names.joined(separator: ", ")))")
-      let isInvalid = options.ci ? !summary.violations.isEmpty : !summary.isValid
+      if options.strict, !summary.tooNoisy.isEmpty {
+        let names = summary.tooNoisy.map { plan.entries[$0].cell.name }
+        let which = names.count == plan.entries.count ? "every cell" : names.joined(separator: "; ")
+        progress.say("too busy: others disturbed more than half of the blocks of \(which)")
+      }
+      let isInvalid = options.strict ? !summary.isValid : !summary.violations.isEmpty
       if isInvalid { return .invalid }
       return comparison?.regressions.isEmpty == false ? .regression : .measured
     }
+  }
+
+  /// All tables and what can be pasted; in checks that only.
+  private static func tell(
+    _ files: RunFiles,
+    _ summary: Summary,
+    _ environment: EnvironmentRecord,
+    _ options: BenchOptions
+  ) {
+    let text =
+      options.json
+      ? files.jsonLines()
+      : (options.ci ? "" : SummaryTable(summary).text + "\n") + Digest(summary).text(environment)
+    print(text, terminator: "", to: .standardOutput)
   }
 
   /// The first reason for which standard output could not be written; nil while it can.

@@ -13,10 +13,12 @@ internal import Mechanisms
 ///
 ///   init(limit: Int) { semaphore = MySemaphore(limit) }
 ///
-///   func run(_ body: nonisolated(nonsending) () async throws -> Void) async throws {
+///   func run<Value>(
+///     _ body: nonisolated(nonsending) () async throws -> Value
+///   ) async throws -> Value {
 ///     try await semaphore.acquire()
 ///     defer { semaphore.release() }
-///     try await body()
+///     return try await body()
 ///   }
 /// }
 ///
@@ -28,8 +30,16 @@ internal import Mechanisms
 /// `nonisolated(nonsending)` says that the body runs where its caller is; a package that enables the upcoming
 /// feature `NonisolatedNonsendingByDefault` can leave it out.
 ///
-/// `swift run -c release Program --mechanism limiter mine` then measures both, each trial in a process of its
-/// own, and writes the run folder and its report to `Results/` of the package that the program is in.
+/// `swift run -c release Program --mechanism limiter mine` then measures both in the same processes, round
+/// after round, and writes the run folder and its report to `Results/` of the package that the program is in.
+///
+/// What is measured is the call as users write it: the bench's loops become part of the limiter's module and are
+/// compiled for its type. Where the limiter's own package is another, mark its `run` as `@inlinable`, or measure
+/// what its users have without.
+///
+/// To move an adapter that was written for a `run` of bodies that return nothing: make `run` generic over
+/// `Value`, and return what the body returns. A `pass(times:_:)` of one's own goes: what it did, the loops
+/// ``pass(times:)`` and ``passYielding(times:)`` do.
 public protocol MeasuredLimiter: Sendable {
   /// What the tables call it: letters, digits and dashes, and no name that the bench knows already.
   static var name: String { get }
@@ -54,13 +64,16 @@ public protocol MeasuredLimiter: Sendable {
   ///
   /// - Throws: What the body throws, passed on; or, without having run it, any error if the task was
   ///   cancelled while it waited.
-  func run(_ body: () async throws -> Void) async throws
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value
 
-  /// Passes so many times, one pass after the other.
+  /// Passes so many times, one pass after the other, with an empty body.
   ///
   /// There is no need to write it. The bench times it, and its code becomes part of the module of the
   /// limiter, so that no call through this protocol is measured.
-  func pass(times: Int, _ body: @Sendable () -> Void) async
+  func pass(times: Int) async
+
+  /// The same with a body that suspends once.
+  func passYielding(times: Int) async
 }
 
 extension MeasuredLimiter {
@@ -71,8 +84,14 @@ extension MeasuredLimiter {
 
   /// One pass after the other; what goes wrong in one is its own affair.
   @inlinable
-  public func pass(times: Int, _ body: @Sendable () -> Void) async {
-    for _ in 0..<times { try? await run { body() } }
+  public func pass(times: Int) async {
+    for _ in 0..<times { try? await run {} }
+  }
+
+  /// One pass after the other, each across a suspension.
+  @inlinable
+  public func passYielding(times: Int) async {
+    for _ in 0..<times { try? await run { await Task.yield() } }
   }
 }
 
@@ -103,7 +122,18 @@ private struct OwnMechanism<Limiter: MeasuredLimiter>: RunMechanism {
 
   func run(_ body: () async throws -> Void) async throws { try await limiter.run(body) }
 
-  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    await limiter.pass(times: times, body)
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { try? await limiter.run { await body.onTask() } }
   }
+
+  func measure(_ times: Int, _ body: MeasuredBody) async {
+    switch body {
+    case .empty: await limiter.pass(times: times)
+    case .yielding: await limiter.passYielding(times: times)
+    // Its sixty-four additions take so long that a call more does not matter.
+    case .adding(let sum): await visits(times, AddingBody(sum))
+    }
+  }
+
+  @concurrent func passes(_ times: Int) async { await limiter.pass(times: times) }
 }

@@ -48,8 +48,14 @@ package final class ActorQueueMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await queue.enqueueAndWait { _ in body() } }
+  @concurrent package func passes(_ times: Int) async {
+    let queue = queue
+    for _ in 0..<times { try? await queue.enqueueAndWait { _ in } }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    let queue = queue
+    for _ in 0..<times { try? await queue.enqueueAndWait { _ in body.onThread() } }
   }
 
   package var permitsInUse: Int? { queue.isStarting ? 1 : 0 }

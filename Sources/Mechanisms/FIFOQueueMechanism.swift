@@ -33,5 +33,16 @@ package final class FIFOQueueMechanism: RunMechanism {
     try await queue.enqueueAndWait(body)
   }
 
+  @concurrent package func passes(_ times: Int) async {
+    let queue = queue
+    // Nobody cancels the task, so nothing is thrown.
+    for _ in 0..<times { try? await queue.enqueueAndWait {} }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    let queue = queue
+    for _ in 0..<times { try? await queue.enqueueAndWait { await body.onTask() } }
+  }
+
   package var permitsInUse: Int? { queue.isRunning ? 1 : 0 }
 }

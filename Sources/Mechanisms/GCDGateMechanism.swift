@@ -46,19 +46,30 @@ package final class GCDGateMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
       await withCheckedContinuation { continuation in
         gate.async {
-          self.permits.take()
+          self.permits.semaphore.wait()
           self.permits.queue.async {
-            body()
-            self.permits.giveBack()
+            body.onThread()
+            self.permits.semaphore.signal()
             continuation.resume()
           }
         }
       }
     }
+  }
+
+  /// Nobody waits for each: that would charge a block a continuation and a thread's way there and back.
+  @concurrent package func passes(_ times: Int) async {
+    for _ in 0..<times {
+      gate.async(group: permits.group) {
+        self.permits.semaphore.wait()
+        self.permits.queue.async(group: self.permits.group) { self.permits.semaphore.signal() }
+      }
+    }
+    await permits.allDone()
   }
 
   package func batch(_ count: Int, _ body: BatchBody) async {

@@ -7,7 +7,7 @@ internal import Workloads
 final class GCDPermits: Sendable {
   let queue = DispatchQueue(label: "work", attributes: .concurrent)
   let group = DispatchGroup()
-  private let semaphore: DispatchSemaphore
+  let semaphore: DispatchSemaphore
   private let taken = Atomic(0)
 
   init(limit: Int) { semaphore = DispatchSemaphore(value: limit) }

@@ -54,17 +54,28 @@ package final class GCDSemaphoreMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
       await withCheckedContinuation { continuation in
         permits.queue.async {
-          self.permits.take()
-          body()
-          self.permits.giveBack()
+          self.permits.semaphore.wait()
+          body.onThread()
+          self.permits.semaphore.signal()
           continuation.resume()
         }
       }
     }
+  }
+
+  /// Nobody waits for each: that would charge a block a continuation and a thread's way there and back.
+  @concurrent package func passes(_ times: Int) async {
+    for _ in 0..<times {
+      permits.queue.async(group: permits.group) {
+        self.permits.semaphore.wait()
+        self.permits.semaphore.signal()
+      }
+    }
+    await permits.allDone()
   }
 
   package func batch(_ count: Int, _ body: BatchBody) async {

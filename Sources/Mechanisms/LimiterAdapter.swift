@@ -12,10 +12,10 @@ extension RunMechanism {
   @inline(__always)
   package func carry(_ visit: Visit) async { await visit.carry(through: run) }
 
+  // One that is measured writes its own, which calls the limiter itself.
   @inline(__always)
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    // The body throws nothing, and a pass that is cancelled while it waits has nothing to tell.
-    for _ in 0..<times { try? await run { body() } }
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { try? await run { await body.onTask() } }
   }
 
   package func batch(_ count: Int, _ body: BatchBody) async {
@@ -91,6 +91,16 @@ package struct LimiterAdapter<Limiter: NamedLimiter>: RunMechanism {
       }
       throw error
     }
+  }
+
+  @concurrent package func passes(_ times: Int) async {
+    let limiter = limiter
+    for _ in 0..<times { try? await limiter.run {} }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    let limiter = limiter
+    for _ in 0..<times { try? await limiter.run { await body.onTask() } }
   }
 
   package var permitsInUse: Int? { (limiter as? any CountingLimiter)?.permitsInUse }

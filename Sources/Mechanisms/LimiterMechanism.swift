@@ -32,6 +32,17 @@ package final class LimiterMechanism: RunMechanism {
 
   package func run(_ body: () async throws -> Void) async throws { try await limiter.run(body) }
 
+  @concurrent package func passes(_ times: Int) async {
+    let limiter = limiter
+    // Nobody cancels the task, so nothing is thrown.
+    for _ in 0..<times { try? await limiter.run {} }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    let limiter = limiter
+    for _ in 0..<times { try? await limiter.run { await body.onTask() } }
+  }
+
   package var permitsInUse: Int? { limiter.running }
 
   package func changeLimit(to limit: Int) { limiter.setConcurrency(limit) }

@@ -40,7 +40,11 @@ package final class MainActorQueueMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await MainActorQueue.shared.enqueueAndWait { body() } }
+  @concurrent package func passes(_ times: Int) async {
+    for _ in 0..<times { try? await MainActorQueue.shared.enqueueAndWait {} }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { try? await MainActorQueue.shared.enqueueAndWait { body.onThread() } }
   }
 }

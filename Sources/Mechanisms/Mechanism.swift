@@ -22,10 +22,19 @@ package protocol Mechanism: Sendable {
   /// the visit.
   func carry(_ visit: Visit) async
 
-  /// Passes through the bare mechanism `times` times, one after the other, with `body` inside.
+  /// Visits the bare mechanism `times` times, one after the other, with `body` inside.
   ///
-  /// What the bench measures: no visit, no trace, the loop next to the limiter.
-  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async
+  /// What the bench measures: the call as the mechanism's users write it, in a loop in the adapter's own file,
+  /// compiled for the mechanism and the body. No visit, no trace, no closure that is stored, no counter.
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async
+
+  /// The same with one of the bodies that the bench measures; there is no need to write it.
+  func measure(_ times: Int, _ body: MeasuredBody) async
+
+  /// Passes `times` times with an empty body while a permit is always free, as the mechanism's users do.
+  ///
+  /// One visit after the other, unless its users do not wait for each. On no actor, as the body of a task is.
+  @concurrent func passes(_ times: Int) async
 
   /// Has `count` bodies run, numbered from 0, the way the mechanism's users write a batch: all are given
   /// to it at once, and this returns when all have ended.
@@ -90,6 +99,14 @@ package struct BatchBody: Sendable {
   }
 }
 
+/// One body of a batch.
+private struct IndexedBody: VisitBody {
+  let index: Int
+  let body: BatchBody
+
+  func onThread() { body.onThread(index) }
+}
+
 extension Mechanism {
   package func completed() async {}
 
@@ -97,7 +114,7 @@ extension Mechanism {
   package func batch(_ count: Int, _ body: BatchBody) async {
     await withDiscardingTaskGroup { group in
       for index in 0..<count {
-        group.addTask { await self.pass(times: 1) { body.onThread(index) } }
+        group.addTask { await self.visits(1, IndexedBody(index: index, body: body)) }
       }
     }
   }

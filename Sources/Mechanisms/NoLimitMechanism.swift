@@ -25,4 +25,17 @@ package struct NoLimitMechanism: RunMechanism {
   package init(_ setup: MechanismSetup) {}
 
   package func run(_ body: () async throws -> Void) async throws { try await body() }
+
+  @concurrent package func passes(_ times: Int) async {
+    // Without it there would be no loop.
+    for _ in 0..<times { stay() }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times {
+      await body.onTask()
+      // Without it there would be no loop around an empty body.
+      stay()
+    }
+  }
 }

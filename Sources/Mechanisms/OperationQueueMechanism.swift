@@ -93,15 +93,21 @@ package final class OperationQueueMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
       await withCheckedContinuation { continuation in
         queue.addOperation {
-          body()
+          body.onThread()
           continuation.resume()
         }
       }
     }
+  }
+
+  /// Nobody waits for each: that would charge an operation a continuation and a thread's way there and back.
+  @concurrent package func passes(_ times: Int) async {
+    for _ in 0..<times { queue.addOperation {} }
+    await completed()
   }
 
   package func batch(_ count: Int, _ body: BatchBody) async {
@@ -159,8 +165,8 @@ package final class OperationTaskMechanism: Mechanism {
     await start { try? await visit.serve() }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { await start(body) }
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { await start { await body.onTask() } }
   }
 
   package func completed() async {

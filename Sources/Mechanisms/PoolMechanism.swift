@@ -38,6 +38,17 @@ package final class PoolMechanism: RunMechanism {
     try await pool.withElement { _ in try await body() }
   }
 
+  @concurrent package func passes(_ times: Int) async {
+    let pool = pool
+    // Nobody cancels the task, so nothing is thrown.
+    for _ in 0..<times { try? await pool.withElement { _ in } }
+  }
+
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    let pool = pool
+    for _ in 0..<times { try? await pool.withElement { _ in await body.onTask() } }
+  }
+
   package var permitsInUse: Int? { pool.lent }
 
   package func changeLimit(to limit: Int) { pool.setMaxElements(limit) }

@@ -62,16 +62,16 @@ package final class TaskGroupMechanism: Mechanism {
     leave()
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  /// As many children as the limit, then one for each that ends.
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<times {
-        group.addTask { body() }
-        await group.next()
+      for index in 0..<times {
+        if index >= limit { await group.next() }
+        group.addTask { await body.onTask() }
       }
     }
   }
 
-  /// As many children as the limit, then one for each that ends.
   package func batch(_ count: Int, _ body: BatchBody) async {
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<count {

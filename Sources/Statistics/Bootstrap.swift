@@ -1,12 +1,11 @@
 internal import Basics
 
-/// How many times larger the median of some forks is than that of others.
+/// How many times larger one figure is than another.
 package struct Ratio: Hashable, Codable, Sendable {
   package var value: Double
-  /// The percentile bootstrap interval at `Ratio.confidence`.
   package var interval: Interval
 
-  /// The confidence of the interval, chosen so that one A/A pair in a hundred misses 1 by chance.
+  /// The confidence of the interval of `ofMedians`.
   ///
   /// Measured on simulated pairs of five to twenty forks, normal and with outliers, the interval's
   /// real coverage is between 98 and 99.5 %.
@@ -87,12 +86,5 @@ private struct Resampling {
       (place, passed) = (place + 1, next)
     }
     return sum / 2
-  }
-}
-
-extension SplitMix64 {
-  /// Uniform in 0..<bound, by the high half of a product; the bias at these bounds is below 2⁻⁵⁰.
-  mutating func next(below bound: Int) -> Int {
-    Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 }

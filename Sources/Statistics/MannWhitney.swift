@@ -13,8 +13,8 @@ package struct MannWhitney: Hashable, Sendable {
 
   /// Compares the samples; nil where one is empty.
   ///
-  /// Exact up to 20 values a side without ties, by counting all arrangements; beyond, and with ties,
-  /// the normal approximation with the correction for ties and for continuity.
+  /// Exact up to 20 values a side, ties included, by counting all arrangements; beyond, the normal approximation with
+  /// the correction for ties and for continuity.
   package init?(_ first: [Double], _ second: [Double]) {
     let (n, m) = (first.count, second.count)
     guard n > 0, m > 0 else { return nil }
@@ -22,6 +22,8 @@ package struct MannWhitney: Hashable, Sendable {
 
     var rankSum = 0.0
     var tieTerm = 0.0
+    // Twice, because tied values have ranks between whole ones.
+    var twiceRanks: [Int] = []
     var start = 0
     while start < pooled.count {
       var end = start + 1
@@ -31,41 +33,41 @@ package struct MannWhitney: Hashable, Sendable {
       let rank = Double(start + 1 + end) / 2
       rankSum += rank * Double(pooled[start..<end].count(where: \.1))
       tieTerm += size * size * size - size
+      twiceRanks += repeatElement(start + 1 + end, count: end - start)
       start = end
     }
     u = rankSum - Double(n * (n + 1)) / 2
 
-    if tieTerm == 0, n <= 20, m <= 20 {
-      p = Self.exactProbability(u: Int(u), n, m)
+    if n <= 20, m <= 20 {
+      p = Self.exactProbability(rankSum: rankSum, twiceRanks: twiceRanks, n)
     } else {
       p = Self.approximateProbability(u: u, n, m, tieTerm: tieTerm)
     }
   }
 
-  /// The smallest probability that samples of these sizes can give: that of no overlap at all.
-  package static func leastProbability(_ n: Int, _ m: Int) -> Double {
-    guard n > 0, m > 0 else { return 1 }
-    return min(1, (1...n).reduce(2.0) { $0 * Double($1) / Double(m + $1) })
-  }
-
-  /// Twice the smaller tail, from the number of arrangements that give each U.
-  private static func exactProbability(u: Int, _ n: Int, _ m: Int) -> Double {
-    // counts[i][v]: arrangements of i values of the first sample among the first j of the second
-    // with U = v; f(i, j, v) = f(i−1, j, v−j) + f(i, j−1, v), built up in j.
-    var counts = [[Double]](repeating: [], count: n + 1)
-    for i in 0...n { counts[i] = [1] }
-    for j in 1...m {
-      for i in 1...n {
-        var row = [Double](repeating: 0, count: i * j + 1)
-        for (v, count) in counts[i].enumerated() { row[v] += count }
-        for (v, count) in counts[i - 1].enumerated() { row[v + j] += count }
-        counts[i] = row
+  /// The share of the arrangements whose sum of ranks is at least as far from the mean.
+  private static func exactProbability(rankSum: Double, twiceRanks: [Int], _ n: Int) -> Double {
+    // counts[k][s]: how many ways there are to choose k of the ranks so far with twice the sum s.
+    let most = twiceRanks.reduce(0, +)
+    var counts = [[Double]](repeating: [Double](repeating: 0, count: most + 1), count: n + 1)
+    counts[0][0] = 1
+    var reached = 0
+    for rank in twiceRanks {
+      reached += rank
+      for k in stride(from: n, through: 1, by: -1) {
+        for sum in stride(from: reached, through: rank, by: -1) {
+          counts[k][sum] += counts[k - 1][sum - rank]
+        }
       }
     }
-    let distribution = counts[n]
-    let total = distribution.reduce(0, +)
-    let tail = min(u, n * m - u)
-    return min(1, 2 * distribution[0...tail].reduce(0, +) / total)
+    let mean = Double(n * (twiceRanks.count + 1))
+    let distance = abs(2 * rankSum - mean) - 1e-9
+    var (far, all) = (0.0, 0.0)
+    for (sum, count) in counts[n].enumerated() {
+      all += count
+      if abs(Double(sum) - mean) >= distance { far += count }
+    }
+    return min(1, far / all)
   }
 
   private static func approximateProbability(

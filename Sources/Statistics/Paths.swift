@@ -21,40 +21,8 @@ package func meanInterval(_ values: [Double]) -> Interval? {
   return Interval(low: min(middle, exp(centre - reach)), high: max(middle, exp(centre + reach)))
 }
 
-/// Two mechanisms over the same paths: the ratio of their figures, path by path.
-package struct PairedComparison: Hashable, Sendable {
-  /// The geometric mean of the paths' ratios, with the interval of Student's t on their logarithms.
-  package var ratio: Ratio
-  /// The probability of ratios at least this far from 1 if the mechanisms were equal.
-  package var p: Double
-
-  /// The fewest paths that a comparison is made from.
-  package static let leastPaths = 5
-
-  /// Compares the values at the same places; nil with fewer than two or where one is not positive.
-  package init?(_ subject: [Double], to reference: [Double]) {
-    guard subject.count == reference.count, subject.count >= 2,
-      (subject + reference).allSatisfy({ $0 > 0 })
-    else { return nil }
-    let logarithms = Moments(zip(subject, reference).map { log($0 / $1) })
-    let count = Double(subject.count)
-    let deviation = (logarithms.variance / count).squareRoot()
-    let student = StudentT(degrees: count - 1)
-    let reach = student.bound(confidence: Ratio.confidence) * deviation
-    ratio = Ratio(
-      value: exp(logarithms.mean),
-      interval: Interval(low: exp(logarithms.mean - reach), high: exp(logarithms.mean + reach))
-    )
-    if deviation > 0 {
-      p = student.twoSided(logarithms.mean / deviation)
-    } else {
-      p = logarithms.mean == 0 ? 1 : 0
-    }
-  }
-}
-
 /// Mean and variance of two values or more.
-private struct Moments {
+struct Moments {
   let mean: Double
   let variance: Double
 

@@ -44,9 +44,19 @@ package struct Interval: Hashable, Codable, Sendable {
 ///
 /// - Returns: nil where there are too few values for that confidence: fewer than six for 95 %.
 package func medianInterval(_ values: [Double], confidence: Double = 0.95) -> Interval? {
-  let count = values.count
   let sorted = values.sorted()
-  var narrowest: Interval?
+  return medianRank(values.count, confidence).map { rank, _ in
+    Interval(low: sorted[rank - 1], high: sorted[values.count - rank])
+  }
+}
+
+/// What the interval of the median of so many values really covers, which is more than was asked for: .992 for eight.
+package func medianCoverage(_ count: Int, confidence: Double = 0.95) -> Double? {
+  medianRank(count, confidence)?.coverage
+}
+
+private func medianRank(_ count: Int, _ confidence: Double) -> (rank: Int, coverage: Double)? {
+  var narrowest: (Int, Double)?
   // The probability of one value of the binomial, and of all those below it. The first is 2⁻ⁿ, which as a
   // number would be 0 from 1,075 values on, and with it all that follow; so it is a logarithm.
   var logarithm = -Double(count) * log(2)
@@ -55,7 +65,7 @@ package func medianInterval(_ values: [Double], confidence: Double = 0.95) -> In
     below += exp(logarithm)
     logarithm += log(Double(count - rank + 1) / Double(rank))
     guard 1 - 2 * below >= confidence else { break }
-    narrowest = Interval(low: sorted[rank - 1], high: sorted[count - rank])
+    narrowest = (rank, 1 - 2 * below)
   }
   return narrowest
 }

@@ -1,11 +1,11 @@
-/// What a comparison of two sets of forks says.
+/// What a comparison says.
 package enum Verdict: String, Hashable, Codable, Sendable {
   case faster
   case slower
-  /// The difference, if any, is not larger than what the same code shows against itself.
-  case inconclusive
-  /// So few forks could not have shown any difference, however large.
-  case undecidable
+  /// The difference, if any, is less than 3 %.
+  case same
+  /// This run cannot tell.
+  case undecided
   /// On one side too few visits had to wait: a limiter that nobody waits for looks free.
   case incomparable = "too-few-waited"
   /// On one side more ran at once than the limit allows: who does not limit has nothing to compare.
@@ -14,37 +14,39 @@ package enum Verdict: String, Hashable, Codable, Sendable {
   /// The largest corrected probability that counts as evidence.
   package static let significance = 0.05
 
-  /// Judges a ratio of a metric for which lower is better.
+  /// Judges a comparison by its two tests, both corrected for the family of comparisons that it belongs to.
   ///
-  /// Both must speak: the rank test, corrected for the number of comparisons, and the whole interval
-  /// of the ratio lying beyond the noise band.
+  /// What is the same within the margin is called that, though it may be shown to differ by less.
+  package init(ratio: Double, p: Double, pSame: Double, lowerIsBetter: Bool = true) {
+    if pSame < Self.significance {
+      self = .same
+    } else if p < Self.significance {
+      self = (ratio < 1) == lowerIsBetter ? .faster : .slower
+    } else {
+      self = .undecided
+    }
+  }
+
+  /// Judges a ratio of two runs: the rank test, corrected for the number of comparisons, and the whole interval
+  /// beyond the noise must both speak.
   ///
-  /// - Parameters:
-  ///   - ratio: subject over reference; nil is inconclusive.
-  ///   - correctedProbability: from the rank test, after Holm.
-  ///   - noise: the half-width of the band around 1 that counts as no difference: .03 for ±3 %.
-  ///   - lowerIsBetter: false turns the verdict round.
+  /// `noise` is the half-width of the band around 1 that counts as no difference: .03 for ±3 %.
   package init(
-    ratio: Ratio?,
+    ratio: Ratio,
     correctedProbability: Double,
     noise: Double,
     lowerIsBetter: Bool = true
   ) {
-    self = .inconclusive
-    guard let ratio, correctedProbability < Self.significance else { return }
-    if ratio.interval.low > 1 + noise {
-      self = lowerIsBetter ? .slower : .faster
-    } else if ratio.interval.high < 1 / (1 + noise) {
-      self = lowerIsBetter ? .faster : .slower
+    self = .undecided
+    if ratio.interval.low > 1 / (1 + noise), ratio.interval.high < 1 + noise {
+      self = .same
+    } else if correctedProbability < Self.significance {
+      if ratio.interval.low > 1 + noise {
+        self = lowerIsBetter ? .slower : .faster
+      } else if ratio.interval.high < 1 / (1 + noise) {
+        self = lowerIsBetter ? .faster : .slower
+      }
     }
-  }
-}
-
-extension Verdict {
-  /// This verdict, or `undecidable` where even the smallest probability that the forks can give would be
-  /// no evidence among so many comparisons.
-  package func unlessUndecidable(leastProbability: Double, comparisons: Int) -> Verdict {
-    leastProbability * Double(comparisons) >= Self.significance ? .undecidable : self
   }
 
   /// For people: less memory is better, not faster.
@@ -52,37 +54,10 @@ extension Verdict {
     switch self {
     case .faster: unit == "ns" ? "faster" : "better"
     case .slower: unit == "ns" ? "slower" : "worse"
-    case .inconclusive: "inconclusive"
-    case .undecidable: "undecidable: too few forks"
+    case .same: "the same"
+    case .undecided: "undecided"
     case .incomparable: "no comparison: too few waited"
     case .aboveLimit: "no comparison: ran above the limit"
     }
   }
-}
-
-/// The noise of one cell: how far two measurements of the same code lay apart.
-package struct NoiseFloor: Hashable, Codable, Sendable {
-  /// The second half of the pair over the first.
-  package var ratio: Ratio
-  /// Whether the pair's figures vary from fork to fork: a pair of constants always agrees.
-  package var varies: Bool
-  /// What the pairs of the run span typically: one pair may be close by chance.
-  package var typical = 0.0
-
-  package init(ratio: Ratio, varies: Bool = true) {
-    self.ratio = ratio
-    self.varies = varies
-  }
-
-  /// How far the pair's medians lie apart: .03 for 3 %.
-  package var distance: Double {
-    ratio.value >= 1 ? ratio.value - 1 : 1 / ratio.value - 1
-  }
-
-  /// The half-width of the band around 1 that counts as no difference: what this pair spans, and at
-  /// least what the pairs of the run span typically.
-  package var band: Double { max(typical, distance) }
-
-  /// Whether the pair agrees, as it should.
-  package var agrees: Bool { ratio.interval.contains(1) }
 }

@@ -74,7 +74,7 @@ package enum Executor: String, Hashable, Codable, Sendable {
   case lanes
 }
 
-/// What one trial of a cell measures: a mechanism, or the machine itself.
+/// What is measured in a cell: a mechanism, or a call or a part of the machine.
 package struct Contestant: Hashable, Codable, Sendable {
   /// The mechanism's identifier; nil for the baselines.
   package var mechanism: String?
@@ -95,7 +95,7 @@ package struct Contestant: Hashable, Codable, Sendable {
   }
 
   /// What the files call it: `limiter`, and `limiter-again` for the second half of the pair.
-  package var label: String? { mechanism.map { isAgain ? $0 + Self.againSuffix : $0 } }
+  package var label: String? { isAgain ? (mechanism ?? "") + Self.againSuffix : mechanism }
 
   package static let againSuffix = "-again"
 }

@@ -6,43 +6,6 @@ internal import Synchronization
 internal import Tracing
 internal import Workloads
 
-/// Repeats `operation` until its figures can be trusted, and reports the time of one.
-///
-/// The number of operations of one repetition is found by doubling, which warms everything up as well;
-/// five repetitions share the budget. The trial's figure is their median.
-func measureRepeated(
-  budget: Int64,
-  into report: inout TrialReport,
-  _ operation: (_ times: Int) async -> Void
-) async {
-  let repetitions = 5
-  let share = max(budget / Int64(repetitions + 1), 1)
-  var times = 1
-  var elapsed: Int64 = 0
-  while true {
-    elapsed = await elapsedNanoseconds { await operation(times) }
-    if elapsed >= share / 2 || times >= 1 << 28 { break }
-    times *= 2
-  }
-  times = max(1, Int(Double(times) * Double(share) / Double(max(elapsed, 1))))
-
-  let before = ProcessMetrics.now()
-  for repetition in 1...repetitions {
-    let elapsed = await elapsedNanoseconds { await operation(times) }
-    report.add(
-      .timePerOperation,
-      "mean",
-      Double(elapsed) / Double(times),
-      count: times,
-      repetition: repetition
-    )
-  }
-  report.addUsage(since: before, operations: repetitions * times)
-
-  let counted = min(times, 1_000)
-  await report.countAllocations(operations: counted) { await operation(counted) }
-}
-
 func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
   let start = MachineClock.monotonic()
   await body()
@@ -116,9 +79,8 @@ extension TrialReport {
   }
 
   mutating func checkPermits(_ mechanism: any Mechanism) {
-    guard let inUse = mechanism.permitsInUse else { return }
-    add(.permitsLeft, "total", Double(inUse))
-    if inUse != 0 {
+    if let inUse = mechanism.permitsInUse, inUse != 0 {
+      add(.permitsLeft, "total", Double(inUse))
       violations.append("permit leak: \(inUse) permits are in use after the last task ended")
     }
   }

@@ -40,13 +40,7 @@ package struct Metric: Hashable, Sendable {
     "time_per_op",
     "ns",
     .lower,
-    "Wall time of a repetition divided by the operations in it: passes, visits or tasks."
-  )
-  package static let throughput = Metric(
-    "throughput",
-    "per_s",
-    .higher,
-    "Operations completed a second of wall time."
+    "Wall time of a round or a repetition divided by the operations in it: passes, visits or tasks."
   )
   package static let waiting = Metric(
     "waiting",
@@ -93,12 +87,6 @@ package struct Metric: Hashable, Sendable {
     "per_s",
     .exact,
     "Intended arrivals a second."
-  )
-  package static let achievedRate = Metric(
-    "achieved_rate",
-    "per_s",
-    .higher,
-    "Departures a second, from the first arrival to the last departure."
   )
   package static let lateness = Metric(
     "generator_lateness",
@@ -186,12 +174,6 @@ package struct Metric: Hashable, Sendable {
     .exact,
     "The mean wait a perfect first-come-first-served limiter would have given these very arrivals and "
       + "measured service times (Kiefer and Wolfowitz)."
-  )
-  package static let erlangWait = Metric(
-    "erlang_wait",
-    "ns",
-    .exact,
-    "The mean wait in theory at the achieved utilisation: Erlang C, with Allen and Cunneen's factor."
   )
   package static let residualWait = Metric(
     "residual_wait",
@@ -341,11 +323,10 @@ package struct Metric: Hashable, Sendable {
   )
 
   package static let all: [Metric] = [
-    timePerOperation, throughput, waiting, handOff, waited, service, response, uncorrectedResponse,
-    offeredRate, achievedRate, lateness, processorTime, contextSwitches, runQueueDelay, allocations,
+    timePerOperation, waiting, handOff, waited, service, response, uncorrectedResponse,
+    offeredRate, lateness, processorTime, contextSwitches, runQueueDelay, allocations,
     bytesAllocated, peakMemory, peakThreads, makespan, threadRamp, peakRunning, littleError,
-    oracleWait, erlangWait,
-    residualWait, recovery, peakPresent, leaveTime, stormTime, lateWakeUps, permitsLeft,
+    oracleWait, residualWait, recovery, peakPresent, leaveTime, stormTime, lateWakeUps, permitsLeft,
     overtakings, timesOvertaken, longestOvertakenWait, fairness, heapPerWaiter, residentPerWaiter,
     heapAfterDrain, wakeUp, restingTime, schedules, timePerStep, duplicates, peakRequests,
     peakConnections,

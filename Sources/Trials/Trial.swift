@@ -9,7 +9,8 @@ package struct Trial: Sendable {
   /// What the trial's tasks run on; nil for the global pool.
   let executor: (any TaskExecutor)?
 
-  package init(_ request: TrialRequest) throws(TrialError) {
+  /// `lanes` is what contestants on lanes share.
+  package init(_ request: TrialRequest, lanes: (any TaskExecutor)? = nil) throws(TrialError) {
     self.request = request
     if let id = request.mechanism {
       guard let entry = Contestants.entry(id) else { throw .unknownMechanism(id) }
@@ -17,7 +18,7 @@ package struct Trial: Sendable {
     } else {
       entry = nil
     }
-    executor = request.executor == .lanes ? WorkStealingExecutor() : nil
+    executor = request.executor == .lanes ? lanes ?? WorkStealingExecutor() : nil
   }
 
   package var cell: Cell { request.cell }

@@ -1,14 +1,31 @@
 internal import Foundation
 package import Histogram
 
-/// What one trial is asked to do; travels to the child process as its argument.
+/// What one process is asked to do; travels to it as its argument.
+package struct ProcessRequest: Hashable, Codable, Sendable {
+  /// The contestants of the process, of one cell; one where the workload has a process for each.
+  package var trials: [TrialRequest]
+  /// How often each is measured, where they share the process.
+  package var rounds: Int
+
+  package init(trials: [TrialRequest], rounds: Int) {
+    self.trials = trials
+    self.rounds = rounds
+  }
+}
+
+/// What one contestant is to do in a process.
 package struct TrialRequest: Hashable, Codable, Sendable {
   package var cell: Cell
   package var mechanism: String?
   package var seed: UInt64
-  /// How long the measured part should take, in nanoseconds.
+  /// How long the measured part should take in a process of its own, in nanoseconds.
   package var budget: Int64
+  /// How long a round should take in a process that is shared, in nanoseconds.
+  package var round: Int64
   package var executor: Executor?
+  /// Whether it is the first process of the cell: what is the same in all is measured there.
+  package var isFirst: Bool
   /// Whether the report is to hold the stamps of every visit, where the workload has them to give.
   package var keepsStamps: Bool
 
@@ -17,14 +34,18 @@ package struct TrialRequest: Hashable, Codable, Sendable {
     mechanism: String?,
     seed: UInt64,
     budget: Int64,
+    round: Int64 = Scale.ci.round,
     executor: Executor? = nil,
+    isFirst: Bool = true,
     keepsStamps: Bool = false
   ) {
     self.cell = cell
     self.mechanism = mechanism
     self.seed = seed
     self.budget = budget
+    self.round = round
     self.executor = executor
+    self.isFirst = isFirst
     self.keepsStamps = keepsStamps
   }
 }
@@ -37,7 +58,7 @@ package struct Measure: Hashable, Codable, Sendable {
   package var value: Double
   /// How many values it was made from.
   package var count: Int
-  /// The repetition within the trial, from 1; nil where the trial has only one.
+  /// The round or the repetition within the process, from 1; nil where there is only one.
   package var repetition: Int?
 
   package init(metric: String, stat: String, value: Double, count: Int, repetition: Int?) {
@@ -114,7 +135,8 @@ package struct TrialReport: Hashable, Codable, Sendable {
       Measure(
         metric: metric.id,
         stat: stat,
-        value: value,
+        // What comes after these digits is no measurement.
+        value: value.rounded(digits: 9),
         count: count,
         repetition: repetition
       )

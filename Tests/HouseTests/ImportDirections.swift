@@ -94,7 +94,7 @@ struct ImportDirections {
       packages: ["Histogram"]
     ),
     "Publishing": Room(
-      rooms: ["Basics", "Trials", "Statistics", "Mechanisms", "Workloads"],
+      rooms: ["Basics", "ChildProcesses", "Trials", "Statistics", "Mechanisms", "Workloads"],
       packages: ["Histogram"]
     ),
     "Grading": Room(

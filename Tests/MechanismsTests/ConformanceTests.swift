@@ -399,10 +399,15 @@ struct `Every mechanism` {
   func `runs its body exactly as often as it passes`(id: String, times: Int) async throws {
     let mechanism = try #require(Catalogue.entry(id)).make(MechanismSetup(limit: 2))
     let counter = Counter()
-    await mechanism.pass(times: times) { counter.increment() }
+    await mechanism.visits(times, CountingBody(counter: counter))
     #expect(counter.value == times)
     #expect(mechanism.permitsInUse ?? 0 == 0)
   }
+}
+
+private struct CountingBody: VisitBody {
+  let counter: Counter
+  func onThread() { counter.increment() }
 }
 
 /// Counts from any thread.

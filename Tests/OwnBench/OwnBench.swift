@@ -1,4 +1,5 @@
 import Benchmarking
+import Limiters
 import Synchronization
 
 // A program of another package, as far as it can be told: it has nothing but the library's public face.
@@ -24,7 +25,9 @@ struct Mine: MeasuredLimiter {
 
   init(limit: Int) { line = Line(limit) }
 
-  func run(_ body: nonisolated(nonsending) () async throws -> Void) async throws {
+  func run<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
     await withCheckedContinuation { continuation in
       let isFree = line.state.withLock { state in
         guard state.free > 0 else {
@@ -45,7 +48,56 @@ struct Mine: MeasuredLimiter {
     }
     // It does not leave the line when it is cancelled, and does not run its body then either.
     try Task.checkCancellation()
-    try await body()
+    return try await body()
+  }
+}
+
+/// The limiter of the other package, called as its users call it: what the bench measures of it must be what
+/// these loops take.
+struct Outside: MeasuredLimiter {
+  static let name = "outside"
+  static let keepsOrder = true
+
+  private let limiter: ConcurrencyLimiter
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func run<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    try await limiter.run(body)
+  }
+
+  func pass(times: Int) async {
+    for _ in 0..<times { try? await limiter.run {} }
+  }
+
+  func passYielding(times: Int) async {
+    for _ in 0..<times { try? await limiter.run { await Task.yield() } }
+  }
+}
+
+/// The same, and every twentieth visit is made twice: a twentieth slower, and nothing else.
+struct Slowed: MeasuredLimiter {
+  static let name = "slowed"
+  static let keepsOrder = true
+
+  private let limiter: ConcurrencyLimiter
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func run<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    try await limiter.run(body)
+  }
+
+  func pass(times: Int) async {
+    for _ in 0..<times + times / 20 { try? await limiter.run {} }
+  }
+
+  func passYielding(times: Int) async {
+    for _ in 0..<times + times / 20 { try? await limiter.run { await Task.yield() } }
   }
 }
 
@@ -55,11 +107,15 @@ struct Broken: MeasuredLimiter {
 
   init(limit: Int) {}
 
-  func run(_ body: nonisolated(nonsending) () async throws -> Void) async throws {
+  func run<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
     try await body()
   }
 }
 
 @main struct Program {
-  static func main() async { await Bench.main(measuring: [Mine.self, Broken.self]) }
+  static func main() async {
+    await Bench.main(measuring: [Mine.self, Outside.self, Slowed.self, Broken.self])
+  }
 }

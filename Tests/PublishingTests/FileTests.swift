@@ -54,35 +54,56 @@ import Trials
     )
   }
 
-  @Test func `a published run is there whole, and nothing else is`() throws {
-    try withTemporaryFolder { parent in
+  @Test func `a published run is there whole, packed where its name says so`() async throws {
+    try await withTemporaryFolder { parent in
       let run = try folder(parent)
       #expect(run.runID == "2026-11-20-quick-1")
       #expect(try visible(parent).isEmpty)
-      let path = try run.publish([("results.csv", "a\r\n"), ("env.json", "{}\n")])
+      let path = try await run.publish([
+        ("results.csv", "a\r\n"), ("env.json", "{}\n"), ("rounds.csv.gz", "b\r\n"),
+      ])
       #expect(path == "\(parent)/2026-11-20-quick-1")
-      #expect(try visible(path) == ["env.json", "results.csv"])
+      #expect(try visible(path) == ["env.json", "results.csv", "rounds.csv.gz"])
+      #expect(try await Compression.text(of: "\(path)/rounds.csv.gz") == "b\r\n")
       #expect(try all(parent) == ["2026-11-20-quick-1"])
     }
   }
 
-  @Test func `the next run takes the next number`() throws {
-    try withTemporaryFolder { parent in
-      _ = try folder(parent).publish([])
+  @Test func `an interim state can be read, and the run goes on and takes its place`() async throws
+  {
+    try await withTemporaryFolder { parent in
+      do {
+        let run = try folder(parent)
+        try run.append(record(1))
+        for text in ["a", "b"] {
+          let path = try await run.publish([("f", text)], suffix: RunFolder.interruptedSuffix)
+          #expect(try String(contentsOfFile: "\(path)/f", encoding: .utf8) == text)
+        }
+      }
+      let resumed = try folder(parent)
+      #expect(resumed.resumed == [record(1)])
+      _ = try await resumed.publish([])
+      #expect(try all(parent) == ["2026-11-20-quick-1"])
+    }
+  }
+
+  @Test func `the next run takes the next number`() async throws {
+    try await withTemporaryFolder { parent in
+      _ = try await folder(parent).publish([])
       #expect(try folder(parent).runID == "2026-11-20-quick-2")
     }
   }
 
-  @Test func `two runs under way do not share a number`() throws {
-    try withTemporaryFolder { parent in
+  @Test func `two runs under way do not share a number`() async throws {
+    try await withTemporaryFolder { parent in
       let one = try folder(parent)
       let two = try folder(parent)
       #expect(one.runID != two.runID)
     }
   }
 
-  @Test func `an interrupted run of the same plan is resumed`() throws {
-    try withTemporaryFolder { parent in
+  @Test func `an interrupted run of the same plan is resumed`() async throws {
+    try await withTemporaryFolder { parent in
       do {
         let run = try folder(parent)
         try run.append(record(1))
@@ -95,8 +116,8 @@ import Trials
     }
   }
 
-  @Test func `an interrupted run of another plan is left alone`() throws {
-    try withTemporaryFolder { parent in
+  @Test func `an interrupted run of another plan is left alone`() async throws {
+    try await withTemporaryFolder { parent in
       do { try folder(parent, fingerprint: "one").append(record(1)) }
       let other = try folder(parent, fingerprint: "other")
       #expect(other.runID == "2026-11-20-quick-2")
@@ -104,8 +125,8 @@ import Trials
     }
   }
 
-  @Test func `half a line at the end of the log is as if it had never been written`() throws {
-    try withTemporaryFolder { parent in
+  @Test func `half a line at the end of the log is as if it had never been written`() async throws {
+    try await withTemporaryFolder { parent in
       let log: String
       do {
         let run = try folder(parent)
@@ -124,8 +145,8 @@ import Trials
     }
   }
 
-  @Test func `a parent that is no folder is refused with its name`() throws {
-    try withTemporaryFolder { parent in
+  @Test func `a parent that is no folder is refused with its name`() async throws {
+    try await withTemporaryFolder { parent in
       try "".write(toFile: "\(parent)/file", atomically: true, encoding: .utf8)
       let error = #expect(throws: RunFolderError.self) { try folder("\(parent)/file/results") }
       #expect("\(try #require(error))".contains("\(parent)/file/results"))
@@ -141,9 +162,9 @@ import Trials
   }
 }
 
-func withTemporaryFolder(_ body: (String) throws -> Void) throws {
+func withTemporaryFolder(_ body: (String) async throws -> Void) async throws {
   let path = NSTemporaryDirectory() + "bench-tests-" + UUID().uuidString
   try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: path) }
-  try body(path)
+  try await body(path)
 }

@@ -1,3 +1,4 @@
+import Basics
 import Statistics
 import TestSupport
 import Testing
@@ -23,11 +24,18 @@ import Testing
     count: Int,
     low: Int,
     high: Int
-  ) {
+  ) throws {
     let values = (1...count).map(Double.init).reversed()
     #expect(
       medianInterval(Array(values)) == Interval(low: Double(low), high: Double(high))
     )
+    #expect(try #require(medianCoverage(count)) >= 0.95)
+  }
+
+  @Test func `an interval says what it covers`() throws {
+    #expect(isClose(try #require(medianCoverage(8)), 1 - 2.0 / 256))
+    #expect(isClose(try #require(medianCoverage(10)), 1 - 22.0 / 1_024))
+    #expect(medianCoverage(5) == nil)
   }
 
   @Test(arguments: 0...5)
@@ -59,11 +67,14 @@ import Testing
     #expect(isClose(mixed.p, 0.035462989023360536))
   }
 
-  @Test func `ties and large samples use the corrected normal approximation`() throws {
+  /// Counted by looking at all 6,435 ways to choose seven of the fifteen.
+  @Test func `ties are counted exactly too`() throws {
     let tied = try #require(MannWhitney([1, 2, 2, 3, 3, 3, 4], [2, 3, 4, 4, 5, 5, 6, 6]))
     #expect(tied.u == 8.5)
-    #expect(isClose(tied.p, 0.025144761173357368))
+    #expect(isClose(tied.p, 142.0 / 6435))
+  }
 
+  @Test func `large samples use the corrected normal approximation`() throws {
     let large = try #require(
       MannWhitney((0..<30).map(Double.init), (0..<30).map { Double($0) + 4.5 })
     )
@@ -109,17 +120,6 @@ import Testing
 @Suite(.watched) struct `Ratios and verdicts` {
   private let base: [Double] = [100, 102, 98, 101, 99, 103, 97, 100, 101, 99]
 
-  private func verdict(_ values: [Double], noise: Double = 0.03, comparisons: Int = 100) throws
-    -> Verdict
-  {
-    let test = try #require(MannWhitney(values, base))
-    return Verdict(
-      ratio: Ratio.ofMedians(values, to: base, seed: 1),
-      correctedProbability: min(1, test.p * Double(comparisons)),
-      noise: noise
-    )
-  }
-
   @Test func `a ratio's interval holds the ratio and comes out the same for the same seed`() throws
   {
     let ratio = try #require(Ratio.ofMedians(base.map { $0 * 1.2 }, to: base, seed: 7))
@@ -135,52 +135,107 @@ import Testing
     #expect(Ratio.ofMedians([1], to: base, seed: 1) == nil)
   }
 
-  @Test func `a fifth slower is slower and a fifth faster is faster`() throws {
-    #expect(try verdict(base.map { $0 * 1.2 }) == .slower)
-    #expect(try verdict(base.map { $0 / 1.2 }) == .faster)
-  }
-
-  @Test func `where more is better the verdicts are turned round`() throws {
-    let ratio = Ratio.ofMedians(base.map { $0 * 1.2 }, to: base, seed: 1)
-    #expect(
-      Verdict(ratio: ratio, correctedProbability: 0, noise: 0.03, lowerIsBetter: false) == .faster
-    )
-  }
-
-  @Test func `a difference within the noise is inconclusive`() throws {
-    #expect(try verdict(base.map { $0 * 1.2 }, noise: 0.25) == .inconclusive)
-  }
-
-  @Test func `a difference of few forks is inconclusive however large`() throws {
-    #expect(try verdict([300, 310, 290]) == .inconclusive)
-  }
-
-  @Test
-  func `the noise band is the pair's distance either way, and at least what pairs span typically`()
+  @Test func `of two runs a fifth is a difference, and what lies within the noise is the same`()
+    throws
   {
-    func band(_ value: Double, typical: Double = 0) -> Double {
-      var noise = NoiseFloor(
-        ratio: Ratio(value: value, interval: Interval(low: value, high: value))
-      )
-      noise.typical = typical
-      return noise.band
+    func verdict(_ factor: Double, noise: Double = 0.1) throws -> Verdict {
+      let ratio = try #require(Ratio.ofMedians(base.map { $0 * factor }, to: base, seed: 1))
+      return Verdict(ratio: ratio, correctedProbability: 0.001, noise: noise)
     }
-    #expect(isClose(band(1.05), 0.05))
-    #expect(isClose(band(1 / 1.05), 0.05))
-    #expect(isClose(band(1.001), 0.001))
-    #expect(band(1.001, typical: 0.02) == 0.02)
+    #expect(try verdict(1.2) == .slower)
+    #expect(try verdict(1 / 1.2) == .faster)
+    #expect(try verdict(1.01) == .same)
+    #expect(try verdict(1.2, noise: 0.2) == .undecided)
   }
 
-  @Test func `a difference that no such number of forks could show is undecidable`() throws {
-    let least = MannWhitney.leastProbability(3, 10)
-    #expect(isClose(least, 2.0 / 286))
-    let apart = try #require(MannWhitney([300, 310, 290], (1...10).map(Double.init)))
-    #expect(isClose(least, apart.p))
-    #expect(Verdict.slower.unlessUndecidable(leastProbability: least, comparisons: 7) == .slower)
+  @Test(arguments: [
+    (1.05, 0.01, 0.9, Verdict.slower), (0.95, 0.01, 0.9, .faster), (1.01, 0.01, 0.01, .same),
+    (1.0, 0.9, 0.01, .same), (1.05, 0.2, 0.6, .undecided),
+  ])
+  func `four verdicts come of two tests, and what is the same within 3 percent is that first`(
+    ratio: Double,
+    p: Double,
+    pSame: Double,
+    verdict: Verdict
+  ) {
+    #expect(Verdict(ratio: ratio, p: p, pSame: pSame) == verdict)
+    let turned: [Verdict: Verdict] = [.faster: .slower, .slower: .faster]
     #expect(
-      Verdict.inconclusive.unlessUndecidable(leastProbability: least, comparisons: 8)
-        == .undecidable
+      Verdict(ratio: ratio, p: p, pSame: pSame, lowerIsBetter: false) == turned[verdict] ?? verdict
     )
+  }
+}
+
+/// Rounds that were never measured: what is true of them is known.
+@Suite(.watched) struct `Comparisons in pairs` {
+  /// Eight processes of sixteen rounds, each process half a percent off and each round two; one round in ten is
+  /// disturbed and takes up to twice as long.
+  private func comparison(_ factor: Double, seed: UInt64, spread: Double = 0.005) throws
+    -> PairedComparison
+  {
+    var generator = SplitMix64(seed: seed)
+    func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + generator.nextUnit() } }
+    let rounds = (0..<8).map { _ in
+      let process = 1 + spread * normal()
+      return (0..<16).map { _ in
+        let isDisturbed = generator.nextUnit() < 0.1
+        return factor * process * (1 + 0.02 * normal())
+          * (isDisturbed ? 1 + generator.nextUnit() : 1)
+      }
+    }
+    return try #require(PairedComparison(rounds: rounds))
+  }
+
+  private func verdict(_ comparison: PairedComparison, family: Double = 20) -> Verdict {
+    Verdict(
+      ratio: comparison.ratio.value,
+      p: min(1, comparison.p * family),
+      pSame: min(1, comparison.pSame * family)
+    )
+  }
+
+  /// Disturbed rounds make the median of a process about a third of a percent longer.
+  @Test func `a planted slow-down of a twentieth is slower and a planted nothing is the same`()
+    throws
+  {
+    let slowed = try (1...40).map { try verdict(comparison(1.05, seed: UInt64($0))) }
+    let equal = try (1...40).map { try verdict(comparison(1, seed: UInt64(100 + $0))) }
+    #expect(slowed.count { $0 == .slower } >= 36 && !slowed.contains(.faster))
+    #expect(equal.count { $0 == .same } >= 36)
+    #expect(!equal.contains(.faster) && !equal.contains(.slower))
+  }
+
+  @Test func `where processes differ by more the same rounds say less, and nothing wrong`() throws {
+    let verdicts = try (1...40).map { try verdict(comparison(1.05, seed: UInt64($0), spread: 0.1)) }
+    #expect(verdicts.count { $0 == .undecided } >= 36 && !verdicts.contains(.faster))
+    let quiet = try comparison(1.05, seed: 1).detectable(significance: 0.0025)
+    let busy = try comparison(1.05, seed: 1, spread: 0.1).detectable(significance: 0.0025)
+    #expect(quiet < 0.03 && busy > 0.1)
+  }
+
+  @Test func `the interval covers what is true in at least nine of ten`() throws {
+    let covering = try (1...200).count { seed in
+      try comparison(1, seed: UInt64(seed), spread: 0.02).ratio.interval.contains(1)
+    }
+    #expect(covering >= 185, "\(covering) of 200")
+  }
+
+  @Test func `one process for each gives the interval of Student's t`() throws {
+    let paths: [Double] = [10, 40, 15, 90, 22, 31, 60, 12, 18, 75]
+    let slower = paths.indices.map { [$0.isMultiple(of: 2) ? 1.05 : 1.04] }
+    let paired = try #require(PairedComparison(rounds: slower))
+    #expect(paired.p < 1e-6)
+    #expect(paired.ratio.interval.low > 1.03 && paired.ratio.interval.high < 1.06)
+  }
+
+  @Test func `equal figures are the same, and those without a logarithm are not compared`() throws {
+    let equal = try #require(PairedComparison(rounds: [[1], [1], [1]]))
+    #expect(equal.p == 1 && equal.pSame == 0 && equal.ratio.value == 1)
+    let different = try #require(PairedComparison(rounds: [[2], [2], [2]]))
+    #expect(different.p == 0 && different.pSame == 1)
+    #expect(PairedComparison(rounds: [[1], [0]]) == nil)
+    #expect(PairedComparison(rounds: [[1, 2]]) == nil)
+    #expect(PairedComparison(rounds: [[1, 2], []]) == nil)
   }
 }
 
@@ -201,44 +256,9 @@ import Testing
     #expect(isClose(student.twoSided(bound), 1 - confidence, within: 1e-6))
   }
 
-  @Test func `pairs on equal paths show a small difference that the paths' own spread would hide`()
-    throws
-  {
-    let paths: [Double] = [10, 40, 15, 90, 22, 31, 60, 12, 18, 75]
-    let slower = paths.enumerated().map { $1 * ($0.isMultiple(of: 2) ? 1.05 : 1.04) }
-    let paired = try #require(PairedComparison(slower, to: paths))
-    #expect(paired.p < 1e-6)
-    #expect(paired.ratio.interval.low > 1.03 && paired.ratio.interval.high < 1.06)
-    #expect(try #require(MannWhitney(slower, paths)).p > 0.5)
-  }
-
-  @Test func `equal pairs show no difference, and values without a logarithm are not compared`()
-    throws
-  {
-    let equal = try #require(PairedComparison([1, 2, 3], to: [1, 2, 3]))
-    #expect(equal.p == 1 && equal.ratio.value == 1)
-    #expect(PairedComparison([1, 0], to: [1, 1]) == nil)
-    #expect(PairedComparison([1, 2], to: [1]) == nil)
-  }
-
   @Test func `too few paths, or one that is not positive, give no interval of the mean`() {
     #expect(meanInterval([1, 2, 3, 4, 5]) == nil)
     #expect(meanInterval([1, 2, 3, 4, 5, 0]) == nil)
     #expect(meanInterval([1, 2, 3, 4, 5, 6])?.contains(3.5) == true)
-  }
-}
-
-@Suite(.watched) struct `Modes` {
-  @Test func `two groups with a gap in which the median lies are told apart`() {
-    let found = modes([2.0, 5.5, 2.1, 5.4, 2.2, 5.6, 2.1, 5.5, 2.0, 5.3])
-    #expect(found == [Mode(median: 2.1, forks: 5), Mode(median: 5.5, forks: 5)])
-  }
-
-  @Test(arguments: [
-    [1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9], [1, 1, 1, 1, 1, 1, 1, 1, 1, 9],
-    [1, 1, 1, 1, 1, 1.1, 1.1, 1.1, 1.1, 1.1], [5], [],
-  ])
-  func `one group, one fork far away and two that nearly touch are one`(values: [Double]) {
-    #expect(modes(values).isEmpty)
   }
 }

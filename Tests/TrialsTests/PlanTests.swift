@@ -38,46 +38,70 @@ import Workloads
     }
   }
 
-  @Test func `a block that was dropped and not measured again is left when a run goes on`() throws {
+  @Test func `what others disturbed is measured longer, in blocks of forks of their own`() throws {
     let plan = try Plan(Selection(scale: .quick, filter: "baseline-(loop|clock)"))
-    let campaign = Campaign(plan: plan, program: "", dropsDisturbedBlocks: true)
-    let blocks = plan.blocks()
-    var number = 0
-    func record(_ block: Plan.Block, isDropped: Bool) -> BlockRecord {
-      number += 1
-      return BlockRecord(
-        number: number,
-        fork: block.fork,
-        entry: block.entry,
-        trials: [],
-        dropReason: isDropped ? "busy" : nil
-      )
+    let campaign = Campaign(plan: plan, program: "", measuresLonger: true)
+    func records(_ isDisturbed: (Plan.Block) -> Bool) -> [BlockRecord] {
+      plan.blocks().enumerated().map { index, block in
+        BlockRecord(
+          number: index + 1,
+          fork: block.fork,
+          entry: block.entry,
+          trials: [],
+          disturbance: Disturbance(foreignPercent: isDisturbed(block) ? 50 : 0, stealPercent: 0)
+        )
+      }
     }
-    let (all, repeats) = campaign.left(after: [])
-    #expect(all.count == blocks.count && (1..<blocks.count).contains(repeats))
+    #expect(campaign.more(after: records { _ in false }).isEmpty)
+    let some = campaign.more(after: records { $0.entry == 1 && $0.fork <= 3 })
+    #expect(some.map(\.entry) == [1, 1])
+    #expect(some.map(\.fork) == [plan.forks + 1, plan.forks + 2])
+    let all = records { _ in true }
+    let most = campaign.more(after: all)
+    #expect(most.count == plan.entries.count * (plan.forks / 2))
+    // A run that goes on has those already that it was given before.
+    let given = most.prefix(2).map {
+      BlockRecord(number: 99, fork: $0.fork, entry: $0.entry, trials: [])
+    }
+    #expect(campaign.more(after: all + given) == Array(most.dropFirst(2)))
+  }
 
-    let dropped = [record(blocks[0], isDropped: true), record(blocks[1], isDropped: false)]
-    let afterDrop = campaign.left(after: dropped)
-    #expect(afterDrop.blocks.count == blocks.count - 1)
-    #expect(afterDrop.blocks.first?.fork == blocks[0].fork)
-    #expect(afterDrop.blocks.first?.entry == blocks[0].entry)
-    #expect(afterDrop.repeats == repeats - 1)
+  @Test func `the front page's cells come first, with all their forks`() throws {
+    let plan = try Plan(Selection())
+    let front = plan.front
+    #expect(
+      Set(front.map { plan.entries[$0].cell.workload })
+        == ["uncontended", "hand-off", "contended-yield"]
+    )
+    let first = plan.blocks().prefix(front.count * plan.forks)
+    #expect(first.allSatisfy { front.contains($0.entry) })
+  }
 
-    let again = campaign.left(after: dropped + [record(blocks[0], isDropped: false)])
-    #expect(again.blocks.count == blocks.count - 2)
+  @Test func `a default run is planned for ten minutes, a quick one for two`() throws {
+    #expect(try Plan(Selection()).expectedSeconds < 600)
+    #expect(try Plan(Selection(scale: .quick)).expectedSeconds < 120)
+  }
 
-    // When the repeats are used up, what is dropped stays so.
-    let busy = blocks.map { record($0, isDropped: true) }
-    let spent = campaign.left(after: busy)
-    #expect(spent.blocks.count == repeats && spent.repeats == 0)
+  @Test func `where suspended bodies would overlap the cell says who does not limit it`() throws {
+    for entry in try Plan(Selection()).entries where entry.cell.workload == "image-cache-distinct" {
+      let queues = ["actor-queue", "main-actor-queue"]
+      #expect(entry.notLimiting == (entry.cell.limit == 1 ? queues : []))
+    }
   }
 
   @Test func `every cell that compares mechanisms has an A/A pair`() throws {
     let plan = try Plan(Selection())
     for entry in plan.entries where entry.contestants.contains(where: { $0.mechanism != nil }) {
       let reference = try #require(entry.reference)
+      #expect(!reference.isEmpty)
       #expect(entry.contestants.count { $0.mechanism == reference && $0.executor != .lanes } == 2)
       #expect(entry.contestants.count { $0.isAgain } == 1)
+    }
+  }
+
+  @Test func `a single call is measured twice as well`() throws {
+    for entry in try Plan(Selection()).entries where entry.cell.workload.hasPrefix("call-") {
+      #expect(entry.contestants.map(\.label) == [nil, "-again"])
     }
   }
 
@@ -125,7 +149,7 @@ import Workloads
     let both = plan.entries.filter { entry in
       BenchWorkloads.named(entry.cell.workload)?.comparesExecutors == true
     }
-    #expect(both.count > 10)
+    #expect(both.count > 8)
     for entry in both {
       func names(_ executor: Executor) -> Set<String> {
         Set(entry.contestants.filter { $0.executor == executor }.compactMap(\.mechanism))

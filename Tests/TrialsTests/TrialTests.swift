@@ -4,7 +4,8 @@ import Statistics
 import TestSupport
 import Testing
 import Tracing
-import Trials
+
+@testable import Trials
 
 @Suite(.watched) struct `The stamp log` {
   @Test func `visits that keep the promises leave no violation`() {
@@ -219,7 +220,7 @@ import Trials
     let counted = waits.dropFirst(PathLength(cell, budget: 1_000_000).warmUp)
     let oracle = try #require(report.measures.first { $0.metric == Metric.oracleWait.id })
     #expect(oracle.count == counted.count)
-    #expect(isClose(oracle.value, mean(counted.map(Double.init)) ?? -1, within: 1e-9))
+    #expect(isClose(oracle.value, mean(counted.map(Double.init)) ?? -1, within: 1e-8))
   }
 
   @Test func `the server sees no more requests than the limit, and each image once`() async throws {
@@ -241,6 +242,23 @@ import Trials
       let names = Set(plan.entries.flatMap { $0.contestants.compactMap(\.mechanism) })
       #expect(names.isSuperset(of: ["limiter", "operation-queue", "url-session"]))
       #expect(!names.contains("gcd-semaphore"))
+    }
+  }
+
+  @Test func `contestants that share a process have a figure each in every round`() async throws {
+    let workload = Contended(body: .yield)
+    let cell = try #require(workload.cells(.ci, limits: nil).first)
+    let trials = try ["limiter", "pool", "limiter"].map { mechanism in
+      try Trial(TrialRequest(cell: cell, mechanism: mechanism, seed: 1, budget: 1, round: 200_000))
+    }
+    let rounds = PairedRounds(workload: workload, request: trials[0].request, rounds: 5)
+    let reports = await Task.detached { await rounds.measure(trials) }.value
+    #expect(reports.count == trials.count)
+    for report in reports {
+      #expect(report.violations.isEmpty)
+      let times = report.measures.filter { $0.metric == Metric.timePerOperation.id }
+      #expect(times.map(\.repetition) == [1, 2, 3, 4, 5])
+      #expect(report.measures.contains { $0.metric == Metric.peakRunning.id && $0.value <= 4 })
     }
   }
 

@@ -23,11 +23,11 @@ final class GCDSemaphoreModel: Mechanism {
     semaphore.signal()
   }
 
-  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
       let thread = await pool.thread()
       await semaphore.wait(blocking: pool)
-      body()
+      body.onThread()
       pool.end(thread)
       semaphore.signal()
     }
@@ -63,10 +63,10 @@ final class GCDGateModel: Mechanism {
     semaphore.signal()
   }
 
-  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
       let thread = await passGate {}
-      body()
+      body.onThread()
       pool.end(thread)
       semaphore.signal()
     }

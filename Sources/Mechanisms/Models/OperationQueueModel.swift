@@ -73,10 +73,10 @@ final class OperationQueueModel: Mechanism {
     }
   }
 
-  func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
       let thread = await pool.thread()
-      body()
+      body.onThread()
       pool.end(thread)
     }
   }

@@ -35,8 +35,8 @@ package final class NestedDeadlockMechanism: Mechanism {
     })
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { try? await limits.run(.download) { body() } }
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { try? await limits.run(.download) { await body.onTask() } }
   }
 
   package var permitsInUse: Int? { limits.permitsInUse }

@@ -40,7 +40,7 @@ package final class PlainTasksMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times { await sender.send { _ in body() }.value }
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { await sender.send { _ in body.onThread() }.value }
   }
 }

@@ -54,11 +54,11 @@ package final class StrandedWaiterMechanism: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     var left = times
     while left > 0, !Task.isCancelled {
       do {
-        try await pool.withElement { _ in body() }
+        try await pool.withElement { _ in await body.onTask() }
         left -= 1
       } catch {
         // The first build: try again.

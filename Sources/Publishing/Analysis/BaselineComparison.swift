@@ -153,33 +153,29 @@ package struct BaselineComparison: Sendable {
       var key: PublishedFigures.Key
       var ratio: Ratio
       var p: Double
-      var leastProbability: Double
     }
     // The second half of a pair is the same code as the first; one of them is enough.
     let compared = common.filter { !$0.measuresMachine && !$0.mechanism.hasSuffix("-again") }
     let judged = compared.compactMap { key -> Judged? in
       if let (here, there) = current.paths(key, and: baseline) {
-        return PairedComparison(here, to: there).map { pair in
-          Judged(
-            key: key,
-            ratio: pair.ratio,
-            p: pair.p,
-            leastProbability: here.count < PairedComparison.leastPaths ? 1 : 0
-          )
+        let ratios = zip(here, there).map { [$1 > 0 ? $0 / $1 : 0] }
+        return PairedComparison(rounds: ratios).map { pair in
+          Judged(key: key, ratio: pair.ratio, p: pair.p)
         }
       }
       let (here, there) = (current[key], baseline[key])
       guard let test = MannWhitney(here, there),
         let ratio = Ratio.ofMedians(here, to: there, seed: seed)
       else { return nil }
-      return Judged(
-        key: key,
-        ratio: ratio,
-        p: test.p,
-        leastProbability: MannWhitney.leastProbability(here.count, there.count)
-      )
+      return Judged(key: key, ratio: ratio, p: test.p)
     }
-    let corrected = holmCorrected(judged.map(\.p))
+    // A family is one question, as within a run.
+    var corrected = judged.map(\.p)
+    for places in Dictionary(grouping: judged.indices, by: { judged[$0].key.workload }).values {
+      for (place, p) in zip(places, holmCorrected(places.map { judged[$0].p })) {
+        corrected[place] = p
+      }
+    }
     let judgedKeys = Set(judged.map(\.key))
     let others = compared.filter { !judgedKeys.contains($0) }
     tooFewForks = others.count { key in
@@ -207,18 +203,12 @@ package struct BaselineComparison: Sendable {
           noise: band,
           lowerIsBetter: key.headline?.metric.better != .higher
         )
-        .unlessUndecidable(
-          leastProbability: judged.leastProbability,
-          comparisons: corrected.count
-        )
       )
     }
   }
 
   package var regressions: [Line] { lines.filter { $0.verdict == .slower } }
   package var improvements: [Line] { lines.filter { $0.verdict == .faster } }
-  /// Those that no difference, however large, could have decided.
-  package var undecidable: [Line] { lines.filter { $0.verdict == .undecidable } }
 
   /// What the A/A pair of the key's cell spans in one run; 0 where it has none.
   private static func pairBand(
@@ -236,7 +226,7 @@ package struct BaselineComparison: Sendable {
           seed: seed
         )
       else { continue }
-      return NoiseFloor(ratio: ratio).band
+      return max(ratio.value, 1 / ratio.value) - 1
     }
     return 0
   }
@@ -256,13 +246,7 @@ package struct BaselineComparison: Sendable {
         ]
       }
     )
-    text += "  \(lines.count - moved.count - undecidable.count) within the noise"
-    if !undecidable.isEmpty {
-      text +=
-        " · \(undecidable.count) undecidable: so few forks cannot tell even a large difference "
-        + "from chance among so many comparisons; measure both runs with --forks 10, or compare less "
-        + "with --filter"
-    }
+    text += "  \(lines.count - moved.count) within the noise, or undecided"
     if let machineDrift {
       text += " · the machine itself moved by \(Quantity.digits(machineDrift))"
     }

@@ -25,19 +25,16 @@ package struct FigureKey: Hashable, Sendable {
   }
 }
 
-/// The figures of all forks, one value a fork.
+/// The figures of all forks, which are the blocks of a run: one value for each, and for each of its rounds.
 package struct ForkFigures: Sendable {
-  /// By figure and fork, the values that count.
-  private var byFork: [FigureKey: [Int: Double]] = [:]
+  /// By figure and fork: the values of its rounds, by round; of one that has no rounds a single one.
+  private var byFork: [FigureKey: [Int: [Int: Double]]] = [:]
+  private var middles: [FigureKey: [Int: Double]] = [:]
   /// In the order in which they first appeared, which is the order of the trials' reports.
   package private(set) var keys: [FigureKey] = []
 
-  /// Gathers what counts: of each fork its latest block that nothing disturbed, and of that the trials
-  /// that kept all promises.
-  ///
-  /// A trial with several repetitions contributes their median.
+  /// Gathers what counts: the trials that kept all promises.
   package init(_ records: [BlockRecord]) {
-    var repetitions: [FigureKey: [Int: [Double]]] = [:]
     for (record, trial) in Self.countedTrials(records) {
       for measure in trial.report.measures {
         let key = FigureKey(
@@ -46,45 +43,45 @@ package struct ForkFigures: Sendable {
           metric: measure.metric,
           stat: measure.stat
         )
-        if repetitions[key] == nil { keys.append(key) }
-        repetitions[key, default: [:]][record.fork, default: []].append(measure.value)
+        if byFork[key] == nil { keys.append(key) }
+        byFork[key, default: [:]][record.fork, default: [:]][measure.repetition ?? 0] =
+          measure.value
       }
     }
-    byFork = repetitions.mapValues { $0.compactMapValues(median) }
+    middles = byFork.mapValues { $0.compactMapValues { median(Array($0.values)) } }
   }
 
-  /// The values of the valid forks, in the order of the forks.
+  /// The values of the valid forks, in the order of the forks: of each the median of its rounds.
   package subscript(_ key: FigureKey) -> [Double] {
-    (byFork[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+    (middles[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
   }
 
   package subscript(_ entry: Int, _ contestant: Int, _ headline: Headline) -> [Double] {
     self[FigureKey(entry, contestant, headline)]
   }
 
-  /// The values of two figures in the forks that have both.
-  func pairs(_ one: FigureKey, _ other: FigureKey) -> ([Double], [Double]) {
+  /// How many times one figure is another, in each fork that has both: round by round, or, where each has a process
+  /// of its own, once.
+  package func ratios(_ one: FigureKey, to other: FigureKey, byRound: Bool) -> [[Double]] {
     let (first, second) = (byFork[one] ?? [:], byFork[other] ?? [:])
-    let common = first.keys.filter { second[$0] != nil }.sorted()
-    return (common.compactMap { first[$0] }, common.compactMap { second[$0] })
+    return first.keys.filter { second[$0] != nil }.sorted().map { fork in
+      guard byRound, let here = first[fork], let there = second[fork] else {
+        let (here, there) = (middles[one]?[fork], middles[other]?[fork])
+        return [Self.ratio(here ?? 0, there ?? 0)]
+      }
+      return here.keys.filter { there[$0] != nil }.sorted()
+        .map { Self.ratio(here[$0] ?? 0, there[$0] ?? 0) }
+    }
   }
 
-  /// The records whose figures count: undisturbed, and the latest of their fork and cell.
-  package static func counted(_ records: [BlockRecord]) -> [BlockRecord] {
-    struct Place: Hashable {
-      var fork: Int
-      var entry: Int
-    }
-    var latest: [Place: BlockRecord] = [:]
-    for record in records where record.dropReason == nil {
-      latest[Place(fork: record.fork, entry: record.entry)] = record
-    }
-    return latest.values.sorted { $0.number < $1.number }
+  /// 0 where there is none.
+  private static func ratio(_ one: Double, _ other: Double) -> Double {
+    one > 0 && other > 0 ? one / other : 0
   }
 
-  /// The trials of those records that kept all promises.
+  /// The trials that kept all promises.
   static func countedTrials(_ records: [BlockRecord]) -> [(BlockRecord, BlockRecord.Entry)] {
-    counted(records).flatMap { record in
+    records.flatMap { record in
       record.trials.filter(\.report.violations.isEmpty).map { (record, $0) }
     }
   }

@@ -13,21 +13,18 @@ package struct Summary: Sendable {
     package var forks: Int
     /// Of the forks; where every fork has a path of its own, their mean.
     package var median: Double
-    /// At `confidence` percent; nil with fewer than six forks, and over paths where one is not above 0.
+    /// Nil with fewer than six forks, and over paths where one is not above 0.
     package var interval: Interval?
+    /// What the interval covers, as a share.
+    package var coverage: Double?
     /// Nil for figures nothing is compared by, and for the reference itself.
     package var comparison: Comparison?
     /// How the bodies spent their service time.
     package var serviceKind: String?
     /// Whether `median` is the mean over paths.
     package var isMean: Bool
-    /// The two groups that the forks fall into; empty where they are one.
-    package var modes: [Mode]
     /// In how many forks it is 0 or less: such a figure has no logarithm, and so no ratio.
     package var forksNotAbove0: Int
-
-    /// Of the interval, in percent.
-    package var confidence: Int { isMean ? Int((Ratio.confidence * 100).rounded()) : 95 }
 
     /// Why there is no interval; nil where there is one.
     package var reasonForNoInterval: String? {
@@ -40,21 +37,31 @@ package struct Summary: Sendable {
   /// One contestant against the reference of its cell.
   package struct Comparison: Hashable, Sendable {
     package var reference: String
-    package var ratio: Ratio?
-    package var probability: Double
-    package var correctedProbability: Double
-    /// The smallest probability that so many forks can give.
-    package var leastProbability: Double
+    package var paired: PairedComparison?
+    /// The probabilities that the two are equal, and that they differ by the margin, both corrected for the family.
+    package var corrected = 1.0
+    package var correctedSame = 1.0
+    /// How many comparisons the family has.
+    package var family = 1
     /// Why nothing can be compared: on either side too few visits waited, or too many ran at once.
     package var exclusion: Exclusion?
     /// Whether there are forks enough for a ratio, but their figures are not above 0.
     package var isNotAbove0 = false
-    package var verdict: Verdict
+    package var verdict = Verdict.undecided
 
-    /// For people: the verdict, and why nothing could be found where there is no ratio.
+    package var ratio: Ratio? { paired?.ratio }
+
+    /// The difference that would have been found, as a share; nil where there is no ratio.
+    package var detectable: Double? {
+      paired?.detectable(significance: Verdict.significance / Double(family))
+    }
+
+    /// For people: the verdict, and why nothing could be found.
     func words(forUnit unit: String) -> String {
-      verdict == .inconclusive && isNotAbove0
-        ? "inconclusive: a figure that is not above 0 has no ratio" : verdict.word(forUnit: unit)
+      guard verdict == .undecided else { return verdict.word(forUnit: unit) }
+      if isNotAbove0 { return "undecided: a figure that is not above 0 has no ratio" }
+      guard let detectable else { return "undecided: fewer than two forks" }
+      return "undecided: \(Quantity.digits(detectable * 100)) % could have been seen"
     }
   }
 
@@ -71,21 +78,29 @@ package struct Summary: Sendable {
     var contestant: Int
   }
 
+  /// An A/A pair: the reference against itself.
+  package struct Pair: Hashable, Sendable {
+    package var entry: Int
+    package var comparison: PairedComparison
+    /// Whether it was judged to differ from itself, as it should not.
+    package var isDecided: Bool
+  }
+
   package let plan: Plan
   package let lines: [Line]
-  /// By entry of the plan: how far the two halves of its A/A pair lay apart in the headline.
-  package let noise: [Int: NoiseFloor]
-  /// The same in the tail, which varies more: by entry of the plan, where its workload compares one.
-  package let tailNoise: [Int: NoiseFloor]
-  /// Blocks that were dropped because others disturbed them.
-  package let droppedBlocks: Int
+  /// By the headline of their cells; those whose figures are constants left out.
+  package let pairs: [Pair]
+  /// Blocks in which others took much of the machine, which count all the same.
+  package let disturbedBlocks: Int
   package let blocks: Int
+  /// What others took of the machine in the median block, and in the worst, in percent.
+  package let foreign: (middle: Double, most: Double)?
   /// Broken promises, each once, as lines for people.
   package let violations: [String]
   /// Figures that came out the same in every fork and should not have, as lines for people; among the
   /// violations.
   package let constants: [String]
-  /// Entries of which fewer than half of the forks are left: too few to say anything.
+  /// Entries of which more than half of the blocks were disturbed.
   package let tooNoisy: [Int]
 
   /// Analyses the records of a run, or of as much of it as there is.
@@ -93,7 +108,9 @@ package struct Summary: Sendable {
     self.plan = plan
     let figures = ForkFigures(records)
     blocks = records.count
-    droppedBlocks = records.count { $0.dropReason != nil }
+    disturbedBlocks = records.count(where: \.isDisturbed)
+    let shares = records.compactMap(\.disturbance?.foreignPercent)
+    foreign = median(shares).map { ($0, shares.max() ?? 0) }
 
     var exclusions: [Place: Exclusion] = [:]
     for (index, entry) in plan.entries.enumerated() {
@@ -104,7 +121,6 @@ package struct Summary: Sendable {
     }
     self.exclusions = exclusions
 
-    var (noise, tailNoise): ([Int: NoiseFloor], [Int: NoiseFloor]) = ([:], [:])
     var comparisons: [FigureKey: Comparison] = [:]
     for (index, entry) in plan.entries.enumerated() {
       guard let workload = BenchWorkloads.named(entry.cell.workload) else { continue }
@@ -113,25 +129,27 @@ package struct Summary: Sendable {
         for headline in workload.compared {
           let key = FigureKey(index, contestant, headline)
           let base = FigureKey(index, reference, headline)
-          guard var comparison = Self.compare(key, base, figures, workload, plan) else { continue }
+          guard !figures[key].isEmpty, !figures[base].isEmpty else { continue }
+          let ratios = figures.ratios(key, to: base, byRound: entry.isPaired)
+          var comparison = Comparison(reference: entry.contestants[base.contestant].name ?? "")
+          comparison.paired = PairedComparison(rounds: ratios)
+          comparison.isNotAbove0 = comparison.paired == nil && ratios.count >= 2
           comparison.exclusion =
             exclusions[Place(entry: index, contestant: contestant)]
             ?? exclusions[Place(entry: index, contestant: reference)]
           comparisons[key] = comparison
-          guard entry.contestants[contestant].isAgain else { continue }
-          let varies = [key, base].allSatisfy { Set(figures[$0]).count > 1 }
-          let floor = comparison.ratio.map { NoiseFloor(ratio: $0, varies: varies) }
-          if headline == workload.headline {
-            noise[index] = floor
-          } else {
-            tailNoise[index] = floor
-          }
         }
       }
     }
-    self.noise = Self.withTypical(noise)
-    self.tailNoise = Self.withTypical(tailNoise)
-    Self.judge(&comparisons, noise: self.noise, tailNoise: self.tailNoise, plan)
+    Self.judge(&comparisons, plan)
+    pairs = comparisons.compactMap { key, comparison in
+      let entry = plan.entries[key.entry]
+      guard entry.contestants[key.contestant].isAgain, key.metric == entry.headline?.metric.id,
+        key.stat == entry.headline?.stat, let paired = comparison.paired, paired.error > 0
+      else { return nil }
+      let isDecided = [.faster, .slower].contains(comparison.verdict)
+      return Pair(entry: key.entry, comparison: paired, isDecided: isDecided)
+    }.sorted { $0.entry < $1.entry }
 
     var kinds: [FigureKey: String] = [:]
     for (record, trial) in ForkFigures.countedTrials(records) {
@@ -145,6 +163,7 @@ package struct Summary: Sendable {
       let isMean = BenchWorkloads.named(cell.workload)?.drawsPaths == true
       guard let middle = isMean ? mean(values) : median(values) else { return nil }
       let who = FigureKey(entry: key.entry, contestant: key.contestant, metric: "", stat: "")
+      let interval = isMean ? meanInterval(values) : medianInterval(values)
       let line = Line(
         entry: key.entry,
         contestant: key.contestant,
@@ -152,11 +171,11 @@ package struct Summary: Sendable {
         stat: key.stat,
         forks: values.count,
         median: middle,
-        interval: isMean ? meanInterval(values) : medianInterval(values),
+        interval: interval,
+        coverage: interval == nil ? nil : isMean ? Ratio.confidence : medianCoverage(values.count),
         comparison: comparisons[key],
         serviceKind: kinds[who] ?? cell.serviceKind,
         isMean: isMean,
-        modes: isMean ? [] : modes(values),
         forksNotAbove0: values.count { $0 <= 0 }
       )
       byKey[key] = line
@@ -187,60 +206,11 @@ package struct Summary: Sendable {
         }
       }.filter { said.insert($0).inserted } + constants
 
-    let counted = Dictionary(grouping: ForkFigures.counted(records), by: \.entry)
-    tooNoisy = plan.entries.indices.filter { (counted[$0]?.count ?? 0) * 2 < plan.forks }
-  }
-
-  /// The pairs, each knowing how far those of the run lie apart typically.
-  private static func withTypical(_ noise: [Int: NoiseFloor]) -> [Int: NoiseFloor] {
-    let typical = median(noise.values.filter(\.varies).map(\.distance)) ?? 0
-    return noise.mapValues { pair in
-      var pair = pair
-      pair.typical = typical
-      return pair
+    let byEntry = Dictionary(grouping: records, by: \.entry)
+    tooNoisy = plan.entries.indices.filter { index in
+      let records = byEntry[index] ?? []
+      return records.count(where: \.isDisturbed) * 2 > records.count
     }
-  }
-
-  /// Nil where one of the two was not measured.
-  private static func compare(
-    _ key: FigureKey,
-    _ base: FigureKey,
-    _ figures: ForkFigures,
-    _ workload: any BenchWorkload,
-    _ plan: Plan
-  ) -> Comparison? {
-    let entry = plan.entries[key.entry]
-    var comparison = Comparison(
-      reference: entry.contestants[base.contestant].name ?? "",
-      ratio: nil,
-      probability: 1,
-      correctedProbability: 1,
-      leastProbability: 0,
-      verdict: .inconclusive
-    )
-    if workload.drawsPaths {
-      let (subject, reference) = figures.pairs(key, base)
-      guard !subject.isEmpty else { return nil }
-      let paths = PairedComparison(subject, to: reference)
-      comparison.ratio = paths?.ratio
-      comparison.probability = paths?.p ?? 1
-      comparison.leastProbability = subject.count < PairedComparison.leastPaths ? 1 : 0
-      comparison.isNotAbove0 = paths == nil && subject.count >= 2
-    } else {
-      let (subject, reference) = (figures[key], figures[base])
-      guard let test = MannWhitney(subject, reference) else { return nil }
-      comparison.ratio = Ratio.ofMedians(
-        subject,
-        to: reference,
-        seed: plan.seed &+ UInt64(key.entry)
-      )
-      comparison.probability = test.p
-      comparison.leastProbability = MannWhitney.leastProbability(subject.count, reference.count)
-      comparison.isNotAbove0 =
-        comparison.ratio == nil && subject.count >= 2 && reference.count >= 2
-    }
-    comparison.correctedProbability = comparison.probability
-    return comparison
   }
 
   private static func exclusion(
@@ -270,56 +240,42 @@ package struct Summary: Sendable {
     exclusions[Place(entry: entry, contestant: contestant)]
   }
 
-  /// Corrects the probabilities of the whole run together, then judges.
-  private static func judge(
-    _ comparisons: inout [FigureKey: Comparison],
-    noise: [Int: NoiseFloor],
-    tailNoise: [Int: NoiseFloor],
-    _ plan: Plan
-  ) {
-    // The pairs are the measure, not the measured: they take no part in the correction.
-    let judged = comparisons.keys.filter {
-      !plan.entries[$0.entry].contestants[$0.contestant].isAgain
+  /// Corrects the probabilities of each family of comparisons together, then judges.
+  ///
+  /// A family is one question: the comparisons of one figure of one workload. Both tests are corrected by Holm.
+  private static func judge(_ comparisons: inout [FigureKey: Comparison], _ plan: Plan) {
+    let compared = comparisons.keys.filter { comparisons[$0]?.exclusion == nil }
+    let families = Dictionary(grouping: compared) { key in
+      // The pairs are the measure, not the measured: they are a family of their own.
+      [
+        plan.entries[key.entry].cell.workload, key.metric, key.stat,
+        plan.entries[key.entry].contestants[key.contestant].isAgain ? "again" : "",
+      ]
     }
-    .sorted { ($0.entry, $0.contestant, $0.stat) < ($1.entry, $1.contestant, $1.stat) }
-    let corrected = holmCorrected(judged.compactMap { comparisons[$0]?.probability })
-    for (key, probability) in zip(judged, corrected) {
-      guard var comparison = comparisons[key] else { continue }
-      comparison.correctedProbability = probability
-      let floors = isHeadline(key.metric, key.stat, of: key.entry, plan) ? noise : tailNoise
-      switch comparison.exclusion {
-      case .hardlyWaited: comparison.verdict = .incomparable
-      case .aboveLimit: comparison.verdict = .aboveLimit
-      case nil:
-        comparison.verdict = Verdict(
-          ratio: comparison.ratio,
-          correctedProbability: probability,
-          noise: floors[key.entry]?.band ?? .infinity,
+    for family in families.values {
+      let keys = family.sorted { ($0.entry, $0.contestant) < ($1.entry, $1.contestant) }
+      let corrected = holmCorrected(keys.map { comparisons[$0]?.paired?.p ?? 1 })
+      let same = holmCorrected(keys.map { comparisons[$0]?.paired?.pSame ?? 1 })
+      for (index, key) in keys.enumerated() {
+        comparisons[key]?.corrected = corrected[index]
+        comparisons[key]?.correctedSame = same[index]
+        comparisons[key]?.family = keys.count
+        guard let ratio = comparisons[key]?.ratio else { continue }
+        comparisons[key]?.verdict = Verdict(
+          ratio: ratio.value,
+          p: corrected[index],
+          pSame: same[index],
           lowerIsBetter: Metric.named[key.metric]?.better != .higher
         )
-        .unlessUndecidable(
-          leastProbability: comparison.leastProbability,
-          comparisons: judged.count
-        )
       }
-      comparisons[key] = comparison
     }
-  }
-
-  private static func isHeadline(
-    _ metric: String,
-    _ stat: String,
-    of entry: Int,
-    _ plan: Plan
-  ) -> Bool {
-    let headline = plan.entries[entry].headline
-    return headline?.metric.id == metric && headline?.stat == stat
-  }
-
-  /// The noise of the figure that the line is of.
-  func noise(of line: Line) -> NoiseFloor? {
-    Self.isHeadline(line.metric, line.stat, of: line.entry, plan)
-      ? noise[line.entry] : tailNoise[line.entry]
+    for key in comparisons.keys {
+      switch comparisons[key]?.exclusion {
+      case .hardlyWaited: comparisons[key]?.verdict = .incomparable
+      case .aboveLimit: comparisons[key]?.verdict = .aboveLimit
+      case nil: break
+      }
+    }
   }
 
   /// From so many equal forks on, a figure is taken for a constant.
@@ -336,10 +292,14 @@ package struct Summary: Sendable {
     byKey[FigureKey(entry: entry, contestant: contestant, metric: metric, stat: stat)]
   }
 
-  /// The A/A pairs whose headlines vary, and those of them that agree: a constant always agrees.
-  package var pairs: (agreeing: Int, all: Int) {
-    let varying = noise.values.filter(\.varies)
-    return (varying.count(where: \.agrees), varying.count)
+  /// How many comparisons of mechanisms there are with each verdict, the pairs left out.
+  package var verdicts: [Verdict: Int] {
+    lines.reduce(into: [:]) { counts, line in
+      guard let comparison = line.comparison,
+        !plan.entries[line.entry].contestants[line.contestant].isAgain
+      else { return }
+      counts[comparison.verdict, default: 0] += 1
+    }
   }
 
   /// The headline figures of a cell, best first, and behind them those that rank nowhere; nil where nothing
@@ -358,7 +318,7 @@ package struct Summary: Sendable {
   private let byKey: [FigureKey: Line]
   private let exclusions: [Place: Exclusion]
 
-  /// Whether every promise was kept and enough of the run counts.
+  /// Whether every promise was kept, and the machine was quiet for at least half of each cell.
   package var isValid: Bool { violations.isEmpty && tooNoisy.isEmpty }
 }
 

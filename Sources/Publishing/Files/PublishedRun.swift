@@ -28,15 +28,16 @@ package struct PublishedRun {
   }
 
   /// Reads a run whose cells are all in `plan`; who was measured in them is read too.
-  package init(folder: String, plan: Plan) throws(Failure) {
+  package init(folder: String, plan: Plan) async throws {
     self.folder = folder
     environment = try Self.environment(of: folder)
     var reader = try Reader(
       plan,
-      try Table(folder, "results.csv", schema: ResultRow.schema),
+      try await Table(folder, "results.csv", schema: ResultRow.schema),
       folder
     )
-    try reader.addSeries(Table(folder, "series.csv", schema: "bench-series/2"))
+    try reader.addRounds(await Table(folder, "rounds.csv.gz", schema: RunFiles.roundsSchema))
+    try reader.addSeries(await Table(folder, "series.csv.gz", schema: "bench-series/2"))
     let (plan, records) = reader.run
     files = RunFiles(
       runID: environment.runID,
@@ -93,9 +94,14 @@ private struct Table {
     func number(_ name: String) -> Double? { self[name].flatMap { Double($0) } }
   }
 
-  init(_ folder: String, _ name: String, schema: String) throws(PublishedRun.Failure) {
-    guard let text = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8) else {
-      throw .unreadable(folder, "it has no \(name)")
+  init(_ folder: String, _ name: String, schema: String) async throws {
+    let path = "\(folder)/\(name)"
+    let isPacked = name.hasSuffix(Compression.suffix)
+    let text =
+      isPacked
+      ? try? await Compression.text(of: path) : try? String(contentsOfFile: path, encoding: .utf8)
+    guard let text else {
+      throw PublishedRun.Failure.unreadable(folder, "it has no readable \(name)")
     }
     let records = CSV.records(text)
     var columns: [String: Int] = [:]
@@ -103,7 +109,7 @@ private struct Table {
     rows = records.dropFirst().filter { $0.count == columns.count }
       .map { Row(columns: columns, cells: $0) }
     if let other = rows.first(where: { $0["schema"] != schema }) {
-      throw .unreadable(
+      throw PublishedRun.Failure.unreadable(
         folder,
         "\(name) has the schema '\(other["schema"] ?? "")', not '\(schema)'"
       )
@@ -169,16 +175,45 @@ private struct Reader {
     }
   }
 
-  /// Adds what the trials that count found over time.
+  /// Puts the rounds in the place of their medians.
+  mutating func addRounds(_ table: Table) throws(PublishedRun.Failure) {
+    var blocks: [[Int]: Int] = [:]
+    for (index, record) in records.enumerated() { blocks[[record.entry, record.fork]] = index }
+    var entries: [[String]: Int] = [:]
+    for row in table.rows {
+      let name = RunFiles.keyColumns.map { row[$0] ?? "" }
+      let entry: Int
+      if let known = entries[name] {
+        entry = known
+      } else {
+        entry = try self.entry(of: row)
+        entries[name] = entry
+      }
+      guard let fork = row.whole("fork"), let block = blocks[[entry, fork]],
+        let order = row.whole("order_in_block"), records[block].trials.indices.contains(order - 1),
+        let metric = row["metric"], let stat = row["stat"], let value = row.number("value")
+      else { continue }
+      records[block].trials[order - 1].report.addRound(
+        Measure(
+          metric: metric,
+          stat: stat,
+          value: value,
+          count: 1,
+          repetition: row.whole("round")
+        )
+      )
+    }
+  }
+
+  /// Adds what was found over time.
   mutating func addSeries(_ table: Table) throws(PublishedRun.Failure) {
-    let counted = Set(ForkFigures.counted(records).map(\.number))
     for row in table.rows {
       let entry = try entry(of: row)
       let contestant = contestant(of: row, in: entry)
       guard let time = row.whole("time_ns"), let value = row.number("value"),
         let metric = row["metric"],
         let block = records.firstIndex(where: {
-          counted.contains($0.number) && $0.entry == entry && $0.fork == row.whole("fork")
+          $0.entry == entry && $0.fork == row.whole("fork")
         }),
         let trial = records[block].trials.firstIndex(where: { $0.contestant == contestant })
       else { continue }
@@ -250,13 +285,22 @@ private struct Reader {
         )
       )
     }
-    if let reason = row["invalid_reason"], reason != RunFiles.measuredAgain {
-      if reason.hasPrefix(RunFiles.disturbed) {
-        record.dropReason = String(reason.dropFirst(RunFiles.disturbed.count))
-      } else {
-        report.violations = [reason]
-      }
-    }
+    if let reason = row["invalid_reason"] { report.violations = [reason] }
     record.trials[order - 1].report = report
+    if let share = row.number("foreign_cpu_pct") {
+      record.disturbance = Disturbance(foreignPercent: share, stealPercent: 0)
+    }
+  }
+}
+
+extension TrialReport {
+  /// Adds a round, the first of a figure in place of their median.
+  fileprivate mutating func addRound(_ round: Measure) {
+    let known = measures.lastIndex { $0.metric == round.metric && $0.stat == round.stat }
+    if let known, measures[known].repetition == nil {
+      measures[known] = round
+    } else {
+      measures.insert(round, at: known.map { $0 + 1 } ?? measures.count)
+    }
   }
 }

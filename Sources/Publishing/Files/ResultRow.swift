@@ -1,7 +1,7 @@
 internal import Mechanisms
 package import Trials
 
-/// One measured value with everything needed to read it: a row of `results.csv`.
+/// One figure of one process with everything needed to read it: a row of `results.csv`.
 package struct ResultRow: Hashable, Sendable {
   package var runID: String
   package var cell: Cell
@@ -20,9 +20,9 @@ package struct ResultRow: Hashable, Sendable {
   /// Why the value must not be used; nil where it may.
   package var invalidReason: String?
 
-  package static let schema = "bench-results/2"
+  package static let schema = "bench-results/3"
   /// The first knew neither executors nor processors.
-  package static let readableSchemas = ["bench-results/1", schema]
+  package static let readableSchemas = ["bench-results/1", "bench-results/2", schema]
 
   /// What a row of the first schema would have in the column `executor`.
   package static func executor(ofEarlier label: String) -> String {

@@ -1,3 +1,4 @@
+internal import Statistics
 package import Trials
 
 /// The tables of a run, from its records.
@@ -17,18 +18,21 @@ package struct RunFiles {
   }
 
   /// The files that every run has; the plots come with what was measured.
+  ///
+  /// Those that end in `.gz` are packed.
   package static let names = [
-    "results.csv", "summary.csv", "histograms.csv", "series.csv", "stamps.csv", "env.json",
-    "benchmarks.txt", "report.html",
+    "results.csv", "summary.csv", "rounds.csv.gz", "histograms.csv.gz", "series.csv.gz",
+    "stamps.csv.gz", "env.json", "benchmarks.txt", "report.html",
   ]
 
-  /// Everything that goes into the run folder.
+  /// Everything that goes into the run folder, before it is packed.
   package func all(_ environment: EnvironmentRecord) throws -> [(name: String, text: String)] {
     [
       ("results.csv", results()),
-      ("histograms.csv", histogramTable()),
-      ("series.csv", seriesTable()),
-      ("stamps.csv", stampTable()),
+      ("rounds.csv.gz", roundsTable()),
+      ("histograms.csv.gz", histogramTable()),
+      ("series.csv.gz", seriesTable()),
+      ("stamps.csv.gz", stampTable()),
       ("env.json", try environment.json()),
       ("benchmarks.txt", benchstatText(environment)),
     ] + derived(environment)
@@ -46,23 +50,19 @@ package struct RunFiles {
     let plots = drawing.all(spectrum: spectrum)
     return [
       ("summary.csv", summaryTable()),
-      ("report.html", HTMLReport(self, environment, drawing, plots: plots).text),
+      ("report.html", HTMLReport(self, environment, plots: plots).text),
     ] + plots.map { ($0.file, $0.svg) }
   }
 
-  /// `results.csv`: every measured value, those that do not count included and marked.
+  /// `results.csv`: each figure of each process, those that do not count included and marked; of a figure that has
+  /// rounds, their median.
   package func results() -> String {
-    let counted = Set(ForkFigures.counted(records).map(\.number))
     let rows = records.flatMap { record in
       record.trials.enumerated().flatMap { order, trial in
         let entry = plan.entries[record.entry]
-        let reason = reasonNotToCount(
-          record,
-          trial.report,
-          isCounted: counted.contains(record.number)
-        )
+        let violations = trial.report.violations
         // A trial that broke down has nothing but the reason to tell; it tells that in a row.
-        let measures: [Measure?] = trial.report.measures.isEmpty ? [nil] : trial.report.measures
+        let measures: [Measure?] = trial.report.measures.isEmpty ? [nil] : trial.report.middles
         return measures.map { measure in
           ResultRow(
             runID: runID,
@@ -77,25 +77,35 @@ package struct RunFiles {
             fork: record.fork,
             measure: measure,
             foreignPercent: record.disturbance?.foreignPercent,
-            invalidReason: reason
+            invalidReason: violations.isEmpty ? nil : violations.joined(separator: "; ")
           ).cells
         }
       }
     }
     return CSV.text(header: ResultRow.columns, rows)
   }
+}
 
-  private func reasonNotToCount(
-    _ record: BlockRecord,
-    _ report: TrialReport,
-    isCounted: Bool
-  ) -> String? {
-    if !report.violations.isEmpty { return report.violations.joined(separator: "; ") }
-    if let reason = record.dropReason { return Self.disturbed + reason }
-    return isCounted ? nil : Self.measuredAgain
+extension TrialReport {
+  /// The figures, of those with rounds or repetitions the median.
+  fileprivate var middles: [Measure] {
+    struct Name: Hashable { var metric, stat: String }
+    var order: [Name] = []
+    var found: [Name: [Measure]] = [:]
+    for measure in measures {
+      let name = Name(metric: measure.metric, stat: measure.stat)
+      if found[name] == nil { order.append(name) }
+      found[name, default: []].append(measure)
+    }
+    return order.compactMap { name in
+      guard let all = found[name], let middle = median(all.map(\.value)) else { return nil }
+      return Measure(
+        metric: name.metric,
+        stat: name.stat,
+        value: middle,
+        count: all.map(\.count).reduce(0, +),
+        repetition: nil
+      )
+    }
   }
-
-  /// What reasons not to count are in `results.csv`, besides broken promises.
-  static let disturbed = "disturbed: "
-  static let measuredAgain = "measured again later"
 }

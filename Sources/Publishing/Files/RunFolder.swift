@@ -117,22 +117,44 @@ package final class RunFolder {
   /// Writes the files and makes the run folder appear.
   ///
   /// - Returns: the folder's path.
-  package func publish(_ files: [(name: String, text: String)]) throws(RunFolderError) -> String {
+  ///
+  /// With a suffix, such as `-interrupted`, it is an interim state: it takes the place of an earlier one, and what was
+  /// measured is kept, so that the run can go on.
+  package func publish(
+    _ files: [(name: String, text: String)],
+    suffix: String = ""
+  ) async throws(RunFolderError) -> String {
     let staging = "\(partial)/run"
     try? FileManager.default.removeItem(atPath: staging)
     guard mkdir(staging, 0o777) == 0 else {
       throw .cannotWrite(staging, String(cString: strerror(errno)))
     }
-    for file in files { try Self.write(file.text, to: "\(staging)/\(file.name)") }
+    var packed: [String] = []
+    for file in files {
+      let isPacked = file.name.hasSuffix(Compression.suffix)
+      let name = isPacked ? String(file.name.dropLast(Compression.suffix.count)) : file.name
+      if isPacked { packed.append(name) }
+      try Self.write(file.text, to: "\(staging)/\(name)")
+    }
+    do { try await Compression.pack(packed, in: staging) } catch {
+      throw .cannotWrite(staging, "\(error)")
+    }
     Self.flushFolder(staging)
-    let final = "\(parent)/\(runID)"
+    let final = "\(parent)/\(runID)\(suffix)"
+    if !suffix.isEmpty { try? FileManager.default.removeItem(atPath: final) }
     guard rename(staging, final) == 0 else {
       throw .cannotPublish(final, String(cString: strerror(errno)))
     }
     Self.flushFolder(parent)
-    discard()
+    if suffix.isEmpty {
+      discard()
+      try? FileManager.default.removeItem(atPath: "\(final)\(Self.interruptedSuffix)")
+    }
     return final
   }
+
+  /// What the interim state of an interrupted run is called, behind the run's own name.
+  package static let interruptedSuffix = "-interrupted"
 
   /// Forgets what was measured so far.
   package func discard() { try? FileManager.default.removeItem(atPath: partial) }

@@ -1,12 +1,12 @@
 internal import Trials
 
-/// `series.csv`: figures over time, such as the threads of a trial.
+/// `series.csv.gz`: figures over time, such as the threads of a trial.
 extension RunFiles {
   static let seriesColumns =
     ["schema"] + keyColumns + ["fork", "metric", "unit", "time_ns", "value"]
 
   func seriesTable() -> String {
-    let rows = ForkFigures.counted(records).flatMap { record in
+    let rows = records.flatMap { record in
       record.trials.flatMap { trial -> [[String]] in
         let head =
           ["bench-series/2"]

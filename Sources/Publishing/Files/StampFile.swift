@@ -1,6 +1,6 @@
 internal import Trials
 
-/// `stamps.csv`: every visit of one open loop of the first fork, so that what is derived from stamps,
+/// `stamps.csv.gz`: every visit of one open loop of the first fork, so that what is derived from stamps,
 /// the recursion of Kiefer and Wolfowitz above all, can be computed again.
 extension RunFiles {
   static let stampColumns =

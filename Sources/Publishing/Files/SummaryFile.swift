@@ -4,15 +4,14 @@ internal import Trials
 
 /// The summary as a table and as JSON Lines: the same lines, the same names.
 extension RunFiles {
-  static let summarySchema = "bench-summary/2"
+  static let summarySchema = "bench-summary/3"
 
   static let summaryColumns = [
     "schema", "run_id", "workload", "mechanism", "limit", "tasks", "arrivals", "service_kind",
     "service_dist", "service_ns", "rho_target", "cancel_fraction", "metric", "stat", "unit",
-    "better", "forks", "median", "ci95_low", "ci95_high", "reference", "ratio", "ratio_ci99_low",
-    "ratio_ci99_high", "p", "p_holm", "noise_pct", "verdict",
-    "executor", "processors", "over_forks", "waited_pct", "mode_low", "mode_low_forks", "mode_high",
-    "mode_high_forks",
+    "better", "forks", "median", "ci_low", "ci_high", "ci_coverage", "reference", "ratio",
+    "ratio_ci95_low", "ratio_ci95_high", "p", "p_holm", "p_same", "p_same_holm", "family",
+    "detectable_pct", "verdict", "executor", "processors", "over_forks", "waited_pct",
   ]
 
   /// `summary.csv`: each figure over its forks.
@@ -23,7 +22,7 @@ extension RunFiles {
         summaryCells(line).map { cell in
           switch cell {
           case .text(let text): text
-          case .number(let number): CSV.number(number)
+          case .number(let number): CSV.number(number.rounded(digits: 7))
           case .absent: ""
           }
         }
@@ -83,17 +82,21 @@ extension RunFiles {
       SummaryCell(cell.utilisation), SummaryCell(cell.cancelFraction), .text(line.metric),
       .text(line.stat), SummaryCell(metric?.unit), SummaryCell(metric?.better.rawValue),
       SummaryCell(line.forks), .number(line.median), SummaryCell(line.interval?.low),
-      SummaryCell(line.interval?.high), SummaryCell(comparison?.reference),
+      SummaryCell(line.interval?.high), SummaryCell(line.coverage),
+      SummaryCell(comparison?.reference),
       SummaryCell(comparison?.ratio?.value), SummaryCell(comparison?.ratio?.interval.low),
-      SummaryCell(comparison?.ratio?.interval.high), SummaryCell(comparison?.probability),
-      SummaryCell(comparison?.correctedProbability),
-      SummaryCell(comparison == nil ? nil : summary.noise(of: line).map { $0.band * 100 }),
+      SummaryCell(comparison?.ratio?.interval.high), SummaryCell(comparison?.paired?.p),
+      SummaryCell(comparison?.paired == nil ? nil : comparison?.corrected),
+      SummaryCell(comparison?.paired?.pSame),
+      SummaryCell(comparison?.paired == nil ? nil : comparison?.correctedSame),
+      SummaryCell(comparison?.family), SummaryCell(comparison?.detectable.map { $0 * 100 }),
       SummaryCell(comparison?.verdict.rawValue),
       SummaryCell(entry.contestants[line.contestant].executor?.rawValue),
       SummaryCell(cell.processors), .text(line.isMean ? "mean" : "median"),
-      SummaryCell(summary.line(line.entry, line.contestant, Headline(.waited, "mean"))?.median),
-      SummaryCell(line.modes.first?.median), SummaryCell(line.modes.first?.forks),
-      SummaryCell(line.modes.last?.median), SummaryCell(line.modes.last?.forks),
+      SummaryCell(
+        comparison == nil
+          ? nil : summary.line(line.entry, line.contestant, Headline(.waited, "mean"))?.median
+      ),
     ]
   }
 }

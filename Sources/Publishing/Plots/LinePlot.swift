@@ -31,8 +31,6 @@ struct LinePlot {
   var x: Axis
   var y: Axis
   var curves: [Curve]
-  /// Names beside the last points rather than in a column at the right: for plots of single points.
-  var namesAreBeside = false
 
   static let width = 760.0
   private static let height = 440.0
@@ -44,7 +42,7 @@ struct LinePlot {
     svg.text(subtitle, at: SVG.Point(x: 16, y: 45), class: "small")
     drawAxes(&svg)
     for curve in curves { draw(curve, &svg) }
-    if namesAreBeside { drawNamesBeside(&svg) } else { drawNames(&svg) }
+    drawNames(&svg)
     return svg.document(width: Self.width, height: Self.height, label: "\(title). \(subtitle)")
   }
 
@@ -116,20 +114,6 @@ struct LinePlot {
           "circle",
           ["cx": SVG.number(point.x), "cy": SVG.number(point.y), "r": "3", "class": "dot"]
         )
-      }
-    }
-  }
-
-  /// Right of the points, moved down where another name already is.
-  private func drawNamesBeside(_ svg: inout SVG) {
-    var places = NamePlaces()
-    let ends = curves.compactMap { curve in
-      curve.points.last.flatMap(place).map { (curve: curve, end: $0) }
-    }.sorted { ($0.end.y, $0.end.x) < ($1.end.y, $1.end.x) }
-    for (curve, end) in ends {
-      let place = places.take(x: end.x + 9, y: end.y + 4)
-      svg.group(curve.style ?? "", title: nil, mechanism: curve.mechanism) { svg in
-        svg.text(curve.name, at: SVG.Point(x: place.x, y: place.y), class: "name")
       }
     }
   }

@@ -30,66 +30,18 @@ package struct RunPlots {
   func all(spectrum: String?) -> [Plot] {
     let drawn = spectra()
     let kept = drawn.isEmpty ? spectrum.map { [Self.spectrum($0)] } ?? [] : drawn
-    return forkDots() + ratios() + latencyAgainstUtilisation() + kept + throughputAgainstTail()
+    return ratios() + latencyAgainstUtilisation() + kept
       + costAgainstWaiters() + memory() + threads()
   }
 
   // MARK: Rows
 
-  /// Every fork's figure, so that the reader sees what the medians were made from.
-  private func forkDots() -> [Plot] {
-    ["uncontended", "hand-off", "contended-yield"].compactMap { workload in
-      forks(workload, entries(of: workload)).map { svg in
-        Plot(
-          file: "forks-\(workload).svg",
-          caption: Self.forksCaption,
-          svg: svg,
-          workload: workload
-        )
-      }
-    }
-  }
-
-  static let forksCaption =
-    "Each dot is one process, the ring the middle of them. Dots far from their ring are what the "
-    + "intervals are for."
-
-  /// Every fork of one cell.
-  func forks(of index: Int) -> String? {
-    forks(plan.entries[index].cell.workload, [(index, plan.entries[index])])
-  }
-
-  private func forks(_ workload: String, _ entries: [(Int, Plan.Entry)]) -> String? {
-    guard let headline = BenchWorkloads.named(workload)?.headline else { return nil }
-    let panels = entries.compactMap { index, entry in
-      panel(index, entry) { contestant, headline in
-        let values = figures[index, contestant, headline]
-        guard let line = summary.line(index, contestant, headline) else { return nil }
-        return (
-          values: values, middle: line.median, interval: nil,
-          note: Quantity.text(line.median, unit: headline.metric.unit)
-        )
-      }
-    }
-    guard !panels.isEmpty else { return nil }
-    return RowPlot(
-      title: "\(workload): every fork",
-      subtitle: "a dot is one process, the ring their middle",
-      axisLabel: "\(headline.label), in \(headline.metric.unit)",
-      unit: headline.metric.unit,
-      spacing: .logarithmic,
-      panels: panels,
-      mark: nil,
-      sharesAxis: false
-    ).svg
-  }
-
-  /// How many times the reference's figure, with the noise band.
+  /// How many times the reference's figure; shaded what counts as the same.
   private func ratios() -> [Plot] {
     let workloads = BenchWorkloads.all.map(\.id)
     return workloads.compactMap { workload in
       let panels = entries(of: workload).compactMap { index, entry in
-        var drawn = panel(index, entry, band: summary.noise[index]?.interval) {
+        var drawn = panel(index, entry, band: Self.margin) {
           (contestant, headline) in
           guard let line = summary.line(index, contestant, headline) else { return nil }
           if entry.reference(of: contestant) == nil {
@@ -111,17 +63,19 @@ package struct RunPlots {
       guard !panels.isEmpty, let headline = BenchWorkloads.named(workload)?.headline else {
         return nil
       }
+      // Of the machine's parts and of single calls there is nothing to compare.
+      guard BenchWorkloads.named(workload)?.measuresMechanisms == true else { return nil }
       let middle =
-        BenchWorkloads.named(workload)?.drawsPaths == true
-        ? "geometric mean of the ratios, path by path" : "ratio of medians"
+        BenchWorkloads.named(workload)?.isPaired == true
+        ? "ratio in the same process, round by round" : "ratio, process by process"
       let isOnLanes = entries(of: workload).contains { entry in
         entry.1.contestants.contains { $0.executor == .lanes }
       }
       let plot = RowPlot(
         title: "\(workload): ratio to the reference",
         subtitle:
-          "\(headline.metric.id), \(headline.stat) · ring: \(middle), bar: 99 % interval, "
-          + "shaded: what it shows against itself",
+          "\(headline.metric.id), \(headline.stat) · ring: \(middle), bar: 95 % interval, "
+          + "shaded: the same within 3 %",
         axisLabel: headline.metric.better == .higher
           ? "times the reference's (more is better)" : "times the reference's (less is better)",
         unit: "times",
@@ -133,14 +87,19 @@ package struct RunPlots {
       return Plot(
         file: "ratios-\(workload).svg",
         caption:
-          "Left of the shaded band is better than the reference, right of it worse; a bar that "
-          + "touches the band is inconclusive."
+          "Left of the shaded band is better than the reference, right of it worse. The verdict beside it is "
+          + "corrected for all comparisons of the question."
           + (isOnLanes ? " On lanes, the reference is the same mechanism on the global pool." : ""),
         svg: plot.svg,
         workload: workload
       )
     }
   }
+
+  private static let margin = Interval(
+    low: 1 / (1 + PairedComparison.margin),
+    high: 1 + PairedComparison.margin
+  )
 
   private typealias RowFigures = (
     values: [Double], middle: Double, interval: Interval?, note: String
@@ -375,7 +334,7 @@ package struct RunPlots {
     guard !curves.isEmpty else { return [] }
     let drawn = LinePlot(
       title: title,
-      subtitle: "median over forks, whiskers: 95 % interval",
+      subtitle: "median over forks, whiskers: interval of at least 95 %",
       x: Axis(
         xLabel,
         unit: "count",
@@ -395,37 +354,10 @@ package struct RunPlots {
     return [plot]
   }
 
-  private func throughputAgainstTail() -> [Plot] {
-    entries(of: "contended-yield").map { index, entry in
-      let points = entry.compared.compactMap { contestant -> LinePlot.Curve? in
-        guard
-          let rate = median(figures[index, contestant, Headline(.throughput, "mean")]),
-          let tail = median(figures[index, contestant, Headline(.waiting, "p99")])
-        else { return nil }
-        return .of(entry.contestants[contestant], [(rate, tail)])
-      }
-      let plot = LinePlot(
-        title: "Throughput against the 99th percentile of the wait",
-        subtitle: entry.cell.name + " · bottom right is best",
-        x: Axis("visits a second", unit: "per_s", spacing: .logarithmic, covering: points.xs),
-        y: Axis("p99 wait", unit: "ns", spacing: .logarithmic, covering: points.ys),
-        curves: points,
-        namesAreBeside: true
-      )
-      return Plot(
-        file: "throughput-limit-\(entry.cell.limit ?? 0)-tasks-\(entry.cell.tasks ?? 0).svg",
-        caption:
-          "Far to the right: many visits a second. Far down: even the unlucky ones wait little.",
-        svg: plot.svg,
-        workload: "contended-yield"
-      )
-    }
-  }
-
   /// Threads over the time of one trial, one curve a mechanism.
   private func threads() -> [Plot] {
     entries(of: "threads").compactMap { index, entry in
-      let record = ForkFigures.counted(files.records).first { $0.entry == index }
+      let record = files.records.first { $0.entry == index }
       let curves = (record?.trials ?? []).sorted { $0.contestant < $1.contestant }
         .filter { !entry.contestants[$0.contestant].isAgain }
         .compactMap { trial -> LinePlot.Curve? in
@@ -496,11 +428,6 @@ package struct RunPlots {
     plan.entries.enumerated().filter { $0.element.cell.workload == workload }
       .map { ($0.offset, $0.element) }
   }
-}
-
-extension NoiseFloor {
-  /// The band around 1.
-  var interval: Interval { Interval(low: 1 / (1 + band), high: 1 + band) }
 }
 
 extension Headline {

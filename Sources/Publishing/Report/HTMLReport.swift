@@ -9,8 +9,6 @@ internal import Trials
 struct HTMLReport {
   private let files: RunFiles
   private let environment: EnvironmentRecord
-  private let drawing: RunPlots
-  /// All of what `drawing` draws.
   private let plots: [RunPlots.Plot]
   private var plan: Plan { files.plan }
   private var summary: Summary { files.summary }
@@ -18,18 +16,16 @@ struct HTMLReport {
   init(
     _ files: RunFiles,
     _ environment: EnvironmentRecord,
-    _ drawing: RunPlots,
     plots: [RunPlots.Plot]
   ) {
     self.files = files
     self.environment = environment
-    self.drawing = drawing
     self.plots = plots
   }
 
   var text: String {
     let sections = [
-      guide, validity, answers, realWork, reading, controls, questions, theory, reproduction,
+      guide, validity, answers, realWork, controls, questions, theory, reading, reproduction,
       glossary,
     ].joined(separator: "\n")
     return """
@@ -66,8 +62,24 @@ struct HTMLReport {
       environment.processor, environment.processorsOnline.map { "\($0) processors" },
       environment.kernel, environment.toolchain, environment.date,
     ].compactMap { $0 }.joined(separator: " · ")))</p>
+    <p class="soft">\(escaped(conditions))</p>
     </header>
     """
+  }
+
+  /// What else ran, and whether this is all of the run.
+  private var conditions: String {
+    var words: [String] = []
+    if let before = environment.loadBefore {
+      words.append("other programs took \(Quantity.digits(before)) of a core before it began")
+    }
+    if let during = environment.loadDuring, let most = environment.loadDuringMost {
+      words.append(
+        "\(Quantity.digits(during)) while the median block was measured, \(Quantity.digits(most)) at most"
+      )
+    }
+    if let interrupted = environment.interrupted { words.append("interrupted: \(interrupted)") }
+    return words.joined(separator: "; ")
   }
 
   /// Links to the parts that there are: a small run has no theory.
@@ -75,11 +87,12 @@ struct HTMLReport {
     let parts =
       [
         ("which", "Which should I use?"), ("believed", "Can it be believed?"),
-        ("short", "In short"), ("real", "Once the work is real"), ("reading", "How to read it"),
+        ("short", "In short"), ("real", "Once the work is real"),
       ]
       + workloads.map { (anchor($0.id), $0.id) }
       + [
-        ("theory", "Where theory disagrees"), ("again", "How to do it again"),
+        ("theory", "Where theory disagrees"), ("reading", "How to read it"),
+        ("again", "How to do it again"),
         ("glossary", "What the figures mean"),
       ]
     let links = parts.filter { sections.contains("id=\"\($0.0)\"") }.map {
@@ -115,9 +128,9 @@ struct HTMLReport {
       <div class="scroll"><table><thead><tr><th>you have</th><th>take</th><th>because</th>\
       <th>it costs, in this run</th><th>beware</th></tr></thead>
       <tbody>\(needs.joined(separator: "\n"))</tbody></table></div>
-      <h3>What each can do</h3>
+      <details class="cell"><summary>What each can do</summary>
       <div class="scroll"><table><thead><tr>\(Guide.features.map { "<th>\(escaped($0))</th>" }.joined())\
-      </tr></thead><tbody>\(grid.joined(separator: "\n"))</tbody></table></div>
+      </tr></thead><tbody>\(grid.joined(separator: "\n"))</tbody></table></div></details>
       </section>
       """
   }
@@ -147,33 +160,25 @@ struct HTMLReport {
           + ". The figures of those trials do not count."
       )
     }
+    let all = summary.verdicts
+    func number(_ verdict: Verdict) -> Int { all[verdict] ?? 0 }
     lines.append(
-      "\(summary.droppedBlocks) of \(summary.blocks) blocks were dropped because other "
-        + "processes or the hypervisor disturbed them."
+      "Of \(all.values.reduce(0, +)) comparisons \(number(.faster)) are faster or better, "
+        + "\(number(.slower)) slower or worse, \(number(.same)) the same within 3 %, "
+        + "\(number(.undecided)) undecided; of \(number(.incomparable) + number(.aboveLimit)) there is none."
     )
-    if !summary.tooNoisy.isEmpty {
-      let names = summary.tooNoisy.map { escaped(plan.entries[$0].cell.name) }
-      let which = names.count == plan.entries.count ? "every cell" : names.joined(separator: "; ")
+    if let widest = summary.pairs.map({ abs(log($0.comparison.ratio.value)) }).max() {
       lines.append(
-        "<b>Too noisy to say</b>, more than half of the forks being disturbed: \(which)."
+        "The reference was measured twice in \(Quantity.count(summary.pairs.count, "cell")), as if it were two "
+          + "mechanisms: it differed from itself by \(Quantity.digits((exp(widest) - 1) * 100)) % at most, and was "
+          + "judged to differ \(Quantity.count(summary.pairs.count(where: \.isDecided), "time"))."
       )
     }
-    let pairs = summary.pairs
-    if pairs.all > 0 {
-      let typical = summary.noise.values.first?.typical ?? 0
-      lines.append(
-        "The same code measured twice agreed with itself in \(pairs.agreeing) of the \(pairs.all) "
-          + "cells whose figures vary; the typical distance was \(Quantity.digits(typical * 100)) %. "
-          + "Differences within a cell's own distance, or the typical one, are called inconclusive."
-      )
-    }
-    let undecidable = summary.lines.count { $0.comparison?.verdict == .undecidable }
-    if undecidable > 0 {
-      lines.append(
-        "<b>\(undecidable) comparisons are undecidable:</b> \(plan.forks) forks cannot tell even a "
-          + "large difference from chance."
-      )
-    }
+    lines.append(
+      "In \(summary.disturbedBlocks) of \(summary.blocks) blocks other processes took more than "
+        + "\(Quantity.digits(Disturbance.foreignThreshold)) % of the machine, or the hypervisor more than "
+        + "\(Quantity.digits(Disturbance.stealThreshold)) %. They count; what they spread widens the intervals."
+    )
     let kind = summary.isValid ? "good" : "bad"
     return "<section id=\"believed\" class=\"box \(kind)\"><h2>Can it be believed?</h2><ul>"
       + lines.map { "<li>\($0)</li>" }.joined() + "</ul></section>"
@@ -222,7 +227,7 @@ struct HTMLReport {
     guard !rows.isEmpty else { return "" }
     return """
       <section id="short"><h2>In short</h2>
-      <p>Mechanisms joined by = are tied: their intervals overlap, so this run does not tell which of \
+      <p>Mechanisms joined by = are tied: the intervals of their ratios overlap, so this run does not tell which of \
       them is best. Nobody is named where the first has no interval: it may be first by chance. Left out is \
       who limits nothing, who was seen above its limit, who is slower than the reference, and where the question is \
       about waiting, who hardly waited; if that is the reference, there is nothing to compare with. \
@@ -284,39 +289,49 @@ struct HTMLReport {
       summary.exclusion(index, line.contestant) == nil && line.comparison?.verdict != .slower
     }
     guard let first = lines.first else { return .nobody(because: "nobody is comparable") }
-    guard let own = first.interval else {
+    guard first.interval != nil else {
       return .nobody(because: first.reasonForNoInterval ?? "no interval")
     }
+    let own = interval(first)
     return .tied(
       lines.filter { line in
-        // Of one without an interval there is only the figure to go by.
-        let other = line.interval ?? Interval(low: line.median, high: line.median)
+        let other = interval(line)
         return line.contestant == first.contestant || own.low <= other.high && other.low <= own.high
       }
     )
   }
 
+  /// Where the ratio to the reference lies; the reference's own is 1.
+  private func interval(_ line: Summary.Line) -> Interval {
+    line.comparison?.ratio?.interval ?? Interval(low: 1, high: 1)
+  }
+
   private var reading: String {
     """
-    <section id="reading"><h2>How to read it</h2>
-    <p>Every trial ran in a process of its own, \(plan.forks) for each row; the mechanisms of one \
-    question ran next to each other in time, in random order. A figure is the median over the \
-    processes. The brackets hold the median of all such processes with 95 % confidence. The ratio \
-    compares with the reference, and on lanes, the work-stealing executor, with the same mechanism on \
-    Swift's own pool; its bar is a 99 % bootstrap interval. <b>Faster</b> and <b>slower</b> are said \
-    only if a rank test, corrected for all \(comparisons) comparisons of the run, finds a difference, \
-    and the whole bar lies outside the shaded band, which is what the reference shows against itself. \
-    Otherwise the verdict is <b>inconclusive</b>, which does not mean equal. It is <b>undecidable</b> \
-    where so few processes could not have shown any difference.</p>
-    <p>Where tasks come by a clock, every process draws arrivals and service times of its own, the same \
-    for all mechanisms next to it. There a figure is the mean over these paths, its interval, at 99 %, \
-    covers the luck of the draw as well as the machine, and mechanisms are compared path by path: the \
-    ratio is the geometric mean of the paths' ratios, its bar is that of Student's t at 99 %, and \
-    Student's test stands for the rank test.</p>
-    <p><b>Waited</b> is the share of visits that found no free permit. \(waitingRule)Where the processes fall into two groups, both are shown, because \
-    the median may lie between them where none was.</p>
-    </section>
+    <section id="reading"><h2>How to read it</h2><details class="cell"><summary>unfold</summary>
+    <p>A cell was measured in \(plan.forks) blocks, or more where others disturbed it. Where the mechanisms can \
+    share a process, a block is one process in which all of them, the reference twice, were measured in \
+    \(plan.scale.rounds) short rounds, each time in another order: \(escaped(names(isPaired: true))). Each round \
+    gives a ratio to the reference. Elsewhere each mechanism had a process of its own, one directly after the \
+    other, and a block gives one ratio: \(escaped(names(isPaired: false))).</p>
+    <p>A figure is the median over the blocks, with an interval that says what it covers; where tasks come by a \
+    clock it is the mean, since each block draws its own. The ratio is the geometric mean of the blocks' ratios, its \
+    interval, at 95 %, from the spread of the blocks, of which one in eight is left out at either end. On lanes, the work-stealing executor, \
+    the ratio is to the same mechanism on Swift's own pool.</p>
+    <p><b>Faster</b> and <b>slower</b> are said where the ratio differs from 1, <b>the same</b> where it is shown to \
+    differ by less than 3 % (two one-sided tests); both are corrected for all comparisons of the same question, by \
+    Holm. Everything else is <b>undecided</b>, with the difference that could have been seen.</p>
+    <p><b>Waited</b> is the share of visits that found no free permit. \(waitingRule)Where a mechanism does not \
+    limit what a cell asks of it, because suspended bodies overlap there, the cell says so.</p>
+    </details></section>
     """
+  }
+
+  /// The workloads whose mechanisms share a process, or those that do not.
+  private func names(isPaired: Bool) -> String {
+    let measured = Set(plan.entries.filter { $0.isPaired == isPaired }.map(\.cell.workload))
+    let names = BenchWorkloads.all.map(\.id).filter(measured.contains)
+    return names.isEmpty ? "none here" : ListText.all(names)
   }
 
   /// Where too few waited there is no comparison; empty in a run without such questions.
@@ -326,12 +341,6 @@ struct HTMLReport {
     return "Where the question is about waiting, in \(ListText.all(asked)), and less than "
       + "\(Quantity.digits(Summary.leastWaitedPercent)) % waited, there is <b>no comparison</b>: a limiter "
       + "that nobody waits for looks free. "
-  }
-
-  private var comparisons: Int {
-    summary.lines.count { line in
-      line.comparison != nil && !plan.entries[line.entry].contestants[line.contestant].isAgain
-    }
   }
 
   private var controls: String {
@@ -353,13 +362,17 @@ struct HTMLReport {
     baselines
       + workloads.map { workload -> String in
         let indices = plan.entries.indices.filter { plan.entries[$0].cell.workload == workload.id }
-        let drawings = plots.filter { $0.workload == workload.id && !$0.file.hasPrefix("forks-") }
+        let drawings = plots.filter { $0.workload == workload.id }
           .map { figure($0.svg, $0.caption) }
         return """
           <section id="\(anchor(workload.id))"><h2>\(escaped(workload.id))</h2>
           <p>\(escaped(workload.question))</p>
+          \(drawings.first ?? "")
           \(indices.map(cell).joined(separator: "\n"))
-          <details class="cell"><summary>All of it drawn</summary>\(drawings.joined(separator: "\n"))</details>
+          \(drawings.count < 2 ? "" : """
+            <details class="cell"><summary>More of it drawn</summary>\
+            \(drawings.dropFirst().joined(separator: "\n"))</details>
+            """)
           </section>
           """
       }.joined(separator: "\n")
@@ -374,12 +387,10 @@ struct HTMLReport {
         lines.map { name(entry.contestants[$0.contestant]) }.joined(separator: " = ")
         + " " + Quantity.text(lines[0].median, unit: headline.metric.unit)
     }
-    let forks = drawing.forks(of: index)
     return """
       <details class="cell" id="\(anchor(index))"><summary>\(escaped(entry.cell.words)) \
       <span class="answer">\(answer)</span></summary>
       \(table(index))
-      \(forks.map { figure($0, RunPlots.forksCaption) } ?? "")
       </details>
       """
   }
@@ -402,6 +413,7 @@ struct HTMLReport {
         <tr><td>\(escaped(workload.id))</td><td class="wide">\(escaped(workload.question))</td>\
         <td class="n strong">\(Quantity.text(line.median, unit: headline.metric.unit))</td>\
         <td class="soft">\(interval(line, unit: headline.metric.unit))</td>\
+        <td class="n">\(pair(index).map(Quantity.digits) ?? "")</td>\
         <td class="n">\(allocations.map(Quantity.digits) ?? "")</td>\
         <td class="n soft">\(line.forks)</td></tr>
         """
@@ -409,12 +421,18 @@ struct HTMLReport {
     guard !rows.isEmpty else { return "" }
     return """
       <section id="parts"><h2>What limiters are made of</h2>
-      <p>The cost of a limiter is what it takes beyond these.</p>
-      <div class="scroll"><table><thead><tr><th></th><th></th><th class="n">once</th><th>95 %</th>\
-      <th class="n">allocations</th><th class="n">forks</th></tr></thead>
-      <tbody>\(rows.joined(separator: "\n"))</tbody></table></div></section>
+      <p>The cost of a limiter is what it takes beyond these. <i>Twice</i>: the same measured again, as a ratio.</p>
+      <details class="cell"><summary>the parts</summary>
+      <div class="scroll"><table><thead><tr><th></th><th></th><th class="n">once</th><th>interval</th>\
+      <th class="n">twice</th><th class="n">allocations</th><th class="n">forks</th></tr></thead>
+      <tbody>\(rows.joined(separator: "\n"))</tbody></table></div></details></section>
 
       """
+  }
+
+  /// The ratio of a cell's A/A pair.
+  private func pair(_ index: Int) -> Double? {
+    summary.pairs.first { $0.entry == index }?.comparison.ratio.value
   }
 
   /// One cell: a row a mechanism, best first, with the figures that explain the headline.
@@ -433,12 +451,7 @@ struct HTMLReport {
       let who = entry.contestants[line.contestant].mechanism
       let unit = headline.metric.unit
       var cells = ["<td>\(name(entry.contestants[line.contestant]))</td>"]
-      let modes = line.modes.map { "\(Quantity.text($0.median, unit: unit)) in \($0.forks)" }
-      cells.append(
-        "<td class=\"n strong\">\(Quantity.text(line.median, unit: unit))"
-          + (modes.isEmpty ? "" : "<br><small>\(modes.joined(separator: ", ")) forks</small>")
-          + "</td>"
-      )
+      cells.append("<td class=\"n strong\">\(Quantity.text(line.median, unit: unit))</td>")
       cells.append("<td class=\"soft\">\(interval(line, unit: unit))</td>")
       if isCompared {
         let isReference = entry.reference(of: line.contestant) == nil
@@ -457,18 +470,21 @@ struct HTMLReport {
     }
     var heads = [
       "<th></th>", "<th class=\"n\">\(label(headline))</th>",
-      "<th>\(ranking[0].confidence) %</th>",
+      "<th>\(ranking.compactMap(\.coverage).min().map { "\(Int($0 * 100)) %" } ?? "")</th>",
     ]
     if isCompared { heads += ["<th class=\"n\">ratio</th>", "<th>verdict</th>"] }
     heads += extras.map { "<th class=\"n\">\(label($0))</th>" }
     heads.append("<th class=\"n\">forks</th>")
-    let noise =
-      summary.noise[index].map { " · A/A noise ±\(Quantity.digits($0.band * 100)) %" } ?? ""
+    let noise = pair(index).map { " · A/A \(Quantity.digits($0))" } ?? ""
+    let notLimiting = entry.notLimiting.map { id in
+      "<tr data-m=\"\(escaped(id))\"><td>\(name(id))</td><td class=\"wide soft\" "
+        + "colspan=\"\(heads.count - 1)\">does not limit this</td></tr>"
+    }
     let parameters = entry.cell.name.split(separator: " ").dropFirst().joined(separator: ", ")
     return """
       <p class="soft">\(escaped(parameters))\(noise)</p>
       <div class="scroll"><table><thead><tr>\(heads.joined())</tr></thead>
-      <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
+      <tbody>\((rows + notLimiting).joined(separator: "\n"))</tbody></table></div>
       """
   }
 
@@ -481,7 +497,6 @@ struct HTMLReport {
         guard let oracle = summary.line(index, contestant, Headline(.oracleWait, "mean")),
           let measured = summary.line(index, contestant, wait)
         else { return nil }
-        let erlang = summary.line(index, contestant, Headline(.erlangWait, "mean"))
         let residual = summary.line(index, contestant, Headline(.residualWait, "mean"))
         let share = oracle.median > 0 ? (residual?.median ?? 0) / oracle.median * 100 : nil
         let who = entry.contestants[contestant].mechanism
@@ -492,22 +507,23 @@ struct HTMLReport {
           <td class="n">\(Quantity.text(oracle.median, unit: "ns"))</td>\
           <td class="n">\(residual.map { Quantity.text($0.median, unit: "ns") } ?? "")</td>\
           <td class="n\(abs(share ?? 0) > 10 ? " far" : "")">\(share.map { Quantity.digits($0) + " %" } ?? "")</td>\
-          <td class="n">\(erlang.map { Quantity.text($0.median, unit: "ns") } ?? "")</td></tr>
+          <td class="n">\(entry.cell.erlangWait.map { Quantity.text($0, unit: "ns") } ?? "")</td></tr>
           """
       }
     }
     guard !rows.isEmpty else { return "" }
     return """
-      <section id="theory"><h2>Where theory disagrees</h2>
+      <section id="theory"><h2>Where theory disagrees</h2><details class="cell"><summary>unfold</summary>
       <p>The recursion says how long a perfect first-come-first-served limiter would have made these very \
       tasks wait, given when they came and how long they really served. What is measured beyond it is \
       the limiter's and the runtime's own cost; where it is more than a tenth, it is marked. Mechanisms \
       that keep another order have another oracle and are not here: they are compared over the paths. \
-      Erlang's formula knows only averages, so a short run may well lie far from it.</p>
+      Erlang's formula is of the utilisation that the cell asks for; it knows only averages, so a short run may well lie \
+      far from it.</p>
       <div class="scroll"><table><thead><tr><th>cell</th><th></th><th class="n">mean wait</th>\
       <th class="n">recursion</th><th class="n">beyond it</th><th class="n">share</th>\
       <th class="n">Erlang</th></tr></thead>
-      <tbody>\(rows.joined(separator: "\n"))</tbody></table></div>
+      <tbody>\(rows.joined(separator: "\n"))</tbody></table></div></details>
       </section>
       """
   }
@@ -516,7 +532,7 @@ struct HTMLReport {
     let arguments = environment.command.dropFirst().map(Self.quoted).joined(separator: " ")
     let facts: [(String, String?)] = [
       ("command", "swift run bench \(arguments)"), ("seed", String(environment.seed)),
-      ("program", environment.executableFingerprint),
+      ("commit", environment.commit), ("program", environment.executableFingerprint),
       ("optimised", environment.optimised ? "yes" : "no"),
       ("toolchain", environment.toolchain), ("system", environment.operatingSystem),
       ("kernel", environment.kernel), ("C library", environment.cLibrary),
@@ -531,13 +547,13 @@ struct HTMLReport {
       value.map { "<tr><th>\(escaped(name))</th><td>\(escaped($0))</td></tr>" }
     }
     return """
-      <section id="again"><h2>How to do it again</h2>
+      <section id="again"><h2>How to do it again</h2><details class="cell"><summary>unfold</summary>
       <div class="scroll"><table class="facts">\(rows.joined())</table></div>
       <p>The tasks are drawn from the seed and are the same for every mechanism and every run with it. To \
       compare a run of your own with this one: <code>swift run bench --baseline Results/\
-      \(escaped(files.runID))</code>. Every measured value is in <code>results.csv</code>, those that do \
-      not count included and marked.</p>
-      </section>
+      \(escaped(files.runID))</code>. Every figure of every process is in <code>results.csv</code>, those that do \
+      not count included and marked; the rounds are in <code>rounds.csv.gz</code>.</p>
+      </details></section>
       """
   }
 
@@ -547,8 +563,8 @@ struct HTMLReport {
       "<tr><th>\($0.id)</th><td>\($0.unit)</td><td>\(escaped($0.meaning))</td></tr>"
     }
     return """
-      <section id="glossary"><h2>What the figures mean</h2>
-      <div class="scroll"><table class="facts">\(rows.joined(separator: "\n"))</table></div></section>
+      <section id="glossary"><h2>What the figures mean</h2><details class="cell"><summary>unfold</summary>
+      <div class="scroll"><table class="facts">\(rows.joined(separator: "\n"))</table></div></details></section>
       """
   }
 

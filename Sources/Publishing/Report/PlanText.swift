@@ -12,8 +12,8 @@ package struct PlanText {
       plan.entries.flatMap { $0.contestants.filter { !$0.isAgain }.compactMap(\.mechanism) }
     ).count
     return "\(count(plan.entries.count, "cell")), \(count(mechanisms, "mechanism")), "
-      + "\(count(plan.forks, "fork")), interleaved, seed \(plan.seed) · "
-      + "\(plan.trials) trials, about \(Progress.duration(plan.expectedSeconds))"
+      + "\(count(plan.forks, "block")) each, seed \(plan.seed) · "
+      + "about \(Progress.duration(plan.expectedSeconds))"
   }
 
   /// What `--filter` and `--skip` are matched against, one line each, under each workload's question.
@@ -28,7 +28,7 @@ package struct PlanText {
     grouped { entry in
       let seconds = entry.expectedSeconds * Double(plan.forks)
       return [
-        "  \(entry.cell.name): \(entry.contestants.count) × \(count(plan.forks, "fork")), "
+        "  \(entry.cell.name): \(entry.contestants.count) × \(count(plan.forks, "block")), "
           + "about \(Progress.duration(seconds))"
       ]
     } + "\n" + headline + ". Nothing was measured."

@@ -47,10 +47,10 @@ package struct RealWorkAnswer {
     let all = cells.flatMap(limiters)
     guard !all.isEmpty else { return [] }
     let decided = all.filter(\.isDecided)
-    let open = all.count { $0.comparison.verdict == .undecidable }
+    let open = all.count { $0.comparison.verdict == .undecided }
     var answer =
       if open == all.count {
-        "This run has too few processes to say whether the choice matters."
+        "This run cannot say whether the choice matters."
       } else if decided.isEmpty {
         "The choice makes no difference that this run can tell, in any of \(all.count) comparisons."
       } else {

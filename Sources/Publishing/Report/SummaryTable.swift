@@ -1,7 +1,7 @@
 internal import Statistics
 internal import Trials
 
-/// The summary on standard output: one block a cell, one line a mechanism, fastest first.
+/// The summary on standard output: one table a cell, one line a mechanism, fastest first.
 package struct SummaryTable {
   private let summary: Summary
 
@@ -17,23 +17,6 @@ package struct SummaryTable {
     }
     for violation in summary.violations { text += "\ninvalid: \(violation)" }
     if !summary.violations.isEmpty { text += "\n" }
-    let noisy = summary.tooNoisy.map { summary.plan.entries[$0].cell.name }
-    if noisy.count == summary.plan.entries.count {
-      text += "\ntoo noisy to say anything"
-    } else {
-      for name in noisy { text += "\ntoo noisy to say: \(name)" }
-    }
-    let undecidable = summary.lines.count { $0.comparison?.verdict == .undecidable }
-    if undecidable > 0 {
-      text +=
-        "\n\(undecidable) comparisons are undecidable: \(summary.plan.forks) forks cannot tell even a "
-        + "large difference from chance among so many comparisons; promises are checked all the same. "
-        + "Take --forks 10, or compare less with --filter\n"
-    }
-    if !noisy.isEmpty {
-      text +=
-        "\nother processes disturbed more than half of the forks; measure again when they are done\n"
-    }
     return text
   }
 
@@ -46,15 +29,15 @@ package struct SummaryTable {
     if let headline = workload.headline {
       line += " · \(headline.metric.id), \(headline.stat)"
     }
-    if let noise = summary.noise[index] {
-      line += " · A/A noise ±\(Quantity.digits(noise.band * 100)) %"
+    if let pair = summary.pairs.first(where: { $0.entry == index }) {
+      line += " · A/A \(Quantity.digits(pair.comparison.ratio.value))"
     }
     return line
   }
 
   private func rows(of index: Int, _ entry: Plan.Entry, _ headline: Headline?) -> [[String]] {
     guard let headline else { return [] }
-    return (summary.ranking(index) ?? []).map { line in
+    let ranked = (summary.ranking(index) ?? []).map { line in
       let unit = headline.metric.unit
       let interval =
         line.interval.map { Quantity.text($0, unit: unit) }
@@ -64,6 +47,7 @@ package struct SummaryTable {
         Quantity.text(line.median, unit: unit), interval,
       ] + comparison(line, entry, unit) + [notes(line)]
     }
+    return ranked + entry.notLimiting.map { ["  " + $0, "", "does not limit this"] }
   }
 
   private func comparison(
@@ -81,19 +65,10 @@ package struct SummaryTable {
     ]
   }
 
-  /// The share that waited, and the two groups that the forks fall into.
+  /// The share that waited.
   private func notes(_ line: Summary.Line) -> String {
-    var notes: [String] = []
-    let waited = summary.line(line.entry, line.contestant, Headline(.waited, "mean"))
-    if let waited { notes.append("\(Quantity.digits(waited.median)) % waited") }
-    let unit = Metric.named[line.metric]?.unit ?? ""
-    if !line.modes.isEmpty {
-      notes.append(
-        line.modes.map { "\(Quantity.text($0.median, unit: unit)) in \($0.forks) forks" }
-          .joined(separator: " or ")
-      )
-    }
-    return notes.joined(separator: " · ")
+    summary.line(line.entry, line.contestant, Headline(.waited, "mean"))
+      .map { "\(Quantity.digits($0.median)) % waited" } ?? ""
   }
 
   /// Columns of one width each; figures to the right, words to the left.

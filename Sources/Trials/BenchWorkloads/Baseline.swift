@@ -5,7 +5,7 @@ internal import Synchronization
 internal import Tracing
 
 /// The costs of the parts that every limiter is made of; a limiter's own cost is what it takes beyond.
-package struct Baseline: BenchWorkload {
+package struct Baseline: PairedWorkload {
   private enum Part: String, CaseIterable {
     case loop
     case clock
@@ -53,25 +53,22 @@ package struct Baseline: BenchWorkload {
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] { [Cell(id)] }
 
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    let lock = Mutex(0)
-    let permits = Atomic(1)
-    let (explorable, bare) = (ExplorableLock(), BareSemaphore(permits: 1))
-    let dispatch = DispatchSemaphore(value: 1)
-    await measureRepeated(budget: trial.request.budget, into: &report) { times in
+  package func runner(_ trial: Trial) -> Runner {
+    let parts = Parts()
+    return .timed(trial) { times in
       switch part {
       case .loop: for turn in 0..<times { keep(turn) }
       case .clock: for _ in 0..<times { keep(MachineClock.monotonic()) }
-      case .lock: for _ in 0..<times { lock.withLock { $0 &+= 1 } }
-      case .explorableLock: for _ in 0..<times { explorable.pass() }
-      case .compareAndSwap: for _ in 0..<times { Self.takeAndGiveBack(permits) }
-      case .dispatchSemaphore: Self.pass(dispatch, times)
+      case .lock: for _ in 0..<times { parts.lock.withLock { $0 &+= 1 } }
+      case .explorableLock: for _ in 0..<times { parts.explorable.pass() }
+      case .compareAndSwap: for _ in 0..<times { Self.takeAndGiveBack(parts.permits) }
+      case .dispatchSemaphore: Self.pass(parts.dispatch, times)
       case .semaphore:
         for _ in 0..<times {
-          await bare.wait()
-          bare.signal()
+          await parts.bare.wait()
+          parts.bare.signal()
         }
-      case .semaphoreClosure: for _ in 0..<times { try? await bare.run { keep(0) } }
+      case .semaphoreClosure: for _ in 0..<times { try? await parts.bare.run { keep(0) } }
       case .isCancelled: for _ in 0..<times { keep(Task.isCancelled) }
       case .spawn: for _ in 0..<times { await Task {}.value }
       case .yield: for _ in 0..<times { await Task.yield() }
@@ -80,6 +77,15 @@ package struct Baseline: BenchWorkload {
       case .recordedEvent: recordEvents(times)
       }
     }
+  }
+
+  /// What is taken and given back.
+  private final class Parts: Sendable {
+    let lock = Mutex(0)
+    let permits = Atomic(1)
+    let explorable = ExplorableLock()
+    let bare = BareSemaphore(permits: 1)
+    let dispatch = DispatchSemaphore(value: 1)
   }
 
   @inline(__always)

@@ -39,8 +39,8 @@ package protocol BenchWorkload: Sendable {
   /// Whether the cell makes sense for such a mechanism.
   func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool
 
-  /// How long one trial takes, in seconds, for the plan and the first estimate of the time left.
-  func expectedSeconds(_ cell: Cell, budget: Int64) -> Double
+  /// How long one contestant takes in one process, in seconds, for the plan and the estimate of the time left.
+  func expectedSeconds(_ cell: Cell, scale: Scale) -> Double
 
   /// Runs the trial and reports what it found.
   func measure(_ trial: Trial, into report: inout TrialReport) async
@@ -74,10 +74,13 @@ extension BenchWorkload {
     mechanism.limit != .one || cell.limit == 1
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     // Starting a process and warming up come on top of the measured part.
-    0.02 + 1.5 * Double(budget) / 1e9
+    0.04 + 1.5 * Double(scale.budget) / 1e9
   }
+
+  /// Whether all contestants of a cell share a process; the others have one each.
+  package var isPaired: Bool { self is any PairedWorkload }
 }
 
 /// Every workload there is, in the order of the report.
@@ -124,21 +127,51 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
   case full
   case ci
 
-  /// The measured part of one trial, in nanoseconds.
+  /// The measured part of a trial that has a process of its own, in nanoseconds.
   package var budget: Int64 {
     switch self {
-    case .ci: 15_000_000
-    case .quick: 12_000_000
-    case .standard: 70_000_000
+    case .ci, .quick: 12_000_000
+    case .standard: 30_000_000
     case .full: 300_000_000
     }
   }
 
+  /// How often each contestant of a process is measured beside the others.
+  package var rounds: Int {
+    switch self {
+    case .ci: 4
+    case .quick: 6
+    case .standard: 16
+    case .full: 40
+    }
+  }
+
+  /// The length of such a round, in nanoseconds.
+  package var round: Int64 {
+    switch self {
+    case .ci: 500_000
+    case .quick: 1_000_000
+    case .standard: 2_000_000
+    case .full: 5_000_000
+    }
+  }
+
+  /// How many processes measure each cell: the blocks of the comparison.
   package var forks: Int {
     switch self {
     case .ci: 3
-    case .quick, .standard: 10
+    case .quick: 6
+    case .standard: 8
     case .full: 20
+    }
+  }
+
+  /// In how many seconds a run is to be done, which measuring longer under load does not exceed; nil for any.
+  package var limit: Double? {
+    switch self {
+    case .ci, .quick: 120
+    case .standard: 570
+    case .full: nil
     }
   }
 

@@ -1,7 +1,8 @@
+internal import Mechanisms
 internal import Workloads
 
 /// More tasks than permits, all the time.
-package struct Contended: BenchWorkload {
+package struct Contended: PairedWorkload {
   package enum Body: String, Sendable {
     case empty
     case yield
@@ -16,6 +17,8 @@ package struct Contended: BenchWorkload {
   package let needsWaiting = true
   package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
   package let comparesExecutors = true
+  /// Starting the workers is in a round, and must not matter.
+  package let roundLength = 2.5
   package let headline: Headline? = Headline(.timePerOperation, "mean")
 
   package var question: String {
@@ -36,17 +39,14 @@ package struct Contended: BenchWorkload {
     }
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    closedLoopSeconds(budget: budget)
-  }
-
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    let world: any World =
+  package func runner(_ trial: Trial) -> Runner {
+    let (measured, world): (MeasuredBody, any World) =
       switch body {
-      case .empty: EmptyWorld()
-      case .yield: YieldingWorld()
-      case .criticalSection: CriticalSectionWorld()
+      case .empty: (.empty, EmptyWorld())
+      case .yield: (.yielding, YieldingWorld())
+      case .criticalSection: (.adding(AddingBody.Sum()), CriticalSectionWorld())
       }
-    await measureClosedLoop(trial, workers: trial.cell.tasks ?? 64, world: world, into: &report)
+    return ClosedLoopRunner(workers: trial.cell.tasks ?? 64, body: measured, world: world)
+      .runner(trial)
   }
 }

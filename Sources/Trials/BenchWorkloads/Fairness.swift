@@ -3,11 +3,12 @@ internal import Statistics
 internal import Workloads
 
 /// How evenly workers get the permits when all want them all the time.
-package struct Fairness: BenchWorkload {
+package struct Fairness: PairedWorkload {
   package let id = "fairness"
   package let question =
     "Do tasks get their turns in the order they came, and does each worker get its share?"
   package let needsWaiting = true
+  package let roundLength = 2.5
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.waiting, "p99")
 
@@ -23,42 +24,35 @@ package struct Fairness: BenchWorkload {
     mechanism.makesTasksWait && !mechanism.inBatches && (mechanism.limit != .one || cell.limit == 1)
   }
 
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+  package func runner(_ trial: Trial) -> Runner {
     let workers = trial.cell.tasks ?? 64
     let mechanism = trial.makeMechanism()
-    let budget = trial.request.budget
-    let loop = ClosedLoop(
-      workers: workers,
-      visitsEach: 250_000 / workers,
-      kind: trial.kind,
-      world: YieldingWorld()
-    )
-    let log = loop.makeLog()
-    _ = await loop.run(on: mechanism, for: budget)
-    let outcome = await loop.run(on: mechanism, for: budget, tracer: log)
-
-    let statistics = VisitStatistics(log.visits())
-    let overtaken = statistics.overtaken()
-    let total = outcome.total
-    report.serviceKind = trial.kind.rawValue
-    report.add(.timePerOperation, "mean", Double(outcome.elapsed) / Double(total), count: total)
-    report.add(.waiting, of: statistics.waits)
-    report.add(
-      .fairness,
-      "mean",
-      jainIndex(shares(statistics.visits, of: loop)),
-      count: workers
-    )
-    report.add(
-      .overtakings,
-      "mean",
-      Double(overtaken.count) / Double(total) * 100,
-      count: total
-    )
-    report.add(.timesOvertaken, of: statistics.timesOvertaken(), inFull: false)
-    let waits = VisitStatistics(overtaken).waits
-    report.add(.longestOvertakenWait, "max", waits.max().map(Double.init), count: waits.count)
-    report.check(log, mechanism, limit: trial.promisedLimit, expected: total)
+    let loop = ClosedLoop(workers: workers, visitsEach: 1, kind: trial.kind, world: YieldingWorld())
+    return Runner(grain: workers) { times in
+      await loop.stampedRound(mechanism, trial, times: times)
+    } conclude: { _, report in
+      // For a time and not for a number, in which each worker gets what it is given.
+      var timed = loop
+      timed.visitsEach = 250_000 / workers
+      let log = timed.makeLog()
+      let outcome = await timed.run(on: mechanism, for: 4 * trial.request.round, tracer: log)
+      let statistics = VisitStatistics(log.visits())
+      let overtaken = statistics.overtaken()
+      let total = outcome.total
+      report.add(
+        .fairness,
+        "mean",
+        jainIndex(shares(statistics.visits, of: timed)),
+        count: workers
+      )
+      report.add(.overtakings, "mean", Double(overtaken.count) / Double(total) * 100, count: total)
+      report.check(log, mechanism, limit: trial.promisedLimit, expected: total)
+      guard trial.request.isFirst else { return }
+      report.add(.waiting, of: statistics.waits)
+      report.add(.timesOvertaken, of: statistics.timesOvertaken(), inFull: false)
+      let waits = VisitStatistics(overtaken).waits
+      report.add(.longestOvertakenWait, "max", waits.max().map(Double.init), count: waits.count)
+    }
   }
 
   /// The visits of each worker from when the last of them had come: a worker that the machine started

@@ -1,7 +1,8 @@
+internal import Mechanisms
 internal import Workloads
 
 /// Two tasks and one permit: every departure hands the permit to the other.
-package struct HandOff: BenchWorkload {
+package struct HandOff: PairedWorkload {
   /// Whether one of the two tasks is more urgent than the other.
   private let acrossPriorities: Bool
 
@@ -15,8 +16,7 @@ package struct HandOff: BenchWorkload {
   package let needsWaiting = true
   package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
   package let comparesExecutors = true
-  package let headline: Headline? = Headline(.handOff, "p50")
-  package let tail: Headline? = Headline(.handOff, "p99")
+  package let headline: Headline? = Headline(.timePerOperation, "mean")
 
   package init(acrossPriorities: Bool = false) { self.acrossPriorities = acrossPriorities }
 
@@ -24,17 +24,12 @@ package struct HandOff: BenchWorkload {
     scale == .ci && acrossPriorities ? [] : [Cell(id, limit: 1, tasks: 2, loop: .closed)]
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    closedLoopSeconds(budget: budget)
-  }
-
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await measureClosedLoop(
-      trial,
+  package func runner(_ trial: Trial) -> Runner {
+    ClosedLoopRunner(
       workers: 2,
+      body: .yielding,
       world: YieldingWorld(),
-      into: &report,
-      as: { if acrossPriorities { $0.priorities = [.low, .high] } }
-    )
+      priorities: acrossPriorities ? [.low, .high] : []
+    ).runner(trial)
   }
 }

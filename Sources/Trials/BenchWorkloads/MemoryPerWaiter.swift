@@ -15,7 +15,7 @@ package struct MemoryPerWaiter: BenchWorkload {
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
     let sizes = scale.pick(
       short: [1_000],
-      standard: [1, 1_000, 100_000],
+      standard: [1, 1_000, 10_000],
       full: [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
     )
     return sizes.map { Cell(id, limit: 1, tasks: $0, loop: .closed, arrivals: "together") }
@@ -25,7 +25,7 @@ package struct MemoryPerWaiter: BenchWorkload {
     mechanism.makesTasksWait
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     0.06 + Double(cell.tasks ?? 0) * 5e-6
   }
 

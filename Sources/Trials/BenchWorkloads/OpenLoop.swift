@@ -1,5 +1,6 @@
 internal import Foundation
 package import Mechanisms
+internal import Statistics
 internal import Workloads
 
 /// Tasks that arrive by a clock, as requests do; measures how long they wait.
@@ -40,13 +41,6 @@ package struct OpenLoop: BenchWorkload {
     case .quick: return grid(limits ?? [2], [0.8], [.exponential])
     case .standard:
       return grid(limits ?? [2], [0.5, 0.8, 0.9], [.exponential])
-        + grid(limits ?? [1], [0.8], [.exponential])
-        .filter { limits?.contains($0.limit ?? 0) != true }
-        + grid(limits ?? [2], [0.8], [.fixed])
-        + (limits ?? [2]).flatMap { limit in
-          [cell(limit, 0.8, kind: .block), cell(limit, 0.8, kind: .spin)]
-        }
-        + (limits == nil ? [cell(8, 0.9, kind: .suspend)] : [])
     case .full:
       return grid(limits ?? [1, 2, 8, 64], [0.5, 0.7, 0.8, 0.9, 0.95], [.exponential, .fixed])
         + (limits ?? [1, 2, 8]).flatMap { limit in
@@ -59,7 +53,7 @@ package struct OpenLoop: BenchWorkload {
   ///
   /// Sleeps overrun by up to a tenth of a millisecond and threads wake up tens of
   /// microseconds late, so shorter service would measure the timer and the kernel.
-  static let meanService: Int64 = 4_000_000
+  static let meanService: Int64 = 2_000_000
 
   /// Nanoseconds, where every mechanism is asked for one kind of service.
   ///
@@ -75,10 +69,10 @@ package struct OpenLoop: BenchWorkload {
     return mechanism.waiting != .blocksThread || cell.serviceKind != ServiceKind.suspend.rawValue
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     // The pool of threads may have to grow first.
     let ramp = (cell.limit ?? 1) > 4 && cell.serviceKind != "suspend" ? 1.5 : 0.0
-    let length = PathLength(cell, budget: budget)
+    let length = PathLength(cell, budget: scale.budget)
     let rate =
       (cell.utilisation ?? 0.5) * Double(cell.limit ?? 1) * 1e9
       / Double(cell.service ?? Self.meanService)
@@ -105,7 +99,6 @@ package struct OpenLoop: BenchWorkload {
     if trial.profile.order == .fifo {
       run.reportTheory(
         servers: trial.profile.limit == .none ? nil : trial.limit,
-        squaredVariation: workload.service.squaredVariation,
         into: &report
       )
     }
@@ -126,6 +119,18 @@ package struct OpenLoop: BenchWorkload {
   }
 }
 
+extension Cell {
+  /// The mean wait that Erlang's formula gives for the cell's own utilisation and service, in nanoseconds: Erlang C,
+  /// with Allen and Cunneen's factor; nil where it has none.
+  package var erlangWait: Double? {
+    guard loop == .open, let limit, let utilisation, let service else { return nil }
+    let shape = ServiceShape(rawValue: serviceDistribution ?? "")
+    return ErlangQueue(servers: limit, utilisation: utilisation)
+      .meanWait(squaredVariation: shape.service(service).squaredVariation)
+      .map { $0 * Double(service) }
+  }
+}
+
 /// How many arrivals a trial draws.
 package struct PathLength: Hashable, Sendable {
   /// Those that come first and do not count: an empty system is no steady state.
@@ -137,11 +142,11 @@ package struct PathLength: Hashable, Sendable {
     let distance = 1 - (cell.utilisation ?? 0.5)
     var (warmUp, counted) =
       distance > 0.3
-      ? (50, 300)
+      ? (25, 120)
       : distance > 0.15
-        ? (150, 600)
+        ? (75, 250)
         : distance > 0.08
-          ? (300, 1_000)
+          ? (150, 400)
           : (600, 2_000)
     // Fixed service varies half as much.
     if ServiceShape(rawValue: cell.serviceDistribution ?? "") == .fixed { counted /= 2 }

@@ -33,8 +33,8 @@ package struct Overload: BenchWorkload {
     mechanism.limit != .none && OpenLoop().admits(mechanism, to: cell)
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    0.08 + Double(budget) / 1e9 * 6
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
+    0.08 + Double(scale.budget) / 1e9 * 6
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {

@@ -3,12 +3,13 @@ package import Mechanisms
 internal import Workloads
 
 /// The same competition on one processor, on two, on all.
-package struct Scaling: BenchWorkload {
+package struct Scaling: PairedWorkload {
   package let id = "scaling"
   package let question =
     "What does a visit across a suspension cost on one processor, on two, on all there are?"
   package let comparesExecutors = true
   package let needsWaiting = true
+  package let roundLength = 2.5
   package let headline: Headline? = Headline(.timePerOperation, "mean")
 
   package init() {}
@@ -27,16 +28,8 @@ package struct Scaling: BenchWorkload {
     mechanism.limit != .one && mechanism.runsOnPool && !mechanism.inBatches
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    closedLoopSeconds(budget: budget)
-  }
-
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await measureClosedLoop(
-      trial,
-      workers: trial.cell.tasks ?? 64,
-      world: YieldingWorld(),
-      into: &report
-    )
+  package func runner(_ trial: Trial) -> Runner {
+    ClosedLoopRunner(workers: trial.cell.tasks ?? 64, body: .yielding, world: YieldingWorld())
+      .runner(trial)
   }
 }

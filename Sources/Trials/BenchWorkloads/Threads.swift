@@ -14,8 +14,8 @@ package struct Threads: BenchWorkload {
   package init() {}
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
-    let tasks = scale.pick(short: 16, standard: 64, full: 100)
-    let service: Int64 = scale.pick(short: 20, standard: 50, full: 100) * 1_000_000
+    let tasks = scale.pick(short: 16, standard: 32, full: 100)
+    let service: Int64 = scale.pick(short: 20, standard: 20, full: 100) * 1_000_000
     return (limits ?? scale.pick(short: [8], standard: [8], full: [2, 8, 64])).map { limit in
       Cell(
         id,
@@ -33,7 +33,7 @@ package struct Threads: BenchWorkload {
     mechanism.limit != .one
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let rounds = Double(cell.tasks ?? 0) / Double(min(cell.limit ?? 1, 6))
     return 0.05 + rounds * Double(cell.service ?? 0) / 1e9
   }

@@ -2,7 +2,7 @@ internal import Mechanisms
 internal import Synchronization
 
 /// The cost of passing through a mechanism that no other task uses.
-package struct Uncontended: BenchWorkload {
+package struct Uncontended: PairedWorkload {
   package let id = "uncontended"
   package let question = "What does one pass through the limiter cost when a permit is always free?"
   package let comparesExecutors = true
@@ -16,40 +16,29 @@ package struct Uncontended: BenchWorkload {
     (limits ?? [1]).map { Cell(id, limit: $0, tasks: 1, loop: .closed) }
   }
 
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    if trial.profile.clock == .real, trial.profile.limit == .any {
-      return await measureBlocks(trial, into: &report)
+  package func runner(_ trial: Trial) async -> Runner {
+    // Of blocks that nobody waits for, some are under way at once; their permits are free all the same.
+    let isOfBlocks = trial.profile.clock == .real && trial.profile.limit == .any
+    let mechanism = trial.makeMechanism(limit: isOfBlocks ? Self.endless : trial.limit)
+    return .timed(trial) { times in
+      await mechanism.passes(times)
+    } conclude: { report in
+      let body = CountedBody()
+      await mechanism.visits(1_000, body)
+      if body.counter.value != 1_000 {
+        report.violations.append("1000 passes ran the body \(body.counter.value) times")
+      }
+      report.checkPermits(mechanism)
     }
-    let mechanism = trial.makeMechanism()
-    let counted = Counter()
-    await mechanism.pass(times: 1_000) { counted.increment() }
-    if counted.value != 1_000 {
-      report.violations.append("1000 passes ran the body \(counted.value) times")
-    }
-    await measureRepeated(budget: trial.request.budget, into: &report) { times in
-      await mechanism.pass(times: times) {}
-    }
-    report.checkPermits(mechanism)
-  }
-
-  /// Mechanisms with threads of their own are given blocks, whose submitter does not wait for each: one
-  /// after the other would charge them a continuation and a thread's way there and back.
-  private func measureBlocks(_ trial: Trial, into report: inout TrialReport) async {
-    let mechanism = trial.makeMechanism(limit: Self.endless)
-    let counted = Counter()
-    let body = BatchBody(onThread: { _ in counted.increment() }, onTask: { _ in })
-    await mechanism.batch(1_000, body)
-    if counted.value != 1_000 {
-      report.violations.append("1000 passes ran the body \(counted.value) times")
-    }
-    await measureRepeated(budget: trial.request.budget, into: &report) { times in
-      await mechanism.batch(times, body)
-    }
-    report.checkPermits(mechanism)
   }
 
   /// More permits than blocks are ever under way.
   private static let endless = 1 << 30
+}
+
+private struct CountedBody: VisitBody {
+  let counter = Counter()
+  func onThread() { counter.increment() }
 }
 
 /// Counts from any thread.

@@ -12,7 +12,7 @@ package struct VirtualRuns: BenchWorkload {
 
   package func cells(_ scale: Scale, limits: [Int]?) -> [Cell] {
     let sizes =
-      scale == .ci ? [1_000] : scale.pick(short: [10_000], standard: [1_000_000], full: [1_000_000])
+      scale == .ci ? [1_000] : scale.pick(short: [10_000], standard: [20_000], full: [1_000_000])
     return sizes.map { Cell(id, limit: 8, tasks: $0, arrivals: "poisson") }
   }
 
@@ -20,7 +20,7 @@ package struct VirtualRuns: BenchWorkload {
     mechanism.limit != .one && mechanism.runsOnPool
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     0.05 + Double(cell.tasks ?? 0) * 8e-6
   }
 

@@ -5,11 +5,12 @@ internal import Workloads
 ///
 /// What the others wait is to be held against `contended-yield` of the same limit and as many tasks, where
 /// nobody is cancelled.
-package struct WaitingAmongCancelled: BenchWorkload {
+package struct WaitingAmongCancelled: PairedWorkload {
   package let id = "cancel-others"
   package let question =
     "How long do tasks wait while one visit in eight is cancelled as it waits?"
   package let needsWaiting = true
+  package let roundLength = 2.5
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.waiting, "p99")
 
@@ -27,17 +28,18 @@ package struct WaitingAmongCancelled: BenchWorkload {
     mechanism.makesTasksWait && !mechanism.inBatches && (mechanism.limit != .one || cell.limit == 1)
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    closedLoopSeconds(budget: budget)
-  }
-
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await measureClosedLoop(
-      trial,
+  package func runner(_ trial: Trial) -> Runner {
+    let mechanism = trial.makeMechanism()
+    var loop = ClosedLoop(
       workers: trial.cell.tasks ?? 64,
-      world: YieldingWorld(),
-      into: &report,
-      as: { $0.cancelsEvery = 8 }
+      visitsEach: 1,
+      kind: trial.kind,
+      world: YieldingWorld()
     )
+    loop.cancelsEvery = 8
+    let cancelling = loop
+    return Runner(grain: loop.workers) { times in
+      await cancelling.stampedRound(mechanism, trial, times: times)
+    }
   }
 }

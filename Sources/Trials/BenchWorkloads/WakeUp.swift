@@ -5,13 +5,13 @@ package import Mechanisms
 internal import Synchronization
 
 /// How long a sleeping executor takes to begin a task that a thread outside hands it.
-package struct WakeUp: BenchWorkload {
+package struct WakeUp: PairedWorkload {
   package let id = "wake-up"
   package let question =
     "How long does an executor that sleeps take to begin a task that comes from outside?"
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.wakeUp, "p50")
-  package let tail: Headline? = Headline(.wakeUp, "p99")
+  package let roundLength = 5.0
 
   package init() {}
 
@@ -22,22 +22,33 @@ package struct WakeUp: BenchWorkload {
     mechanism.limit == .none
   }
 
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
+  package func runner(_ trial: Trial) -> Runner {
     let executor = trial.executor
-    let samples = max(20, Int(trial.request.budget / Self.pause / 2))
-    let latencies = await onOwnThread("outside", startsTasks: true) {
-      (0..<samples).map { _ -> Int64 in
-        // Long enough for a worker that searches for work to have gone to sleep.
-        usleep(UInt32(Self.pause / 1_000))
-        let latency = Latency()
-        Task.detached(on: executor) { latency.end() }
-        blockUntil { latency.value > 0 }
-        return latency.value
-      }
+    return Runner { times in
+      let latencies = await onOwnThread("outside", startsTasks: true) {
+        (0..<min(times, Self.most)).map { _ -> Int64 in
+          // Long enough for a worker that searches for work to have gone to sleep.
+          usleep(UInt32(Self.pause / 1_000))
+          let latency = Latency()
+          Task.detached(on: executor) { latency.end() }
+          blockUntil { latency.value > 0 }
+          return latency.value
+        }
+      }.sorted()
+      var report = TrialReport()
+      report.add(
+        .wakeUp,
+        "p50",
+        Double(latencies[(latencies.count - 1) / 2]),
+        count: latencies.count
+      )
+      report.add(.wakeUp, "max", latencies.last.map(Double.init), count: latencies.count)
+      return report
     }
-    report.add(.wakeUp, of: latencies)
   }
 
+  /// Wake-ups of one round.
+  private static let most = 20
   /// Nanoseconds.
   private static let pause: Int64 = 400_000
 }
@@ -58,8 +69,8 @@ package struct Resting: BenchWorkload {
     mechanism.limit == .none
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    0.05 + Double(budget) * Self.budgets / 1e9
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
+    0.05 + Double(scale.budget) * Self.budgets / 1e9
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {

@@ -1,4 +1,7 @@
 /// What one block found: a line of the log that an interrupted run is resumed from.
+///
+/// A block is all contestants of a cell, measured beside each other: in one process where the workload allows it, else
+/// in a process for each, one directly after the other.
 package struct BlockRecord: Hashable, Codable, Sendable {
   package struct Entry: Hashable, Codable, Sendable {
     /// Which contestant of the plan's entry.
@@ -11,7 +14,7 @@ package struct BlockRecord: Hashable, Codable, Sendable {
     }
   }
 
-  /// From 1, in the order of measuring; a block measured again has a new one.
+  /// From 1, in the order of measuring.
   package var number: Int
   package var fork: Int
   /// Which entry of the plan.
@@ -20,22 +23,21 @@ package struct BlockRecord: Hashable, Codable, Sendable {
   package var trials: [Entry]
   /// How busy the machine was with others; nil where it does not say.
   package var disturbance: Disturbance?
-  /// Why its figures do not count; nil where they do.
-  package var dropReason: String?
 
   package init(
     number: Int,
     fork: Int,
     entry: Int,
     trials: [Entry],
-    disturbance: Disturbance? = nil,
-    dropReason: String? = nil
+    disturbance: Disturbance? = nil
   ) {
     self.number = number
     self.fork = fork
     self.entry = entry
     self.trials = trials
     self.disturbance = disturbance
-    self.dropReason = dropReason
   }
+
+  /// Whether other processes took so much that the figures are theirs as well.
+  package var isDisturbed: Bool { disturbance?.reason != nil }
 }

@@ -1,79 +1,97 @@
-/// Runs a plan block by block, and drops the blocks that other processes disturbed.
+internal import Basics
+
+/// Runs a plan block by block, and measures longer where other processes disturbed it.
 package struct Campaign {
   package let plan: Plan
-  /// The program that runs a trial when started with `--trial`.
+  /// The program that measures when started with `--trial`.
   package let program: String
-  /// Whether a disturbed block is dropped and measured again, a bounded number of times.
-  package let dropsDisturbedBlocks: Bool
+  /// Whether cells that were disturbed get more blocks, while there is time.
+  package let measuresLonger: Bool
 
-  package init(plan: Plan, program: String, dropsDisturbedBlocks: Bool) {
+  package init(plan: Plan, program: String, measuresLonger: Bool) {
     self.plan = plan
     self.program = program
-    self.dropsDisturbedBlocks = dropsDisturbedBlocks
+    self.measuresLonger = measuresLonger
   }
 
-  /// How often the blocks of one plan may be measured again, as a share of their number.
-  private static let repeatShare = 0.25
-  /// Seconds beyond what a trial should take after which it counts as hung.
+  /// Seconds beyond what a process should take after which it counts as hung.
   private static let grace = 30.0
 
   package enum Ending: Sendable {
     case complete([BlockRecord])
-    /// The user asked to stop; `keep` was given everything measured until then.
-    case interrupted(trialsKept: Int)
+    /// The user asked to stop, with everything measured until then.
+    case interrupted([BlockRecord])
   }
 
   /// Measures what `resumed`, the records of an earlier run of the same plan, does not have yet.
   ///
-  /// Each new record goes to `keep` at once.
+  /// Each new record goes to `keep` at once. `onFront` is told when the cells of the front page have been measured.
   package func run(
     resumed: [BlockRecord],
     progress: inout Progress,
     isInterrupted: @escaping @Sendable () -> Bool,
-    keep: (BlockRecord) throws -> Void
+    keep: (BlockRecord) throws -> Void,
+    onFront: ([BlockRecord], inout Progress) -> Void = { _, _ in }
   ) async throws -> Ending {
+    let start = MachineClock.monotonic()
     var records = resumed
-    for record in records { progress.skip(plan.entries[record.entry], of: record) }
-
-    var (queue, repeatsLeft) = left(after: records)
-    queue.reverse()
-    while let block = queue.popLast() {
+    for record in records { progress.skip(plan.entries[record.entry]) }
+    let left = plan.blocks().filter { block in
+      !resumed.contains { $0.fork == block.fork && $0.entry == block.entry }
+    }
+    var frontLeft = left.count { plan.front.contains($0.entry) }
+    for block in left {
       progress.begin(plan.entries[block.entry])
       guard let record = try await measure(block, number: records.count + 1, isInterrupted) else {
-        return .interrupted(trialsKept: records.map(\.trials.count).reduce(0, +))
+        return .interrupted(records)
       }
       records.append(record)
       try keep(record)
       progress.finish(plan.entries[block.entry], record)
-      if record.dropReason != nil, repeatsLeft > 0 {
-        // Not at once: what disturbed it probably still runs.
-        repeatsLeft -= 1
-        queue.insert(block, at: 0)
-        progress.expectAgain(plan.entries[block.entry])
+      if plan.front.contains(block.entry) {
+        frontLeft -= 1
+        if frontLeft == 0, left.count > records.count - resumed.count {
+          onFront(records, &progress)
+        }
       }
+    }
+    guard measuresLonger else { return .complete(records) }
+    for block in more(after: records) {
+      let elapsed = Double(MachineClock.monotonic() - start) / 1e9
+      if let limit = plan.scale.limit,
+        elapsed + plan.entries[block.entry].expectedSeconds > limit
+      {
+        break
+      }
+      progress.expectAgain(plan.entries[block.entry])
+      progress.begin(plan.entries[block.entry])
+      guard let record = try await measure(block, number: records.count + 1, isInterrupted) else {
+        return .interrupted(records)
+      }
+      records.append(record)
+      try keep(record)
+      progress.finish(plan.entries[block.entry], record)
     }
     return .complete(records)
   }
 
-  /// The blocks to measure when there are `records`, and how many repeats may follow.
-  ///
-  /// A block that was dropped, and not measured again before the run was stopped, is among them while there
-  /// are repeats.
-  func left(after records: [BlockRecord]) -> (blocks: [Plan.Block], repeats: Int) {
-    struct Place: Hashable { var fork, entry: Int }
-    let blocks = plan.blocks()
-    let repeats = Int((Double(blocks.count) * Self.repeatShare).rounded(.up))
-    let measured = Set(
-      records.filter { $0.dropReason == nil }.map { Place(fork: $0.fork, entry: $0.entry) }
-    )
-    let dropped = records.filter { $0.dropReason != nil }
-    // The last ones dropped came when the repeats were used up.
-    let given = Set(dropped.dropFirst(repeats).map { Place(fork: $0.fork, entry: $0.entry) })
-    let left = blocks.filter { block in
-      let place = Place(fork: block.fork, entry: block.entry)
-      return !measured.contains(place) && !given.contains(place)
+  /// The blocks that are added where others disturbed what was measured: for each two that were, one more, up to
+  /// half as many as were planned, those of all cells in turn.
+  func more(after records: [BlockRecord]) -> [Plan.Block] {
+    var disturbed: [Int: Int] = [:]
+    var last: [Int: Int] = [:]
+    for record in records {
+      last[record.entry] = max(last[record.entry] ?? 0, record.fork)
+      if record.isDisturbed { disturbed[record.entry, default: 0] += 1 }
     }
-    return (left, max(0, repeats - dropped.count))
+    let wanted = disturbed.mapValues { min(($0 + 1) / 2, plan.forks / 2) }
+    return (1...max(1, plan.forks)).flatMap { round in
+      plan.entries.indices.compactMap { entry in
+        let fork = plan.forks + round
+        guard round <= wanted[entry] ?? 0, fork > last[entry] ?? 0 else { return nil }
+        return plan.block(fork: fork, entry: entry)
+      }
+    }
   }
 
   /// Nil where the user interrupted.
@@ -84,36 +102,40 @@ package struct Campaign {
   ) async throws -> BlockRecord? {
     let entry = plan.entries[block.entry]
     let before = MachineLoad.now()
-    var trials: [BlockRecord.Entry] = []
-    for contestant in block.order {
-      let request = TrialRequest(
+    let requests = block.order.map { contestant in
+      TrialRequest(
         cell: entry.cell,
         mechanism: entry.contestants[contestant].mechanism,
         seed: plan.seed(of: block.entry, fork: block.fork),
         budget: plan.scale.budget,
+        round: plan.scale.round,
         executor: entry.contestants[contestant].executor,
+        isFirst: block.fork == 1,
         keepsStamps: block.fork == 1 && block.entry == plan.stampedEntry
       )
+    }
+    var trials: [BlockRecord.Entry] = []
+    for part in entry.isPaired ? [requests] : requests.map({ [$0] }) {
       guard
-        let report = try await TrialProcess.start(
-          request,
+        let reports = try await TrialProcess.start(
+          ProcessRequest(trials: part, rounds: plan.scale.rounds),
           program: program,
           deadline: entry.expectedSeconds * 10 + Self.grace,
           isInterrupted: isInterrupted
         )
       else { return nil }
-      trials.append(BlockRecord.Entry(contestant: contestant, report: report))
-    }
-    let disturbance = before.flatMap { before in
-      MachineLoad.now().flatMap { Disturbance(from: before, to: $0) }
+      for report in reports {
+        trials.append(BlockRecord.Entry(contestant: block.order[trials.count], report: report))
+      }
     }
     return BlockRecord(
       number: number,
       fork: block.fork,
       entry: block.entry,
       trials: trials,
-      disturbance: disturbance,
-      dropReason: dropsDisturbedBlocks ? disturbance?.reason : nil
+      disturbance: before.flatMap { before in
+        MachineLoad.now().flatMap { Disturbance(from: before, to: $0) }
+      }
     )
   }
 }

@@ -71,16 +71,21 @@ package struct Plan: Hashable, Codable, Sendable {
     package var contestants: [Contestant]
     /// Seconds that one block of it should take.
     package var expectedSeconds: Double
+    /// Mechanisms that do not limit what the cell asks of them.
+    package var notLimiting: [String]
 
     /// The contestants without the second half of the A/A pair, which only measures the noise.
     package var compared: [Int] { contestants.indices.filter { !contestants[$0].isAgain } }
+
+    /// Whether the contestants share a process.
+    package var isPaired: Bool { BenchWorkloads.named(cell.workload)?.isPaired == true }
 
     /// The figure that its contestants are compared by; nil where there is nothing to win.
     package var headline: Headline? { BenchWorkloads.named(cell.workload)?.headline }
 
     /// The mechanism that ratios refer to; nil where there is nothing to compare.
     package var reference: String? {
-      contestants.first(where: \.isAgain)?.mechanism
+      contestants.first(where: \.isAgain).map { $0.mechanism ?? "" }
     }
 
     /// The contestant that another is compared with; nil for the reference itself.
@@ -98,11 +103,11 @@ package struct Plan: Hashable, Codable, Sendable {
     }
   }
 
-  /// All contestants of one cell, each measured once, one directly after the other.
+  /// All contestants of one cell, measured beside each other: in one process, or one directly after the other.
   package struct Block: Hashable, Codable, Sendable {
     package var fork: Int
     package var entry: Int
-    /// Indices of the contestants, in the order they run.
+    /// Indices of the contestants, in the order they begin.
     package var order: [Int]
   }
 
@@ -146,12 +151,18 @@ package struct Plan: Hashable, Codable, Sendable {
         if let reference = Self.reference(among: contestants) {
           contestants.append(reference)
         }
-        let each = workload.expectedSeconds(cell, budget: selection.scale.budget)
+        let each = workload.expectedSeconds(cell, scale: selection.scale)
+        let overlaps = mechanisms.filter {
+          workload.measuresMechanisms && cell.limit == 1
+            && $0.profile.order == .fifoToFirstSuspension
+            && !workload.admits($0.profile, to: cell)
+        }
         entries.append(
           Entry(
             cell: cell,
             contestants: contestants,
-            expectedSeconds: each * Double(contestants.count)
+            expectedSeconds: each * Double(contestants.count) + (workload.isPaired ? 0.05 : 0),
+            notLimiting: overlaps.map(\.id).filter { isWanted("\(cell.name) \($0)") }
           )
         )
       }
@@ -186,10 +197,9 @@ package struct Plan: Hashable, Codable, Sendable {
   }
 
   private static func reference(among contestants: [Contestant]) -> Contestant? {
-    let named = contestants.filter { $0.mechanism != nil }
     var reference =
-      named.first { $0.mechanism == "limiter" } ?? named.first { $0.mechanism != "none" }
-      ?? named.first
+      contestants.first { $0.mechanism == "limiter" }
+      ?? contestants.first { $0.mechanism != "none" } ?? contestants.first
     reference?.isAgain = true
     return reference
   }
@@ -209,18 +219,35 @@ package struct Plan: Hashable, Codable, Sendable {
     entries.map(\.expectedSeconds).reduce(0, +) * Double(forks)
   }
 
-  /// Every fork runs every cell once, cells and contestants in an order of its own.
+  /// The cells that come first: a pass, a hand-off, many that compete.
+  package var front: Set<Int> {
+    Set(
+      entries.indices.filter { index in
+        let cell = entries[index].cell
+        return cell.workload == Uncontended().id || cell.workload == HandOff().id
+          || cell.workload == Contended(body: .yield).id && cell.limit != 1
+      }
+    )
+  }
+
+  /// Every fork runs every cell once, cells and contestants in an order of its own; all forks of the front page's
+  /// cells come first.
   package func blocks() -> [Block] {
-    (1...forks).flatMap { fork in
-      var generator = SplitMix64(seed: seed, purpose: .arrival, number: -fork)
-      return entries.indices.shuffled(using: &generator).map { entry in
-        Block(
-          fork: fork,
-          entry: entry,
-          order: entries[entry].contestants.indices.shuffled(using: &generator)
-        )
+    let front = front
+    return [true, false].flatMap { isFront in
+      (1...forks).flatMap { fork -> [Block] in
+        var generator = SplitMix64(seed: seed, purpose: .arrival, number: -fork)
+        return entries.indices.filter { front.contains($0) == isFront }.shuffled(using: &generator)
+          .map { block(fork: fork, entry: $0) }
       }
     }
+  }
+
+  /// The contestants of one cell, in an order of the fork's own.
+  package func block(fork: Int, entry: Int) -> Block {
+    var generator = SplitMix64(seed: seed, purpose: .item, number: -1 - entry - 1_000 * fork)
+    let order = entries[entry].contestants.indices.shuffled(using: &generator)
+    return Block(fork: fork, entry: entry, order: order)
   }
 
   /// The seed of a block's tasks: the same for every mechanism and every cell of one workload, so that

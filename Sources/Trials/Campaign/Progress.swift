@@ -6,7 +6,7 @@ internal import Foundation
 package struct Progress {
   private var expected: Double
   private var done = 0.0
-  private var dropped = 0
+  private var disturbed = 0
   /// Wall time and expected time of what was measured in this process, for the estimate.
   private var spent = 0.0
   private var spentExpected = 0.0
@@ -21,10 +21,7 @@ package struct Progress {
     isTerminal = isatty(2) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
   }
 
-  mutating func skip(_ entry: Plan.Entry, of record: BlockRecord) {
-    done += entry.expectedSeconds
-    if record.dropReason != nil { expected += entry.expectedSeconds }
-  }
+  mutating func skip(_ entry: Plan.Entry) { done += entry.expectedSeconds }
 
   mutating func expectAgain(_ entry: Plan.Entry) { expected += entry.expectedSeconds }
 
@@ -37,7 +34,7 @@ package struct Progress {
     spent += Double(MachineClock.monotonic() - blockStart) / 1e9
     spentExpected += entry.expectedSeconds
     done += entry.expectedSeconds
-    if record.dropReason != nil { dropped += 1 }
+    if record.isDisturbed { disturbed += 1 }
     for trial in record.trials where !trial.report.violations.isEmpty {
       let who = Plan.name(entry.cell, entry.contestants[trial.contestant])
       say("invalid: \(who): \(trial.report.violations.joined(separator: "; "))")
@@ -70,7 +67,7 @@ package struct Progress {
       line += String(repeating: "░", count: 20 - filled) + "] "
     }
     line += "\(Int(share * 100)) %  \(what) · \(Self.duration(timeLeft)) left"
-    if dropped > 0 { line += " · \(dropped) block\(dropped == 1 ? "" : "s") dropped as disturbed" }
+    if disturbed > 0 { line += " · \(disturbed) block\(disturbed == 1 ? "" : "s") disturbed" }
     if isTerminal {
       erase()
       write(line)

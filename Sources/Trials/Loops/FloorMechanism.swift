@@ -18,6 +18,14 @@ struct FloorMechanism: RunMechanism {
   init(_ setup: MechanismSetup) { semaphore = BareSemaphore(permits: setup.limit) }
 
   func run(_ body: () async throws -> Void) async throws { try await semaphore.run(body) }
+
+  @concurrent func passes(_ times: Int) async {
+    for _ in 0..<times { try? await semaphore.run {} }
+  }
+
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { try? await semaphore.run { await body.onTask() } }
+  }
 }
 
 /// The same with cancellation: what of a limiter's cost is the runtime's.
@@ -38,4 +46,12 @@ struct CancellableFloorMechanism: RunMechanism {
   init(_ setup: MechanismSetup) { semaphore = CancellableSemaphore(permits: setup.limit) }
 
   func run(_ body: () async throws -> Void) async throws { try await semaphore.run(body) }
+
+  @concurrent func passes(_ times: Int) async {
+    for _ in 0..<times { try? await semaphore.run {} }
+  }
+
+  func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times { try? await semaphore.run { await body.onTask() } }
+  }
 }

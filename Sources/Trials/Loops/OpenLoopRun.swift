@@ -62,25 +62,21 @@ struct OpenLoopRun {
   func report(_ trial: Trial, _ mechanism: any Mechanism, into report: inout TrialReport) {
     report.serviceKind = trial.kind.rawValue
     let statistics = counting(intended)
-    let all = VisitStatistics(log.visits())
-    let recorded = counting(all.visits)
-    report.add(.waiting, of: statistics.waits)
-    report.add(.response, of: statistics.responses)
-    report.add(.uncorrectedResponse, of: recorded.responses, inFull: false)
-    report.add(.service, of: statistics.services, inFull: false)
-    report.add(.lateness, of: generator.lateness, inFull: false)
+    let visits = VisitStatistics(log.visits())
+    let recorded = counting(visits.visits)
+    var all = TrialReport()
+    all.add(.waiting, of: statistics.waits)
+    all.add(.response, of: statistics.responses)
+    all.add(.uncorrectedResponse, of: recorded.responses, inFull: false)
+    all.add(.service, of: statistics.services, inFull: false)
+    all.add(.lateness, of: generator.lateness, inFull: false)
     if let limit = trial.promisedLimit {
-      report.add(.handOff, of: all.handOffs(limit: limit), inFull: false)
+      all.add(.handOff, of: visits.handOffs(limit: limit), inFull: false)
     }
+    // The rest of what the distributions say is in the histograms.
+    report.measures += all.measures.filter { ["mean", "p99"].contains($0.stat) }
+    report.histograms += all.histograms
     report.add(.offeredRate, "mean", offeredRate, count: tasks.count)
-    if let makespan = all.makespan {
-      report.add(
-        .achievedRate,
-        "mean",
-        Double(tasks.count) * 1e9 / Double(makespan),
-        count: tasks.count
-      )
-    }
     report.addUsage(
       since: before,
       until: after,
@@ -90,7 +86,7 @@ struct OpenLoopRun {
     report.add(.peakPresent, "max", log.presence.map { Double($0.peak) })
     report.check(log, mechanism, limit: trial.promisedLimit, expected: tasks.count)
 
-    if let law = littlesLaw(all), let error = law.errorPercent {
+    if let law = littlesLaw(visits), let error = law.errorPercent {
       report.add(.littleError, "mean", error, count: tasks.count)
       if error > 1 {
         report.violations.append(
@@ -100,14 +96,10 @@ struct OpenLoopRun {
     }
   }
 
-  /// Compares the mean wait with what a perfect limiter would have given and what theory says.
+  /// Compares the mean wait with what a perfect limiter would have given.
   ///
   /// `servers` is nil where nothing limits: then no task should wait.
-  func reportTheory(
-    servers: Int?,
-    squaredVariation: Double,
-    into report: inout TrialReport
-  ) {
+  func reportTheory(servers: Int?, into report: inout TrialReport) {
     let visits = intended.filter { $0.admission != nil && $0.departure != nil }
     let counted = counting(visits)
     let services = VisitStatistics(visits).services
@@ -129,11 +121,7 @@ struct OpenLoopRun {
     report.add(.oracleWait, "mean", predicted, count: counted.visits.count)
     report.add(.residualWait, "mean", wait - predicted, count: counted.visits.count)
     if let rate = offeredRate {
-      let utilisation = rate / 1e9 * service / Double(servers)
-      report.achievedUtilisation = utilisation
-      let theory = ErlangQueue(servers: servers, utilisation: utilisation)
-        .meanWait(squaredVariation: squaredVariation)
-      report.add(.erlangWait, "mean", theory.map { $0 * service }, count: counted.visits.count)
+      report.achievedUtilisation = rate / 1e9 * service / Double(servers)
     }
   }
 

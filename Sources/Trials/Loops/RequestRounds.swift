@@ -57,12 +57,6 @@ struct RequestRounds {
         repetition: rounds
       )
     }
-    report.add(
-      .throughput,
-      "mean",
-      Double(responses.count) * 1e9 / Double(elapsed),
-      count: responses.count
-    )
     report.add(.response, of: responses)
     report.addUsage(since: before, operations: responses.count)
     report.violations += failures.withLock { $0 }

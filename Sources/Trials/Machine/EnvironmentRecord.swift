@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// What the machine does not tell is absent, never empty or zero.
 package struct EnvironmentRecord: Hashable, Codable, Sendable {
-  package var schema = "bench-env/1"
+  package var schema = "bench-env/2"
   package var runID: String
   package var date: String
   package var command: [String]
@@ -31,6 +31,17 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   package var memoryBytes: Int64?
   package var loadAverage: String?
   package var virtualisation: String?
+  /// Of the package that the program was built in; with `-dirty` where its files are others.
+  package var commit: String?
+  /// How many cores other processes took just before; in the median block, and in the worst.
+  package var loadBefore: Double?
+  package var loadDuring: Double?
+  package var loadDuringMost: Double?
+  /// The workloads whose mechanisms share a process, and those that have one for each.
+  package var paired: [String]?
+  package var processEach: [String]?
+  /// How much there is of a run that was interrupted.
+  package var interrupted: String?
 
   private enum CodingKeys: String, CodingKey {
     case schema
@@ -57,6 +68,13 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     case memoryBytes = "memory_bytes"
     case loadAverage = "load_average"
     case virtualisation
+    case commit
+    case loadBefore = "load_before_cores"
+    case loadDuring = "load_during_cores"
+    case loadDuringMost = "load_during_most_cores"
+    case paired = "paired_workloads"
+    case processEach = "process_each_workloads"
+    case interrupted
   }
 
   /// Reads the machine; `toolchain` is what `swiftVersion()` says.
@@ -104,7 +122,35 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   }
 
   /// Raised whenever what a figure means changes.
-  package static let version = "1"
+  package static let version = "2"
+
+  /// Says what was measured how, and in what company.
+  package mutating func note(_ plan: Plan, _ records: [BlockRecord]) {
+    let measured = Dictionary(grouping: plan.entries, by: \.isPaired)
+      .mapValues { Set($0.map(\.cell.workload)).sorted() }
+    paired = measured[true] ?? []
+    processEach = measured[false] ?? []
+    let cores = records.compactMap { $0.disturbance?.foreignPercent }
+      .map { $0 / 100 * Double(processorsOnline ?? 1) }.sorted()
+    loadDuring = cores.isEmpty ? nil : cores[cores.count / 2]
+    loadDuringMost = cores.last
+  }
+
+  /// The commit of the package in a folder; nil where there is none.
+  package static func commit(of folder: String) async -> String? {
+    func git(_ arguments: String...) async -> String? {
+      let result = try? await ChildProcess.run(
+        "/usr/bin/env",
+        ["git", "-C", folder] + arguments,
+        timeLimit: .seconds(60)
+      )
+      guard let result, result.ending == .exited(0) else { return nil }
+      return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    guard let commit = await git("rev-parse", "HEAD") else { return nil }
+    let changes = await git("status", "--porcelain", "--untracked-files=no")
+    return changes?.isEmpty == true ? commit : commit + "-dirty"
+  }
 
   package func json() throws -> String {
     let encoder = JSONEncoder()

@@ -49,7 +49,7 @@ package struct Disturbance: Hashable, Codable, Sendable {
   package var foreignPercent: Double
   package var stealPercent: Double
 
-  /// From here on, other processes took so much that the figures are theirs as well.
+  /// From here on, other processes took so much that the figures are theirs as well, and more is measured.
   package static let foreignThreshold = 10.0
   package static let stealThreshold = 2.0
 
@@ -67,16 +67,25 @@ package struct Disturbance: Hashable, Codable, Sendable {
     stealPercent = max(0, Double(end.steal - start.steal) / capacity * 100)
   }
 
-  /// Watches the machine for a moment; nil if it is quiet enough to measure on.
-  package static func warning() async -> String? {
+  /// Watches the machine for a moment; nil where it does not say.
+  package static func now() async -> Disturbance? {
     guard let before = MachineLoad.now() else { return nil }
     try? await Task.sleep(for: .milliseconds(300))
-    guard let reason = MachineLoad.now().flatMap({ Disturbance(from: before, to: $0) })?.reason
-    else { return nil }
-    return "just now \(reason); blocks measured in such company are dropped, and may leave too few"
+    return MachineLoad.now().flatMap { Disturbance(from: before, to: $0) }
   }
 
-  /// Why the figures measured meanwhile should not count; nil where they may.
+  /// How many cores others take, as a number of them.
+  package var foreignCores: Double {
+    foreignPercent / 100 * Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }
+
+  /// What to say before measuring in such company; nil if it is quiet enough.
+  package var warning: String? {
+    guard let reason else { return nil }
+    return "just now \(reason); in such company more is measured, and intervals are wider"
+  }
+
+  /// What disturbed what was measured meanwhile; nil where nothing much did.
   package var reason: String? {
     if foreignPercent > Self.foreignThreshold {
       return "other processes used \(rounded(foreignPercent)) % of the machine"

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Foundation
 package import Mechanisms
 internal import RealWork
@@ -5,7 +6,7 @@ internal import Synchronization
 internal import Workloads
 
 /// Tasks that ask a database again and again, let in by the mechanism to as many connections as the limit.
-package struct DatabaseQueries: BenchWorkload {
+package struct DatabaseQueries: PairedWorkload {
   package enum Queries: String, Sendable {
     case read
     /// One in ten writes.
@@ -19,7 +20,7 @@ package struct DatabaseQueries: BenchWorkload {
   package var id: String { "sqlite-\(queries.rawValue)" }
   package let needsWaiting = true
   package let headline: Headline? = Headline(.timePerOperation, "mean")
-  package let tail: Headline? = Headline(.response, "p99")
+  package let roundLength = 2.5
 
   package var question: String {
     switch queries {
@@ -50,25 +51,18 @@ package struct DatabaseQueries: BenchWorkload {
     mechanism.mayCarrySuspended(cell)
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
-    0.1 + closedLoopSeconds(budget: budget)
-  }
-
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await withTrialFolder(&report) { folder, report in
-      let pool = DatabasePool(
-        folder.appendingPathComponent("rows.sqlite").path,
-        readers: trial.limit
-      )
-      try await pool.write { try Self.fill($0) }
-      let written = Counter()
-      let failures = Mutex<[String]>([])
-      await measureClosedLoop(
-        trial,
-        workers: trial.cell.tasks ?? 16,
-        world: EmptyWorld(),
-        into: &report
-      ) { number in
+  package func runner(_ trial: Trial) async throws -> Runner {
+    let folder = try ScratchFolder("bench")
+    let pool = DatabasePool("\(folder.path)/rows.sqlite", readers: trial.limit)
+    try await pool.write { try Self.fill($0) }
+    let mechanism = trial.makeMechanism()
+    let (written, failures) = (Counter(), Failures())
+    let loop = ClosedLoop(
+      workers: trial.cell.tasks ?? 16,
+      visitsEach: 1,
+      kind: trial.kind,
+      world: EmptyWorld(),
+      work: { number in
         { _ in
           do {
             if queries == .mixed, number.isMultiple(of: 10) {
@@ -81,17 +75,47 @@ package struct DatabaseQueries: BenchWorkload {
               }
             }
           } catch {
-            failures.withLock { $0.append("\(error)") }
+            failures.note("\(error)")
           }
         }
       }
-      report.violations += failures.withLock { $0.prefix(3) }
-      let kept = try await pool.read { try $0.rows("SELECT count(*) FROM written") }
-      if kept != [[.integer(Int64(written.value))]] {
-        report.violations.append("\(written.value) writes were acknowledged, kept are \(kept)")
+    )
+    return Runner(grain: loop.workers) { times in
+      var timed = loop
+      timed.visitsEach = max(1, times / loop.workers)
+      let outcome = await timed.run(on: mechanism)
+      var report = TrialReport()
+      report.add(
+        .timePerOperation,
+        "mean",
+        Double(outcome.elapsed) / Double(outcome.total),
+        count: outcome.total
+      )
+      return report
+    } conclude: { _, report in
+      var stamping = loop
+      stamping.visitsEach = 25
+      await stamping.stamp(mechanism, trial, into: &report)
+      report.serviceKind = trial.kind.rawValue
+      do {
+        let kept = try await pool.read { try $0.rows("SELECT count(*) FROM written") }
+        if kept != [[.integer(Int64(written.value))]] {
+          report.violations.append("\(written.value) writes were acknowledged, kept are \(kept)")
+        }
+      } catch {
+        failures.note("\(error)")
       }
+      report.violations += failures.first
       await pool.shutdown()
+      withExtendedLifetime(folder) {}
     }
+  }
+
+  /// What the queries said that went wrong.
+  private final class Failures: Sendable {
+    private let said = Mutex<[String]>([])
+    var first: [String] { Array(said.withLock { $0.prefix(3) }) }
+    func note(_ failure: String) { said.withLock { $0.append(failure) } }
   }
 
   private static let rows = 10_000

@@ -18,7 +18,7 @@ package struct FileDownloads: BenchWorkload {
       Cell(
         id,
         limit: limit,
-        tasks: scale == .ci ? 8 : scale.pick(short: 32, standard: 32, full: 128),
+        tasks: scale == .ci ? 8 : scale.pick(short: 16, standard: 16, full: 128),
         loop: .closed,
         arrivals: "together",
         serviceKind: ServiceKind.copy.rawValue
@@ -30,9 +30,9 @@ package struct FileDownloads: BenchWorkload {
     mechanism.mayCarryRequests(cell)
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let round = Double(cell.tasks ?? 0) * 12e-3 / Double(min(cell.limit ?? 1, 8))
-    return 0.1 + 2 * max(round, Double(budget) / 1e9)
+    return 0.1 + 2 * max(round, Double(scale.budget) / 1e9)
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {

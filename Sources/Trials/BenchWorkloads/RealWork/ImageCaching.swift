@@ -39,14 +39,14 @@ package struct ImageCaching: BenchWorkload {
     let own: [Int] =
       switch scale {
       case .ci: images == .repeated && !isWarm ? [4] : []
-      case .quick: [4]
-      case .standard: isWarm ? [4] : images == .distinct ? [1, 4, 32] : [4]
+      case .quick: images == .distinct && !isWarm ? [4] : []
+      case .standard: isWarm ? [4] : images == .distinct ? [1, 4] : [4]
       case .full: isWarm ? [4] : [1, 2, 4, 8, 16, 32]
       }
     let tasks =
       switch scale {
       case .ci, .quick: 16
-      case .standard: 64
+      case .standard: 32
       case .full: 256
       }
     return (own.isEmpty ? [] : limits ?? own).map { limit in
@@ -67,10 +67,10 @@ package struct ImageCaching: BenchWorkload {
     mechanism.mayCarryRequests(cell)
   }
 
-  package func expectedSeconds(_ cell: Cell, budget: Int64) -> Double {
+  package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let fetches = Double(cell.tasks ?? 0) / (images == .repeated ? 4 : 1)
     let round = isWarm ? 0.02 : fetches * 4e-3 / Double(min(cell.limit ?? 1, 8))
-    return 0.1 + 2 * max(round, Double(budget) / 1e9)
+    return 0.1 + 2 * max(round, Double(scale.budget) / 1e9)
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {

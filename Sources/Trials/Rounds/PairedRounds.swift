@@ -1,0 +1,111 @@
+internal import Basics
+internal import Foundation
+internal import Limiters
+internal import Workloads
+
+/// The rounds of one process: all contestants of a cell, again and again, each time in another order.
+struct PairedRounds {
+  let workload: any PairedWorkload
+  let request: TrialRequest
+  let rounds: Int
+
+  /// A report for each trial, in their order; a measure's repetition is its round.
+  func measure(_ trials: [Trial]) async -> [TrialReport] {
+    var reports = [TrialReport](repeating: TrialReport(), count: trials.count)
+    var runners: [(runner: Runner, times: Int)?] = []
+    let length = Int64(Double(request.round) * workload.roundLength)
+    for (index, trial) in trials.enumerated() {
+      do {
+        let runner = try await workload.runner(trial)
+        runners.append((runner, await Self.calibrated(runner, on: trial, to: length)))
+      } catch {
+        reports[index].violations.append("the work could not be done: \(error)")
+        runners.append(nil)
+      }
+    }
+    var generator = SplitMix64(seed: request.seed, purpose: .item, number: trials.count)
+    for round in 1...rounds {
+      for index in trials.indices.shuffled(using: &generator) {
+        guard let (runner, times) = runners[index] else { continue }
+        let start = MachineClock.monotonic()
+        let found = await Self.on(trials[index]) { await runner.round(times) }
+        reports[index].absorb(found, round: round)
+        // On a busy machine some mechanisms fall into a manner in which each hand-off waits for a thread's turn.
+        // Rounds as long as that takes would keep all others waiting, and the process might never end.
+        let took = MachineClock.monotonic() - start
+        if took > Self.patience * length {
+          let share = Double(Self.patience * length) / Double(took)
+          runners[index]?.times = Self.whole(Double(times) * share, of: runner)
+        }
+      }
+    }
+    for index in trials.indices {
+      guard let (runner, times) = runners[index] else { continue }
+      let before = reports[index]
+      reports[index] = await Self.on(trials[index]) {
+        var report = before
+        await runner.conclude(times, &report)
+        return report
+      }
+    }
+    return reports
+  }
+
+  /// The number of operations that take about so long; finding it warms everything up as well.
+  private static func calibrated(_ runner: Runner, on trial: Trial, to length: Int64) async -> Int {
+    await on(trial) {
+      var times = runner.grain
+      while true {
+        let asked = times
+        let elapsed = await elapsedNanoseconds { _ = await runner.round(asked) }
+        if elapsed >= length / 2 || times >= 1 << 26 {
+          return whole(Double(times) * Double(length) / Double(max(elapsed, 1)), of: runner)
+        }
+        times *= 2
+      }
+    }
+  }
+
+  /// How many times as long as it should be a round may take before the next ones are made shorter.
+  private static let patience: Int64 = 4
+
+  /// So many operations, in whole grains, at least one.
+  private static func whole(_ times: Double, of runner: Runner) -> Int {
+    max(1, Int(times) / runner.grain) * runner.grain
+  }
+
+  /// Off the main actor, which must be free to serve the mechanism that uses it.
+  private static func on<Value: Sendable>(
+    _ trial: Trial,
+    _ body: @escaping @Sendable () async -> Value
+  ) async -> Value {
+    await Task.detached(on: trial.executor) { await body() }.value
+  }
+}
+
+extension TrialReport {
+  /// Takes in what one round found.
+  mutating func absorb(_ found: TrialReport, round: Int) {
+    measures += found.measures.map { measure in
+      var measure = measure
+      measure.repetition = round
+      // There are many rounds, and they differ by more than the fifth digit.
+      measure.value = measure.value.rounded(digits: 5)
+      return measure
+    }
+    // A promise that is broken in every round is one broken promise.
+    violations += found.violations.filter { !violations.contains($0) }
+    serviceKind = found.serviceKind ?? serviceKind
+  }
+}
+
+extension Double {
+  /// The same to so many significant digits.
+  package func rounded(digits: Double) -> Double {
+    guard isFinite, self != 0 else { return self }
+    let place = digits - ceil(log10(abs(self)))
+    // A power of ten with a negative exponent is no number that a float holds.
+    let scale = pow(10, abs(place))
+    return place >= 0 ? (self * scale).rounded() / scale : (self / scale).rounded() * scale
+  }
+}
