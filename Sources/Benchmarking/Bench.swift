@@ -150,7 +150,7 @@ public enum Bench {
       runID: folder.runID,
       command: CommandLine.arguments,
       seed: plan.seed,
-      forks: plan.forks,
+      forks: plan.forks.upperBound,
       toolchain: await EnvironmentRecord.swiftVersion()
     )
     if let root = ReleaseBuild.packageRoot(of: executable) {

@@ -81,7 +81,7 @@ package struct LearnerAccountMechanism<Account: LearnerAccount>: Mechanism {
     }
   }
 
-  package func pass(times: Int, _ body: @escaping @Sendable () -> Void) async {
-    for _ in 0..<times where await account.withdraw(60) { body() }
+  package func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
+    for _ in 0..<times where await account.withdraw(60) { body.onThread() }
   }
 }

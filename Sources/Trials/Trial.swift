@@ -46,6 +46,9 @@ package struct Trial: Sendable {
     return profile.defaultKind.holdsThread ? .block : .suspend
   }
 
+  /// Whether it measures a mechanism that limits, and not what the others are measured against.
+  var hasToLimit: Bool { entry.map { $0.profile.limit != .none } ?? false }
+
   /// The number of bodies the mechanism promised to run at once with such tasks.
   package var promisedLimit: Int? {
     switch profile.limit {

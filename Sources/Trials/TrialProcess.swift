@@ -32,6 +32,12 @@ package enum TrialProcess {
         )
       }
     }
+    for (index, trial) in trials.enumerated() where !trial.request.isFirst {
+      reports[index].keepWhatIsCompared(
+        workload,
+        limit: trial.hasToLimit ? trial.cell.limit : nil
+      )
+    }
     return String(decoding: try JSONEncoder().encode(reports), as: UTF8.self)
   }
 

@@ -24,7 +24,8 @@ package struct TrialRequest: Hashable, Codable, Sendable {
   /// How long a round should take in a process that is shared, in nanoseconds.
   package var round: Int64
   package var executor: Executor?
-  /// Whether it is the first process of the cell: what is the same in all is measured there.
+  /// Whether it is measured in full: in the first process of the cell, and of the reference, which is there twice, only
+  /// the first. What is the same in all processes is measured there.
   package var isFirst: Bool
   /// Whether the report is to hold the stamps of every visit, where the workload has them to give.
   package var keepsStamps: Bool
@@ -143,7 +144,7 @@ package struct TrialReport: Hashable, Codable, Sendable {
     )
   }
 
-  /// Adds a distribution: its mean and percentiles as measures, the whole as a histogram.
+  /// Adds a distribution: its mean, median and 99th percentile as measures, the whole as a histogram.
   package mutating func add(_ metric: Metric, of values: [Int64], inFull: Bool = true) {
     guard !values.isEmpty else { return }
     // A clock may step back by a few nanoseconds between cores.
@@ -155,10 +156,8 @@ package struct TrialReport: Hashable, Codable, Sendable {
     }
     add(metric, "mean", sorted.reduce(0.0) { $0 + Double($1) } / Double(count), count: count)
     if inFull || metric == .handOff { add(metric, "p50", percentile(0.5), count: count) }
-    if inFull { add(metric, "p90", percentile(0.9), count: count) }
     add(metric, "p99", percentile(0.99), count: count)
     guard inFull else { return }
-    add(metric, "max", percentile(1), count: count)
     var histogram = Histogram<UInt64>.forLatencies()
     // An hour is beyond any deadline.
     for value in sorted { histogram.record(min(UInt64(value), Histogram<UInt64>.longestLatency)) }
@@ -170,6 +169,34 @@ package struct TrialReport: Hashable, Codable, Sendable {
         counts: recorded.map(\.1)
       )
     )
+  }
+}
+
+extension TrialReport {
+  /// Leaves what every process has to say: the figures that are compared, those that exclude, and the oracle's.
+  ///
+  /// The rest describes a mechanism, and the first process does that alone: the tables of a run would be twice as long
+  /// without anything being decided by it.
+  ///
+  /// - Parameter limit: what the contestant has to keep to; nil where it does not limit.
+  mutating func keepWhatIsCompared(_ workload: any BenchWorkload, limit: Int?) {
+    let hasOracle = measures.contains { $0.metric == Metric.oracleWait.id }
+    measures = measures.filter { measure in
+      if let headline = workload.headline, headline.metric.id == measure.metric,
+        headline.stat == measure.stat
+      {
+        return true
+      }
+      switch measure.metric {
+      case Metric.waited.id: return workload.needsWaiting
+      // At most the limit was seen in most processes, and says no more than the first.
+      case Metric.peakRunning.id, Metric.peakRequests.id:
+        return measure.value > limit.map(Double.init) ?? .infinity
+      case Metric.oracleWait.id, Metric.residualWait.id: return true
+      case Metric.waiting.id: return hasOracle && measure.stat == "mean"
+      default: return false
+      }
+    }
   }
 }
 

@@ -51,7 +51,7 @@ struct ImaginedRun {
       runID: "2026-11-20-default-1",
       command: ["bench", "--filter", "a<b & c"],
       seed: plan.seed,
-      forks: plan.forks,
+      forks: plan.forks.upperBound,
       toolchain: "Swift version 6.3.1"
     )
   }
@@ -204,7 +204,7 @@ struct ImaginedRun {
     let records = plan.records { trial, said in
       var generator = SplitMix64(seed: UInt64(trial.index * 100 + trial.place))
       let cost = trial.contestant.mechanism == "limiter" ? 300.0 : 3_000
-      for headline in BenchWorkloads.named(trial.entry.cell.workload)?.compared ?? [] {
+      if let headline = trial.entry.headline {
         said.add(headline.metric, headline.stat, cost * (1 + 0.02 * generator.nextUnit()))
       }
       report(trial.contestant, &said)
@@ -272,7 +272,7 @@ struct ImaginedRun {
       Selection(scale: .quick, mechanisms: ["limiter", "pool"], filter: "open-loop limit=2")
     )
     var generator = SplitMix64(seed: 9)
-    let paths = (0...plan.forks).map { _ in 1 + 9 * generator.nextUnit() }
+    let paths = (0...plan.forks.upperBound).map { _ in 1 + 9 * generator.nextUnit() }
     let records = plan.records { trial, report in
       let factor = trial.contestant.mechanism == "pool" ? 1.1 : 1
       let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)

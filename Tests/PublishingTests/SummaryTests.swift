@@ -92,7 +92,7 @@ import Workloads
 
   @Test func `the fork is the unit: repetitions do not count as more evidence`() throws {
     let summary = Summary(plan: plan, records: records(plan, seed: 1) { _ in 100 })
-    for line in summary.lines { #expect(line.forks == plan.forks) }
+    for line in summary.lines { #expect(line.forks == plan.entries[line.entry].forks) }
   }
 
   @Test func `a broken promise makes the run invalid and its figures do not count`() throws {
@@ -103,7 +103,7 @@ import Workloads
     #expect(summary.violations.count == 1)
     let contestant = records[2].trials[0].contestant
     let line = try #require(summary.lines.first { $0.contestant == contestant })
-    #expect(line.forks == plan.forks - 1)
+    #expect(line.forks == plan.entries[line.entry].forks - 1)
     #expect(SummaryTable(summary).text.contains("over-admission"))
   }
 
@@ -231,7 +231,7 @@ import Workloads
       Selection(scale: .quick, mechanisms: ["limiter", "pool", "task-group"], filter: "open-loop")
     )
     var generator = SplitMix64(seed: 9)
-    let paths = (0...plan.forks).map { _ in 1 + 9 * generator.nextUnit() }
+    let paths = (0...plan.forks.upperBound).map { _ in 1 + 9 * generator.nextUnit() }
     let records = plan.records { trial, report in
       let who = trial.contestant.mechanism
       let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
@@ -279,7 +279,7 @@ import Workloads
     #expect(disturbed(3).isValid && disturbed(3).disturbedBlocks == 3)
     let noisy = disturbed(4)
     #expect(!noisy.isValid && noisy.violations.isEmpty)
-    #expect(noisy.lines.allSatisfy { $0.forks == plan.forks })
+    #expect(noisy.lines.allSatisfy { $0.forks == plan.entries[$0.entry].forks })
     #expect(verdict(noisy, of: "pool") == .same)
   }
 

@@ -55,10 +55,10 @@ import Workloads
     #expect(campaign.more(after: records { _ in false }).isEmpty)
     let some = campaign.more(after: records { $0.entry == 1 && $0.fork <= 3 })
     #expect(some.map(\.entry) == [1, 1])
-    #expect(some.map(\.fork) == [plan.forks + 1, plan.forks + 2])
+    #expect(some.map(\.fork) == [plan.entries[1].forks + 1, plan.entries[1].forks + 2])
     let all = records { _ in true }
     let most = campaign.more(after: all)
-    #expect(most.count == plan.entries.count * (plan.forks / 2))
+    #expect(most.count == plan.entries.map { $0.forks / 2 }.reduce(0, +))
     // A run that goes on has those already that it was given before.
     let given = most.prefix(2).map {
       BlockRecord(number: 99, fork: $0.fork, entry: $0.entry, trials: [])
@@ -73,7 +73,7 @@ import Workloads
       Set(front.map { plan.entries[$0].cell.workload })
         == ["uncontended", "hand-off", "contended-yield"]
     )
-    let first = plan.blocks().prefix(front.count * plan.forks)
+    let first = plan.blocks().prefix(front.map { plan.entries[$0].forks }.reduce(0, +))
     #expect(first.allSatisfy { front.contains($0.entry) })
   }
 
@@ -112,21 +112,23 @@ import Workloads
     }
   }
 
-  @Test func `every fork runs every contestant of every cell once, in an order of its own`() throws
-  {
-    let plan = try Plan(Selection(scale: .quick, seed: 3))
+  @Test func `a block runs every contestant of its cell once, in an order of its own`() throws {
+    let plan = try Plan(Selection(scale: .standard, seed: 3))
     let blocks = plan.blocks()
-    #expect(blocks.count == plan.entries.count * plan.forks)
-    for fork in 1...plan.forks {
-      let ofFork = blocks.filter { $0.fork == fork }
-      #expect(ofFork.map(\.entry).sorted() == Array(plan.entries.indices))
+    #expect(blocks.count == plan.entries.map(\.forks).reduce(0, +))
+    for entry in plan.entries.indices {
+      let forks = plan.entries[entry].forks
+      #expect(
+        forks == (plan.entries[entry].isPaired ? Scale.standard.forks : Scale.standard.forksApart)
+      )
+      #expect(blocks.filter { $0.entry == entry }.map(\.fork).sorted() == Array(1...forks))
     }
     for block in blocks {
       #expect(block.order.sorted() == Array(plan.entries[block.entry].contestants.indices))
     }
     #expect(Set(blocks.map(\.order)).count > plan.entries.count)
     #expect(blocks == plan.blocks())
-    let other = try Plan(Selection(scale: .quick, seed: 4))
+    let other = try Plan(Selection(scale: .standard, seed: 4))
     #expect(blocks != other.blocks())
   }
 
@@ -193,7 +195,7 @@ import Workloads
     let covering = try (1...40).count { seed in
       let plan = try Plan(Selection(seed: UInt64(seed), filter: "open-loop.*limiter"))
       let entry = try #require(plan.entries.firstIndex { $0.cell == cell })
-      let responses = (1...plan.forks).map { fork -> Double in
+      let responses = (1...plan.entries[entry].forks).map { fork -> Double in
         let length = PathLength(cell, budget: plan.scale.budget)
         let rate = utilisation * Double(servers) * 1e9 / Double(service)
         let tasks = Workload(

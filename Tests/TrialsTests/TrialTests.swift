@@ -237,10 +237,14 @@ import Tracing
   }
 
   @Test func `a mechanism whose waiting requests hold threads is given none`() throws {
-    for workload in [ImageCaching(.distinct), FileDownloads()] as [any BenchWorkload] {
+    let workloads: [any BenchWorkload] = [
+      ImageCaching(.distinct), FileDownloads(), DatabaseQueries(.read),
+    ]
+    for workload in workloads {
       let plan = try Plan(Selection(filter: workload.id))
       let names = Set(plan.entries.flatMap { $0.contestants.compactMap(\.mechanism) })
-      #expect(names.isSuperset(of: ["limiter", "operation-queue", "url-session"]))
+      #expect(names.isSuperset(of: ["limiter", "operation-queue"]))
+      #expect(names.contains("url-session") == (workload.id != "sqlite-read"))
       #expect(!names.contains("gcd-semaphore"))
     }
   }
@@ -260,6 +264,24 @@ import Tracing
       #expect(times.map(\.repetition) == [1, 2, 3, 4, 5])
       #expect(report.measures.contains { $0.metric == Metric.peakRunning.id && $0.value <= 4 })
     }
+  }
+
+  @Test func `a figure of rounds is theirs alone, and of a maximum the end counts too`()
+    async throws
+  {
+    let cell = try #require(Fairness().cells(.ci, limits: nil).first)
+    let request = TrialRequest(cell: cell, mechanism: "pool", seed: 1, budget: 1, round: 200_000)
+    let trial = try Trial(request)
+    let rounds = PairedRounds(workload: Fairness(), request: request, rounds: 3)
+    let report = try #require(await Task.detached { await rounds.measure([trial]) }.value.first)
+    func repetitions(_ metric: Metric, _ stat: String) -> [Int?] {
+      report.measures.filter { $0.metric == metric.id && $0.stat == stat }.map(\.repetition)
+    }
+    #expect(repetitions(.waiting, "p99") == [1, 2, 3])
+    #expect(repetitions(.waiting, "mean") == [nil])
+    #expect(repetitions(.waited, "mean") == [1, 2, 3])
+    #expect(repetitions(.peakRunning, "max") == [1, 2, 3, 4])
+    #expect(repetitions(.fairness, "mean") == [nil])
   }
 
   @Test(arguments: BenchWorkloads.all.map(\.id).filter { longTestsRun || $0 != "sqlite-read" })

@@ -48,10 +48,19 @@ package struct ForkFigures: Sendable {
           measure.value
       }
     }
-    middles = byFork.mapValues { $0.compactMapValues { median(Array($0.values)) } }
+    middles = Dictionary(
+      uniqueKeysWithValues: byFork.map { key, forks in
+        (key, forks.compactMapValues { Self.ofFork(Array($0.values), stat: key.stat) })
+      }
+    )
   }
 
-  /// The values of the valid forks, in the order of the forks: of each the median of its rounds.
+  /// The figure of a fork from those of its rounds: their median, but of a maximum the largest.
+  static func ofFork(_ rounds: [Double], stat: String) -> Double? {
+    stat == "max" ? rounds.max() : median(rounds)
+  }
+
+  /// The values of the valid forks, in the order of the forks: of each the median of its rounds, or the largest of a maximum.
   package subscript(_ key: FigureKey) -> [Double] {
     (middles[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
   }

@@ -123,22 +123,20 @@ package struct Summary: Sendable {
 
     var comparisons: [FigureKey: Comparison] = [:]
     for (index, entry) in plan.entries.enumerated() {
-      guard let workload = BenchWorkloads.named(entry.cell.workload) else { continue }
+      guard let headline = entry.headline else { continue }
       for contestant in entry.contestants.indices {
         guard let reference = entry.reference(of: contestant) else { continue }
-        for headline in workload.compared {
-          let key = FigureKey(index, contestant, headline)
-          let base = FigureKey(index, reference, headline)
-          guard !figures[key].isEmpty, !figures[base].isEmpty else { continue }
-          let ratios = figures.ratios(key, to: base, byRound: entry.isPaired)
-          var comparison = Comparison(reference: entry.contestants[base.contestant].name ?? "")
-          comparison.paired = PairedComparison(rounds: ratios)
-          comparison.isNotAbove0 = comparison.paired == nil && ratios.count >= 2
-          comparison.exclusion =
-            exclusions[Place(entry: index, contestant: contestant)]
-            ?? exclusions[Place(entry: index, contestant: reference)]
-          comparisons[key] = comparison
-        }
+        let key = FigureKey(index, contestant, headline)
+        let base = FigureKey(index, reference, headline)
+        guard !figures[key].isEmpty, !figures[base].isEmpty else { continue }
+        let ratios = figures.ratios(key, to: base, byRound: entry.isPaired)
+        var comparison = Comparison(reference: entry.contestants[base.contestant].name ?? "")
+        comparison.paired = PairedComparison(rounds: ratios)
+        comparison.isNotAbove0 = comparison.paired == nil && ratios.count >= 2
+        comparison.exclusion =
+          exclusions[Place(entry: index, contestant: contestant)]
+          ?? exclusions[Place(entry: index, contestant: reference)]
+        comparisons[key] = comparison
       }
     }
     Self.judge(&comparisons, plan)
@@ -242,14 +240,16 @@ package struct Summary: Sendable {
 
   /// Corrects the probabilities of each family of comparisons together, then judges.
   ///
-  /// A family is one question: the comparisons of one figure of one workload. Both tests are corrected by Holm.
+  /// A family is one question: the comparisons of one figure of one workload on one executor, since on lanes a
+  /// mechanism is compared with itself on the global pool. Both tests are corrected by Holm.
   private static func judge(_ comparisons: inout [FigureKey: Comparison], _ plan: Plan) {
     let compared = comparisons.keys.filter { comparisons[$0]?.exclusion == nil }
     let families = Dictionary(grouping: compared) { key in
       // The pairs are the measure, not the measured: they are a family of their own.
-      [
-        plan.entries[key.entry].cell.workload, key.metric, key.stat,
-        plan.entries[key.entry].contestants[key.contestant].isAgain ? "again" : "",
+      let who = plan.entries[key.entry].contestants[key.contestant]
+      return [
+        plan.entries[key.entry].cell.workload, key.metric, key.stat, who.isAgain ? "again" : "",
+        who.executor == .lanes ? "lanes" : "",
       ]
     }
     for family in families.values {

@@ -55,7 +55,7 @@ package struct RunFiles {
   }
 
   /// `results.csv`: each figure of each process, those that do not count included and marked; of a figure that has
-  /// rounds, their median.
+  /// rounds, their median, or the largest of a maximum.
   package func results() -> String {
     let rows = records.flatMap { record in
       record.trials.enumerated().flatMap { order, trial in
@@ -98,7 +98,9 @@ extension TrialReport {
       found[name, default: []].append(measure)
     }
     return order.compactMap { name in
-      guard let all = found[name], let middle = median(all.map(\.value)) else { return nil }
+      guard let all = found[name],
+        let middle = ForkFigures.ofFork(all.map(\.value), stat: name.stat)
+      else { return nil }
       return Measure(
         metric: name.metric,
         stat: name.stat,

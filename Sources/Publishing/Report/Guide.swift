@@ -18,8 +18,8 @@ package struct Guide {
     headline: Headline(.timePerOperation, "mean")
   )
   private static let handOff = (
-    words: "a hand-off to a waiting task, median", workload: "hand-off",
-    headline: Headline(.handOff, "p50")
+    words: "a visit that hands its permit to a waiting task", workload: "hand-off",
+    headline: Headline(.timePerOperation, "mean")
   )
   private static let batch = (
     words: "one task of a batch", workload: "fan-out",

@@ -63,14 +63,14 @@ package struct PlanLines {
         cell: entry.cell.name,
         workload: entry.cell.workload,
         contestants: entry.contestants.count,
-        forks: plan.forks,
-        trials: entry.contestants.count * plan.forks,
-        expectedSeconds: (entry.expectedSeconds * Double(plan.forks)).rounded()
+        forks: entry.forks,
+        trials: entry.contestants.count * entry.forks,
+        expectedSeconds: (entry.expectedSeconds * Double(entry.forks)).rounded()
       )
     }
     let sum = Cells(
       cells: plan.entries.count,
-      forks: plan.forks,
+      forks: plan.forks.upperBound,
       trials: plan.trials,
       seed: plan.seed,
       expectedSeconds: plan.expectedSeconds.rounded()

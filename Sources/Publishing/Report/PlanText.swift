@@ -12,8 +12,15 @@ package struct PlanText {
       plan.entries.flatMap { $0.contestants.filter { !$0.isAgain }.compactMap(\.mechanism) }
     ).count
     return "\(count(plan.entries.count, "cell")), \(count(mechanisms, "mechanism")), "
-      + "\(count(plan.forks, "block")) each, seed \(plan.seed) · "
+      + "\(blocks) each, seed \(plan.seed) · "
       + "about \(Progress.duration(plan.expectedSeconds))"
+  }
+
+  /// For people: `16 blocks`, `8 to 16 blocks`.
+  var blocks: String {
+    let forks = plan.forks
+    return forks.lowerBound == forks.upperBound
+      ? count(forks.upperBound, "block") : "\(forks.lowerBound) to \(forks.upperBound) blocks"
   }
 
   /// What `--filter` and `--skip` are matched against, one line each, under each workload's question.
@@ -26,9 +33,9 @@ package struct PlanText {
   /// How long each cell would take.
   package var dryRun: String {
     grouped { entry in
-      let seconds = entry.expectedSeconds * Double(plan.forks)
+      let seconds = entry.expectedSeconds * Double(entry.forks)
       return [
-        "  \(entry.cell.name): \(entry.contestants.count) × \(count(plan.forks, "block")), "
+        "  \(entry.cell.name): \(entry.contestants.count) × \(count(entry.forks, "block")), "
           + "about \(Progress.duration(seconds))"
       ]
     } + "\n" + headline + ". Nothing was measured."

@@ -13,9 +13,6 @@ package protocol BenchWorkload: Sendable {
   /// The measure by which mechanisms are compared; nil where there is nothing to win.
   var headline: Headline? { get }
 
-  /// A second measure to compare by, which the headline hides; nil where one is enough.
-  var tail: Headline? { get }
-
   /// Whether a comparison needs visits that waited: a limiter nobody waits for looks free.
   var needsWaiting: Bool { get }
 
@@ -60,14 +57,10 @@ package struct Headline: Hashable, Sendable {
 extension BenchWorkload {
   package var measuresMechanisms: Bool { true }
   package var guests: [String] { [] }
-  package var tail: Headline? { nil }
   package var needsWaiting: Bool { false }
   package var drawsPaths: Bool { false }
   package var comparesExecutors: Bool { false }
   package var measuresMachine: Bool { false }
-
-  /// The measures that mechanisms are compared by.
-  package var compared: [Headline] { [headline, tail].compactMap { $0 } }
 
   /// Ordered queues run at limit 1 only, because that is what they are.
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
@@ -141,7 +134,7 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     switch self {
     case .ci: 4
     case .quick: 6
-    case .standard: 16
+    case .standard: 8
     case .full: 40
     }
   }
@@ -156,12 +149,24 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// How many processes measure each cell: the blocks of the comparison.
+  /// How many processes measure a cell whose contestants share them: the blocks of the comparison.
+  ///
+  /// Processes differ by more than the rounds of one do, so there are rather many with few rounds than the reverse.
   package var forks: Int {
     switch self {
     case .ci: 3
     case .quick: 6
-    case .standard: 8
+    case .standard: 16
+    case .full: 20
+    }
+  }
+
+  /// How many blocks a cell has in which each contestant has a process of its own, which takes longer.
+  package var forksApart: Int {
+    switch self {
+    case .ci: 3
+    case .quick: 6
+    case .standard: 6
     case .full: 20
     }
   }

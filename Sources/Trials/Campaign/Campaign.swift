@@ -84,11 +84,12 @@ package struct Campaign {
       last[record.entry] = max(last[record.entry] ?? 0, record.fork)
       if record.isDisturbed { disturbed[record.entry, default: 0] += 1 }
     }
-    let wanted = disturbed.mapValues { min(($0 + 1) / 2, plan.forks / 2) }
-    return (1...max(1, plan.forks)).flatMap { round in
+    return (1...plan.forks.upperBound).flatMap { round in
       plan.entries.indices.compactMap { entry in
-        let fork = plan.forks + round
-        guard round <= wanted[entry] ?? 0, fork > last[entry] ?? 0 else { return nil }
+        let planned = plan.entries[entry].forks
+        let fork = planned + round
+        guard round <= min(((disturbed[entry] ?? 0) + 1) / 2, planned / 2), fork > last[entry] ?? 0
+        else { return nil }
         return plan.block(fork: fork, entry: entry)
       }
     }
@@ -110,7 +111,7 @@ package struct Campaign {
         budget: plan.scale.budget,
         round: plan.scale.round,
         executor: entry.contestants[contestant].executor,
-        isFirst: block.fork == 1,
+        isFirst: block.fork == 1 && !entry.contestants[contestant].isAgain,
         keepsStamps: block.fork == 1 && block.entry == plan.stampedEntry
       )
     }

@@ -7,7 +7,8 @@ internal import Workloads
 package struct Selection: Sendable {
   package var scale: Scale
   package var seed: UInt64
-  package var forks: Int
+  /// The blocks of every cell; nil for as many as the scale has.
+  package var forks: Int?
   package var limits: [Int]?
   /// The mechanisms by name; nil for all of the catalogue but its specimens.
   package var mechanisms: [String]?
@@ -27,7 +28,7 @@ package struct Selection: Sendable {
   ) {
     self.scale = scale
     self.seed = seed
-    self.forks = forks ?? scale.forks
+    self.forks = forks
     self.limits = limits
     self.mechanisms = mechanisms
     self.filter = filter
@@ -69,6 +70,8 @@ package struct Plan: Hashable, Codable, Sendable {
   package struct Entry: Hashable, Codable, Sendable {
     package var cell: Cell
     package var contestants: [Contestant]
+    /// How many blocks measure it.
+    package var forks: Int
     /// Seconds that one block of it should take.
     package var expectedSeconds: Double
     /// Mechanisms that do not limit what the cell asks of them.
@@ -113,16 +116,14 @@ package struct Plan: Hashable, Codable, Sendable {
 
   package var scale: Scale
   package var seed: UInt64
-  package var forks: Int
   package var entries: [Entry]
 
   /// Derives the plan; the same selection of the same program gives the same plan.
   package init(_ selection: Selection) throws(SelectionError) {
-    guard selection.forks >= 1 else { throw .tooFewForks(selection.forks) }
+    if let forks = selection.forks, forks < 1 { throw .tooFewForks(forks) }
     if let limit = selection.limits?.first(where: { $0 < 1 }) { throw .badLimit(limit) }
     scale = selection.scale
     seed = selection.seed
-    forks = selection.forks
     let mechanisms = try Self.mechanisms(selection.mechanisms)
     let filter = try Self.pattern(selection.filter, option: "--filter")
     let skip = try Self.pattern(selection.skip, option: "--skip")
@@ -161,6 +162,8 @@ package struct Plan: Hashable, Codable, Sendable {
           Entry(
             cell: cell,
             contestants: contestants,
+            forks: selection.forks
+              ?? (workload.isPaired ? scale.forks : scale.forksApart),
             expectedSeconds: each * Double(contestants.count) + (workload.isPaired ? 0.05 : 0),
             notLimiting: overlaps.map(\.id).filter { isWanted("\(cell.name) \($0)") }
           )
@@ -214,9 +217,14 @@ package struct Plan: Hashable, Codable, Sendable {
   }
 
   package var trialsPerFork: Int { entries.map(\.contestants.count).reduce(0, +) }
-  package var trials: Int { trialsPerFork * forks }
+  package var trials: Int { entries.map { $0.contestants.count * $0.forks }.reduce(0, +) }
   package var expectedSeconds: Double {
-    entries.map(\.expectedSeconds).reduce(0, +) * Double(forks)
+    entries.map { $0.expectedSeconds * Double($0.forks) }.reduce(0, +)
+  }
+  /// How many blocks its cells have, the fewest and the most.
+  package var forks: ClosedRange<Int> {
+    let forks = entries.map(\.forks)
+    return (forks.min() ?? 1)...(forks.max() ?? 1)
   }
 
   /// The cells that come first: a pass, a hand-off, many that compete.
@@ -230,15 +238,15 @@ package struct Plan: Hashable, Codable, Sendable {
     )
   }
 
-  /// Every fork runs every cell once, cells and contestants in an order of its own; all forks of the front page's
+  /// Every fork runs every cell that has as many once, cells and contestants in an order of its own; all forks of the front page's
   /// cells come first.
   package func blocks() -> [Block] {
     let front = front
     return [true, false].flatMap { isFront in
-      (1...forks).flatMap { fork -> [Block] in
+      (1...forks.upperBound).flatMap { fork -> [Block] in
         var generator = SplitMix64(seed: seed, purpose: .arrival, number: -fork)
-        return entries.indices.filter { front.contains($0) == isFront }.shuffled(using: &generator)
-          .map { block(fork: fork, entry: $0) }
+        return entries.indices.filter { front.contains($0) == isFront && fork <= entries[$0].forks }
+          .shuffled(using: &generator).map { block(fork: fork, entry: $0) }
       }
     }
   }

@@ -65,8 +65,8 @@ struct RequestRounds {
 }
 
 extension MechanismProfile {
-  /// Whether requests may wait in it: `URLSession` delivers its answers on GCD's threads, and where each
-  /// request that waits holds one, none comes free but one new thread a second, up to GCD's most.
+  /// Whether requests may wait in it: `URLSession` and a database's connections answer on GCD's threads, and where
+  /// each request that waits holds one, none comes free but one new thread a second, up to GCD's most.
   func mayCarryRequests(_ cell: Cell) -> Bool {
     waiting != .blocksThread && mayCarrySuspended(cell)
   }

@@ -44,7 +44,10 @@ struct PairedRounds {
       let before = reports[index]
       reports[index] = await Self.on(trials[index]) {
         var report = before
-        await runner.conclude(times, &report)
+        var concluded = TrialReport()
+        concluded.serviceKind = before.serviceKind
+        await runner.conclude(times, &concluded)
+        report.conclude(with: concluded, afterRounds: rounds)
         return report
       }
     }
@@ -96,6 +99,28 @@ extension TrialReport {
     // A promise that is broken in every round is one broken promise.
     violations += found.violations.filter { !violations.contains($0) }
     serviceKind = found.serviceKind ?? serviceKind
+  }
+}
+
+extension TrialReport {
+  /// Takes in what was measured once after the rounds. A figure that has rounds is theirs; but the most of anything
+  /// may as well have been seen at the end.
+  mutating func conclude(with found: TrialReport, afterRounds rounds: Int) {
+    let inRounds = Set(measures.map { [$0.metric, $0.stat] })
+    for var measure in found.measures {
+      if inRounds.contains([measure.metric, measure.stat]) {
+        guard measure.stat == "max" else { continue }
+        measure.repetition = rounds + 1
+        measure.value = measure.value.rounded(digits: 5)
+      }
+      measures.append(measure)
+    }
+    histograms += found.histograms
+    series += found.series
+    violations += found.violations.filter { !violations.contains($0) }
+    serviceKind = found.serviceKind ?? serviceKind
+    achievedUtilisation = found.achievedUtilisation ?? achievedUtilisation
+    stamps = found.stamps ?? stamps
   }
 }
 

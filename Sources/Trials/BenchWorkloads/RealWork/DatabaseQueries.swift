@@ -48,7 +48,7 @@ package struct DatabaseQueries: PairedWorkload {
   }
 
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
-    mechanism.mayCarrySuspended(cell)
+    mechanism.mayCarryRequests(cell)
   }
 
   package func runner(_ trial: Trial) async throws -> Runner {

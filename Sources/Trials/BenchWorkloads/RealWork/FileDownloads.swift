@@ -9,7 +9,6 @@ package struct FileDownloads: BenchWorkload {
   package let question = "How long does a list of files take to download, and is every byte there?"
   package let guests = [URLSessionMechanism.id]
   package let headline: Headline? = Headline(.timePerOperation, "mean")
-  package let tail: Headline? = Headline(.response, "p99")
 
   package init() {}
 

@@ -25,7 +25,6 @@ package struct ImageCaching: BenchWorkload {
   package var id: String { "image-cache-\(images.rawValue)\(isWarm ? "-warm" : "")" }
   package let guests = [URLSessionMechanism.id]
   package let headline: Headline? = Headline(.timePerOperation, "mean")
-  package let tail: Headline? = Headline(.response, "p99")
 
   package var question: String {
     let what =
