@@ -24,8 +24,9 @@ package struct TrialRequest: Hashable, Codable, Sendable {
   /// How long a round should take in a process that is shared, in nanoseconds.
   package var round: Int64
   package var executor: Executor?
-  /// Whether it is measured in full: in the first process of the cell, and of the reference, which is there twice, only
-  /// the first. What is the same in all processes is measured there.
+  /// Whether it is measured in full, as in the first process of a cell.
+  ///
+  /// What is the same in all processes is measured there. Of the reference, which is there twice, only one is.
   package var isFirst: Bool
   /// Whether the report is to hold the stamps of every visit, where the workload has them to give.
   package var keepsStamps: Bool
@@ -178,7 +179,7 @@ extension TrialReport {
   /// The rest describes a mechanism, and the first process does that alone: the tables of a run would be twice as long
   /// without anything being decided by it.
   ///
-  /// - Parameter limit: what the contestant has to keep to; nil where it does not limit.
+  /// `limit` is what the contestant has to keep to; nil where it does not limit.
   mutating func keepWhatIsCompared(_ workload: any BenchWorkload, limit: Int?) {
     let hasOracle = measures.contains { $0.metric == Metric.oracleWait.id }
     measures = measures.filter { measure in

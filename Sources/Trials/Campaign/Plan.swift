@@ -216,7 +216,6 @@ package struct Plan: Hashable, Codable, Sendable {
     return pattern
   }
 
-  package var trialsPerFork: Int { entries.map(\.contestants.count).reduce(0, +) }
   package var trials: Int { entries.map { $0.contestants.count * $0.forks }.reduce(0, +) }
   package var expectedSeconds: Double {
     entries.map { $0.expectedSeconds * Double($0.forks) }.reduce(0, +)

@@ -12,12 +12,12 @@ struct PairedRounds {
   /// A report for each trial, in their order; a measure's repetition is its round.
   func measure(_ trials: [Trial]) async -> [TrialReport] {
     var reports = [TrialReport](repeating: TrialReport(), count: trials.count)
-    var runners: [(runner: Runner, times: Int)?] = []
+    var runners: [(runner: Runner, size: RoundSize)?] = []
     let length = Int64(Double(request.round) * workload.roundLength)
     for (index, trial) in trials.enumerated() {
       do {
         let runner = try await workload.runner(trial)
-        runners.append((runner, await Self.calibrated(runner, on: trial, to: length)))
+        runners.append((runner, await Self.size(of: runner, on: trial, for: length)))
       } catch {
         reports[index].violations.append("the work could not be done: \(error)")
         runners.append(nil)
@@ -26,27 +26,21 @@ struct PairedRounds {
     var generator = SplitMix64(seed: request.seed, purpose: .item, number: trials.count)
     for round in 1...rounds {
       for index in trials.indices.shuffled(using: &generator) {
-        guard let (runner, times) = runners[index] else { continue }
+        guard let (runner, size) = runners[index] else { continue }
         let start = MachineClock.monotonic()
-        let found = await Self.on(trials[index]) { await runner.round(times) }
+        let found = await Self.on(trials[index]) { await runner.round(size.times) }
         reports[index].absorb(found, round: round)
-        // On a busy machine some mechanisms fall into a manner in which each hand-off waits for a thread's turn.
-        // Rounds as long as that takes would keep all others waiting, and the process might never end.
-        let took = MachineClock.monotonic() - start
-        if took > Self.patience * length {
-          let share = Double(Self.patience * length) / Double(took)
-          runners[index]?.times = Self.whole(Double(times) * share, of: runner)
-        }
+        runners[index]?.size.adapt(after: MachineClock.monotonic() - start)
       }
     }
     for index in trials.indices {
-      guard let (runner, times) = runners[index] else { continue }
+      guard let (runner, size) = runners[index] else { continue }
       let before = reports[index]
       reports[index] = await Self.on(trials[index]) {
         var report = before
         var concluded = TrialReport()
         concluded.serviceKind = before.serviceKind
-        await runner.conclude(times, &concluded)
+        await runner.conclude(size.times, &concluded)
         report.conclude(with: concluded, afterRounds: rounds)
         return report
       }
@@ -54,27 +48,17 @@ struct PairedRounds {
     return reports
   }
 
-  /// The number of operations that take about so long; finding it warms everything up as well.
-  private static func calibrated(_ runner: Runner, on trial: Trial, to length: Int64) async -> Int {
+  /// The size of rounds that take about so long; finding it warms everything up as well.
+  private static func size(of runner: Runner, on trial: Trial, for length: Int64) async -> RoundSize
+  {
     await on(trial) {
-      var times = runner.grain
-      while true {
-        let asked = times
-        let elapsed = await elapsedNanoseconds { _ = await runner.round(asked) }
-        if elapsed >= length / 2 || times >= 1 << 26 {
-          return whole(Double(times) * Double(length) / Double(max(elapsed, 1)), of: runner)
-        }
-        times *= 2
+      var size = RoundSize(grain: runner.grain, length: length)
+      while !size.isFound {
+        let times = size.times
+        size.find(after: await elapsedNanoseconds { _ = await runner.round(times) })
       }
+      return size
     }
-  }
-
-  /// How many times as long as it should be a round may take before the next ones are made shorter.
-  private static let patience: Int64 = 4
-
-  /// So many operations, in whole grains, at least one.
-  private static func whole(_ times: Double, of runner: Runner) -> Int {
-    max(1, Int(times) / runner.grain) * runner.grain
   }
 
   /// Off the main actor, which must be free to serve the mechanism that uses it.
@@ -103,8 +87,9 @@ extension TrialReport {
 }
 
 extension TrialReport {
-  /// Takes in what was measured once after the rounds. A figure that has rounds is theirs; but the most of anything
-  /// may as well have been seen at the end.
+  /// Takes in what was measured once after the rounds.
+  ///
+  /// A figure that has rounds is theirs; but the most of anything may as well have been seen at the end.
   mutating func conclude(with found: TrialReport, afterRounds rounds: Int) {
     let inRounds = Set(measures.map { [$0.metric, $0.stat] })
     for var measure in found.measures {
