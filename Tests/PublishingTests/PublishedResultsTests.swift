@@ -149,7 +149,7 @@ import Trials
     #expect(unchecked.isEmpty, "\(unchecked)")
   }
 
-  @Test func `the guide opens the story, as the report's does, and the reference has a row for every mechanism`()
+  @Test func `the guide opens the story, as the report's does, and every mechanism has a row`()
     throws
   {
     let first = try #require(story.firstRange(of: "## ")).lowerBound
