@@ -136,6 +136,20 @@ import Testing
     #expect(seen[2].contains("for the prompt: cb"))
     #expect(seen[3].contains("▸ t03") && !seen[3].contains("for the prompt"), "\(seen[3])")
   }
+
+  @Test func `a queue that is suspended says so wherever it is asked about`() async throws {
+    let lab = Lab()
+    let text = await lab.run(
+      "spawn 4 operation-queue limit=1 work=60m; suspend; status; resume"
+    )
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("at ") }
+    #expect(lines.count == 3, "\(text)")
+    for line in lines.prefix(2) {
+      #expect(line.hasSuffix(", suspended: 'resume' has it admit again"), "\(line)")
+    }
+    #expect(lines.last?.contains("suspended") == false, "\(text)")
+    await lab.session.leave()
+  }
 }
 
 /// When a view that is watched goes by itself.

@@ -327,6 +327,7 @@ extension Session {
     var board = LiveBoard(plan: snapshot.plan)
     board.take(snapshot.events)
     let now = snapshot.now ?? background.now
+    let isSuspended = background.run.isSuspended
     showed(.lastRun)
     tellNotice(of: background)
     let members: [(StaticString, JSONObject.Value)] =
@@ -334,10 +335,10 @@ extension Session {
         ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
         ("running", .number(board.running)), ("waiting", .number(board.waiting)),
         ("ended", .number(board.ended)),
-      ] + called(background)
+      ] + (isSuspended ? [("suspended", .flag(true))] : []) + called(background)
     return answer(
       json: JSONObject.line([("status", .object(members))]),
-      StatusText.text(board, now: now, output.format)
+      StatusText.text(board, now: now, isSuspended: isSuspended, output.format)
     )
   }
 
