@@ -42,7 +42,7 @@ package final class ScratchFolder: Sendable {
   ///
   /// - Throws: `Unavailable`.
   package init(_ prefix: String) throws(Unavailable) {
-    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    let parent = Self.parent
     Self.removeLeft(prefix, in: parent)
     (path, descriptor) = try Self.inUse.withLock { inUse throws(Unavailable) in
       // A process that ends waits for the folder that is being made, and no further one is made then.
@@ -109,6 +109,11 @@ package final class ScratchFolder: Sendable {
     close(descriptor)
     return nil
   }
+
+  /// Removes the folders of processes that have ended, whose names begin with `prefix`.
+  package static func removeLeft(_ prefix: String) { removeLeft(prefix, in: parent) }
+
+  private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
 
   private static func removeLeft(_ prefix: String, in parent: String) {
     for name in entries(of: parent) where name.hasPrefix(prefix + "-") {

@@ -266,7 +266,7 @@ package enum ExperimentError: Error, CustomStringConvertible {
         case .notification: "tells nobody when all is done"
         }
       let why = entry.profile.lacks[control].map { ": \($0)" } ?? ""
-      return "\(entry.id) \(what)\(why). Use \(able.joined(separator: " or "))."
+      return "\(entry.id) \(what)\(why). Use \(ListText.all(able, "or"))."
     }
   }
 

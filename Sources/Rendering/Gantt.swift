@@ -188,7 +188,8 @@ package struct Gantt {
     guard isMarked else { return Columns.left(indent + name, margin) }
     let mark = indent.isEmpty ? format.glyphs.mark : "\(format.glyphs.mark) "
     return format.style.paint(
-      Columns.left(String((mark + name).prefix(margin - 1)), margin),
+      // In a narrow window the mark takes the gap behind the name, which stays whole.
+      Columns.left(String((mark + name).prefix(margin)), margin),
       .heading
     )
   }

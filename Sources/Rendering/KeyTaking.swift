@@ -13,18 +13,42 @@ package struct TypedLine: Sendable {
     return keys[..<3].allSatisfy(isLetter) && Set(keys[..<3]).count > 1
   }
 
-  mutating func take(_ key: UInt8) {
-    if key == 0x7F || key == 0x08 {
-      _ = keys.popLast()
-    } else {
+  /// Whether a line among them is whole: it is carried out as soon as the view is left.
+  private var isWhole: Bool { keys.contains(where: Self.isEnter) }
+
+  private static func isEnter(_ key: UInt8) -> Bool { key == 0x0A || key == 0x0D }
+
+  /// Takes a key as the line editor would: of those that write nothing, Backspace, Ctrl-U, Tab and Enter.
+  ///
+  /// - Returns: whether the first line has become whole by it.
+  @discardableResult
+  mutating func take(_ key: UInt8) -> Bool {
+    switch key {
+    case 0x08, 0x7F:
+      // All bytes of a character.
+      while let last = keys.popLast(), 0x80...0xBF ~= last {}
+    case 0x15: leaveLine()
+    case 0x0A, 0x0D:
+      let isFirst = !isWhole
       keys.append(key)
+      return isFirst
+    case 0..<0x20 where key != 0x09: break
+    default: keys.append(key)
     }
+    return false
+  }
+
+  /// Forgets the line that is being typed; those that are whole stay.
+  mutating func leaveLine() {
+    keys.removeLast(keys.reversed().prefix { !Self.isEnter($0) }.count)
   }
 
   /// The line as far as it has come; nil where nothing was typed.
   var message: String? {
-    let line = keys.split { $0 == 0x0A || $0 == 0x0D }.last ?? []
-    return keys.isEmpty ? nil : "for the prompt: \(String(decoding: line, as: UTF8.self))"
+    guard let last = keys.last else { return nil }
+    let line = keys.split(whereSeparator: Self.isEnter).last ?? []
+    let shown = String(decoding: line, as: UTF8.self).replacing("\t", with: " ")
+    return "for the prompt: \(shown)\(Self.isEnter(last) ? "" : " (Esc drops it)")"
   }
 }
 

@@ -18,7 +18,7 @@ struct NumberEntry {
     case "0"..."9": text = String((text + String(UnicodeScalar(key))).suffix(7))
     case "\u{8}", "\u{7F}": text = String(text.dropLast())
     case "\n", "\r": return .entered(Int(text).flatMap { $0 > 0 ? $0 : nil })
-    case "\u{1B}", "q": return .left
+    case "q": return .left
     // The t of t07.
     case "t", "T": break
     case "a"..."z" where text.isEmpty && mayBeWord: return .word

@@ -154,10 +154,11 @@ package struct RaceView: Sendable {
     }
     let count = { (counts: StepFunction) in counts.value(at: moment) ?? 0 }
     let blocked = count(lane.blocked)
-    let states = [
-      (count(lane.running), "running"), (count(lane.waiting) - blocked, "waiting"),
-      (blocked, "waiting with a thread each"),
-    ].filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
-    return ["\(NumberText.grouped(count(lane.ended))) of \(tasks) ended"] + states
+    let states: [(Int, TimelineLog.State)] = [
+      (count(lane.running), .running), (count(lane.waiting) - blocked, .waiting),
+      (blocked, .blocked),
+    ]
+    return ["\(NumberText.grouped(count(lane.ended))) of \(tasks) ended"]
+      + states.filter { $0.0 > 0 }.map { $1.text($0) }
   }
 }

@@ -2,7 +2,12 @@ internal import Tracing
 
 /// Where the tasks of a run that is under way stand, as text.
 package enum StatusText {
-  package static func text(_ board: LiveBoard, now: Int64, _ format: TextFormat) -> String {
+  package static func text(
+    _ board: LiveBoard,
+    now: Int64,
+    isSuspended: Bool = false,
+    _ format: TextFormat
+  ) -> String {
     var groups: [(name: String, tasks: [Int])] = [
       ("running", []), ("blocked", []), ("waiting", []), ("ended", []), ("to come", []),
     ]
@@ -21,7 +26,8 @@ package enum StatusText {
         names(group.tasks, amongst: board.plan.count, width: format.width - 20),
       ]
     }
-    return "at \(DurationText.text(now))\n" + Columns.rows(rows)
+    let suspended = isSuspended ? ", suspended: 'resume' has it admit again" : ""
+    return "at \(DurationText.text(now))\(suspended)\n" + Columns.rows(rows)
   }
 
   /// The names, neighbours as `t03-t07`, and how many did not fit.

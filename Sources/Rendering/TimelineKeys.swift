@@ -23,7 +23,7 @@ package struct TimelineKeys: Sendable {
     /// Suspends, or resumes.
     case suspend
     case mark
-    /// Nothing may stand still any more: a line for the prompt is being typed.
+    /// Nothing may stand still any more: a line for the prompt waits.
     case typedAhead
   }
 
@@ -45,9 +45,11 @@ package struct TimelineKeys: Sendable {
   package var typedAhead: [UInt8] { typed.keys }
 
   /// Takes keys that are for the prompt, whatever they mean here.
-  package mutating func typeAhead(_ keys: [UInt8]) {
+  ///
+  /// - Returns: whether the first line for the prompt has become whole by it.
+  package mutating func typeAhead(_ keys: [UInt8]) -> Bool {
     entry = nil
-    for key in keys { typed.take(key) }
+    return keys.reduce(false) { typed.take($1) || $0 }
   }
 
   /// What is being typed.
@@ -64,17 +66,18 @@ package struct TimelineKeys: Sendable {
   ]
 
   /// A letter that means nothing here begins a line that is typed ahead: it and all that follows is for the
-  /// prompt.
+  /// prompt, until Escape or an arrow drops it.
   package mutating func press(_ key: UInt8) -> Action? {
-    if !typed.keys.isEmpty {
-      typed.take(key)
+    switch escape.take(key) {
+    case .part:
+      // Whatever is being typed is left, be it by Escape alone or by an arrow.
+      entry = nil
+      typed.leaveLine()
       return nil
-    }
-    switch entry == nil ? escape.take(key) : .none {
-    case .part: return nil
     case .last(let last): return arrow(last)
     case .none: break
     }
+    if !typed.keys.isEmpty { return typed.take(key) ? .typedAhead : nil }
     if entry != nil { return type(key) }
     switch Character(UnicodeScalar(key)) {
     case "q", "Q": return .leave
@@ -90,9 +93,7 @@ package struct TimelineKeys: Sendable {
     case "l": entry = (.limit, NumberEntry())
     case "/": entry = (.find, NumberEntry())
     case "?", "h": showsHelp.toggle()
-    case "a"..."z", "A"..."Z":
-      typed.take(key)
-      return .typedAhead
+    case "a"..."z", "A"..."Z": typed.take(key)
     default: break
     }
     return nil
@@ -130,7 +131,7 @@ package struct TimelineKeys: Sendable {
     case .word:
       typed.take(purpose == .cancel ? UInt8(ascii: "c") : UInt8(ascii: "l"))
       typed.take(key)
-      return .typedAhead
+      return nil
     }
   }
 }

@@ -118,7 +118,20 @@ package struct TimelineLog: Sendable {
       }
     }
 
-    static let names = ["running", "waiting with a thread each", "waiting", "ended", "to come"]
+    static let all: [State] = [.running, .blocked, .waiting, .ended, .toCome]
+
+    /// How many stand there: "3 waiting with a thread each".
+    func text(_ count: Int) -> String {
+      let name =
+        switch self {
+        case .running: "running"
+        case .blocked: "waiting with a thread\(count == 1 ? "" : " each")"
+        case .waiting: "waiting"
+        case .ended: "ended"
+        case .toCome: "to come"
+        }
+      return "\(NumberText.grouped(count)) \(name)"
+    }
   }
 
   /// How many of all tasks stood where at a moment, by the number of the state.
@@ -130,7 +143,7 @@ package struct TimelineLog: Sendable {
 
   /// How many of some tasks stood where at a moment, by the number of the state.
   func counts(of places: some Collection<Int>, at moment: Int64) -> [Int] {
-    places.reduce(into: Array(repeating: 0, count: State.names.count)) { counts, place in
+    places.reduce(into: Array(repeating: 0, count: State.all.count)) { counts, place in
       counts[state(of: place, at: moment).rawValue] += 1
     }
   }

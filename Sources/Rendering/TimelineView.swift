@@ -84,8 +84,7 @@ package struct TimelineView: Sendable {
   /// What the tasks without a row do.
   private func rest(besides shown: Range<Int>, at moment: Int64, _ format: TextFormat) -> String {
     let counts = zip(log.counts(at: moment), log.counts(of: shown, at: moment)).map { $0 - $1 }
-    let pieces = zip(counts, TimelineLog.State.names)
-      .filter { $0.0 > 0 }.map { "\(NumberText.grouped($0)) \($1)" }
+    let pieces = zip(counts, TimelineLog.State.all).filter { $0.0 > 0 }.map { $1.text($0) }
     let text =
       "(\(NumberText.grouped(log.plan.count - shown.count)) more: \(pieces.joined(separator: ", ")))"
     return format.style.paint(text, .faint)

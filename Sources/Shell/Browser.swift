@@ -3,15 +3,21 @@ internal import ChildProcesses
 internal import Foundation
 
 /// The pages that 'open' has written: in a folder that goes with the program.
-struct OpenedPages: Sendable {
+package struct OpenedPages: Sendable {
+  private static let prefix = "lab-pages"
   private var folder: ScratchFolder?
+
+  init() {}
+
+  /// Removes those of labs that were killed.
+  package static func removeLeft() { ScratchFolder.removeLeft(prefix) }
 
   /// The path of a page of that name.
   ///
   /// - Throws: `ScratchFolder.Unavailable`.
   mutating func newPage(named name: String) throws(ScratchFolder.Unavailable) -> String {
     let folder: ScratchFolder
-    if let made = self.folder { folder = made } else { folder = try ScratchFolder("lab-pages") }
+    if let made = self.folder { folder = made } else { folder = try ScratchFolder(Self.prefix) }
     self.folder = folder
     return "\(folder.path)/\(name).html"
   }

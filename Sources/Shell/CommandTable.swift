@@ -74,6 +74,18 @@ package enum CommandTable {
     "kill": "'cancel t03' cancels a task of the run in the background, 'cancel all' every one",
     "stop":
       "'cancel all' cancels what goes on in the background, 'suspend' admits nobody for a while",
+    "pause":
+      "'suspend' admits nobody for a while; what 'watch' shows stands still at the space bar",
+    "add": "'spawn 3' adds three to the run in the background, the key a in 'watch' one more",
+    "play": "'watch' plays the last run, 'watch 3' that of this number",
+    "scrub": "'watch' shows a run, and its arrows go event by event, back too",
+    "speed": "'watch' shows a run, and its keys + and - change how fast",
+    "undo": "What ran stays in 'runs'; in 'step', 'back' takes a step back",
+    "delete": "A run stays until you leave; 'runs' lists them",
+    "rm": "The lab removes no files; 'runs' lists the runs, which stay until you leave",
+    "vim": "Edit beside the lab; 'source FILE' carries out a file's lines",
+    "edit": "Edit beside the lab; 'source FILE' carries out a file's lines",
+    "bench": "'swift run bench' in your shell measures; here, 'visits' says what a visit costs",
     "ps": "'status all' tells of each run in the background, 'watch' shows it",
     "top": "'watch' shows the run in the background as it goes on",
     "ls": "'runs' lists the runs of this session, 'mechanisms' what can be run",

@@ -42,7 +42,10 @@ package struct PromptText: Sendable {
   package var news: String? {
     let ended = backgrounds.all.filter { $0.virtual == nil && $0.hasJustEnded }
     let lines = backgrounds.all.compactMap(\.notice) + ended.map(news)
-    return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    let wrapped = lines.flatMap { text in
+      text.split(separator: "\n").flatMap { Columns.wrap(String($0), width: format.width) }
+    }
+    return wrapped.isEmpty ? nil : wrapped.joined(separator: "\n")
   }
 
   private func news(_ background: Background) -> String {

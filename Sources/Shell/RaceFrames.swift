@@ -25,8 +25,12 @@ final class RaceFrames: FrameSource {
     var speed: Double
     /// What the machine's clock showed last.
     var seen: Int64?
-    /// Where the axis ends.
+    /// Where the axis ends of a race that goes on.
     var horizon: Int64
+    var ending = ViewEnding()
+
+    /// Where the axis ends.
+    var axisEnd: Int64 { view.isOver ? view.end : horizon }
   }
 
   private let state: Mutex<State>
@@ -73,7 +77,12 @@ final class RaceFrames: FrameSource {
     let mustEnd = hasEnded.load(ordering: .relaxed)
     return state.withLock { state in
       let isOver = Self.goOn(&state, to: now)
-      return Frame(lines: lines(state, format), isLast: isOver || mustEnd)
+      let isLast = state.ending.isLast(
+        at: now,
+        isOver: isOver,
+        awaits: !state.keys.typedAhead.isEmpty
+      )
+      return Frame(lines: lines(state, format), isLast: isLast || mustEnd)
     }
   }
 
@@ -145,10 +154,9 @@ final class RaceFrames: FrameSource {
   /// The picture without the keys, as it was last: what stays.
   func kept(_ format: TextFormat) -> [String] {
     state.withLock { state in
-      let horizon = state.view.isOver ? state.view.end : state.horizon
       var upper = format
       upper.height = format.height.map { max(1, $0 - 3) }
-      return state.view.lines(at: state.moment, until: horizon, upper)
+      return state.view.lines(at: state.moment, until: state.axisEnd, upper)
         + [state.view.standing(at: state.moment)]
     }
   }
@@ -167,19 +175,23 @@ final class RaceFrames: FrameSource {
       told = [DurationText.text(moment)]
       if Self.hasVirtual(runs) { told.append("\(times)\(NumberText.rate(state.speed))") }
     }
-    if isHeld { told.append("held: space goes on") }
+    if state.view.isOver, moment >= state.view.end {
+      told.append("the end: Home goes to the beginning")
+    } else if isHeld {
+      told.append("held: space goes on")
+    }
     told += [state.view.standing(at: moment), state.keys.message ?? hint]
     let footer = Columns.flow(told, separator: format.glyphs.separator, width: format.width)
     var upper = format
     upper.height = format.height.map { max(1, $0 - footer.count - 1) }
-    return state.view.lines(at: moment, until: state.horizon, upper)
+    return state.view.lines(at: moment, until: state.axisEnd, upper)
       + footer.map { format.style.paint($0, .faint) }
   }
 
   func typeAhead(_ keys: [UInt8]) {
     guard !keys.isEmpty else { return }
     state.withLock { state in
-      state.keys.typeAhead(keys)
+      guard state.keys.typeAhead(keys) else { return }
       state.isHeld = false
       if case .playback(var playback) = state.source, playback.isHeld {
         playback.hold()
@@ -190,8 +202,9 @@ final class RaceFrames: FrameSource {
 
   func press(_ key: UInt8) -> Bool {
     state.withLock { state in
-      let action = state.keys.press(key)
+      guard let action = state.keys.press(key) else { return false }
       if action == .leave { return true }
+      if action != .typedAhead { state.ending.isUsed = true }
       guard case .playback(var playback) = state.source else {
         switch action {
         case .hold: state.isHeld.toggle()
@@ -200,9 +213,14 @@ final class RaceFrames: FrameSource {
         case .back:
           state.isHeld = true
           state.moment = state.view.moment(before: state.moment) ?? 0
+        case .toBegin: (state.isHeld, state.moment) = (true, 0)
+        case .toEnd:
+          state.moment = state.now
+          // There is no standing still at now on the wall clock.
+          if case .runs(let runs, _) = state.source { state.isHeld = Self.hasVirtual(runs) }
         case .faster: state.speed = min(state.speed * 2, 1e9)
         case .slower: state.speed = max(state.speed / 2, 1e-9)
-        case .leave, nil: break
+        case .leave: break
         }
         return false
       }
@@ -212,9 +230,11 @@ final class RaceFrames: FrameSource {
       case .typedAhead: if playback.isHeld { playback.hold() }
       case .forward: playback.jump(to: state.view.moment(after: moment) ?? moment)
       case .back: playback.jump(to: state.view.moment(before: moment) ?? 0)
+      case .toBegin: playback.jump(to: 0)
+      case .toEnd: playback.jump(to: state.view.end)
       case .faster: playback.change(speedBy: 2)
       case .slower: playback.change(speedBy: 0.5)
-      case .leave, nil: break
+      case .leave: break
       }
       state.source = .playback(playback)
       return false

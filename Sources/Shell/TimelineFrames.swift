@@ -26,34 +26,42 @@ final class TimelineFrames: FrameSource {
     var seen: Int64?
     /// What came of the last key.
     var message: String?
+    var ending = ViewEnding()
   }
 
   /// What goes on; nil of a run that has ended.
   private let background: Background?
   /// What the keys do, in a line.
   private let hint: String
+  /// Whether the view goes with the last event, for its result comes then.
+  private let goesAtEnd: Bool
   private let state: Mutex<State>
   private let hasEnded = Atomic(false)
 
   private static let help = "q leaves, up and down select, ? lists the keys"
 
-  /// A run that goes on, from where it is now.
+  /// A run that goes on, from where it is now; in virtual time one that is over is played.
+  ///
+  /// With a hint of one's own it goes with the last event.
   init(_ background: Background, hint: String? = nil) {
     self.background = background
     self.hint = hint ?? Self.help
+    goesAtEnd = hint != nil
     let length = background.experiment.expectedLength
     var view = TimelineView(TimelineLog(background.opening), expecting: length)
     var cursor = TraceRecorder.Cursor()
     view.log.take(background.run.events(since: &cursor))
     let now = background.now
+    let moment = background.virtual != nil && view.log.isOver ? 0 : now
     let speed = Playback(end: view.horizon).speed
-    state = Mutex(State(view: view, cursor: cursor, moment: now, now: now, speed: speed))
+    state = Mutex(State(view: view, cursor: cursor, moment: moment, now: now, speed: speed))
   }
 
   /// A run that has ended, from its beginning.
   init(playing run: Run) {
     background = nil
     hint = Self.help
+    goesAtEnd = false
     let view = TimelineView(TimelineLog(run), expecting: 1)
     let end = view.horizon
     state = Mutex(State(view: view, now: end, speed: Playback(end: end).speed))
@@ -71,14 +79,24 @@ final class TimelineFrames: FrameSource {
     let clock = MachineClock.monotonic()
     return state.withLock { state in
       goOn(&state, to: clock)
-      let isOver = state.view.log.isOver && state.moment >= state.now && !state.isHeld
-      return Frame(lines: lines(state, format), isLast: isOver || mustEnd)
+      let isOver = Self.isOver(state) && !state.isHeld
+      let isLast = state.ending.isLast(
+        at: clock,
+        isOver: isOver,
+        awaits: !state.keys.typedAhead.isEmpty
+      )
+      return Frame(lines: lines(state, format), isLast: isLast || mustEnd || isOver && goesAtEnd)
     }
   }
 
   /// The picture without the keys, as it was last: what stays.
   func kept(_ format: TextFormat) -> [String] {
     state.withLock { $0.view.lines(at: $0.moment, seen: $0.now, format) }
+  }
+
+  /// Whether nothing more will happen, whatever is done.
+  private static func isOver(_ state: State) -> Bool {
+    state.view.log.isOver && state.moment >= state.now
   }
 
   // MARK: Time
@@ -156,6 +174,8 @@ final class TimelineFrames: FrameSource {
     if background?.run.isSuspended == true { told.append("suspended: s resumes") }
     if state.moment < state.now {
       told.append(background == nil ? "held" : "earlier than now: End goes there")
+    } else if Self.isOver(state), !goesAtEnd {
+      told.append("the end: Home goes to the beginning")
     } else if state.isHeld {
       told.append("held: space goes on")
     }
@@ -173,8 +193,7 @@ final class TimelineFrames: FrameSource {
   func typeAhead(_ keys: [UInt8]) {
     guard !keys.isEmpty else { return }
     state.withLock { state in
-      state.keys.typeAhead(keys)
-      state.isHeld = false
+      if state.keys.typeAhead(keys) { state.isHeld = false }
     }
   }
 
@@ -183,6 +202,7 @@ final class TimelineFrames: FrameSource {
       state.message = nil
       guard let action = state.keys.press(key) else { return false }
       if action == .leave { return true }
+      if action != .typedAhead { state.ending.isUsed = true }
       act(action, &state)
       return false
     }

@@ -16,6 +16,7 @@ struct Prompt {
   }
 
   func run(withBanner banner: Bool) async {
+    OpenedPages.removeLeft()
     if banner { console.write(Banner.text(console.display, lessons: session.lessonsFolder)) }
     let editor = LineEditor(
       program: "lab",

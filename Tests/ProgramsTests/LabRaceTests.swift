@@ -29,6 +29,24 @@ import Testing
   }
 
   @Test
+  func `a race whose keys were used stays at its end until a key leaves it`()
+    async throws
+  {
+    let lab = try LabTerminal()
+    try await lab.type("race 12 fifo-queue pool limit=3 work=10s")
+    try await lab.screen.waitForText("space holds, arrows go event by event")
+    try await lab.screen.send("++")
+    try await lab.screen.waitForText("the end: Home goes to the beginning")
+    try await lab.screen.send("\u{1B}[H")
+    try await lab.screen.waitForText("0 s · ×")
+    try await lab.screen.send("\u{1B}[F")
+    try await lab.screen.waitForText("the end: Home goes to the beginning")
+    try await lab.screen.send("q")
+    try await lab.screen.waitForText("makespan")
+    try await lab.screen.waitForCurrentLine(LabTerminal.prompt)
+  }
+
+  @Test
   func `a race on the wall clock is shown while it goes on, and a line is typed ahead`()
     async throws
   {

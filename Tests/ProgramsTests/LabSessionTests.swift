@@ -255,8 +255,7 @@ import Testing
     try await lab.type("run 3; open")
     try await lab.screen.waitForText("/run-1.html")
     try await lab.screen.waitForCurrentLine(LabTerminal.prompt)
-    let told = lab.screen.screen.text.replacing("\n", with: "")
-    let folder = String(try #require(told.firstMatch(of: /file:\/\/(.*)\/run-1.html/)).output.1)
+    let folder = try Self.folderOfPages(on: lab.screen.screen)
     #expect(FileManager.default.fileExists(atPath: folder))
     try await lab.screen.send("spawn 8 limiter clock=real work=60m limit=2\r")
     try await lab.type("watch", after: "limiter·2 real (2▸ 6·)>")
@@ -265,5 +264,24 @@ import Testing
     _ = try await lab.screen.waitForExit()
     #expect(!FileManager.default.fileExists(atPath: folder))
     #expect(!lab.screen.screen.isOther && lab.screen.screen.cursorIsVisible)
+  }
+
+  @Test
+  func `what a lab that was killed has opened goes when the next one starts`() async throws {
+    let lab = try Self.terminal()
+    try await lab.type("run 3; open")
+    try await lab.screen.waitForText("/run-1.html")
+    try await lab.screen.waitForCurrentLine(LabTerminal.prompt)
+    let folder = try Self.folderOfPages(on: lab.screen.screen)
+    lab.screen.signal(SIGKILL)
+    _ = try await lab.screen.waitForExit()
+    let next = try Self.terminal()
+    try await next.screen.waitForCurrentLine(LabTerminal.prompt)
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+
+  private static func folderOfPages(on screen: ScreenModel) throws -> String {
+    let told = screen.text.replacing("\n", with: "")
+    return String(try #require(told.firstMatch(of: /file:\/\/(.*)\/run-1.html/)).output.1)
   }
 }

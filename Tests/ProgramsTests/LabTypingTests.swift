@@ -146,6 +146,9 @@ import Testing
     try await screen.send("\u{1B}[C")
     try await screen.waitForText("held: space goes on")
     try await screen.send("\u{1B}[C\u{1B}[C\u{1B}[C\u{1B}[C ")
+    // Whoever has used its keys may go back, and leaves it.
+    try await screen.waitForText("the end: Home goes to the beginning")
+    try await screen.send("q")
     try await screen.waitForText("every task has ended. 'wait all' shows the results.")
     #expect(!screen.screen.isOther && screen.screen.cursorIsVisible)
     #expect(screen.screen.text.contains("6 of 6 ended · the last after 20 s"), "b")

@@ -184,6 +184,7 @@ import Tracing
     func press(_ text: String) -> [RaceKeys.Action] { text.utf8.compactMap { keys.press($0) } }
     #expect(press(" p+-") == [.hold, .hold, .faster, .slower])
     #expect(press("\u{1B}[C\u{1B}OD\u{1B}[A\u{1B}[1;5C") == [.forward, .back, .forward])
+    #expect(press("\u{1B}[H\u{1B}[F\u{1B}[1~\u{1B}[4~") == [.toBegin, .toEnd, .toBegin, .toEnd])
     #expect(press("?\r") == [])
     #expect(press("Q") == [.leave])
     #expect(press("stats q\u{7F}\u{7F} -p+\r") == [.typedAhead])

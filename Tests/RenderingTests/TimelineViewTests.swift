@@ -122,6 +122,14 @@ import Tracing
     }
   }
 
+  @Test(arguments: [20, 40, 49, 50, 80])
+  func `the task selected has its whole name, however narrow the window is`(_ width: Int) {
+    var view = view(Self.many)
+    view.selected = 199
+    let lines = view.lines(at: 0, TextFormat(width: width, height: 24))
+    #expect(lines.contains { $0.hasPrefix("▸t200") || $0.hasPrefix("▸ t200 ") }, "\(lines)")
+  }
+
   @Test func `the axis has room for what is expected, and grows where that was too little`() {
     var view = TimelineView(TimelineLog(open()), expecting: 10 * millisecond)
     #expect(view.horizon == 10 * millisecond)

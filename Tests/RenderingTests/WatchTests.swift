@@ -49,11 +49,12 @@ import Testing
   @Test
   func `a line that begins with a key's letter loses nothing, and can be taken back altogether`() {
     var keys = TimelineKeys()
-    keys.typeAhead(Array("suspend".utf8))
-    #expect(press(" a\r", &keys) == [])
+    let isWhole = keys.typeAhead(Array("suspend".utf8))
+    #expect(!isWhole)
+    #expect(press(" a\r", &keys) == [.typedAhead], "as soon as it is whole")
     #expect(String(decoding: keys.typedAhead, as: UTF8.self) == "suspend a\r")
     var others = TimelineKeys()
-    others.typeAhead(Array("ab\u{7F}\u{7F}\u{7F}".utf8))
+    _ = others.typeAhead(Array("ab\u{7F}\u{7F}\u{7F}".utf8))
     #expect(others.typedAhead.isEmpty)
     #expect(press("q", &others) == [.leave])
   }
@@ -68,6 +69,36 @@ import Testing
     )
     #expect(keys.typedAhead.isEmpty)
     #expect(press("p", &keys) == [.hold])
-    #expect(press("run\u{7F}\u{7F}\u{7F}q", &keys) == [.typedAhead, .leave])
+    #expect(press("run\u{7F}\u{7F}\u{7F}q", &keys) == [.leave])
+  }
+
+  @Test(arguments: ["x", "run 3", "ca", "c", "l12", "/7"])
+  func `Escape or an arrow drops what is being typed, and the arrow does what it does`(
+    _ typed: String
+  ) {
+    var keys = TimelineKeys()
+    #expect(press("\(typed)\u{1B}[B", &keys) == [.select(1)])
+    #expect(keys.message == nil && keys.typedAhead.isEmpty)
+    #expect(press("\(typed)\u{1B}q", &keys) == [.leave])
+    var race = RaceKeys()
+    let pressed = "x\u{1B}[C".utf8.compactMap { race.press($0) }
+    #expect(pressed == [.forward])
+    #expect(race.message == nil && race.typedAhead.isEmpty)
+  }
+
+  @Test
+  func `a line that is whole stays, whatever is dropped behind it`() {
+    var keys = TimelineKeys()
+    #expect(press("run 3\rx\u{1B}[B", &keys) == [.typedAhead, .select(1)])
+    #expect(String(decoding: keys.typedAhead, as: UTF8.self) == "run 3\r")
+  }
+
+  @Test
+  func `a line for the prompt is edited by Backspace and Ctrl-U, and never moves the cursor`() {
+    var keys = TimelineKeys()
+    #expect(press("runé\u{7F}\u{C}\u{2} \t", &keys) == [])
+    #expect(keys.message == "for the prompt: run   (Esc drops it)")
+    #expect(String(decoding: keys.typedAhead, as: UTF8.self) == "run \t")
+    #expect(press("\u{15}q", &keys) == [.leave])
   }
 }

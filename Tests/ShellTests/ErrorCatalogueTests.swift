@@ -450,7 +450,7 @@ import Testing
     Wrong(
       "run 5 task-group relimit=3@5ms",
       at: "3@5ms",
-      "task-group cannot change its limit while it runs: its loop was given the number when it began. Use operation-queue or limiter or pool."
+      "task-group cannot change its limit while it runs: its loop was given the number when it began. Use operation-queue, limiter or pool."
     ),
     Wrong(
       "run 5 pool pause=1ms..2ms",
@@ -594,6 +594,16 @@ import Testing
       "kill t03",
       at: "kill",
       "no command 'kill'. 'cancel t03' cancels a task of the run in the background, 'cancel all' every one."
+    ),
+    Wrong(
+      "add 3",
+      at: "add",
+      "no command 'add'. 'spawn 3' adds three to the run in the background, the key a in 'watch' one more."
+    ),
+    Wrong(
+      "play",
+      at: "play",
+      "no command 'play'. 'watch' plays the last run, 'watch 3' that of this number."
     ),
     Wrong(
       "jobs",
@@ -830,7 +840,7 @@ import Testing
     Wrong(
       "limit 3",
       at: "limit",
-      "task-group cannot change its limit while it runs: its loop was given the number when it began. Use operation-queue or limiter or pool.",
+      "task-group cannot change its limit while it runs: its loop was given the number when it began. Use operation-queue, limiter or pool.",
       after: "spawn 3 task-group"
     ),
     Wrong(
@@ -855,7 +865,6 @@ import Testing
       at: "poool",
       "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
     ),
-    Wrong("set", at: "set", "the setting is missing. Write: set K V [key=value]…"),
     Wrong("set limit", at: "limit", "limit has no value. Write a whole number from 1 to 1000000."),
     Wrong(
       "set limt 4",
@@ -1102,13 +1111,13 @@ import Testing
     Wrong(
       "barrier",
       at: "barrier",
-      "limiter knows no barriers: a free permit goes to the first in line at once; run(weight:) with the whole limit has it to itself. Use operation-queue or gcd-semaphore or gcd-gate.",
+      "limiter knows no barriers: a free permit goes to the first in line at once; run(weight:) with the whole limit has it to itself. Use operation-queue, gcd-semaphore or gcd-gate.",
       after: "spawn 2 limiter"
     ),
     Wrong(
       "notify",
       at: "notify",
-      "pool tells nobody when all is done: each task is awaited by itself, and nobody is told of all; shutdown() waits for them. Use operation-queue or gcd-semaphore or gcd-gate.",
+      "pool tells nobody when all is done: each task is awaited by itself, and nobody is told of all; shutdown() waits for them. Use operation-queue, gcd-semaphore or gcd-gate.",
       after: "spawn 2 pool"
     ),
     Wrong(

@@ -45,6 +45,16 @@ import Testing
   }
 
   @Test
+  func `what is told above the prompt keeps to the window`() async {
+    let lab = Lab(display: Display(width: 40))
+    await lab.run("spawn 2 gcd-gate limit=1 work=1ms")
+    let prompt = await lab.session.prompt
+    while !prompt.text.contains("all ended") { await Moment.pass() }
+    #expect(prompt.news == "gcd-gate: all 2 tasks have ended. 'wait'\nshows the result.")
+    await lab.run("wait")
+  }
+
+  @Test
   func `without Unicode and with colour the prompt says the same`() async {
     let ascii = Lab(display: Display(ascii: true))
     #expect(await ascii.session.prompt.text == "limiter-3 virtual> ")

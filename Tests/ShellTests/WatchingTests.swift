@@ -103,10 +103,84 @@ import Testing
     for key in "a".utf8 { _ = frames.press(key) }
     #expect(frames.frame(format).lines.last?.contains("this run has ended") == true)
     for key in Self.end.utf8 { _ = frames.press(key) }
-    #expect(!frames.frame(format).isLast, "it is held")
+    let end = frames.frame(format)
+    #expect(!end.isLast && end.lines.last?.contains("the end: Home goes to the beginning") == true)
     _ = frames.press(UInt8(ascii: " "))
-    #expect(frames.frame(format).isLast)
+    #expect(!frames.frame(format).isLast, "whoever has used its keys leaves it")
+    #expect(frames.press(UInt8(ascii: "q")))
     let kept = frames.kept(TextFormat(width: 120)).joined(separator: "\n")
     #expect(Gantt.tasks(run, TextFormat(width: 120)).hasPrefix(kept))
+  }
+
+  @Test func `in virtual time a run in the background that is over is played from its beginning`()
+    async throws
+  {
+    let seen = try await screens(
+      after: "spawn 3 limiter limit=1 work=100ms; idle",
+      ["", Self.right, Self.end]
+    )
+    #expect(seen[0].contains("\n0 s · 0 of 3 ended"), "\(seen[0])")
+    #expect(seen[1].contains("\n100 ms · 1 of 3 ended"), "\(seen[1])")
+    #expect(seen[2].contains("\n300 ms · 3 of 3 ended"), "\(seen[2])")
+  }
+
+  @Test func `a letter that means nothing lets nothing go on, and an arrow drops it`() async throws
+  {
+    let seen = try await screens(
+      after: "spawn 3 limiter limit=1 work=100ms",
+      [Self.right + "x", Self.right, "cb", Self.down]
+    )
+    #expect(seen[0].contains("100 ms · 1 of 3 ended") && seen[0].contains("held"), "\(seen[0])")
+    #expect(seen[0].contains("for the prompt: x (Esc drops it)"))
+    #expect(seen[1].contains("200 ms · 2 of 3 ended") && !seen[1].contains("for the prompt"))
+    #expect(seen[2].contains("for the prompt: cb"))
+    #expect(seen[3].contains("▸ t03") && !seen[3].contains("for the prompt"), "\(seen[3])")
+  }
+
+  @Test func `a queue that is suspended says so wherever it is asked about`() async throws {
+    let lab = Lab()
+    let text = await lab.run(
+      "spawn 4 operation-queue limit=1 work=60m; suspend; status; resume"
+    )
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("at ") }
+    #expect(lines.count == 3, "\(text)")
+    for line in lines.prefix(2) {
+      #expect(line.hasSuffix(", suspended: 'resume' has it admit again"), "\(line)")
+    }
+    #expect(lines.last?.contains("suspended") == false, "\(text)")
+    await lab.session.leave()
+  }
+}
+
+/// When a view that is watched goes by itself.
+@Suite(.watched) struct ViewEndingTests {
+  private static let second: Int64 = 1_000_000_000
+
+  /// Whether each frame is the last: the time, whether it is over then, and whether a line waits.
+  private func areLast(_ frames: [(Int64, Bool, Bool)], isUsed: Bool = false) -> [Bool] {
+    var ending = ViewEnding()
+    ending.isUsed = isUsed
+    return frames.map { ending.isLast(at: $0, isOver: $1, awaits: $2) }
+  }
+
+  @Test func `a view stays for a moment at its end, for a key that comes just then`() {
+    let end = 5 * Self.second
+    let linger = ViewEnding.linger
+    let frames = [
+      (0, false, false), (end, true, false), (end + linger - 1, true, false),
+      (end + linger, true, false),
+    ]
+    #expect(areLast(frames) == [false, false, false, true])
+  }
+
+  @Test func `a view that was hardly seen, or before which a line waits, goes at once`() {
+    #expect(areLast([(0, true, false)]) == [true])
+    let awaited = [(0, false, true), (5 * Self.second, true, true)]
+    #expect(areLast(awaited, isUsed: true) == [false, true])
+  }
+
+  @Test func `a view whose keys were used stays until it is left`() {
+    let frames = (0..<100).map { ($0 * Self.second, true, false) }
+    #expect(areLast(frames, isUsed: true) == frames.map { _ in false })
   }
 }

@@ -16,8 +16,8 @@ extension Command {
     keys: settingKeys,
     summary: "what commands fall back on: \(settingKeys.map(\.name).joined(separator: ", "))",
     details:
-      "kind=auto is what the mechanism's users do. 'show' tells what is set, and where each value comes from.",
-    examples: ["set limit 4", "set work exp:20ms", "set seed 7"]
+      "kind=auto is what the mechanism's users do. Without anything, and as 'show', it tells what is set, and where each value comes from.",
+    examples: ["set", "set limit 4", "set work exp:20ms", "set seed 7"]
   ) { session, arguments in
     var given = arguments
     if !arguments.places.isEmpty {
@@ -26,7 +26,7 @@ extension Command {
       }
       try given.take(value: arguments.places[1], for: arguments.places[0])
     }
-    guard !given.values.isEmpty else { throw arguments.missing("the setting") }
+    guard !given.values.isEmpty else { return session.showSettings() }
     var changed = session.settings
     try changed.apply(given)
     for name in given.values.keys { changed.origins[name] = session.origin }

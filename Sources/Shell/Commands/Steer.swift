@@ -33,7 +33,8 @@ extension Command {
       On the whole screen, and its last picture stays. On the wall clock it shows now; in virtual time it lets time pass, + and - \
       change how fast. The space bar holds it, the arrows left and right go event by event, Home and End to the beginning and to now, \
       m marks a moment. Up and down select a task, / finds one: below the picture stands what it waits for, who is ahead of it, and \
-      what has happened to it; c cancels it, a adds one more like it. l changes the limit, s suspends and resumes. A run that has ended \
+      what has happened to it; c cancels it, a adds one more like it. l changes the limit, s suspends and resumes. Whoever has pressed one of these \
+      keys finds the view still there at the end. A run that has ended \
       is played: 'watch 3', 'watch a', or the last. 'watch all' shows several runs one below the other on one axis, as a \
       race. Where nothing can be drawn in place, it says where the tasks stand, as 'status' does.
       """,
@@ -326,6 +327,7 @@ extension Session {
     var board = LiveBoard(plan: snapshot.plan)
     board.take(snapshot.events)
     let now = snapshot.now ?? background.now
+    let isSuspended = background.run.isSuspended
     showed(.lastRun)
     tellNotice(of: background)
     let members: [(StaticString, JSONObject.Value)] =
@@ -333,10 +335,10 @@ extension Session {
         ("t", .number(Int(now))), ("tasks", .number(board.plan.count)),
         ("running", .number(board.running)), ("waiting", .number(board.waiting)),
         ("ended", .number(board.ended)),
-      ] + called(background)
+      ] + (isSuspended ? [("suspended", .flag(true))] : []) + called(background)
     return answer(
       json: JSONObject.line([("status", .object(members))]),
-      StatusText.text(board, now: now, output.format)
+      StatusText.text(board, now: now, isSuspended: isSuspended, output.format)
     )
   }
 
@@ -353,14 +355,12 @@ extension Session {
     keep(frames)
     // More may have joined.
     putInBackground(background)
-    if ending == .finished {
-      // Told here, it need not be told above the next line.
-      _ = background.hasJustEnded
-      let wait = backgrounds.isSeveral ? "wait \(background.label)" : "wait"
-      return answer(json: "", "every task has ended. '\(wait)' shows the result.\n")
-    }
-    interruption.begin()
-    return .done
+    if ending != .finished { interruption.begin() }
+    guard background.board.isOver else { return .done }
+    // Told here, it need not be told above the next line.
+    _ = background.hasJustEnded
+    let wait = backgrounds.isSeveral ? "wait \(background.label)" : "wait"
+    return answer(json: "", "every task has ended. '\(wait)' shows the result.\n")
   }
 
   private var showsTimelines: Bool { !json && output.canShowFrames && !settings.describe }
@@ -439,12 +439,10 @@ extension Session {
     )
     let ending = await show(frames, onWholeScreen: true)
     output.write(frames.kept(output.format).map { $0 + "\n" }.joined())
-    if ending == .finished {
-      for background in all { _ = background.hasJustEnded }
-      return answer(json: "", "every task has ended. 'wait all' shows the results.\n")
-    }
-    interruption.begin()
-    return .done
+    if ending != .finished { interruption.begin() }
+    guard all.allSatisfy(\.board.isOver) else { return .done }
+    for background in all { _ = background.hasJustEnded }
+    return answer(json: "", "every task has ended. 'wait all' shows the results.\n")
   }
 
   fileprivate func wait(for background: Background) async -> Outcome {
