@@ -210,6 +210,105 @@ extension Grader {
     }
   }
 
+  /// All of a limit is used and no more, however large it is.
+  ///
+  /// Bodies stay until all that can begin have begun, so it takes tasks and no time: many more of them than the
+  /// workloads have, whose every step is recorded.
+  static func wholeLimit(_ entry: CatalogueEntry) -> GradeBook.Question {
+    let beyond = 20
+    return .task("whole_limit", "more tasks than a large limit allows", seconds: 120) { seed in
+      var random = SplitMix64(seed: seed)
+      // Beyond what the workloads draw, beyond a byte, and beyond two.
+      let limits = [
+        101 + random.next(below: 156), 257 + random.next(below: 4_000),
+        65_537 + random.next(below: 1_000),
+      ]
+      for limit in limits {
+        let scheduler = VirtualScheduler(workers: 1)
+        let crowd = Crowd()
+        let mechanism = entry.make(MechanismSetup(limit: limit))
+        for number in 1...limit + beyond {
+          Task(executorPreference: scheduler) {
+            let task = SimulatedTask(number: number, service: 1)
+            await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
+          }
+        }
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+        let together = crowd.admitted
+        crowd.goOn()
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+        let place = "\(limit + beyond) tasks at once, limit \(limit): "
+        guard together == limit else {
+          let rest =
+            together < limit
+            ? "; \(limit - together) permits lay idle, and the others waited. Whatever number 'init' is given "
+              + "is how many may run at once"
+            : ", \(together - limit) too many"
+          return GradeItem(
+            "whole_limit",
+            passed: false,
+            place + "\(together) ran at once" + rest
+          )
+        }
+        guard crowd.admitted == limit + beyond else {
+          return GradeItem(
+            "whole_limit",
+            passed: false,
+            place + "\(limit + beyond - crowd.admitted) were never served"
+          )
+        }
+      }
+      return GradeItem(
+        "whole_limit",
+        passed: true,
+        "limits \(ListText.all(limits.map(String.init))), and \(beyond) tasks more than that: as many ran at "
+          + "once as the limit says, and then the others"
+      )
+    }
+  }
+
+  /// Bodies that stay until they are told to go on, and how many have begun.
+  private final class Crowd: World, Tracer {
+    private struct State {
+      var admitted = 0
+      var goesOn = false
+      var inService: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Lock(State())
+
+    var admitted: Int { state.withLock { $0.admitted } }
+
+    func goOn() {
+      let inService = state.withLock { state in
+        state.goesOn = true
+        defer { state.inService = [] }
+        return state.inService
+      }
+      for one in inService { one.resume() }
+    }
+
+    func record(_ kind: TraceEvent.Kind, of id: TaskID) {
+      if kind == .admitted { state.withLock { $0.admitted += 1 } }
+    }
+
+    func noteLostResult(of id: TaskID, toldCancelled: Bool) {}
+
+    var now: Int64 { 0 }
+    func suspend(for nanoseconds: Int64) async throws {
+      await withCheckedContinuation { continuation in
+        let goesOn = state.withLock { state in
+          if !state.goesOn { state.inService.append(continuation) }
+          return state.goesOn
+        }
+        if goesOn { continuation.resume() }
+      }
+    }
+    func leaveStartingThread() async {}
+    func block(for nanoseconds: Int64) {}
+    func spin(for nanoseconds: Int64) {}
+  }
+
   private struct SchedulerWorld: World {
     let scheduler: VirtualScheduler
 
