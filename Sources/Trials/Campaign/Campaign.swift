@@ -39,15 +39,19 @@ package struct Campaign {
     let left = plan.blocks().filter { block in
       !resumed.contains { $0.fork == block.fork && $0.entry == block.entry }
     }
-    var frontLeft = left.count { plan.front.contains($0.entry) }
-    for block in left {
+    /// Measures one block and keeps it; false where the user interrupted.
+    func take(_ block: Plan.Block) async throws -> Bool {
       progress.begin(plan.entries[block.entry])
-      guard let record = try await measure(block, number: records.count + 1, isInterrupted) else {
-        return .interrupted(records)
-      }
+      guard let record = try await measure(block, number: records.count + 1, isInterrupted)
+      else { return false }
       records.append(record)
       try keep(record)
       progress.finish(plan.entries[block.entry], record)
+      return true
+    }
+    var frontLeft = left.count { plan.front.contains($0.entry) }
+    for block in left {
+      guard try await take(block) else { return .interrupted(records) }
       if plan.front.contains(block.entry) {
         frontLeft -= 1
         if frontLeft == 0, left.count > records.count - resumed.count {
@@ -64,13 +68,7 @@ package struct Campaign {
         break
       }
       progress.expectAgain(plan.entries[block.entry])
-      progress.begin(plan.entries[block.entry])
-      guard let record = try await measure(block, number: records.count + 1, isInterrupted) else {
-        return .interrupted(records)
-      }
-      records.append(record)
-      try keep(record)
-      progress.finish(plan.entries[block.entry], record)
+      guard try await take(block) else { return .interrupted(records) }
     }
     return .complete(records)
   }
