@@ -8,13 +8,16 @@ struct LivePainter {
   /// Whether nothing else is on the screen: its block begins at the top then, and a resize wipes all.
   private let ownsScreen: Bool
   private var shown: [String] = []
+  /// The lines that were given last, as they were before they were cut: to cut a line costs more than all else,
+  /// and from one frame to the next few lines change.
+  private var uncut: [String] = []
   private var size: TerminalSize?
 
   init(ownsScreen: Bool = false) { self.ownsScreen = ownsScreen }
 
   /// What turns the block on the screen into `lines`, cut to a window of `size`.
   mutating func paint(_ lines: [String], size new: TerminalSize) -> String {
-    let lines = Self.fit(lines, to: new)
+    let lines = fit(lines, to: new)
     let resized = size != nil && size != new
     let old = resized ? [] : shown
     var result = resized ? remove(from: new) : Self.up(shown.count)
@@ -56,14 +59,18 @@ struct LivePainter {
   }
 
   /// One row is left for the cursor; of lines beyond the window there is no way to come back up.
-  private static func fit(_ lines: [String], to size: TerminalSize) -> [String] {
-    let room = max(size.rows - 1, 1)
+  private mutating func fit(_ lines: [String], to new: TerminalSize) -> [String] {
+    let room = max(new.rows - 1, 1)
     var kept = lines
     if lines.count > room {
       kept = Array(lines.prefix(room - 1)) + ["(\(lines.count - room + 1) more lines)"]
     }
-    return kept.map { line in
-      let cut = CellWidth.truncate(line, to: size.columns)
+    defer { uncut = kept }
+    return kept.enumerated().map { index, line in
+      if new == size, index < min(uncut.count, shown.count), uncut[index] == line {
+        return shown[index]
+      }
+      let cut = CellWidth.truncate(line, to: new.columns)
       return cut.unicodeScalars.contains("\u{1B}") ? cut + "\u{1B}[0m" : cut
     }
   }

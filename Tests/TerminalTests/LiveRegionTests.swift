@@ -75,6 +75,24 @@ import Testing
     )
   }
 
+  @Test(arguments: [8, 30])
+  func `a line that stays the same is cut anew where the window has another width`(columns: Int) {
+    let long = String(repeating: "x", count: 50)
+    var painter = LivePainter(ownsScreen: true)
+    var screen = ScreenModel(columns: 20, rows: 10)
+    screen.feed(sent(painter.paint([long, "y"], size: size)))
+    screen.resize(columns: columns, rows: 10, reflows: false)
+    screen.feed(sent(painter.paint([long, "y"], size: TerminalSize(columns: columns, rows: 10))))
+    #expect(screen.lines == [String(repeating: "x", count: columns), "y"])
+  }
+
+  @Test func `a line of the frame before the last is cut anew`() {
+    let long = String(repeating: "x", count: 50)
+    let frames = [[long, "y"], ["y", long], [long, long]]
+    let cut = String(repeating: "x", count: 20)
+    #expect(screen(after: frames, size: size).lines == ["before", cut, cut])
+  }
+
   @Test func `a block higher than the window is cut and says so`() {
     let small = TerminalSize(columns: 20, rows: 4)
     let frames = [(1...9).map { "line \($0)" }, (1...9).map { "row \($0)" }]
