@@ -118,9 +118,8 @@ import Workloads
     #expect(blocks.count == plan.entries.map(\.forks).reduce(0, +))
     for entry in plan.entries.indices {
       let forks = plan.entries[entry].forks
-      #expect(
-        forks == (plan.entries[entry].isPaired ? Scale.standard.forks : Scale.standard.forksApart)
-      )
+      let workload = BenchWorkloads.named(plan.entries[entry].cell.workload)
+      #expect(forks == workload?.forks(.standard))
       #expect(blocks.filter { $0.entry == entry }.map(\.fork).sorted() == Array(1...forks))
     }
     for block in blocks {

@@ -36,6 +36,9 @@ package protocol BenchWorkload: Sendable {
   /// Whether the cell makes sense for such a mechanism.
   func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool
 
+  /// How many blocks measure a cell, in a run of this size.
+  func forks(_ scale: Scale) -> Int
+
   /// How long one contestant takes in one process, in seconds, for the plan and the estimate of the time left.
   func expectedSeconds(_ cell: Cell, scale: Scale) -> Double
 
@@ -66,6 +69,8 @@ extension BenchWorkload {
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
     mechanism.limit != .one || cell.limit == 1
   }
+
+  package func forks(_ scale: Scale) -> Int { isPaired ? scale.forks : scale.forksApart }
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     // Starting a process and warming up come on top of the measured part.
@@ -161,7 +166,8 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// How many blocks a cell has in which each contestant has a process of its own, which takes longer.
+  /// How many blocks a cell has that takes longer: one in which each contestant has a process of its own, or whose
+  /// rounds are whole screens of requests.
   package var forksApart: Int {
     switch self {
     case .ci: 3

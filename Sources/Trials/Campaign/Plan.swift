@@ -162,8 +162,7 @@ package struct Plan: Hashable, Codable, Sendable {
           Entry(
             cell: cell,
             contestants: contestants,
-            forks: selection.forks
-              ?? (workload.isPaired ? scale.forks : scale.forksApart),
+            forks: selection.forks ?? workload.forks(scale),
             expectedSeconds: each * Double(contestants.count) + (workload.isPaired ? 0.05 : 0),
             notLimiting: overlaps.map(\.id).filter { isWanted("\(cell.name) \($0)") }
           )

@@ -1,10 +1,11 @@
+internal import Basics
 internal import Foundation
 package import Mechanisms
 internal import RealWork
 internal import Workloads
 
 /// A list of files, all asked for at once and downloaded through the mechanism.
-package struct FileDownloads: BenchWorkload {
+package struct FileDownloads: PairedWorkload {
   package let id = "files"
   package let question = "How long does a list of files take to download, and is every byte there?"
   package let guests = [URLSessionMechanism.id]
@@ -17,7 +18,7 @@ package struct FileDownloads: BenchWorkload {
       Cell(
         id,
         limit: limit,
-        tasks: scale == .ci ? 8 : scale.pick(short: 16, standard: 16, full: 128),
+        tasks: scale.pick(short: 8, standard: 8, full: 128),
         loop: .closed,
         arrivals: "together",
         serviceKind: ServiceKind.copy.rawValue
@@ -29,47 +30,47 @@ package struct FileDownloads: BenchWorkload {
     mechanism.mayCarryRequests(cell)
   }
 
+  package func forks(_ scale: Scale) -> Int { scale.forksApart }
+
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
-    let round = Double(cell.tasks ?? 0) * 12e-3 / Double(min(cell.limit ?? 1, 8))
-    return 0.1 + 2 * max(round, Double(scale.budget) / 1e9)
+    let list = Double(cell.tasks ?? 0) * 22e-3 / Double(min(cell.limit ?? 1, 4))
+    return 0.05 + list * Double(scale.rounds + 1)
   }
 
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await withTrialFolder(&report) { folder, report in
-      try await measure(trial, folder, into: &report)
-    }
-  }
-
-  private func measure(_ trial: Trial, _ folder: URL, into report: inout TrialReport) async throws {
-    let rounds = RequestRounds(requests: trial.cell.tasks ?? 32)
+  package func runner(_ trial: Trial) async throws -> Runner {
+    let requests = trial.cell.tasks ?? 16
     var settings = ImageServer.Settings()
     settings.seed = trial.request.seed
     settings.sizes = 65_536...262_144
     settings.bandwidth = 16 << 20
+    let folder = try ScratchFolder("bench")
     let server = try await ImageServer(settings)
     let transfers = Transfers(connections: trial.connections)
     let mechanism = trial.makeMechanism()
-    let log = StampLog(capacity: rounds.capacity)
-    let sent = await rounds.measure(budget: trial.request.budget, into: &report) { number in
-      let task = SimulatedTask(number: number, service: 1, kind: .copy)
-      try await mechanism.value(of: task, tracer: log, world: EmptyWorld()) {
-        let file = folder.appendingPathComponent("\(number)")
-        try await transfers.download(server.request(image: number).url, to: file)
+    return .bursts(of: requests, trial) {
+      let log = StampLog(capacity: requests)
+      let file: @Sendable (Int) -> URL = {
+        URL(fileURLWithPath: folder.path, isDirectory: true).appendingPathComponent("\($0)")
       }
-    }
-    await server.stop()
-
-    let statistics = VisitStatistics(log.visits())
-    report.serviceKind = ServiceKind.copy.rawValue
-    report.add(.waiting, of: statistics.waits, inFull: false)
-    report.add(.service, of: statistics.services, inFull: false)
-    report.check(log, mechanism, limit: trial.promisedLimit, expected: sent)
-    report.check(server.counts, limit: trial.promisedRequests)
-    for number in 1...sent {
-      let file = folder.appendingPathComponent("\(number)").path
-      if FileManager.default.contents(atPath: file) != server.image(number) {
-        report.violations.append("file \(number) is not what was served")
+      var burst = await RequestBurst(requests, log: log) { number in
+        let task = SimulatedTask(number: number, service: 1, kind: .copy)
+        try await mechanism.value(of: task, tracer: log, world: EmptyWorld()) {
+          try await transfers.download(server.request(image: number).url, to: file(number))
+        }
       }
+      for number in 1...requests {
+        if FileManager.default.contents(atPath: file(number).path) != server.image(number) {
+          burst.violations.append("file \(number) is not what was served")
+        }
+        try? FileManager.default.removeItem(at: file(number))
+      }
+      burst.violations += log.violations(limit: trial.promisedLimit, expected: requests)
+      return burst
+    } end: { report in
+      await server.stop()
+      report.check(server.counts, limit: trial.promisedRequests)
+      report.checkPermits(mechanism)
+      withExtendedLifetime(folder) {}
     }
   }
 }

@@ -1,12 +1,8 @@
-internal import Basics
-internal import Foundation
 package import Mechanisms
-internal import RealWork
-internal import Synchronization
 internal import Workloads
 
 /// A screen of images, all asked for at once from a cache whose misses go through the mechanism.
-package struct ImageCaching: BenchWorkload {
+package struct ImageCaching: PairedWorkload {
   package enum Images: String, Sendable {
     case distinct
     /// Four times as many requests as images.
@@ -44,8 +40,8 @@ package struct ImageCaching: BenchWorkload {
       }
     let tasks =
       switch scale {
-      case .ci, .quick: 16
-      case .standard: 32
+      case .ci, .quick: images == .distinct ? 8 : 16
+      case .standard: images == .distinct ? 12 : 32
       case .full: 256
       }
     return (own.isEmpty ? [] : limits ?? own).map { limit in
@@ -66,77 +62,29 @@ package struct ImageCaching: BenchWorkload {
     mechanism.mayCarryRequests(cell)
   }
 
+  package func forks(_ scale: Scale) -> Int {
+    // From disk a screen is quick, and its rounds differ by less: it can be decided.
+    isWarm && scale == .standard ? 2 * scale.forksApart : scale.forksApart
+  }
+
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let fetches = Double(cell.tasks ?? 0) / (images == .repeated ? 4 : 1)
-    let round = isWarm ? 0.02 : fetches * 4e-3 / Double(min(cell.limit ?? 1, 8))
-    return 0.1 + 2 * max(round, Double(scale.budget) / 1e9)
+    let screen = fetches * (isWarm ? 1e-3 : cell.limit == 1 ? 4.6e-3 : 2.7e-3)
+    return 0.05 + screen * Double(scale.rounds + 1)
   }
 
-  package func measure(_ trial: Trial, into report: inout TrialReport) async {
-    await withTrialFolder(&report) { folder, report in
-      try await measure(trial, folder, into: &report)
-    }
-  }
-
-  private func measure(_ trial: Trial, _ folder: URL, into report: inout TrialReport) async throws {
-    let rounds = RequestRounds(requests: trial.cell.tasks ?? 64)
-    var settings = ImageServer.Settings()
-    settings.seed = trial.request.seed
-    settings.latency = .nanoseconds(Self.latency)
-    let server = try await ImageServer(settings)
-    let source = ImageSource(server, connections: trial.connections)
-    let disk = try DiskStore(folder: folder)
-    if isWarm {
-      for image in 1...rounds.capacity {
-        try await disk.keep(server.image(image), as: ImageSource.name(ofImage: image))
-      }
-    }
-    let mechanism = trial.makeMechanism()
-    // An image is fetched once, so its number will do for its fetch; who fetches it twice is found out.
-    let log = StampLog(capacity: rounds.capacity)
-    let numbers = Dictionary(
-      uniqueKeysWithValues: (1...rounds.capacity).map { (ImageSource.name(ofImage: $0), $0) }
+  package func runner(_ trial: Trial) async throws -> Runner {
+    let screens = try await ImageScreens(
+      trial,
+      latency: Self.latency,
+      repeats: images == .repeated,
+      isWarm: isWarm
     )
-    let cache = ImageCache(memoryBytes: 64 << 20, disk: disk) { name in
-      let number = numbers[name] ?? 0
-      let task = SimulatedTask(number: number, service: Self.latency, kind: .fetch)
-      return try await mechanism.value(of: task, tracer: log, world: EmptyWorld()) {
-        try await source.image(number)
-      }
+    return .bursts(of: screens.requests, trial) {
+      await screens.next()
+    } end: { report in
+      await screens.end(&report)
     }
-    let asked = Mutex<Set<Int>>([])
-    let seed = trial.request.seed
-    let sent = await rounds.measure(budget: trial.request.budget, into: &report) { request in
-      let image = image(request, of: rounds, seed)
-      asked.withLock { _ = $0.insert(image) }
-      _ = try await cache.image(ImageSource.name(ofImage: image))
-    }
-    await server.stop()
-
-    let counts = server.counts
-    let fetched = isWarm ? 0 : asked.withLock { $0.count }
-    let statistics = VisitStatistics(log.visits())
-    report.serviceKind = ServiceKind.fetch.rawValue
-    report.add(.waiting, of: statistics.waits, inFull: false)
-    report.add(.service, of: statistics.services, inFull: false)
-    report.check(log, mechanism, limit: trial.promisedLimit, expected: fetched)
-    report.check(counts, limit: trial.promisedRequests)
-    let again = counts.transfers.values.reduce(0) { $0 + $1 - 1 }
-    report.add(.duplicates, "total", Double(again), count: sent)
-    if again > 0 { report.violations.append("\(again) images were fetched though they had been") }
-    let kept = await disk.contents
-    if kept.partial > 0 { report.violations.append("\(kept.partial) files are half-written") }
-    if !isWarm, kept.bytes != counts.bytes {
-      report.violations.append("\(counts.bytes) bytes were served and \(kept.bytes) are on disk")
-    }
-  }
-
-  /// The image that a request is for: in every round others, numbered from 1.
-  private func image(_ request: Int, of rounds: RequestRounds, _ seed: UInt64) -> Int {
-    guard images == .repeated else { return request }
-    let round = (request - 1) / rounds.requests
-    var generator = SplitMix64(seed: seed, purpose: .item, number: request)
-    return round * rounds.requests + 1 + generator.next(below: max(1, rounds.requests / 4))
   }
 
   /// Nanoseconds that the server takes before it answers.
