@@ -17,7 +17,8 @@ struct RequestBurst: Sendable {
   var log: StampLog
 
   /// Sends so many requests, numbered from 1, and waits for all.
-  init(_ count: Int, log: StampLog, _ request: @escaping @Sendable (Int) async throws -> Void) async {
+  init(_ count: Int, log: StampLog, _ request: @escaping @Sendable (Int) async throws -> Void) async
+  {
     let failures = Mutex<[String]>([])
     let timed: @Sendable (Int) async -> Int64 = { number in
       await elapsedNanoseconds {
