@@ -51,7 +51,7 @@ package enum RunSVG {
     private let axis: TimeAxis
     private var body = ""
 
-    private let left = 76.0
+    private let left = 92.0
     private let width = 1_000.0
     private let top: Double
     /// What stands above the rows, in lines that fit into the picture in wide letters too.
@@ -78,9 +78,9 @@ package enum RunSVG {
       let drawn =
         rows.count < timeline.tasks.count ? ": \(NumberText.grouped(rows.count)) of them drawn" : ""
       title = Columns.wrap(words + drawn, width: 88)
-      note = SummaryText.line(run, summary, TextFormat(width: 130))
+      note = SummaryText.line(run, summary, TextFormat(width: 112))
         .split(separator: "\n").map(String.init)
-      top = 84 + 20 * Double(title.count - 1) + 17 * Double(note.count - 1)
+      top = 84 + 20 * Double(title.count - 1) + 20 * Double(note.count - 1)
     }
 
     private var chartWidth: Double { width - left - 24 }
@@ -116,10 +116,10 @@ package enum RunSVG {
     // MARK: Parts
 
     mutating func drawAxis() {
-      let bottom = rowsBottom + countsHeight * 2 + 36
+      let bottom = rowsBottom + countsHeight * 2 + 40
       let end = (run.isUnderWay ? "now, " : "") + DurationText.text(timeline.end)
       // The end has its own label, and needs the room of that.
-      let last = x(timeline.end) - 7 * Double(end.count) - 28
+      let last = x(timeline.end) - 8.5 * Double(end.count) - 28
       let marks = axis.ticks.filter { x($0.time) < last }.map { (x($0.time), $0.label) }
       for (x, text) in marks + [(x(timeline.end), end)] {
         line(
@@ -224,45 +224,53 @@ package enum RunSVG {
           let path = "M\(n(left)) \(n(base))\(steps(timeline.limit))"
           line(#"<path class="limit" d="\#(path)"><title>\#(run.limitText)</title></path>"#)
         }
-        y += countsHeight + 6
+        y += countsHeight + 10
       }
     }
 
     mutating func drawLegend() {
-      let y = rowsBottom + countsHeight * 2 + 58
       var items = [
         ("waiting", "waiting"), ("blocked", "waiting, thread blocked"), ("running", "running"),
         ("suspended", "suspended"),
       ]
-      if timeline.tasks.contains(where: { $0.spans.contains { $0.phase == .ready } }) {
-        items.append((Self.ready, "ready, no worker"))
-      }
+      if showsReady { items.append((Self.ready, "ready, no worker")) }
       var x = left
+      var y = legendTop
+      // What a mark and its text take, in wide letters too.
+      func room(_ mark: Double, _ text: String) -> Double { mark + Double(text.count) * 8.4 }
       for (kind, text) in items {
         let height = kind == "waiting" ? 3.0 : kind == "suspended" ? 7 : 11
         line(
           #"<rect class="\#(kind)" x="\#(n(x))" y="\#(n(y - 4 - height / 2))" width="22" height="\#(n(height))"/>"#
         )
         label(text, x + 28, y, "s")
-        x += 40 + Double(text.count) * 7 + 14
+        x += room(44, text)
       }
       let marks: [(TaskLife.End, String)] = [
         (.finished, "finished"), (.failed, "failed"), (.cancelledWhileRunning, "cancelled"),
       ]
+      if showsReady { (x, y) = (left + 6, y + Self.legendLine) }
       for (end, text) in marks {
         drawEnd(end, x: x, y: y - 4 - rowHeight / 2)
         label(text, x + 10, y, "s")
-        x += 24 + Double(text.count) * 7
+        x += room(30, text)
       }
     }
 
+    private var showsReady: Bool {
+      timeline.tasks.contains { $0.spans.contains { $0.phase == .ready } }
+    }
+
+    private static let legendLine = 22.0
+    private var legendTop: Double { rowsBottom + countsHeight * 2 + 64 }
+
     var finished: String {
-      let height = rowsBottom + countsHeight * 2 + 76
+      let height = legendTop + 18 + (showsReady ? Self.legendLine : 0)
       let heading = title.enumerated().map { index, text in
         #"<text class="h" x="16" y="\#(28 + 20 * index)">\#(XMLText.escaped(text))</text>"#
       }
       let notes = note.enumerated().map { index, text in
-        let y = 48 + 20 * (title.count - 1) + 17 * index
+        let y = 50 + 20 * (title.count - 1) + 20 * index
         return #"<text class="s" x="16" y="\#(y)">\#(XMLText.escaped(text))</text>"#
       }
       return """

@@ -8,10 +8,10 @@ internal import Tracing
 
 /// A schedule as a picture.
 package enum ScheduleSVG {
-  private static let left = 76.0
+  private static let left = 92.0
   private static let width = 1_000.0
   private static let rowHeight = 26.0
-  private static let lineHeight = 18
+  private static let lineHeight = 20
 
   /// The whole file.
   package static func text(
@@ -76,7 +76,7 @@ package enum ScheduleSVG {
     top: Double,
     bottom: Double
   ) -> [String] {
-    let every = max(1, (story.steps.count + 39) / 40)
+    let every = max(1, (story.steps.count + 26) / 27)
     var elements = [
       #"<text class="t" x="\#(number(left - 8))" y="\#(number(top - 10))" text-anchor="end">step</text>"#
     ]
@@ -144,8 +144,8 @@ package enum ScheduleSVG {
     step.moments.enumerated().flatMap { index, moment in
       let words =
         index == 0 ? "\(step.number)  \(step.actor)  \(moment.words)" : "then \(moment.words)"
-      let broke = moment.broke.map { Columns.wrap("✗ \($0)", width: 120) } ?? []
-      return Columns.wrap(words, width: 120).map { ($0, false) } + broke.map { ($0, true) }
+      let broke = moment.broke.map { Columns.wrap("✗ \($0)", width: 104) } ?? []
+      return Columns.wrap(words, width: 104).map { ($0, false) } + broke.map { ($0, true) }
     }
   }
 }

@@ -89,16 +89,47 @@ struct PictureTests {
   }
 
   @Test
+  func `no text of a picture is smaller than 14 px`() throws {
+    let run = Self.run
+    let sizes = RunSVG.text(run, run.summary).matches(of: /font-size: (\d+)px/)
+    #expect(sizes.count == 3)
+    #expect(sizes.allSatisfy { Int($0.output.1).map { $0 >= 14 } ?? false })
+  }
+
+  @Test(arguments: [false, true])
+  func `the legend is within the picture, also where one more state is explained`(
+    lacksWorkers: Bool
+  ) throws {
+    var run = Self.run
+    run.clock = .virtual
+    run.workers = lacksWorkers ? 1 : nil
+    // It was to arrive before it did.
+    let last = try #require(run.events.last { $0.kind == .arrived })
+    run.plan[Int(last.task.number) - 1].arrival = last.time - 1
+    let text = RunSVG.text(run, run.summary)
+    let labels = text.matches(of: /<text class="s" x="([\d.]+)" y="([\d.]+)" [^>]*>([^<]*)</)
+    #expect(labels.contains { $0.output.3 == "cancelled" })
+    for label in labels {
+      let x = try #require(Double(label.output.1))
+      #expect(x + 8.4 * Double(label.output.3.count) <= 1_000, "\(label.output.3)")
+    }
+    #expect(labels.contains { $0.output.3 == "ready, no worker" } == lacksWorkers)
+    let size = try #require(text.firstMatch(of: /viewBox="0 0 1000 ([\d.]+)"/))
+    let height = try #require(Double(size.output.1))
+    #expect(labels.allSatisfy { Double($0.output.2).map { $0 + 6 <= height } ?? false })
+  }
+
+  @Test
   func `what is too long for one line over the rows goes on in the next`() throws {
     let sample = SampleRun.random(4_001, limit: 50, seed: .max)
     let run = sample.run(mechanism: "specimen-check-then-act-and-forget")
     let text = RunSVG.text(run, run.summary)
     let lines = text.matches(of: /<text class="([hs])" x="16" y="(\d+)">([^<]*)</)
     #expect(lines.count { $0.output.1 == "h" } == 2)
-    #expect(lines.allSatisfy { $0.output.3.count <= ($0.output.1 == "h" ? 88 : 130) })
+    #expect(lines.allSatisfy { $0.output.3.count <= ($0.output.1 == "h" ? 88 : 112) })
     let heights = lines.compactMap { Int($0.output.2) }
-    #expect(zip(heights, heights.dropFirst()).allSatisfy { $0 + 17 <= $1 }, "\(heights)")
-    let axis = try #require(text.firstMatch(of: /<text class="t" x="76" y="(\d+)"/)?.output.1)
+    #expect(zip(heights, heights.dropFirst()).allSatisfy { $0 + 20 <= $1 }, "\(heights)")
+    let axis = try #require(text.firstMatch(of: /<text class="t" x="92" y="(\d+)"/)?.output.1)
     #expect(try #require(heights.last) + 17 <= #require(Int(axis)))
   }
 

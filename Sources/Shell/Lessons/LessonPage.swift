@@ -22,7 +22,7 @@ struct LessonPage {
         max-width: 46rem; margin: 0 auto; padding: 1rem }
       h2 { margin: 2rem 0 .2rem; font-size: 1.1rem }
       .state { margin: 0; color: var(--faint-ink) }
-      pre { overflow-x: auto; border: 1px solid var(--grid); padding: .6rem; font-size: 13px }
+      pre { overflow-x: auto; border: 1px solid var(--grid); padding: .6rem; font-size: 14px }
       """
     return """
       \(PageHead.html(title: title, styles: styles, hasScripts: false))
