@@ -22,6 +22,8 @@ const work = async (view, page, check, width) => {
   check('at the end all have ended: ' + by('now').textContent, sections.every(section =>
     section.querySelector('p').textContent.startsWith('all ' + data.runs[0].tasks.length + ' ended')));
 
+  check('and who was first is told', / ended (first|together)$/.test(by('now').textContent));
+
   const whole = sections.map(section => pixels(section.querySelector('canvas')).join());
   slide(0.3);
   await wait(200);

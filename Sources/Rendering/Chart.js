@@ -60,19 +60,26 @@ const Chart = (() => {
 
   const units = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
   const unitFor = span => units.find(unit => span >= unit[1]) || units[3];
+  // From two minutes on as the lab says it: 2 h 5 m.
   function duration(time) {
+    const seconds = Math.round(time / 1e9);
+    if (time >= 119.5e9) {
+      const parts = seconds >= 3600 ? [[Math.floor(seconds / 3600), 'h'], [Math.floor(seconds % 3600 / 60), 'm']]
+        : [[Math.floor(seconds / 60), 'm'], [seconds % 60, 's']];
+      return parts.filter(part => part[0]).map(part => part.join(' ')).join(' ');
+    }
     const [name, length] = unitFor(Math.max(1, time));
     return Number((time / length).toPrecision(3)) + ' ' + name;
   }
 
   function drawAxis(pen, scale, axisHeight, height) {
     const { from, to, left, right, x } = scale;
-    const least = (to - from) / Math.max(2, Math.floor(scale.width / 110));
-    const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-    const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= least);
+    const [name, length] = to >= 7.2e12 ? ['h', 3.6e12] : to >= 1.2e11 ? ['m', 6e10] : unitFor(to);
+    const least = Math.max(1, (to - from) / Math.max(2, Math.floor(scale.width / 110))) / length;
+    const power = 10 ** Math.floor(Math.log10(least));
+    const step = [1, 2, 5, 10].map(factor => factor * power).find(step => step >= least) * length;
     const found = [];
     for (let at = Math.ceil(from / step) * step; at <= to; at += step) found.push(at);
-    const [name, length] = unitFor(to);
     const decimals = Math.max(0, Math.ceil(-Math.log10(step / length) - 1e-9));
     found.forEach((at, index) => {
       const place = x(at);

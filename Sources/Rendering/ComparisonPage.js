@@ -44,10 +44,12 @@
     };
     const best = Math.max(...shown.map(score));
     const first = shown.filter(lane => score(lane) === best);
-    const names = first.length === shown.length && first.length > 1
-      ? 'all alike' : first.map(lane => lane.run.name).join(', ') + ' ahead';
-    return Chart.duration(at) + ': ' + names + ' with ' + Math.floor(best) + ' of '
-      + first[0].run.tasks.length;
+    const names = first.map(lane => lane.run.name).join(', '), moment = Chart.duration(at) + ': ';
+    const hasEnded = Math.floor(best) === first[0].run.tasks.length;
+    const areLevel = first.length === shown.length && first.length > 1;
+    if (hasEnded) return moment + (areLevel ? 'all ended together' : names + ' ended first');
+    return moment + (areLevel ? 'all alike' : names + ' ahead')
+      + ' with ' + Math.floor(best) + ' of ' + first[0].run.tasks.length;
   }
 
   function drawLane(lane) {

@@ -8,35 +8,45 @@ struct TimeAxis {
   let cells: Int
   /// Cells from one tick to the next.
   private let stride: Int
-  private let unit: (name: String, nanoseconds: Int64)
+  let unitName: String
+  /// Nanoseconds in a grain, of which cells and ticks have a whole number, and grains in a unit: a power of ten.
+  private let grain: Int64
+  private let grainsInUnit: Int64
 
   /// - Parameters:
   ///   - end: the time of the last event.
   ///   - room: the most cells there may be, at least 1.
   init(end: Int64, room: Int) {
     // Seventy years are enough, and leave room to calculate in.
-    let span = min(max(1, end), .max / 4)
+    let end = min(max(1, end), .max / 4)
+    let unit = Self.units.last { end >= $0.from } ?? Self.units[0]
+    (unitName, grain, grainsInUnit) = (unit.name, unit.grain, unit.grains)
+    let span = (end + grain - 1) / grain
     let room = Int64(max(1, room))
-    cell = Self.roundLength(atLeast: (span + room - 1) / room)
+    let cell = Self.roundLength(atLeast: (span + room - 1) / room)
+    self.cell = cell * grain
     cells = Int((span + cell - 1) / cell)
-    unit = DurationText.units.last { span >= $0.nanoseconds } ?? DurationText.units[0]
     // Wide gaps read best, but an axis of a single label says nothing.
-    let label = Self.number(span, per: unit.nanoseconds).count
+    let label = Self.number(span, per: grainsInUnit).count
     let wide = Self.tickStride(cell: cell, span: span, atLeast: max(8, label + 3))
     stride =
       wide * 2 <= cells ? wide : Self.tickStride(cell: cell, span: span, atLeast: label + 2)
   }
 
+  /// From which length on an axis counts in which unit, as durations are told, and how a unit is divided.
+  private static let units: [(name: String, from: Int64, grain: Int64, grains: Int64)] =
+    DurationText.units.map { ($0.name, $0.nanoseconds, 1, $0.nanoseconds) } + [
+      ("m", 120_000_000_000, 60_000_000, 1_000), ("h", 7_200_000_000_000, 3_600_000_000, 1_000),
+    ]
+
   /// The cell that begins with or holds `time`; one past the last for an event at the very end.
   func cell(of time: Int64) -> Int { Int(max(0, time) / cell) }
-
-  var unitName: String { unit.name }
 
   /// The round times that are labelled, in units.
   var ticks: [(time: Int64, label: String)] {
     Swift.stride(from: 0, through: cells, by: stride).map { tick in
       let time = Int64(tick) * cell
-      return (time, Self.number(time, per: unit.nanoseconds))
+      return (time, Self.number(time / grain, per: grainsInUnit))
     }
   }
 
@@ -45,7 +55,7 @@ struct TimeAxis {
   func line(width: Int) -> String {
     var labels = ticks.map { (column: Int($0.time / cell), text: $0.label) }
     let last = labels.removeLast()
-    let text = last.text + " " + unit.name
+    let text = last.text + " " + unitName
     let column = max(0, min(last.column, width - text.count))
     // The last label says more than the one before it.
     if labels.count > 1, let before = labels.last, before.column + before.text.count >= column {
@@ -53,7 +63,7 @@ struct TimeAxis {
     }
     let line = labels.reduce("") { Columns.left($0, $1.column) + $1.text }
     if line.count < column || labels.isEmpty { return Columns.left(line, column) + text }
-    return line + " " + unit.name
+    return line + " " + unitName
   }
 
   /// The smallest of 1, 1.25, 2, 2.5, 4, 5 times a power of ten that is at least `least` and whole.

@@ -236,8 +236,32 @@ struct GanttTests {
   }
 
   @Test
+  func `an axis of minutes and hours counts in them, at times that are what their labels say`() {
+    let minute: Int64 = 60_000_000_000
+    let axes = [
+      (2 * minute, "m", minute), (119 * minute, "m", minute), (180 * minute, "h", 60 * minute),
+    ]
+    for (end, name, unit) in axes {
+      for room in [20, 40, 72, 190] {
+        let axis = TimeAxis(end: end, room: room)
+        #expect(axis.unitName == name)
+        #expect(axis.ticks.count > 1 && axis.cells <= room)
+        #expect(Int64(axis.cells) * axis.cell >= end && Int64(axis.cells - 1) * axis.cell < end)
+        for tick in axis.ticks {
+          #expect(Double(tick.label).map { Int64($0 * Double(unit)) } == tick.time, "\(tick)")
+        }
+      }
+    }
+    #expect(TimeAxis(end: 2 * minute - 1, room: 72).unitName == "s")
+  }
+
+  @Test
   func `the last tick of an axis has its label, at every width`() {
-    for end in [1, 7, 99, 250, 999, 1_050, 4_000, 12_345, 186_000_000, 400_000_000] as [Int64] {
+    let ends: [Int64] = [
+      1, 7, 99, 250, 999, 1_050, 4_000, 12_345, 186_000_000, 400_000_000, 119_999_999_999,
+      120_000_000_000, 3_661_000_000_007, 7_200_000_000_000, 86_400_000_000_000,
+    ]
+    for end in ends {
       for room in 16...100 {
         let axis = TimeAxis(end: end, room: room)
         let line = axis.line(width: room + 1)

@@ -55,11 +55,21 @@ package struct Guide {
       need: "calls into C that block their thread",
       mechanism: "operation-queue",
       reason:
-        "It owns its threads, so Swift's own pool stays free; waiting operations are objects, not "
-        + "threads, and its limit can be changed.",
+        "Its operations run on GCD's threads, so Swift's own pool stays free; those that wait are objects, "
+        + "not threads, and its limit can be changed.",
       trap:
-        "A closure that starts a Task returns at once, and the limit holds no longer. Blocking with "
-        + "a semaphore inside each block, as gcd-semaphore does, holds a thread for each that waits.",
+        "GCD begins with as many threads as there are processors: of a short batch of blocking calls fewer "
+        + "may run at once than the limit allows. A closure that starts a Task returns at once, and the "
+        + "limit holds no longer.",
+      costs: [batch, waiter]
+    ),
+    Need(
+      need: "a list of files or requests, known beforehand",
+      mechanism: "limiter",
+      reason:
+        "A task for each, all started at once; each waits in the limiter. A task-group that adds the next child "
+        + "as one ends does it too, and holds no task for what waits.",
+      trap: "Starting a task for each of a million takes the memory of a million.",
       costs: [batch, waiter]
     ),
     Need(

@@ -169,8 +169,8 @@ struct HTMLReport {
     )
     if let widest = summary.pairs.map({ abs(log($0.comparison.ratio.value)) }).max() {
       lines.append(
-        "The reference was measured twice in \(Quantity.count(summary.pairs.count, "cell")), as if it were two "
-          + "mechanisms: it differed from itself by \(Quantity.digits((exp(widest) - 1) * 100)) % at most, and was "
+        "The reference, or what has none beside it, was measured twice in "
+          + "\(Quantity.count(summary.pairs.count, "cell")), as if it were two: it differed from itself by \(Quantity.digits((exp(widest) - 1) * 100)) % at most, and was "
           + "judged to differ \(Quantity.count(summary.pairs.count(where: \.isDecided), "time"))."
       )
     }
@@ -227,10 +227,14 @@ struct HTMLReport {
     guard !rows.isEmpty else { return "" }
     return """
       <section id="short"><h2>In short</h2>
-      <p>Mechanisms joined by = are tied: the intervals of their ratios overlap, so this run does not tell which of \
-      them is best. Nobody is named where the first has no interval: it may be first by chance. Left out is \
-      who limits nothing, who was seen above its limit, who is slower than the reference, and where the question is \
-      about waiting, who hardly waited; if that is the reference, there is nothing to compare with. \
+      <p>Mechanisms joined by = are tied, so this run does not tell which of them is best: where one is faster than \
+      the reference, the intervals of their ratios overlap; elsewhere none is told apart from it. Nobody is named where the \
+      first has no interval: it may be first by chance. Left out is who limits nothing, what is measured only to hold \
+      the others against it, who runs on lanes and is compared with itself, who was seen above its limit, who is \
+      slower than the reference, among the cancelled who does not leave at once, and where the question is \
+      about waiting, who hardly waited; if that is the reference, there is nothing to compare with. Executors are \
+      compared without a limiter. Of a batch with empty bodies few run at once, whatever the limit: what is compared \
+      is starting and ending its tasks. \
       \(Self.threadMark) marks those whose waiting tasks each hold a thread.</p>
       <div class="scroll"><table><thead><tr><th>question</th><th>figure</th><th>best mechanism</th>\
       <th class="n">best figure</th><th class="n">reference</th></tr></thead>
@@ -282,23 +286,40 @@ struct HTMLReport {
     }
     let limiting = ranking.filter { line in
       let who = entry.contestants[line.contestant]
-      return who.limits && Contestants.mechanisms.contains { $0.id == who.mechanism }
+      return who.limits && isRanked(who, in: entry)
     }
     // Executors are compared without a limiter.
     let lines = (limiting.isEmpty ? ranking : limiting).filter { line in
       summary.exclusion(index, line.contestant) == nil && line.comparison?.verdict != .slower
     }
-    guard let first = lines.first else { return .nobody(because: "nobody is comparable") }
+    guard let first = lines.first(where: { $0.comparison?.verdict == .faster }) ?? lines.first
+    else {
+      return .nobody(because: "nobody is comparable")
+    }
     guard first.interval != nil else {
       return .nobody(because: first.reasonForNoInterval ?? "no interval")
     }
+    // Where nobody is faster than the reference, nobody is told apart from it.
+    guard first.comparison?.verdict == .faster else { return .tied(lines) }
     let own = interval(first)
     return .tied(
-      lines.filter { line in
-        let other = interval(line)
-        return line.contestant == first.contestant || own.low <= other.high && other.low <= own.high
-      }
+      [first]
+        + lines.filter { line in
+          let other = interval(line)
+          return line.contestant != first.contestant && own.low <= other.high
+            && other.low <= own.high
+        }
     )
+  }
+
+  /// Whether it may be named the best: a mechanism of the catalogue that does what is asked, compared with the
+  /// reference of the cell. On lanes each is compared with itself on Swift's own pool.
+  private func isRanked(_ who: Contestant, in entry: Plan.Entry) -> Bool {
+    guard let found = Contestants.mechanisms.first(where: { $0.id == who.mechanism }) else {
+      return false
+    }
+    let ranks = BenchWorkloads.named(entry.cell.workload)?.ranks(found.profile) ?? true
+    return ranks && who.executor != .lanes
   }
 
   /// Where the ratio to the reference lies; the reference's own is 1.
@@ -313,7 +334,8 @@ struct HTMLReport {
     share a process, a block is one process in which all of them, the reference twice, were measured in \
     \(plan.scale.rounds) short rounds, each time in another order: \(escaped(names(isPaired: true))). Each round \
     gives a ratio to the reference. Elsewhere each mechanism had a process of its own, one directly after the \
-    other, and a block gives one ratio: \(escaped(names(isPaired: false))).</p>
+    other, and a block gives one ratio: \(escaped(names(isPaired: false))). What is not compared (processor time, \
+    allocations, hand-over, the time to leave) is from the first process of a cell only.</p>
     <p>A figure is the median over the blocks, with an interval that says what it covers; where tasks come by a \
     clock it is the mean, since each block draws its own. The ratio is the geometric mean of the blocks' ratios, its \
     interval, at 95 %, from the spread of the blocks, of which one in eight is left out at either end. On lanes, the work-stealing executor, \

@@ -101,9 +101,12 @@ package struct RealWorkAnswer {
       }
       return entry.compared.compactMap { contestant in
         let id = entry.contestants[contestant].mechanism
-        guard Contestants.mechanisms.contains(where: { $0.id == id && $0.profile.limit != .none })
+        guard Contestants.mechanisms.contains(where: { $0.id == id && $0.profile.limit != .none }),
+          entry.contestants[contestant].executor != .lanes,
+          let line = summary.line(index, contestant, headline)
         else { return nil }
-        return summary.line(index, contestant, headline)?.median
+        // Paired, as everywhere: the reference's ratio to itself is 1.
+        return line.comparison == nil ? 1 : line.comparison?.ratio?.value
       }
     }
     guard let least = figures.min(), let most = figures.max(), least > 0, most > least else {

@@ -36,6 +36,9 @@ package protocol BenchWorkload: Sendable {
   /// Whether the cell makes sense for such a mechanism.
   func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool
 
+  /// Whether such a mechanism does what is asked, so that it may be called the best of those that do.
+  func ranks(_ mechanism: MechanismProfile) -> Bool
+
   /// How many blocks measure a cell, in a run of this size.
   func forks(_ scale: Scale) -> Int
 
@@ -69,6 +72,8 @@ extension BenchWorkload {
   package func admits(_ mechanism: MechanismProfile, to cell: Cell) -> Bool {
     mechanism.limit != .one || cell.limit == 1
   }
+
+  package func ranks(_ mechanism: MechanismProfile) -> Bool { true }
 
   package func forks(_ scale: Scale) -> Int { isPaired ? scale.forks : scale.forksApart }
 

@@ -61,6 +61,11 @@ package struct CancellationStorm: BenchWorkload {
     return mechanism.cancellation == .leavesAtOnce || (cell.tasks ?? 0) <= 10_000
   }
 
+  /// Who is skipped at its turn has not left the line.
+  package func ranks(_ mechanism: MechanismProfile) -> Bool {
+    mechanism.cancellation == .leavesAtOnce
+  }
+
   /// A storm is short, and two of them differ by a lot: by who gets which processor.
   package func forks(_ scale: Scale) -> Int {
     scale == .standard ? 2 * scale.forksApart : scale.forksApart
