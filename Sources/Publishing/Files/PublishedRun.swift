@@ -255,8 +255,10 @@ private struct Reader {
   private mutating func contestant(of row: Table.Row, in entry: Int) -> Int {
     let label = row["mechanism"]
     let isAgain = label?.hasSuffix(Contestant.againSuffix) == true
+    let name = isAgain ? label.map { String($0.dropLast(Contestant.againSuffix.count)) } : label
     let who = Contestant(
-      mechanism: isAgain ? label.map { String($0.dropLast(Contestant.againSuffix.count)) } : label,
+      // A part of the machine that was measured twice has no name.
+      mechanism: name == "" ? nil : name,
       isAgain: isAgain,
       executor: row["executor"].flatMap { Executor(rawValue: $0) }
     )
