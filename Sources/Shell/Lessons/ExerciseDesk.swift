@@ -29,6 +29,7 @@ struct ExerciseHarness: Sendable {
     "cancellable-limiter": ExerciseHarness(type: "MyLimiter", grader: "cancellableLimiter"),
     "pool": ExerciseHarness(type: "MyPool", grader: "pool"),
     "recorder": ExerciseHarness(type: "MyRecorder", grader: "recorder"),
+    "outbox": ExerciseHarness(type: "MyOutbox", grader: "outbox"),
     "account": ExerciseHarness(type: "MyAccount", grader: "account"),
     "copier": ExerciseHarness(type: "MyCopier", grader: "copier"),
     "test": ExerciseHarness(type: "MyTest", grader: "test"),
