@@ -30,13 +30,16 @@ extension Grader {
           besides: Scenario.aroundAnswers,
           body
         )
-        let extent = verdict.ranEverySchedule ? "all of " : ""
+        let extent =
+          verdict.schedules == 1
+          ? "the only schedule"
+          : (verdict.ranEverySchedule ? "all of " : "") + "\(verdict.schedules) schedules"
         let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
         return GradeItem(
           name,
           // As where a limiter is explored.
           passed: verdict.givenUp * 10 < verdict.schedules,
-          "\(asked): right in \(extent)\(verdict.schedules) schedules\(left)"
+          "\(asked): right in \(extent)\(left)"
         )
       } catch {
         return GradeItem(

@@ -126,6 +126,28 @@ import Testing
     await expect(Grader.pool(LastOfThreePool.self), refusedBy: "limits", saying: "overtaken")
   }
 
+  @Test func `in a limit larger than the workloads have are refused`() async {
+    let idle = "128 ran at once; "
+    await expect(Grader.limiter(Flawed<AtMost128>.self), refusedBy: "whole_limit", saying: idle)
+    await expect(
+      Grader.cancellableLimiter(Flawed<AtMost128>.self),
+      refusedBy: "whole_limit",
+      saying: "permits lay idle, and the others waited"
+    )
+    await expect(
+      Grader.design(Flawed<TwoBytes>.self),
+      refusedBy: "whole_limit",
+      saying: "65535 ran at once; "
+    )
+    await expect(
+      Grader.design(Flawed<OneMoreThan256>.self),
+      refusedBy: "whole_limit",
+      saying: "1 too many"
+    )
+    #expect(await item("whole_limit", of: Grader.design(Flawed<NoFlaw>.self))?.passed == true)
+    #expect(await item("whole_limit", of: Grader.pool(SoundPool.self))?.passed == true)
+  }
+
   @Test func `in which the urgent overtake are refused`() async {
     let order = "served in the order 5, 2, 1, 3, 4 and 6"
     await expect(Grader.limiter(Flawed<UrgentFirst>.self), refusedBy: "urgencies", saying: order)

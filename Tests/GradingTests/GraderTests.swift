@@ -82,14 +82,15 @@ import Testing
       basic.passed
         == [
           "values", "safety", "safety_three", "order", "errors", "permit_back", "limit_reached",
-          "limits", "long_line", "throwing", "urgencies", "kept", "inside", "apart", "storm",
+          "limits", "long_line", "throwing", "urgencies", "whole_limit", "kept", "inside", "apart",
+          "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
     #expect(cancelled.failed == nil)
     let design = await grade(Grader.design(Sound.self))
     #expect(design.failed == nil)
-    #expect(design.passed.count == 21)
+    #expect(design.passed.count == 22)
   }
 
   @Test func `no limit at all fails with the schedule that shows it`() async {

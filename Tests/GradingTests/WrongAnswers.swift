@@ -198,6 +198,21 @@ enum FewPermits: Flaw {
   static func permits(_ limit: Int) -> Int { min(limit, 40) }
 }
 
+/// Of more than 128 permits, 128 are lent.
+enum AtMost128: Flaw {
+  static func permits(_ limit: Int) -> Int { min(limit, 128) }
+}
+
+/// As many permits as two bytes can count.
+enum TwoBytes: Flaw {
+  static func permits(_ limit: Int) -> Int { Int(UInt16(clamping: limit)) }
+}
+
+/// One permit more where there are more than two hundred and fifty-six.
+enum OneMoreThan256: Flaw {
+  static func permits(_ limit: Int) -> Int { limit > 256 ? limit + 1 : limit }
+}
+
 /// One permit more where there are more than three.
 enum OneTooMany: Flaw {
   static func permits(_ limit: Int) -> Int { limit > 3 ? limit + 1 : limit }

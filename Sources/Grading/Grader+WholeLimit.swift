@@ -1,0 +1,117 @@
+internal import Basics
+internal import Experiments
+internal import GradeReport
+internal import Limiters
+internal import Mechanisms
+internal import Tracing
+internal import VirtualTime
+internal import Workloads
+
+extension Grader {
+  /// All of a limit is used and no more, however large it is.
+  ///
+  /// Bodies stay until all that can begin have begun, so it takes tasks and no time: many more of them than the
+  /// workloads have, whose every step is recorded.
+  ///
+  /// - Parameters:
+  ///   - entry: what is asked.
+  ///   - beyondTwoBytes: whether it is asked with more permits than two bytes can count too, which takes a second.
+  /// - Returns: the question.
+  static func wholeLimit(
+    _ entry: CatalogueEntry,
+    beyondTwoBytes: Bool = false
+  ) -> GradeBook.Question {
+    let beyond = 20
+    return .task("whole_limit", "more tasks than a large limit allows", seconds: 120) { seed in
+      var random = SplitMix64(seed: seed)
+      // Beyond what the workloads draw, and beyond the round numbers that a limit might be cut to.
+      var limits = [129 + random.next(below: 128), 4_097 + random.next(below: 1_000)]
+      if beyondTwoBytes { limits.append(65_537 + random.next(below: 1_000)) }
+      for limit in limits {
+        if let fault = await fault(of: entry, limit: limit, tasks: limit + beyond) {
+          return GradeItem(
+            "whole_limit",
+            passed: false,
+            "\(limit + beyond) tasks at once, limit \(limit): \(fault)"
+          )
+        }
+      }
+      return GradeItem(
+        "whole_limit",
+        passed: true,
+        "limits \(ListText.all(limits.map(String.init))), and \(beyond) tasks more than that: as many ran at "
+          + "once as the limit says, and then the others"
+      )
+    }
+  }
+
+  /// What is wrong when so many tasks come at once; nil if nothing is.
+  private static func fault(of entry: CatalogueEntry, limit: Int, tasks: Int) async -> String? {
+    let scheduler = VirtualScheduler(workers: 1)
+    let crowd = Crowd()
+    let mechanism = entry.make(MechanismSetup(limit: limit))
+    for number in 1...tasks {
+      Task(executorPreference: scheduler) {
+        let task = SimulatedTask(number: number, service: 1)
+        await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
+      }
+    }
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    let together = crowd.admitted
+    crowd.goOn()
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    if together > limit { return "\(together) ran at once, \(together - limit) too many" }
+    if together < limit {
+      return "\(together) ran at once; \(limit - together) permits lay idle, and the others "
+        + "waited. Whatever number 'init' is given is how many may run at once"
+    }
+    let left = tasks - crowd.admitted
+    return left == 0 ? nil : "when those who ran had departed, \(left) others were never served"
+  }
+}
+
+/// Bodies that stay until they are told to go on, and how many have begun.
+private final class Crowd: World, Tracer {
+  private struct State {
+    var admitted = 0
+    var goesOn = false
+    var inService: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Lock(State())
+
+  var admitted: Int { state.withLock { $0.admitted } }
+
+  func goOn() {
+    let inService = state.withLock { state in
+      state.goesOn = true
+      defer { state.inService = [] }
+      return state.inService
+    }
+    for one in inService { one.resume() }
+  }
+
+  func record(_ kind: TraceEvent.Kind, of id: TaskID) {
+    if kind == .admitted { state.withLock { $0.admitted += 1 } }
+  }
+
+  func noteLostResult(of id: TaskID, toldCancelled: Bool) {}
+
+  var now: Int64 { 0 }
+
+  func suspend(for nanoseconds: Int64) async throws {
+    await withCheckedContinuation { continuation in
+      let goesOn = state.withLock { state in
+        if !state.goesOn { state.inService.append(continuation) }
+        return state.goesOn
+      }
+      if goesOn { continuation.resume() }
+    }
+  }
+
+  func leaveStartingThread() async {}
+
+  func block(for nanoseconds: Int64) {}
+
+  func spin(for nanoseconds: Int64) {}
+}

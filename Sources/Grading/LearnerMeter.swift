@@ -1,0 +1,253 @@
+internal import Basics
+internal import GradeReport
+internal import Limiters
+internal import Tracing
+internal import VirtualTime
+
+/// What a learner mends in the exercise on coordinated omission: requests that are sent when they are due, and how
+/// long their users wait.
+package protocol LearnerMeter: Sendable {
+  init()
+
+  /// Sends request 0 at `due[0]`, request 1 at `due[1]` and so on; says how long each took.
+  func measure(
+    due: [Duration],
+    on clock: RequestClock,
+    send: @escaping @Sendable (Int) async throws -> Void
+  ) async -> [Duration]
+}
+
+/// The time of the server that is measured: two seconds of it are over in a moment.
+package struct RequestClock: Sendable {
+  fileprivate let clock: VirtualClock
+  /// Whether a task asked for it that does not live by this clock.
+  fileprivate let wasAskedFromOutside = Flag()
+
+  fileprivate final class Flag: Sendable {
+    private let state = Lock(false)
+
+    var isRaised: Bool { state.withLock { $0 } }
+    func raise() { state.withLock { $0 = true } }
+  }
+
+  /// The time since the server was started.
+  package var now: Duration { .nanoseconds(clock.now.nanoseconds) }
+
+  /// Waits until then; does not wait if it is over.
+  package func sleep(until time: Duration) async {
+    guard isInside else { return }
+    let left = RequestServer.nanoseconds(time) - clock.now.nanoseconds
+    if left > 0 { try? await clock.sleep(nanoseconds: left) }
+  }
+}
+
+extension RequestClock {
+  /// Whether the current task lives by this clock: a task of a task group does, a `Task {}` does not.
+  fileprivate var isInside: Bool {
+    let isInside = withUnsafeCurrentTask { $0?.unownedTaskExecutor } != nil
+    if !isInside { wasAskedFromOutside.raise() }
+    return isInside
+  }
+}
+
+/// A server of some permits, which notes when each request came and when it was answered.
+private final class RequestServer: Sendable {
+  struct Failure: Error {}
+
+  struct Request: Sendable {
+    var due: Int64
+    var work: Int64
+    var fails = false
+  }
+
+  let requests: [Request]
+  private let limiter: ConcurrencyLimiter
+  private let clock: RequestClock
+  private let notes: Lock<(sent: [[Int64]], answered: [Int64])>
+
+  init(_ requests: [Request], limit: Int, clock: RequestClock) {
+    self.requests = requests
+    self.clock = clock
+    limiter = ConcurrencyLimiter(concurrency: limit)
+    notes = Lock(
+      (Array(repeating: [], count: requests.count), Array(repeating: -1, count: requests.count))
+    )
+  }
+
+  func answer(_ number: Int) async throws {
+    guard requests.indices.contains(number) else { throw Failure() }
+    guard clock.isInside else { return }
+    notes.withLock { $0.sent[number].append(clock.clock.now.nanoseconds) }
+    await limiter.runUncancellably {
+      try? await clock.clock.sleep(nanoseconds: requests[number].work)
+    }
+    notes.withLock { $0.answered[number] = clock.clock.now.nanoseconds }
+    if requests[number].fails { throw Failure() }
+  }
+
+  /// Judges what was sent, and what was said of it.
+  ///
+  /// - Parameters:
+  ///   - took: what was said.
+  ///   - lateness: how late a request may be sent, because the machine that sends it is busy.
+  /// - Returns: what is wrong; nil if nothing is.
+  func fault(in took: [Duration], lateness: Int64) -> String? {
+    let (sent, answered) = notes.withLock { $0 }
+    for (number, request) in requests.enumerated() {
+      let name = "request \(number), due at \(Self.text(request.due)),"
+      guard let time = sent[number].first else { return "\(name) was never sent" }
+      if sent[number].count > 1 { return "\(name) was sent \(sent[number].count) times" }
+      if time < request.due { return "\(name) was sent too early, at \(Self.text(time))" }
+      if time > request.due + lateness {
+        return "\(name) was sent at \(Self.text(time)): it waited for others"
+      }
+      if answered[number] < 0 { return "'measure' returned when \(name) had no answer yet" }
+    }
+    guard took.count == requests.count else {
+      return "\(requests.count) requests were sent, and \(took.count) times came back"
+    }
+    for (number, request) in requests.enumerated() {
+      let due = answered[number] - request.due
+      let told = Self.nanoseconds(took[number])
+      if told != due {
+        return "request \(number), due at \(Self.text(request.due)), was "
+          + (request.fails ? "refused" : "answered") + " at \(Self.text(answered[number])), so it "
+          + "took \(Self.text(due)), and 'measure' says \(told < 0 ? "-" : "")\(Self.text(abs(told)))"
+      }
+    }
+    return nil
+  }
+
+  private static func text(_ nanoseconds: Int64) -> String { DurationText.text(nanoseconds) }
+
+  static func nanoseconds(_ duration: Duration) -> Int64 {
+    duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000
+  }
+}
+
+extension Grader {
+  private static let microsecond: Int64 = 1_000
+  private static let millisecond: Int64 = 1_000_000
+
+  /// Lesson 15: sent when due, and measured from then.
+  package static func meter<Meter: LearnerMeter>(_ type: Meter.Type) -> GradeBook {
+    GradeBook([
+      measured(type, "steady", "ten requests of 5 ms, one every 10 ms") { _ in
+        (0..<10).map { .init(due: $0 * 10 * millisecond, work: 5 * millisecond) }
+      },
+      measured(
+        type,
+        "stall",
+        "a request that takes 2 s, then 400 of 5 ms, one every 10 ms, one permit"
+      ) { _ in
+        [.init(due: 0, work: 2_000 * millisecond)]
+          + (0..<400).map { .init(due: $0 * 10 * millisecond, work: 5 * millisecond) }
+      },
+      measured(type, "together", "5,000 requests of 100 s, all due at 1 s", limit: 5_000) { _ in
+        (0..<5_000).map { _ in .init(due: 1_000 * millisecond, work: 100_000 * millisecond) }
+      },
+      measured(
+        type,
+        "overtaking",
+        "20 requests, each shorter than the one before, twenty permits",
+        limit: 20
+      ) { _ in
+        (0..<20).map { .init(due: $0 * millisecond, work: (100 - 4 * $0) * millisecond) }
+      },
+      measured(type, "failures", "30 requests of 25 ms, of which every third is refused") { _ in
+        (0..<30).map {
+          .init(due: $0 * 10 * millisecond, work: 25 * millisecond, fails: $0 % 3 == 1)
+        }
+      },
+      measured(
+        type,
+        "busy",
+        "20 requests of 5 ms, one every 10 ms, and the machine that sends them is busy from 15 to 115 ms",
+        busy: 100 * millisecond
+      ) { _ in
+        (0..<20).map { .init(due: $0 * 10 * millisecond, work: 5 * millisecond) }
+      },
+      measured(type, "none", "no request at all") { _ in [] },
+      measured(
+        type,
+        "later",
+        "ten requests from 3.01 s on, and 'measure' is called at 3 s",
+        begins: 3_000 * millisecond
+      ) { _ in
+        (1...10).map { .init(due: (3_000 + $0 * 10) * millisecond, work: 25 * millisecond) }
+      },
+      measured(type, "drawn", "200 requests at drawn times, in no order", limit: 4) { seed in
+        var random = SplitMix64(seed: seed)
+        return (0..<200).map { _ in
+          .init(
+            due: Int64(random.next(below: 5_000)) * millisecond,
+            work: Int64(1_000 + random.next(below: 150_000)) * microsecond,
+            fails: random.next(below: 5) == 0
+          )
+        }
+      },
+      measured(type, "many", "10,000 requests of 9 ms, one each millisecond", limit: 10) { _ in
+        (0..<10_000).map { .init(due: $0 * millisecond, work: 9 * millisecond) }
+      },
+    ])
+  }
+
+  private static func measured<Meter: LearnerMeter>(
+    _ type: Meter.Type,
+    _ name: String,
+    _ asked: String,
+    limit: Int = 1,
+    begins: Int64 = 0,
+    busy: Int64 = 0,
+    _ draw: @escaping @Sendable (UInt64) -> [RequestServer.Request]
+  ) -> GradeBook.Question {
+    .task(name, asked, seconds: 20) { seed in
+      let scheduler = VirtualScheduler(workers: 1)
+      let clock = RequestClock(clock: scheduler.clock)
+      let server = RequestServer(draw(seed), limit: limit, clock: clock)
+      let told = Lock<[Duration]?>(nil)
+      if busy > 0 {
+        Task(executorPreference: scheduler) {
+          try? await scheduler.clock.sleep(nanoseconds: 15 * millisecond)
+          scheduler.hold(for: busy)
+        }
+      }
+      Task(executorPreference: scheduler) {
+        if begins > 0 { try? await scheduler.clock.sleep(nanoseconds: begins) }
+        let took = await Meter().measure(
+          due: server.requests.map { .nanoseconds($0.due) },
+          on: clock
+        ) { try await server.answer($0) }
+        told.withLock { $0 = took }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let place = asked + (name == "drawn" ? ", seed \(seed)" : "") + ": "
+      if clock.wasAskedFromOutside.isRaised {
+        return GradeItem(
+          name,
+          passed: false,
+          place + "a 'Task {}' of yours knows nothing of this clock. Start tasks in a task group"
+        )
+      }
+      guard let took = told.withLock({ $0 }) else {
+        return GradeItem(
+          name,
+          passed: false,
+          place
+            + "'measure' had not returned when nothing was left to do. Wait by 'clock.sleep', and start tasks in "
+            + "a task group: a 'Task {}' knows nothing of this clock"
+        )
+      }
+      let fault = server.fault(in: took, lateness: busy)
+      let praise =
+        server.requests.isEmpty
+        ? "no time comes back"
+        : "each was sent \(busy > 0 ? "as soon as it could be" : "when due"), and measured from when it was due"
+      return GradeItem(
+        name,
+        passed: fault == nil,
+        place + (fault ?? praise)
+      )
+    }
+  }
+}

@@ -1,0 +1,492 @@
+internal import Basics
+internal import Exploration
+internal import GradeReport
+internal import Limiters
+
+/// What a learner writes in the exercise on order: messages that are sent without waiting, and taken in order.
+package protocol LearnerOutbox: Sendable {
+  /// Makes an outbox whose messages `receiver` takes.
+  init(receiver: Receiver)
+
+  /// Sends a message; cannot wait.
+  func send(_ message: String)
+}
+
+/// Takes messages, one after the other; taking one suspends.
+package struct Receiver: Sendable {
+  let taking: @Sendable (String) async -> Void
+
+  /// Takes a message; wrong while another is being taken.
+  package func take(_ message: String) async { await taking(message) }
+}
+
+/// What a receiver has taken, and how.
+private final class Inbox: Sendable {
+  private struct State {
+    var begun: [String] = []
+    var ended = 0
+    /// A message that was handed over otherwise than it may be, and how.
+    var mishandled: String?
+    /// Is signalled when so many have been taken.
+    var due: (count: Int, signal: Signal)?
+  }
+
+  private let state = Lock(State())
+
+  /// Takes a message, and does what it takes in between.
+  func take(_ message: String, _ meanwhile: () async -> Void) async {
+    state.withLock { state in
+      if state.begun.count > state.ended {
+        state.mishandled =
+          state.mishandled ?? "'\(message)' was handed over while another was being taken"
+      }
+      if Task.isCancelled {
+        state.mishandled =
+          state.mishandled
+          ?? "'\(message)' was handed over by a task that is cancelled: a receiver that heeds that drops it"
+      }
+      state.begun.append(message)
+    }
+    await meanwhile()
+    let signal = state.withLock { state in
+      state.ended += 1
+      guard let due = state.due, state.ended >= due.count else { return nil as Signal? }
+      state.due = nil
+      return due.signal
+    }
+    signal?.signal()
+  }
+
+  /// A receiver that suspends once for each message.
+  var receiver: Receiver { Receiver { message in await self.take(message) { await Task.yield() } } }
+
+  /// Waits until so many have been taken.
+  func wait(for count: Int) async {
+    let (condition, signal) = Condition.makeCondition()
+    let isThere = state.withLock { state in
+      if state.ended < count { state.due = (count, signal) }
+      return state.ended >= count
+    }
+    if !isThere { try? await condition.waitUncancellably() }
+  }
+
+  /// Waits until so many have been taken, or none has been for a while.
+  func settle(for count: Int) async {
+    var seen = 0
+    var idle = 0
+    while idle < 1_000 {
+      let ended = state.withLock { $0.ended }
+      if ended >= count { return }
+      idle = ended == seen ? idle + 1 : 0
+      seen = ended
+      await Moment.pass()
+    }
+  }
+
+  /// What was taken otherwise than it was sent; nil if each sender's messages were taken once and in its order.
+  func fault(_ senders: [[String]]) -> String? {
+    let (taken, mishandled) = state.withLock { ($0.begun, $0.mishandled) }
+    // In an order that is wrong, the first thing to say is the order.
+    for sent in senders {
+      let own = Set(sent)
+      let theirs = taken.filter { own.contains($0) }
+      if theirs.count == sent.count, theirs != sent, theirs.sorted() == sent.sorted() {
+        return "sent were \(Self.list(sent)), in this order, and taken \(Self.list(theirs))"
+      }
+    }
+    if let mishandled { return mishandled }
+    let all = senders.flatMap(\.self)
+    if taken.sorted() != all.sorted() {
+      if all.count > 8 { return "of \(all.count) messages \(taken.count) were taken" }
+      return "sent were \(Self.list(all)), and taken \(Self.list(taken))"
+    }
+    return nil
+  }
+
+  private static func list(_ messages: [String]) -> String {
+    ListText.some(messages.map { "'\($0)'" })
+  }
+}
+
+extension Grader {
+  /// Lesson 11: in order, one at a time, none lost, whoever sends.
+  package static func outbox<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook {
+    GradeBook([
+      comesBack(type),
+      inARow(type, "two", ["s", "sw"]),
+      inARow(type, "order", ["s", "sw", "swi"]),
+      sentLater(type),
+      senders(type, "at_once", [["a"], ["b"]], preemptions: 2),
+      senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
+      cancelledSender(type),
+      letGo(type),
+      outboxesApart(type),
+      nextWaits(type),
+      sendReturns(type),
+      manySenders(type),
+      outboxGone(type),
+    ])
+  }
+
+  /// `send` returns before its message has been taken.
+  ///
+  /// Asked first, and on a thread that may be held: an exploration waits a second for each thread that is blocked.
+  private static func comesBack<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let asked = "'s', whose receiver is done when 'send' has returned"
+    let question = GradeBook.Question.task("comes_back", asked, seconds: 10) { _ in
+      let inbox = Inbox()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let outbox = Outbox(
+        receiver: Receiver { message in
+          await inbox.take(message) { try? await mayEnd.waitUncancellably() }
+        }
+      )
+      outbox.send("s")
+      ends.signal()
+      await inbox.settle(for: 1)
+      withExtendedLifetime(outbox) {}
+      return GradeItem("comes_back", passed: true, "\(asked): it does not wait")
+    }
+    return GradeBook.Question(name: "comes_back") { terms in
+      let item = question.ask(terms)
+      if item.passed { return item }
+      return GradeItem(
+        "comes_back",
+        passed: false,
+        "\(asked): it does not return. Whoever calls it cannot wait, so it may not block its thread either: let a "
+          + "task wait"
+      )
+    }
+  }
+
+  /// One task sends some, without a break.
+  private static func inARow<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type,
+    _ name: String,
+    _ messages: [String]
+  ) -> GradeBook.Question {
+    let sent = ListText.all(messages.map { "'\($0)'" })
+    return promised(name, "\(sent), sent one after the other") {
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      for message in messages { outbox.send(message) }
+      await inbox.wait(for: messages.count)
+      try judge(inbox, [messages])
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// One is sent while another may just have been taken, and more when all have been.
+  private static func sentLater<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    promised("later", "'s', a moment later 'sw', and 'x' when both have been taken") {
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      outbox.send("s")
+      await Task.yield()
+      outbox.send("sw")
+      await inbox.wait(for: 2)
+      outbox.send("x")
+      await inbox.wait(for: 3)
+      try judge(inbox, [["s", "sw", "x"]])
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// Each of some tasks has its own order.
+  private static func senders<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type,
+    _ name: String,
+    _ senders: [[String]],
+    preemptions: Int
+  ) -> GradeBook.Question {
+    let sent = senders.map { ListText.all($0.map { "'\($0)'" }) }
+    return promised(
+      name,
+      "two tasks, of which one sends \(sent[0]) and the other \(sent[1])",
+      preemptions: preemptions,
+      schedules: 2_000
+    ) {
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      let send: @Sendable ([String]) -> Void = { for message in $0 { outbox.send(message) } }
+      let tasks = senders.map { messages in Task { send(messages) } }
+      for task in tasks { await task.value }
+      await inbox.wait(for: senders.joined().count)
+      try judge(inbox, senders)
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// What was sent is taken, whatever becomes of who sent it.
+  private static func cancelledSender<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    promised(
+      "cancelled",
+      "a task that sends 's', is cancelled, and sends 'sw'",
+      preemptions: onePreemption,
+      schedules: 2_000
+    ) {
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      let send: @Sendable (String) -> Void = { outbox.send($0) }
+      let sender = Task {
+        send("s")
+        withUnsafeCurrentTask { $0?.cancel() }
+        send("sw")
+      }
+      await sender.value
+      await inbox.wait(for: 2)
+      try judge(inbox, [["s", "sw"]])
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// What was sent is taken, also when nobody has the outbox any more.
+  private static func letGo<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
+    promised("let_go", "'s' and 'sw', and nobody has the outbox any more", schedules: 2_000) {
+      let inbox = Inbox()
+      send(type, ["s", "sw"], to: inbox.receiver)
+      await inbox.wait(for: 2)
+      try judge(inbox, [["s", "sw"]])
+    }
+  }
+
+  private static func send<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type,
+    _ messages: [String],
+    to receiver: Receiver
+  ) {
+    let outbox = Outbox(receiver: receiver)
+    for message in messages { outbox.send(message) }
+  }
+
+  /// A message whose turn has not come waits: it does not ask again and again.
+  ///
+  /// While the first is never done, nothing is left to do; somebody who asks has always something to do.
+  private static func nextWaits<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let asked = "'s' and 'sw', while the first is being taken"
+    return GradeBook.Question(name: "waits") { _ in
+      do throws(ExplorationFailure) {
+        _ = try explore("yours", preemptions: 0, schedules: 100, besides: Scenario.aroundAnswers) {
+          let inbox = Inbox()
+          let (never, signal) = Condition.makeCondition()
+          let outbox = Outbox(
+            receiver: Receiver { message in
+              await inbox.take(message) { try? await never.waitUncancellably() }
+            }
+          )
+          outbox.send("s")
+          outbox.send("sw")
+          await inbox.wait(for: 1)
+          withExtendedLifetime((outbox, signal)) {}
+        }
+        return GradeItem("waits", passed: false, "\(asked): 's' was not handed over")
+      } catch {
+        switch error.kind {
+        case .deadlock:
+          return GradeItem("waits", passed: true, "\(asked): the other waits, and asks nobody")
+        case .livelock, .tooManySteps:
+          return GradeItem(
+            "waits",
+            passed: false,
+            "\(asked): the other asks again and again whether its turn has come. Have it await something that "
+              + "ends with the first",
+            story: story(error, [])
+          )
+        default:
+          return GradeItem(
+            "waits",
+            passed: false,
+            "\(asked): \(what(error))",
+            story: story(error, [])
+          )
+        }
+      }
+    }
+  }
+
+  /// A promise about messages: where nothing can go on, says of the messages what that means.
+  private static func promised(
+    _ name: String,
+    _ asked: String,
+    preemptions: Int = 2,
+    schedules: Int = 4_000,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) -> GradeBook.Question {
+    let question = promise(
+      name,
+      asked,
+      preemptions: preemptions,
+      schedules: schedules,
+      body
+    )
+    return GradeBook.Question(name: name) { terms in
+      var item = question.ask(terms)
+      if let place = item.sentence.firstRange(of: "the same choices led ") {
+        item.sentence.replaceSubrange(
+          place.lowerBound...,
+          with: "the same steps led to different runs. The grading sees tasks, actors and locks: "
+            + "does yours use a dispatch queue, a thread or a clock, or a static that outlives the outbox?"
+        )
+      }
+      let standstill = "nothing can run any more, and "
+      guard let place = item.sentence.firstRange(of: standstill) else { return item }
+      let who = String(item.sentence[place.upperBound...])
+      let waits = who.hasPrefix("task 1 ") || who.hasPrefix("task 1,")
+      item.sentence.replaceSubrange(
+        place.lowerBound...,
+        with: waits
+          ? "a message that was sent is never taken"
+          : "all are taken, and \(who). Look for a task that waits for the next message when the outbox is gone, "
+            + "and end it in 'deinit'"
+      )
+      return item
+    }
+  }
+
+  private static func judge(_ inbox: Inbox, _ senders: [[String]]) throws {
+    let fault = inbox.fault(senders)
+    try require(fault == nil, fault ?? "")
+  }
+
+  /// `send` returns, however long the receiver takes.
+  private static func sendReturns<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let asked = "1,000 messages, some of them equal, sent while the first is being taken"
+    return .task("returns", asked, seconds: 30) { _ in
+      let inbox = Inbox()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let outbox = Outbox(
+        receiver: Receiver { message in
+          await inbox.take(message) {
+            if message == "first" { try? await mayEnd.waitUncancellably() }
+          }
+        }
+      )
+      let messages = ["first"] + (1..<1_000).map { "\($0 / 2 % 77)" }
+      for message in messages { outbox.send(message) }
+      ends.signal()
+      await inbox.settle(for: messages.count)
+      let fault = inbox.fault([messages])
+      withExtendedLifetime(outbox) {}
+      return GradeItem(
+        "returns",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "'send' does not wait, and none is lost")"
+      )
+    }
+  }
+
+  /// Many tasks send on the machine's own threads.
+  private static func manySenders<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let asked = "8 tasks that send 100 messages each, at once"
+    return .task("many", asked, seconds: 30) { _ in
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      let senders = (1...8).map { sender in (1...100).map { "\(sender).\($0)" } }
+      await withTaskGroup { group in
+        for messages in senders {
+          group.addTask {
+            for message in messages {
+              outbox.send(message)
+              if message.hasSuffix("7") { await Task.yield() }
+            }
+          }
+        }
+      }
+      await inbox.settle(for: 800)
+      let fault = inbox.fault(senders)
+      withExtendedLifetime(outbox) {}
+      return GradeItem(
+        "many",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each task's are taken in its order, one at a time")"
+      )
+    }
+  }
+
+  /// An outbox does not wait for another's receiver.
+  private static func outboxesApart<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    promised(
+      "apart",
+      "two outboxes; the receiver of one takes its message when the other's has been taken",
+      preemptions: onePreemption,
+      schedules: 2_000
+    ) {
+      let (one, other) = (Inbox(), Inbox())
+      let slow = Outbox(
+        receiver: Receiver { message in await one.take(message) { await other.wait(for: 1) } }
+      )
+      let quick = Outbox(receiver: other.receiver)
+      slow.send("slow")
+      quick.send("quick")
+      await one.wait(for: 1)
+      try judge(one, [["slow"]])
+      try judge(other, [["quick"]])
+      withExtendedLifetime((slow, quick)) {}
+    }
+  }
+
+  private final class Witness: Sendable {}
+
+  private struct WeakWitness: Sendable { weak let object: Witness? }
+
+  /// An outbox that is let go of leaves nothing undone and nothing behind.
+  private static func outboxGone<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let asked = "an outbox that is let go of when three have been sent"
+    return .task("gone", asked, seconds: 30) { _ in
+      let inbox = Inbox()
+      let messages = ["s", "sw", "swi"]
+      let (mayEnd, ends) = Condition.makeCondition()
+      let witness = sendOnce(type, messages, to: inbox, mayEnd)
+      ends.signal()
+      await inbox.settle(for: messages.count)
+      if let fault = inbox.fault([messages]) {
+        return GradeItem("gone", passed: false, "\(asked): \(fault)")
+      }
+      // What has ended may be let go of a little later.
+      for _ in 1...2_000 where witness.object != nil { await Moment.pass() }
+      let isGone = witness.object == nil
+      return GradeItem(
+        "gone",
+        passed: isGone,
+        "\(asked): all are taken, and "
+          + (isGone
+            ? "nothing is left behind"
+            : "the receiver is still kept. Look for a task that waits for ever for the next message, and end it in "
+              + "'deinit'; or for two objects that keep each other")
+      )
+    }
+  }
+
+  private static func sendOnce<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type,
+    _ messages: [String],
+    to inbox: Inbox,
+    _ mayEnd: Condition
+  ) -> WeakWitness {
+    let witness = Witness()
+    let receiver = Receiver { [witness] message in
+      await inbox.take(message) {
+        if message == messages[0] { try? await mayEnd.waitUncancellably() }
+      }
+      withExtendedLifetime(witness) {}
+    }
+    send(type, messages, to: receiver)
+    return WeakWitness(object: witness)
+  }
+}

@@ -1,0 +1,269 @@
+import GradeReport
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// The exercise on coordinated omission: what it takes, and by which question it refuses.
+@Suite(.watched, .serialized) struct `Meters` {
+  private struct Open: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct Closed: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      var took: [Duration] = []
+      for (number, time) in due.enumerated() {
+        await clock.sleep(until: time)
+        let start = clock.now
+        try? await send(number)
+        took.append(clock.now - start)
+      }
+      return took
+    }
+  }
+
+  private struct InOrderOfAnswers: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: Duration.self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return clock.now - time
+          }
+        }
+        var took: [Duration] = []
+        for await time in group { took.append(time) }
+        return took
+      }
+    }
+  }
+
+  private struct WithoutFailures: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration)?.self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            do { try await send(number) } catch { return nil }
+            return (number, clock.now - time)
+          }
+        }
+        var took: [Int: Duration] = [:]
+        for await answer in group { if let answer { took[answer.number] = answer.took } }
+        return due.indices.compactMap { took[$0] }
+      }
+    }
+  }
+
+  private struct AFewAtOnce: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        var took = due
+        for (number, time) in due.enumerated() {
+          // Two hundred and fifty-six at once are enough for a client.
+          if number >= 256, let (number, time) = await group.next() { took[number] = time }
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct FromTheSending: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            let start = clock.now
+            try? await send(number)
+            return (number, clock.now - start)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct FromItsOwnBeginning: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      let start = clock.now
+      return await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: start + time)
+            try? await send(number)
+            return (number, clock.now - start - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct Sorted: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.sorted().enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct AskingAgain: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            do { try await send(number) } catch { try? await send(number) }
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct ByAnotherClock: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            try? await Task.sleep(for: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct WithTasksOfItsOwn: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      let tasks = due.enumerated().map { number, time in
+        Task {
+          await clock.sleep(until: time)
+          try? await send(number)
+          return clock.now - time
+        }
+      }
+      var took: [Duration] = []
+      for task in tasks { took.append(await task.value) }
+      return took
+    }
+  }
+
+  private func expect<Meter: LearnerMeter>(
+    _ type: Meter.Type,
+    refusedBy name: String,
+    saying part: String,
+    _ location: SourceLocation = #_sourceLocation
+  ) async {
+    let failed = await refusal(Grader.meter(type))
+    #expect(failed?.name == name, "\(failed as Any)", sourceLocation: location)
+    #expect(failed?.sentence.contains(part) == true, "\(failed as Any)", sourceLocation: location)
+  }
+
+  @Test func `that send in an open loop pass`() async {
+    #expect(await refusal(Grader.meter(Open.self)) == nil)
+  }
+
+  @Test func `that leave something out are refused by the request that shows it`() async {
+    await expect(Closed.self, refusedBy: "stall", saying: "was sent at 2 s: it waited for others")
+    await expect(AFewAtOnce.self, refusedBy: "together", saying: "request 256, due at 1 s,")
+    await expect(
+      InOrderOfAnswers.self,
+      refusedBy: "overtaking",
+      saying: "took 100 ms, and 'measure'"
+    )
+    await expect(WithoutFailures.self, refusedBy: "failures", saying: "and 20 times came back")
+    await expect(AskingAgain.self, refusedBy: "failures", saying: "was sent 2 times")
+    await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
+    await expect(FromItsOwnBeginning.self, refusedBy: "later", saying: "was sent at 6.01 s")
+    await expect(Sorted.self, refusedBy: "drawn", saying: "was sent too early")
+    await expect(ByAnotherClock.self, refusedBy: "steady", saying: "Wait by 'clock.sleep'")
+    await expect(WithTasksOfItsOwn.self, refusedBy: "steady", saying: "Start tasks in a task group")
+  }
+}
