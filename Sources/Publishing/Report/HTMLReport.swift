@@ -312,8 +312,9 @@ struct HTMLReport {
     )
   }
 
-  /// Whether it may be named the best: a mechanism of the catalogue that does what is asked, compared with the
-  /// reference of the cell. On lanes each is compared with itself on Swift's own pool.
+  /// Whether it may be named the best: it is of the catalogue, does what is asked, and is compared with the reference.
+  ///
+  /// On lanes each is compared with itself on Swift's own pool.
   private func isRanked(_ who: Contestant, in entry: Plan.Entry) -> Bool {
     guard let found = Contestants.mechanisms.first(where: { $0.id == who.mechanism }) else {
       return false
