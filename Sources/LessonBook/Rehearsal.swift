@@ -15,7 +15,7 @@ package protocol LessonLab: Sendable {
 package protocol LabConversation: Sendable {
   func run(_ command: String) async -> LabAnswer
 
-  /// Builds and grades a solution to an exercise.
+  /// Builds and grades a solution to an exercise; `builds` is `no` where it does not build.
   func grade(_ exercise: Exercise, code: [String]) async -> any MetricSource
 }
 
@@ -249,15 +249,16 @@ package struct Rehearsal: Sendable {
       + exercise.nearMisses
     for near in wrong {
       let grade = await conversation.grade(exercise, code: near.code)
-      if section.checks.judge([grade]).allSatisfy(\.isMet) {
-        problems.append(
-          LessonProblem(
-            file: lesson.file,
-            line: near.line,
-            "'\(near.title)' passes the check, but must not"
-          )
-        )
-      }
+      // What the compiler refuses shows nothing of the grading.
+      let fault: String? =
+        grade.value(of: Metric("builds")) == .word("no")
+        ? "does not build, so nobody sees whether it is refused; mend it"
+        : section.checks.judge([grade]).allSatisfy(\.isMet)
+          ? "passes the check, but must not" : nil
+      guard let fault else { continue }
+      problems.append(
+        LessonProblem(file: lesson.file, line: near.line, "'\(near.title)' \(fault)")
+      )
     }
     return problems
   }

@@ -48,7 +48,9 @@ import Testing
     }
 
     func grade(_ exercise: Exercise, code: [String]) async -> any MetricSource {
-      MetricTable(["passed": .word(code.joined().contains("lock") ? "yes" : "no")])
+      let text = code.joined()
+      if text.contains("flaw") { return MetricTable(["builds": .word("no")]) }
+      return MetricTable(["passed": .word(text.contains("lock") ? "yes" : "no")])
     }
   }
 
@@ -170,6 +172,8 @@ import Testing
     #expect(start.first?.contains("'the starting file' passes the check") == true)
     let near = try await problems(replacing: "{ var n = 1 }", with: "{ var lock = 1 }")
     #expect(near.first?.contains("'Near miss: no lock' passes the check") == true)
+    let unbuilt = try await problems(replacing: "{ var n = 1 }", with: "{ flaw }")
+    #expect(unbuilt.first?.contains("'Near miss: no lock' does not build") == true)
     let solution = try await problems(replacing: "{ let lock = 1 }", with: "{ }")
     #expect(solution.first?.contains("the solution does not pass passed = yes") == true)
   }

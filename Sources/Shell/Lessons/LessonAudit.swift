@@ -280,6 +280,7 @@ private struct RehearsalLab: LessonLab {
       do {
         let text = code.joined(separator: "\n") + "\n"
         let outcome = try await desk.grade(text, by: harness, session.interruption)
+        if case .doesNotBuild = outcome { return MetricTable(["builds": .word("no")]) }
         return GradeMetrics(harness: exercise.harness, outcome)
       } catch {
         return MetricTable(["passed": .absent(because: "\(error)")])
