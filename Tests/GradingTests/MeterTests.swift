@@ -263,7 +263,8 @@ import Testing
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
     await expect(FromItsOwnBeginning.self, refusedBy: "later", saying: "was sent at 6.01 s")
     await expect(Sorted.self, refusedBy: "drawn", saying: "was sent too early")
-    await expect(ByAnotherClock.self, refusedBy: "steady", saying: "Wait by 'clock.sleep'")
-    await expect(WithTasksOfItsOwn.self, refusedBy: "steady", saying: "Start tasks in a task group")
+    // Whether such a task has come back when nothing is left to do depends on the machine: there are two sentences.
+    await expect(ByAnotherClock.self, refusedBy: "steady", saying: "ait by 'clock.sleep'")
+    await expect(WithTasksOfItsOwn.self, refusedBy: "steady", saying: "tart tasks in a task group")
   }
 }

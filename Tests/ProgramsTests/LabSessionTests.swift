@@ -50,7 +50,7 @@ import Testing
     async throws
   {
     let lab = try Self.terminal()
-    try await lab.type("spawn 40 limiter limit=1 work=10s")
+    try await lab.type("spawn 40 limiter limit=1 work=1m")
     try await lab.type("watch", after: "limiter·1 virtual (1▸ 39·)>")
     try await lab.screen.waitForText("q leaves, up and down select")
     try await lab.screen.send(Self.control.right)
