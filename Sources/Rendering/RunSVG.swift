@@ -135,7 +135,7 @@ package enum RunSVG {
     /// The title of what goes upwards, at the left edge.
     private mutating func turnedLabel(_ text: String, _ y: Double) {
       line(
-        #"<text class="t" transform="translate(12 \#(n(y))) rotate(-90)" text-anchor="middle">\#(text)</text>"#
+        #"<text class="t" transform="translate(18 \#(n(y))) rotate(-90)" text-anchor="middle">\#(text)</text>"#
       )
     }
 
