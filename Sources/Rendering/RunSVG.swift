@@ -80,7 +80,7 @@ package enum RunSVG {
       title = Columns.wrap(words + drawn, width: 88)
       note = SummaryText.line(run, summary, TextFormat(width: 112))
         .split(separator: "\n").map(String.init)
-      top = 84 + 20 * Double(title.count - 1) + 20 * Double(note.count - 1)
+      top = 84 + 20 * Double(title.count + note.count - 2)
     }
 
     private var chartWidth: Double { width - left - 24 }
@@ -270,7 +270,7 @@ package enum RunSVG {
         #"<text class="h" x="16" y="\#(28 + 20 * index)">\#(XMLText.escaped(text))</text>"#
       }
       let notes = note.enumerated().map { index, text in
-        let y = 50 + 20 * (title.count - 1) + 20 * index
+        let y = 50 + 20 * (title.count - 1 + index)
         return #"<text class="s" x="16" y="\#(y)">\#(XMLText.escaped(text))</text>"#
       }
       return """

@@ -170,7 +170,8 @@ struct HTMLReport {
     if let widest = summary.pairs.map({ abs(log($0.comparison.ratio.value)) }).max() {
       lines.append(
         "The reference, or what has none beside it, was measured twice in "
-          + "\(Quantity.count(summary.pairs.count, "cell")), as if it were two: it differed from itself by \(Quantity.digits((exp(widest) - 1) * 100)) % at most, and was "
+          + "\(Quantity.count(summary.pairs.count, "cell")), as if it were two: it differed from itself by "
+          + "\(Quantity.digits((exp(widest) - 1) * 100)) % at most, and was "
           + "judged to differ \(Quantity.count(summary.pairs.count(where: \.isDecided), "time"))."
       )
     }
@@ -228,8 +229,8 @@ struct HTMLReport {
     return """
       <section id="short"><h2>In short</h2>
       <p>Mechanisms joined by = are tied, so this run does not tell which of them is best: where one is faster than \
-      the reference, the intervals of their ratios overlap; elsewhere none is told apart from it. Nobody is named where the \
-      first has no interval: it may be first by chance. Left out is who limits nothing, what is measured only to hold \
+      the reference, the intervals of their ratios overlap; elsewhere none is told apart from it. Nobody is named \
+      where the first has no interval: it may be first by chance. Left out is who limits nothing, what is measured only to hold \
       the others against it, who runs on lanes and is compared with itself, who was seen above its limit, who is \
       slower than the reference, among the cancelled who does not leave at once, and where the question is \
       about waiting, who hardly waited; if that is the reference, there is nothing to compare with. Executors are \
