@@ -81,15 +81,19 @@ package enum RunPage {
     return "<ul class=\"notes\">\n\(items.joined(separator: "\n"))\n</ul>\n"
   }
 
+  /// A column for each stage: three of them fit a window of 390 pixels with each figure beside its unit;
+  /// five columns of percentiles do not.
   private static func percentiles(_ summary: RunSummary) -> String {
-    let rows = [
+    let stages = [
       ("waiting", summary.waiting), ("service", summary.service), ("response", summary.response),
-    ].map { name, values in
-      let cells = [values.mean, values.p50, values.p90, values.p99, values.max]
-        .map { "<td>\(DurationText.text($0))</td>" }.joined()
+    ]
+    let rows = [
+      ("mean", \Percentiles.mean), ("p50", \.p50), ("p90", \.p90), ("p99", \.p99), ("max", \.max),
+    ].map { name, figure in
+      let cells = stages.map { "<td>\(DurationText.text($0.1[keyPath: figure]))</td>" }.joined()
       return "<tr><th scope=\"row\">\(name)</th>\(cells)</tr>"
     }
-    let heads = ["", "mean", "p50", "p90", "p99", "max"].map { "<th scope=\"col\">\($0)</th>" }
+    let heads = ([""] + stages.map(\.0)).map { "<th scope=\"col\">\($0)</th>" }
     return "<table class=\"figures\"><thead><tr>\(heads.joined())</tr></thead>"
       + "<tbody>\(rows.joined())</tbody></table>"
   }
