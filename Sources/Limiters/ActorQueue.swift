@@ -75,6 +75,11 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   /// Chooses the actor on which bodies run.
   ///
+  /// ```swift
+  /// let queue = ActorQueue<File>()
+  /// queue.adoptExecutionContext(of: file)
+  /// ```
+  ///
   /// May be called in the actor's `init`, as its last act. The queue refers to the actor weakly.
   ///
   /// - Precondition: The queue has not adopted another actor that still exists.
@@ -102,6 +107,10 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   /// Has `body` start on the actor after everything enqueued before it, and returns at once.
   ///
+  /// ```swift
+  /// queue.enqueue { file in file.append("started") }
+  /// ```
+  ///
   /// From any thread. Once enqueued, `body` runs, even if the task that enqueued it is cancelled or
   /// ends; the actor is kept alive until it has.
   ///
@@ -117,6 +126,14 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   }
 
   /// Has `body` start on the actor after everything enqueued before it, and returns at once.
+  ///
+  /// ```swift
+  /// queue.enqueue { file in
+  ///   try file.appendIfRoom("more")
+  /// } onError: {
+  ///   report($0)
+  /// }
+  /// ```
   ///
   /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`, on the
   /// actor. `body` runs even if the task that enqueued it is cancelled or ends.
@@ -136,6 +153,10 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
 
   /// Runs `body` on the actor, starting after everything enqueued before it, and returns its value.
   ///
+  /// ```swift
+  /// let size = try await queue.enqueueAndWait { file in file.size }
+  /// ```
+  ///
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Precondition: The queue has adopted an actor, and it still exists.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
@@ -151,6 +172,10 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   }
 
   /// Runs `body` as ``enqueueAndWait(file:line:_:)`` does, waiting even if the task is cancelled meanwhile.
+  ///
+  /// ```swift
+  /// await queue.enqueueAndWaitUncancellably { file in file.append("ended") }
+  /// ```
   ///
   /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///

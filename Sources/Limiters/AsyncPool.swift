@@ -52,6 +52,15 @@ public final class AsyncPool<Element: Sendable>: Sendable {
 
   /// Makes a pool of at most `maxElements` elements.
   ///
+  /// ```swift
+  /// let pool = AsyncPool(
+  ///   maxElements: 8,
+  ///   idleTimeout: .seconds(60),
+  ///   validate: { connection in await connection.isAlive() },
+  ///   elementBuilder: { try await Connection.open() }
+  /// )
+  /// ```
+  ///
   /// `elementBuilder` makes a new element each time, and `validate` says whether one that has been used
   /// is still good, before it is lent again; if it is not, or if `validate` throws, another is built in
   /// its place. Both run as part of the task that needs the element, but never in its isolation: on the
@@ -183,6 +192,10 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   /// Refuses all who wait or come later, and returns when everything has come back, even if the task is
   /// cancelled.
   ///
+  /// ```swift
+  /// await pool.shutdown()
+  /// ```
+  ///
   /// They get ``PoolClosed``. Who builds an element already still gets it. Idle elements are given up at once, lent
   /// ones when they are returned.
   ///
@@ -190,6 +203,10 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   public func shutdown() async { await core.shutDown() }
 
   /// Changes how many elements there may be at most.
+  ///
+  /// ```swift
+  /// pool.setMaxElements(8)
+  /// ```
   ///
   /// More: those who wait build the new ones at once. Fewer: nobody loses an element that is lent. Idle elements
   /// are let go, and of the lent ones each that comes back, until there are no more than `maxElements`.
@@ -298,9 +315,20 @@ public struct Lease<Element: Sendable>: ~Copyable, Sendable {
   deinit { core.end(loan, discarding: isDiscarded) }
 
   /// Gives the element back, as going out of scope does.
+  ///
+  /// ```swift
+  /// let lease = try await pool.lease()
+  /// let rows = try await lease.element.query(text)
+  /// lease.return()
+  /// ```
   public consuming func `return`() {}
 
   /// Gives up an element that must not be used again: a broken connection.
+  ///
+  /// ```swift
+  /// let broken = try await pool.lease()
+  /// broken.discard()
+  /// ```
   public consuming func discard() { isDiscarded = true }
 }
 
@@ -318,6 +346,11 @@ public struct PoolClosed: Error, Hashable, CustomStringConvertible {
 extension AsyncPool where Element: AnyObject {
   /// Takes an element; give it back with `return` or `discard`.
   ///
+  /// ```swift
+  /// let session = try await sessions.get()
+  /// defer { sessions.return(session) }
+  /// ```
+  ///
   /// Prefer ``withElement(onError:_:)`` or ``lease()``, which cannot forget to.
   ///
   /// - Returns: The element.
@@ -326,6 +359,11 @@ extension AsyncPool where Element: AnyObject {
   public func get() async throws -> Element { try await borrow().0 }
 
   /// Gives an element back, to the first waiter or to lie ready.
+  ///
+  /// ```swift
+  /// let used = try await sessions.get()
+  /// sessions.return(used)
+  /// ```
   ///
   /// From any thread or task, not only the one that took it.
   ///
@@ -339,6 +377,11 @@ extension AsyncPool where Element: AnyObject {
   }
 
   /// Gives up an element that must not be used again: a broken connection.
+  ///
+  /// ```swift
+  /// let stale = try await sessions.get()
+  /// sessions.discard(stale)
+  /// ```
   ///
   /// Its place is free again: the first waiter, or the next task that needs it, builds a new element.
   ///

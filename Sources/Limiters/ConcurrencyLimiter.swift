@@ -421,6 +421,11 @@ public final class ConcurrencyLimiter: Sendable {
   }
 
   /// What the limiter has done so far, and does now: a snapshot.
+  ///
+  /// ```swift
+  /// let statistics = limiter.statistics
+  /// show("\(statistics.admitted) admitted, \(statistics.waiting) waiting")
+  /// ```
   public var statistics: Statistics {
     let now = now()
     return decide { state in

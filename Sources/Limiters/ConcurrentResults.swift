@@ -6,9 +6,9 @@
 // slowly slows the work down, and no more than `limit` elements and results exist at once, however long the
 // sequence.
 //
-// Why a task of its own: the results of children must be seen while the sequence lets one wait for its next
-// element, and the loop that takes the results is the caller's, between whose turns no function of ours stands that
-// could own the children. The iterator owns the task instead. When the iterator goes away, the task is cancelled
+// Why a task of its own: the results of children must be seen while the sequence waits for its next element. The
+// loop that takes the results is the caller's: between two of its turns no function of ours is running that could
+// own the children. So a task owns them, and the iterator owns the task. When the iterator goes away, the task is cancelled
 // and stops; when the caller's task is cancelled while it waits, so is the task. Only what runs then may outlive
 // the loop.
 //
@@ -35,6 +35,11 @@ public struct ConcurrentResults<Element: Sendable, Failure: Error>: AsyncSequenc
     fileprivate init(results: ConcurrentResults) { self.results = results }
 
     /// Waits for the next result; nil after the last, and after an error.
+    ///
+    /// ```swift
+    /// var pages = urls.concurrentResults(limit: 4) { try await download($0) }.makeAsyncIterator()
+    /// let first = try await pages.next()
+    /// ```
     ///
     /// - Complexity: O(1) amortised.
     /// - Throws: The first error of the work or of the sequence, after the results that were ready before it.

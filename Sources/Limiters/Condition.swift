@@ -59,6 +59,10 @@ public struct Condition: Hashable, Sendable {
 
   /// Makes the two faces of one event.
   ///
+  /// ```swift
+  /// let (condition, signal) = Condition.makeCondition()
+  /// ```
+  ///
   /// - Complexity: O(1), two allocations.
   public static func makeCondition() -> (condition: Condition, signal: Signal) {
     let event = SharedEvent()
@@ -84,13 +88,14 @@ public struct Condition: Hashable, Sendable {
     one.event === other.event
   }
 
-  /// As `==`: for code written when a condition was an object.
-  public static func === (one: Self, other: Self) -> Bool { one == other }
-
   /// Feeds the identity of the event.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(event)) }
 
   /// Waits until the event has happened; returns at once if it has.
+  ///
+  /// ```swift
+  /// try await condition.wait()
+  /// ```
   ///
   /// Any number of tasks may wait, each any number of times. Whether a signal or a cancellation that
   /// come together win is open, but never both.
@@ -101,6 +106,10 @@ public struct Condition: Hashable, Sendable {
   public func wait() async throws { try await event.waitUnlessCancelled().get() }
 
   /// Waits until the event has happened, even if the task is cancelled meanwhile.
+  ///
+  /// ```swift
+  /// try await condition.waitUncancellably()
+  /// ```
   ///
   /// For code that could not go on without the event, cancelled or not. Prefer ``wait()``: code that
   /// awaits a cancelled task waits until that task ends.
@@ -147,13 +156,14 @@ public struct Signal: Hashable, Sendable {
     one.event === other.event
   }
 
-  /// As `==`: for code written when a signal was an object.
-  public static func === (one: Self, other: Self) -> Bool { one == other }
-
   /// Feeds the identity of the event.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(event)) }
 
   /// Makes the event happen: wakes every waiter, and lets every later wait return at once.
+  ///
+  /// ```swift
+  /// signal.signal()
+  /// ```
   ///
   /// From any thread. Only the first call has an effect.
   ///
@@ -164,6 +174,18 @@ public struct Signal: Hashable, Sendable {
   @inline(__always)
   func settle(_ outcome: Condition.Outcome) { event.settle(outcome) }
 }
+
+/// As `==`: for code written when a condition was an object.
+public func === (one: Condition?, other: Condition?) -> Bool { one == other }
+
+/// As `!=`: for code written when a condition was an object.
+public func !== (one: Condition?, other: Condition?) -> Bool { one != other }
+
+/// As `==`: for code written when a signal was an object.
+public func === (one: Signal?, other: Signal?) -> Bool { one == other }
+
+/// As `!=`: for code written when a signal was an object.
+public func !== (one: Signal?, other: Signal?) -> Bool { one != other }
 
 /// A wait that can never end otherwise: the condition's `Signal` went away unsignalled.
 public struct SignalDropped: Error, Hashable, CustomStringConvertible {

@@ -34,6 +34,10 @@ public final class FIFOQueue: Sendable {
 
   /// Makes an empty queue.
   ///
+  /// ```swift
+  /// let uploads = FIFOQueue(name: "uploads", priority: .utility)
+  /// ```
+  ///
   /// - Parameters:
   ///   - name: The name of the task that runs enqueued closures, for debuggers.
   ///   - priority: The priority of that task; nil for the default.
@@ -56,6 +60,10 @@ public final class FIFOQueue: Sendable {
 
   /// Has `body` run after everything enqueued before it, and returns at once.
   ///
+  /// ```swift
+  /// log.enqueue { await file.append("started") }
+  /// ```
+  ///
   /// From any thread. Once enqueued, `body` runs, even if the task that enqueued it is cancelled or
   /// ends.
   ///
@@ -65,6 +73,14 @@ public final class FIFOQueue: Sendable {
   }
 
   /// Has `body` run after everything enqueued before it, and returns at once.
+  ///
+  /// ```swift
+  /// log.enqueue {
+  ///   try await file.appendIfRoom("more")
+  /// } onError: {
+  ///   report($0)
+  /// }
+  /// ```
   ///
   /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`.
   ///
@@ -84,6 +100,10 @@ public final class FIFOQueue: Sendable {
   /// Runs `body` after everything enqueued before it, on the calling task and in the caller's
   /// isolation.
   ///
+  /// ```swift
+  /// let size = try await log.enqueueAndWait { await file.size }
+  /// ```
+  ///
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
   /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
@@ -96,6 +116,10 @@ public final class FIFOQueue: Sendable {
   }
 
   /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
+  ///
+  /// ```swift
+  /// await log.enqueueAndWaitUncancellably { await file.append("ended") }
+  /// ```
   ///
   /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///
@@ -111,6 +135,10 @@ public final class FIFOQueue: Sendable {
 
   /// Runs `body` on `actor`, after everything enqueued before it, and returns at once.
   ///
+  /// ```swift
+  /// log.enqueue(on: file) { file in file.append("on the actor") }
+  /// ```
+  ///
   /// Otherwise as ``enqueue(_:)``. The actor is kept alive until `body` has run.
   ///
   /// - Complexity: O(1) amortised.
@@ -122,6 +150,10 @@ public final class FIFOQueue: Sendable {
   }
 
   /// Runs `body` on `actor` after everything enqueued before it, and returns its value.
+  ///
+  /// ```swift
+  /// let length = try await log.enqueueAndWait(on: file) { file in file.size }
+  /// ```
   ///
   /// Otherwise as ``enqueueAndWait(_:)``.
   ///

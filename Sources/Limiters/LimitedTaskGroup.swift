@@ -10,6 +10,10 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
 
   /// Adds a child, which starts `operation` as soon as fewer than the limit run.
   ///
+  /// ```swift
+  /// group.addTask { try await download(url) }
+  /// ```
+  ///
   /// If the group is cancelled before that, `operation` does not run, and the child's result is
   /// `CancellationError`.
   public mutating func addTask(
@@ -22,15 +26,27 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
 
   /// The result of the child that ends next; nil if there is none.
   ///
+  /// ```swift
+  /// while let page = try await group.next() { show(page) }
+  /// ```
+  ///
   /// - Throws: What that child threw.
   public mutating func next() async throws -> ChildResult? { try await group.next() }
 
   /// Waits until all children have ended.
   ///
+  /// ```swift
+  /// try await group.waitForAll()
+  /// ```
+  ///
   /// - Throws: The first error that one of them threw.
   public mutating func waitForAll() async throws { try await group.waitForAll() }
 
   /// Cancels all children.
+  ///
+  /// ```swift
+  /// group.cancelAll()
+  /// ```
   public func cancelAll() { group.cancelAll() }
 
   /// Whether there is no child whose result was not taken yet.
@@ -41,6 +57,15 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
 }
 
 /// Runs `body` with a task group of which at most `limit` children run at once.
+///
+/// ```swift
+/// let total = try await withLimitedTaskGroup(of: String.self, limit: 4) { group in
+///   for url in urls { group.addTask { try await download(url) } }
+///   var total = 0
+///   while let page = try await group.next() { total += page.count }
+///   return total
+/// }
+/// ```
 ///
 /// Each child is a task from the start, and waits for its turn by itself. So children need not start in the
 /// order in which they were added. For a long or endless sequence, use `concurrentForEach`, which makes no

@@ -18,6 +18,11 @@ public final class MainActorQueue: Sendable {
 
   /// Makes a queue with an order of its own.
   ///
+  /// ```swift
+  /// let animations = MainActorQueue()
+  /// animations.enqueue { label.text = "fading" }
+  /// ```
+  ///
   /// - Parameter priority: The priority of enqueued closures, as for an ``ActorQueue``.
   public init(priority: TaskPriority? = nil) {
     queue = ActorQueue(priority: priority)
@@ -34,6 +39,10 @@ public final class MainActorQueue: Sendable {
 
   /// Has `body` start on the main actor after everything enqueued before it, and returns at once.
   ///
+  /// ```swift
+  /// MainActorQueue.shared.enqueue { label.text = "started" }
+  /// ```
+  ///
   /// From any thread. Once enqueued, `body` runs, even if the task that enqueued it is cancelled or
   /// ends.
   ///
@@ -43,6 +52,14 @@ public final class MainActorQueue: Sendable {
   }
 
   /// Has `body` start on the main actor after everything enqueued before it, and returns at once.
+  ///
+  /// ```swift
+  /// MainActorQueue.shared.enqueue {
+  ///   try label.load("more")
+  /// } onError: {
+  ///   label.text = "\($0)"
+  /// }
+  /// ```
   ///
   /// No caller waits for `body` and could catch what it throws, so its errors go to `onError`.
   ///
@@ -62,6 +79,10 @@ public final class MainActorQueue: Sendable {
   /// Runs `body` on the main actor, starting after everything enqueued before it, and returns its
   /// value.
   ///
+  /// ```swift
+  /// let text = try await MainActorQueue.shared.enqueueAndWait { label.text }
+  /// ```
+  ///
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
@@ -72,6 +93,10 @@ public final class MainActorQueue: Sendable {
   }
 
   /// Runs `body` as ``enqueueAndWait(_:)`` does, waiting even if the task is cancelled meanwhile.
+  ///
+  /// ```swift
+  /// await MainActorQueue.shared.enqueueAndWaitUncancellably { label.text = "ended" }
+  /// ```
   ///
   /// For bodies that must run. Code that awaits the cancelled task waits as long.
   ///

@@ -36,6 +36,11 @@ public struct Permit: ~Copyable, Sendable {
 
   /// Gives the permit back before its scope ends.
   ///
+  /// ```swift
+  /// let permit = try await limiter.acquire()
+  /// defer { permit.release() }
+  /// ```
+  ///
   /// From any task. Only the first call has an effect.
   ///
   /// - Complexity: O(1), and O(n) for n waiters that it admits.
@@ -87,6 +92,11 @@ public final class PermitToken: Sendable {
   deinit { if !isReleased.withLock({ $0 }) { limiter.giveBack(weight) } }
 
   /// Gives the permit back.
+  ///
+  /// ```swift
+  /// let token = try await limiter.acquire().detach()
+  /// token.release()
+  /// ```
   ///
   /// - Complexity: As ``Permit/release()``.
   /// - Precondition: Nobody has called it before; else the program stops.

@@ -12,7 +12,7 @@
 // waiter, if there is one. Where the limit was lowered meanwhile, it gives the place to nobody until no more
 // places are taken than the limit says.
 //
-// A loan names a place and the how-manieth lending of it. So the return of a loan that is over finds
+// A loan names a place, and counts the loans of that place. So the return of a loan that is over finds
 // another number there, and is recognised, no matter which task has the element by now. A task that borrows
 // with `get` has only the element. Its identity says which loan is meant, but not whose: a second return, while
 // the element is lent again, looks like the return of its present borrower.

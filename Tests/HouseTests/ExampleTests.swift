@@ -41,6 +41,27 @@ import Testing
     #expect(count > 30, "examples are found")
   }
 
+  @Test func `stand at each operation`() throws {
+    /// What the language asks for, and is called by it.
+    let conformances = [
+      "func ==", "func ===", "func !==", "func hash(", "func makeAsyncIterator(", "next(isolation",
+    ]
+    var count = 0
+    for file in try SourceTree.files(in: "Sources/Limiters", withExtensions: ["swift"]) {
+      let lines = file.lines.map { String($0.drop { $0 == " " }) }
+      for (index, line) in lines.enumerated()
+      where line.hasPrefix("public ") && line.contains(" func ") {
+        if conformances.contains(where: line.contains) { continue }
+        let documentation = lines[..<index].reversed().prefix {
+          $0.hasPrefix("///") || $0.hasPrefix("@")
+        }
+        count += 1
+        #expect(documentation.contains("/// ```swift"), "\(file.path): \(line)")
+      }
+    }
+    #expect(count > 50, "operations are found: \(count)")
+  }
+
   @Test func `of a limiter in thirty lines is explored, word for word`() throws {
     let files = try SourceTree.files(in: "Sources/Limiters", withExtensions: ["md"])
     let page = try #require(files.first { $0.path.hasSuffix("/ALimiterInThirtyLines.md") })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Limiters
 
-/// An element with a number: the how-manieth its builder made.
+/// An element with a number: 1 for the first that its builder made.
 private final class Element: Sendable {
   let number: Int
   init(_ number: Int) { self.number = number }

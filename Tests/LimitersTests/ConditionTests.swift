@@ -54,7 +54,11 @@ import Testing
     let line = [other.signal, signal]
     #expect(line.firstIndex(of: signal) == 1 && line.firstIndex { $0 === signal } == 1)
     #expect(condition == condition && condition != other.condition)
-    #expect(condition === condition && !(condition === other.condition))
+    #expect(condition === condition && condition !== other.condition)
+    let kept: Signal? = signal
+    #expect(kept === signal && signal === kept && kept !== nil)
+    let none: Condition? = nil
+    #expect(kept !== other.signal && none !== condition && none === nil)
     #expect(Set([condition, condition, other.condition]).count == 2)
     #expect(Set(line + [signal]).count == 2)
     let (alone, itsSignal) = Condition.makeForOneWaiter()

@@ -8,7 +8,12 @@ import Testing
 private struct Connection: Sendable {
   static func open() async throws -> Self { Self() }
   func query(_ text: String) async throws -> [String] { [text] }
+  func isAlive() async -> Bool { true }
 }
+
+private final class Session: Sendable {}
+
+private struct NoRoom: Error {}
 
 private actor Worker {
   func scale(_ image: String) -> String { "small \(image)" }
@@ -17,10 +22,12 @@ private actor Worker {
 private actor File {
   private(set) var size = 0
   func append(_ text: String) { size += text.count }
+  func appendIfRoom(_ text: String) throws { throw NoRoom() }
 }
 
 @MainActor private final class Label {
   var text = ""
+  func load(_ text: String) throws { throw NoRoom() }
 }
 
 private enum Orders {
@@ -110,6 +117,7 @@ final class SmallLimiter: Sendable {
   private func show<Value>(_ value: Value) { journal.note("\(value)") }
   private func display(_ line: String) async { journal.note(line) }
   private func cleanUp() async { journal.note("clean") }
+  private nonisolated func report(_ error: any Error) { journal.note("\(error)") }
 
   private let allPages = ["page a", "page b", "page c"]
 
@@ -139,6 +147,9 @@ final class SmallLimiter: Sendable {
     #expect(page == "page a")
     limiter.setConcurrency(8)
     #expect(limiter.concurrency == 8)
+    let statistics = limiter.statistics
+    show("\(statistics.admitted) admitted, \(statistics.waiting) waiting")
+    #expect(journal.entries.last == "4 admitted, 0 waiting")
     limiter.close()
     await limiter.closed()
     #expect(limiter.running == 0)
@@ -169,6 +180,11 @@ final class SmallLimiter: Sendable {
     }
     tryOnce()
     #expect(limiter.running == 0)
+    do {
+      let token = try await limiter.acquire().detach()
+      token.release()
+      #expect(limiter.running == 0)
+    }
     let token = try await limiter.acquire().detach()
     Task {
       defer { token.release() }
@@ -227,6 +243,11 @@ final class SmallLimiter: Sendable {
       let pages = feed.concurrentResults(limiter: limiter) { try await download($0) }
       for try await page in pages { show(page) }
     }
+    do {
+      var pages = urls.concurrentResults(limit: 4) { try await download($0) }.makeAsyncIterator()
+      let first = try await pages.next()
+      #expect(first == "page a")
+    }
     let lengths = lines.concurrentResults(limit: 4) { await measure($0) }
     for await length in lengths { show(length) }
     #expect(journal.entries == (1...4).flatMap { _ in allPages } + ["3", "5"])
@@ -247,9 +268,60 @@ final class SmallLimiter: Sendable {
       lease.return()
       #expect(rows == [text] && pool.lent == 0)
     }
+    do {
+      let pool = AsyncPool(
+        maxElements: 8,
+        idleTimeout: .seconds(60),
+        validate: { connection in await connection.isAlive() },
+        elementBuilder: { try await Connection.open() }
+      )
+      let broken = try await pool.lease()
+      broken.discard()
+      #expect(pool.lent == 0 && pool.idle == 0)
+      pool.setMaxElements(8)
+      await pool.shutdown()
+      await #expect(throws: PoolClosed.self) { try await pool.withElement { _ in } }
+    }
     let workers = AsyncPool(maxElements: 4) { Worker() }
     let thumbnail = try await workers.withIsolatedElement { worker in worker.scale(image) }
     #expect(thumbnail == "small image")
+  }
+
+  @Test func `share objects by hand`() async throws {
+    let sessions = AsyncPool(maxElements: 1) { Session() }
+    func useOne() async throws {
+      let session = try await sessions.get()
+      defer { sessions.return(session) }
+      #expect(sessions.lent == 1)
+    }
+    try await useOne()
+    #expect(sessions.idle == 1)
+    let used = try await sessions.get()
+    sessions.return(used)
+    #expect(sessions.idle == 1)
+    let stale = try await sessions.get()
+    sessions.discard(stale)
+    #expect(sessions.idle == 0 && sessions.lent == 0)
+  }
+
+  @Test func `limit the children of a group`() async throws {
+    let total = try await withLimitedTaskGroup(of: String.self, limit: 4) { group in
+      for url in urls { group.addTask { try await download(url) } }
+      var total = 0
+      while let page = try await group.next() { total += page.count }
+      return total
+    }
+    #expect(total == 18)
+    try await withLimitedTaskGroup(of: String.self, limit: 1) { group in
+      group.addTask { try await download(url) }
+      while let page = try await group.next() { show(page) }
+      #expect(journal.entries == ["page a"])
+      group.addTask { try await download(url) }
+      try await group.waitForAll()
+      #expect(group.isEmpty)
+      group.cancelAll()
+      #expect(group.isCancelled)
+    }
   }
 
   @Test func `keep an order`() async throws {
@@ -258,16 +330,56 @@ final class SmallLimiter: Sendable {
     log.enqueue { await file.append("started") }
     let size = try await log.enqueueAndWait { await file.size }
     #expect(size == 7)
+    log.enqueue {
+      try await file.appendIfRoom("more")
+    } onError: {
+      report($0)
+    }
+    log.enqueue(on: file) { file in file.append("on the actor") }
+    let length = try await log.enqueueAndWait(on: file) { file in file.size }
+    #expect(length == 19 && journal.entries == ["NoRoom()"])
+    await log.enqueueAndWaitUncancellably { await file.append("ended") }
+    #expect(await file.size == 24)
+    let uploads = FIFOQueue(name: "uploads", priority: .utility)
+    #expect(!uploads.isRunning)
+  }
+
+  @Test func `keep an order on an actor`() async throws {
     let ledger = Orders.Ledger()
     for entry in urls { ledger.note(entry) }
     try await ledger.queue.enqueueAndWait { _ in }
     #expect(await ledger.all == urls)
+    let file = File()
+    let queue = ActorQueue<File>()
+    queue.adoptExecutionContext(of: file)
+    queue.enqueue { file in file.append("started") }
+    queue.enqueue { file in
+      try file.appendIfRoom("more")
+    } onError: {
+      report($0)
+    }
+    let size = try await queue.enqueueAndWait { file in file.size }
+    #expect(size == 7 && journal.entries == ["NoRoom()"])
+    await queue.enqueueAndWaitUncancellably { file in file.append("ended") }
+    #expect(await file.size == 12)
   }
 
   @Test @MainActor func `keep an order on the main actor`() async throws {
     let label = Label()
     MainActorQueue.shared.enqueue { label.text = "started" }
-    try await MainActorQueue.shared.enqueueAndWait { #expect(label.text == "started") }
+    let text = try await MainActorQueue.shared.enqueueAndWait { label.text }
+    #expect(text == "started")
+    MainActorQueue.shared.enqueue {
+      try label.load("more")
+    } onError: {
+      label.text = "\($0)"
+    }
+    try await MainActorQueue.shared.enqueueAndWait { #expect(label.text == "NoRoom()") }
+    await MainActorQueue.shared.enqueueAndWaitUncancellably { label.text = "ended" }
+    #expect(label.text == "ended")
+    let animations = MainActorQueue()
+    animations.enqueue { label.text = "fading" }
+    try await animations.enqueueAndWait { #expect(label.text == "fading") }
   }
 
   @Test func `wait for an event`() async throws {
@@ -277,6 +389,7 @@ final class SmallLimiter: Sendable {
       signal.signal()
     }
     try await condition.wait()
+    try await condition.waitUncancellably()
   }
 
   @Test func `make a limiter of a condition and its signal`() async throws {
