@@ -1,7 +1,8 @@
 import Foundation
+import Synchronization
 
 /// A file of this package, as text.
-struct SourceFile {
+struct SourceFile: Sendable {
   /// From the package's root: `Sources/Limiters/Condition.swift`.
   var path: String
   let text: String
@@ -59,9 +60,29 @@ enum SourceTree {
     try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false)).sorted()
   }
 
+  private struct Selection: Hashable {
+    var folder: String
+    var extensions: Set<String>
+  }
+
+  /// What was read before: many tests look at the same files.
+  private static let read = Mutex<[Selection: [SourceFile]]>([:])
+
   /// Every file below `folder` with one of these extensions, sorted by path; symbolic links to code that
   /// is compiled twice are left out.
   static func files(in folder: String, withExtensions extensions: Set<String>) throws
+    -> [SourceFile]
+  {
+    let selection = Selection(folder: folder, extensions: extensions)
+    return try read.withLock { read in
+      if let files = read[selection] { return files }
+      let files = try readFiles(in: folder, withExtensions: extensions)
+      read[selection] = files
+      return files
+    }
+  }
+
+  private static func readFiles(in folder: String, withExtensions extensions: Set<String>) throws
     -> [SourceFile]
   {
     let names = try FileManager.default.subpathsOfDirectory(
