@@ -14,13 +14,13 @@ package enum ExplorationProcess {
     }.detach()
   }
 
-  /// Does the errand, writes its answer as the last line of standard output, and ends.
-  package static func run(_ errand: String, journal: String?) async -> Never {
-    guard let errand = try? JSONDecoder().decode(ExplorationErrand.self, from: Data(errand.utf8))
+  /// Does what is requested, writes its answer as the last line of standard output, and ends.
+  package static func run(_ request: String, journal: String?) async -> Never {
+    guard let request = try? JSONDecoder().decode(ExplorationRequest.self, from: Data(request.utf8))
     else { exit(2) }
     holdLifeline()
     let leaving: ScheduleJournal.Leaving =
-      switch errand {
+      switch request {
       case .explore: .nothing
       case .replay(_, _, _, ends: false): .everything
       case .replay, .look, .survive: .unfinished
@@ -29,7 +29,7 @@ package enum ExplorationProcess {
     // Both programs have it in memory now. A name that is left to the lab stays for good where the lab is
     // killed, or its terminal closed.
     if let journal { unlink(journal) }
-    let answer = await errand.answer(ExplorationControl())
+    let answer = await request.answer(ExplorationControl())
     guard let line = try? JSONEncoder().encode(answer) else { exit(2) }
     FileHandle.standardOutput.write(Data("\n".utf8) + line + Data("\n".utf8))
     // Not `exit`, which waits for what the code under study may hold.

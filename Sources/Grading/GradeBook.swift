@@ -68,7 +68,7 @@ package struct GradeBook: Sendable {
   package func main() -> Never {
     if isStartedByLab { ExplorationProcess.holdLifeline() }
     let arguments = CommandLine.arguments.dropFirst()
-    if arguments.count == 4, arguments.first == "--errand" { explore(arguments[2], arguments[4]) }
+    if arguments.count == 4, arguments.first == "--request" { explore(arguments[2], arguments[4]) }
     let seed = arguments.first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
     let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
       .flatMap { ScheduleJournal(file: $0) }
@@ -91,9 +91,9 @@ package struct GradeBook: Sendable {
     ProcessInfo.processInfo.environment[GradeLine.journalVariable] != nil
   }
 
-  private func explore(_ errand: String, _ journal: String) -> Never {
+  private func explore(_ request: String, _ journal: String) -> Never {
     if let entry { Catalogue.add(yours: entry) }
-    Task.detached { await ExplorationProcess.run(errand, journal: journal) }
+    Task.detached { await ExplorationProcess.run(request, journal: journal) }
     while true { pause() }
   }
 

@@ -9,15 +9,15 @@ internal import Synchronization
 private typealias Failure = Experiments.ExplorationFailure
 
 extension ExplorationPlace {
-  /// In a program of their own: the lab's file, started anew for each errand.
+  /// In a program of their own: the lab's file, started anew for each request.
   ///
   /// A trap there is a verdict here, and so is a step that does not end.
   static func program(_ lab: String) -> ExplorationPlace {
-    ExplorationPlace { errand, control throws(Failure) in
+    ExplorationPlace { request, control throws(Failure) in
       let file = NSTemporaryDirectory() + "concurrency-lab-journal-\(UUID().uuidString)"
       defer { unlink(file) }
       guard let journal = ScheduleJournal(file: file),
-        let request = try? JSONEncoder().encode(errand)
+        let encoded = try? JSONEncoder().encode(request)
       else {
         throw Failure(description: "no file can be made in \(NSTemporaryDirectory())")
       }
@@ -26,7 +26,7 @@ extension ExplorationPlace {
       do {
         child = try await ChildProcess.run(
           lab,
-          ["--errand", String(decoding: request, as: UTF8.self), "--journal", file],
+          ["--request", String(decoding: encoded, as: UTF8.self), "--journal", file],
           // The report of a crash names threads and frames, takes seconds, and nobody reads it.
           environment: ["SWIFT_BACKTRACE": "enable=no"],
           timeLimit: .seconds(1_000_000),

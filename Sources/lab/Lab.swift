@@ -121,7 +121,7 @@ struct Lab: ParsableCommand {
   var waiters = 1
 
   @Option(help: .hidden)
-  var errand: String?
+  var request: String?
 
   @Option(help: .hidden)
   var journal: String?
@@ -248,7 +248,7 @@ struct Lab: ParsableCommand {
   private func start() async -> Int32 {
     // The second process of the command 'starve'.
     if let starve { StarvationProcess.run(wait: starve, waiters: waiters) }
-    if let errand { await ExplorationProcess.run(errand, journal: journal) }
+    if let request { await ExplorationProcess.run(request, journal: journal) }
     Signals.shared.start()
     let console = Console(
       TerminalCapabilities.Options(ascii: ascii, noColor: noColor, width: width),

@@ -210,14 +210,14 @@ import Testing
   {
     Catalogue.add(yours: CatalogueEntry(LimiterAdapter<TwoLocks>.self))
     let scenario = try #require(ExplorationScenario(name: "yours-2-1-none-inside"))
-    let sent = try JSONEncoder().encode(ExplorationErrand.explore(scenario, ExplorationPlan()))
-    let errand = try JSONDecoder().decode(ExplorationErrand.self, from: sent)
-    guard case .report(let report) = await errand.answer(ExplorationControl()) else {
+    let sent = try JSONEncoder().encode(ExplorationRequest.explore(scenario, ExplorationPlan()))
+    let request = try JSONDecoder().decode(ExplorationRequest.self, from: sent)
+    guard case .report(let report) = await request.answer(ExplorationControl()) else {
       Issue.record("no report")
       return
     }
     #expect(report.found?.minimum.violation?.kind == "lost-wake-up")
-    let again = ExplorationErrand.replay(
+    let again = ExplorationRequest.replay(
       try #require(report.found).schedule,
       aftermath: false,
       places: false,

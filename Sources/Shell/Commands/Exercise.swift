@@ -13,7 +13,7 @@ extension Command {
     details: """
       'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
-      it; runs it on workloads drawn from a seed, which 'seed=' repeats; and has a storm of tasks at it \
+      it; runs it on workloads drawn from a seed, which 'seed=' repeats; and sends it many rounds of tasks \
       on real threads, which needs two processors and takes half a minute. 'exercise watch' grades whenever you save the \
       file, until it passes or Ctrl-C. 'exercise again' starts over; what you had is kept beside it. Once \
       the step is passed, 'exercise compare' shows your file beside the solution, and 'exercise puzzle' \

@@ -3,12 +3,12 @@ package import Exploration
 
 // Exploring where it can do no harm.
 //
-// The code under study may stop its program, or never come back. So what runs it is an errand: a value
+// The code under study may stop its program, or never come back. So what runs it is a request: a value
 // that another program can be given, with an answer that is a value too. What that program did last is
 // in its journal, and becomes the verdict if no answer comes.
 
 /// Something to find out about a scenario by running it.
-package enum ExplorationErrand: Sendable, Codable {
+package enum ExplorationRequest: Sendable, Codable {
   case explore(ExplorationScenario, ExplorationPlan)
   /// Runs a schedule and tells its steps, and those behind it if `aftermath` says so; with the lines tasks
   /// stand at, if `places` says so. What it left is brought to its end, if `ends` says so.
@@ -53,7 +53,7 @@ package enum ExplorationErrand: Sendable, Codable {
   }
 }
 
-/// What an errand found out.
+/// What a request found out.
 package enum ExplorationAnswer: Sendable, Codable {
   case report(ExplorationReport)
   case story(ExplorationReport.ScheduleDescription)
@@ -63,25 +63,25 @@ package enum ExplorationAnswer: Sendable, Codable {
   case impossible(ExplorationFailure)
 }
 
-/// Where errands are done: in this program, or in one of their own.
+/// Where requests are carried out: in this program, or in one of their own.
 package struct ExplorationPlace: Sendable {
-  /// How an errand ended.
+  /// How a request ended.
   package enum Ending: Sendable {
     case answered(ExplorationAnswer)
     /// The program ended or was ended before it answered, in the middle of this schedule.
     case broken(ExplorationReport.Broken, ScheduleJournal)
   }
 
-  package typealias Errand =
-    @Sendable (ExplorationErrand, ExplorationControl) async throws(ExplorationFailure) -> Ending
+  package typealias Send =
+    @Sendable (ExplorationRequest, ExplorationControl) async throws(ExplorationFailure) -> Ending
 
-  private let send: Errand
+  private let send: Send
 
-  package init(_ send: @escaping Errand) { self.send = send }
+  package init(_ send: @escaping Send) { self.send = send }
 
   /// In this program, which a trap in the code under study ends.
-  package static let here = ExplorationPlace { errand, control in
-    .answered(await errand.answer(control))
+  package static let here = ExplorationPlace { request, control in
+    .answered(await request.answer(control))
   }
 
   package func explore(
@@ -120,8 +120,13 @@ package struct ExplorationPlace: Sendable {
     _ schedule: String,
     withPlaces: Bool = false
   ) async throws(ExplorationFailure) -> ExplorationReport.ScheduleDescription {
-    let errand = ExplorationErrand.replay(schedule, aftermath: true, places: withPlaces, ends: true)
-    switch try await send(errand, ExplorationControl()) {
+    let request = ExplorationRequest.replay(
+      schedule,
+      aftermath: true,
+      places: withPlaces,
+      ends: true
+    )
+    switch try await send(request, ExplorationControl()) {
     case .answered(.story(let story)): return story
     case .broken(let broken, let journal):
       guard let schedule = journal.schedule else { throw Self.nothingRan(broken) }
@@ -145,13 +150,13 @@ package struct ExplorationPlace: Sendable {
   ) async throws(ExplorationFailure) -> ScheduleGame.Position {
     var ends: [ScheduleGame.End] = []
     while true {
-      let errand = ExplorationErrand.look(
+      let request = ExplorationRequest.look(
         at: "\(schedule)",
         goesOn: goesOn,
         ends: ends,
         places: withPlaces
       )
-      switch try await send(errand, ExplorationControl()) {
+      switch try await send(request, ExplorationControl()) {
       case .answered(.position(let position)): return position
       case .broken(let broken, let journal):
         guard let reached = journal.schedule, let choice = reached.choices.last else {
@@ -209,13 +214,13 @@ package struct ExplorationPlace: Sendable {
         smaller.tasks = tasks
         var best: End?
         search: while !control.shouldStop() {
-          let errand = ExplorationErrand.survive(
+          let request = ExplorationRequest.survive(
             smaller,
             preemptions: preemptions,
             shorterThan: best?.schedule.choices.count,
             schedules: left
           )
-          switch try await send(errand, control) {
+          switch try await send(request, control) {
           case .broken(let broken, let journal):
             guard broken.kind == trap, let schedule = journal.schedule else { return best ?? found }
             best = End(schedule: schedule, broken: broken, isOver: journal.isOver)
@@ -245,13 +250,13 @@ package struct ExplorationPlace: Sendable {
     var before = schedule
     let last = isOver ? nil : before.choices.popLast()
     var story: ExplorationReport.ScheduleDescription
-    let errand = ExplorationErrand.replay(
+    let request = ExplorationRequest.replay(
       "\(before)",
       aftermath: false,
       places: withPlaces,
       ends: false
     )
-    switch try await send(errand, ExplorationControl()) {
+    switch try await send(request, ExplorationControl()) {
     case .answered(.story(let told)): story = told
     case .answered(let answer): throw Self.refusal(answer)
     case .broken:
