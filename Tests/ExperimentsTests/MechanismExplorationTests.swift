@@ -54,7 +54,10 @@ import Testing
     }
   }
 
-  @Test(arguments: Case.all.filter { $0.explored.preemptions != nil })
+  @Test(
+    arguments: Case.all.filter { $0.explored.preemptions != nil }
+      .fewUnlessSearching { $0.schedules < 1_000 }
+  )
   func `a limiter keeps its promises where its tasks stop inside its code`(small: Case) throws {
     let explored = small.explored
     var scenario = ExplorationScenario(try #require(Catalogue.entry(small.id)))
@@ -91,7 +94,10 @@ import Testing
     )
   }
 
-  @Test(arguments: mechanisms, [1, 2])
+  @Test(
+    arguments: mechanisms.fewUnlessSearching { $0 == "limiter" || $0 == "actor-queue" },
+    [1, 2]
+  )
   func `the reduced search sees what the unreduced one sees`(id: String, limit: Int) throws {
     // Cancelling and failing at once has too many schedules to look at without reduction.
     for (cancels, fails) in [(false, false), (false, true), (true, false)] {
@@ -111,6 +117,7 @@ import Testing
   /// Two that are cancelled have too many schedules to look at unreduced without a bound, under which the
   /// searches cannot be compared.
   @Test(
+    .search,
     arguments: SpecimenScheduleTests.specimens.filter {
       !["specimen-held-lock", "specimen-published-limiter"].contains($0)
     }

@@ -9,10 +9,11 @@ import Testing
   private static func report(
     _ id: String,
     inside: Bool,
+    tasks: Int? = nil,
     _ plan: ExplorationPlan
   ) async throws -> ExplorationReport {
     var scenario = ExplorationScenario(try #require(Catalogue.entry(id)))
-    scenario.inside = inside
+    (scenario.inside, scenario.tasks) = (inside, tasks ?? scenario.tasks)
     return try await scenario.explore(plan)
   }
 
@@ -27,7 +28,12 @@ import Testing
   private static let always = "data races and weak memory"
 
   @Test func `the lab names what it did not ask`() async throws {
-    let limiter = try await Self.report("limiter", inside: true, ExplorationPlan(preemptions: 1))
+    let limiter = try await Self.report(
+      "limiter",
+      inside: true,
+      tasks: 2,
+      ExplorationPlan(preemptions: 1)
+    )
     #expect(limiter.isExhaustive)
     #expect(limiter.notAsked.contains("more than 1 pre-emption"))
     for phrase in Self.ofLocks + [Self.always] {

@@ -117,7 +117,8 @@ import Testing
     func open() {}
   }
 
-  @Test func `a door is graded by who is left at it, and by who gets in too early`() async {
+  @Test(.search) func `a door is graded by who is left at it, and by who gets in too early`() async
+  {
     let failed = await refusal(Grader.door(Door.self))
     #expect(failed == nil, "\(failed as Any)")
     #expect(await refusal(Grader.door(TwoLocks.self))?.name == "one_waits")

@@ -112,7 +112,7 @@ import Testing
     #expect(failed?.name == "errors")
   }
 
-  @Test func `a body that runs although it was cancelled is found`() async {
+  @Test(.search) func `a body that runs although it was cancelled is found`() async {
     #expect(await grade(Grader.limiter(Uncancellable.self)).failed == nil)
     let (_, failed) = await grade(Grader.cancellableLimiter(Uncancellable.self))
     #expect(failed?.name == "cancellation")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `a pool whose waiters are resumed once passes`() async {
+  @Test(.search) func `a pool whose waiters are resumed once passes`() async {
     #expect(await grade(Grader.pool(SoundPool.self)).failed == nil)
   }
 
@@ -213,7 +213,7 @@ import Testing
     func withdraw(_ amount: Int) async -> Bool { false }
   }
 
-  @Test func `an account that reserves before it awaits passes`() async {
+  @Test(.search) func `an account that reserves before it awaits passes`() async {
     let failed = await grade(Grader.account(SoundAccount.self)).failed
     #expect(failed == nil, "\(failed as Any)")
   }

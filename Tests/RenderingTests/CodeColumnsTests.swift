@@ -103,7 +103,7 @@ import Testing
     #expect(!GameText.position(game, best: nil, TextFormat(width: 80)).contains("▸"))
   }
 
-  @Test func `in the game a task that departs is told by the function it is still in`()
+  @Test(.search) func `in the game a task that departs is told by the function it is still in`()
     async throws
   {
     var scenario = ExplorationScenario(try #require(Catalogue.entry("specimen-no-last-look")))

@@ -96,10 +96,12 @@ import Testing
     #expect(await lab.run("why t07 of 1").contains("t00007 waited"))
   }
 
-  @Test(arguments: [
-    "run 200000 limiter clock=real", "spawn 200000 limiter clock=real; wait",
-    "spawn 200000 limiter; wait",
-  ])
+  @Test(
+    arguments: [
+      "run 200000 limiter clock=real", "spawn 200000 limiter clock=real; wait",
+      "spawn 200000 limiter; wait",
+    ].fewUnlessLong(2)
+  )
   func `nobody waits for what an interrupt leaves of a very large run, on either clock`(
     _ line: String
   ) async {

@@ -7,14 +7,28 @@ package import Testing
 /// Whether the tests that take long run too.
 package let longTestsRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
+/// Whether the long searches run too: those of schedules, which `.ci/run searches` takes once for each landing, and
+/// not again on one processor, because they do not depend on how many there are.
+package let searchesRun = longTestsRun || ProcessInfo.processInfo.environment["SEARCHES"] != nil
+
 extension Trait where Self == ConditionTrait {
   /// A test, or a suite, that a plain `swift test` leaves out.
   package static var long: Self {
     .enabled(if: longTestsRun, "takes long; LONG_TESTS=1 swift test runs it")
   }
+
+  /// A long search of schedules, which a plain `swift test` leaves out and `.ci/run searches` does not.
+  package static var search: Self {
+    .enabled(if: searchesRun, "searches long; SEARCHES=1 swift test runs it")
+  }
 }
 
 extension Collection {
+  /// The arguments of a search that takes long with all of them: a plain `swift test` has only the quick ones.
+  package func fewUnlessSearching(_ isQuick: (Element) -> Bool) -> [Element] {
+    searchesRun ? Array(self) : filter(isQuick)
+  }
+
   /// The arguments of a test that takes long with all of them: a plain `swift test` has the first ones.
   package func fewUnlessLong(_ count: Int) -> [Element] {
     longTestsRun ? Array(self) : Array(prefix(count))
