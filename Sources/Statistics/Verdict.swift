@@ -49,11 +49,11 @@ package enum Verdict: String, Hashable, Codable, Sendable {
     }
   }
 
-  /// For people: less memory is better, not faster.
+  /// For people: memory is less, and what is neither time nor memory better.
   package func word(forUnit unit: String) -> String {
     switch self {
-    case .faster: unit == "ns" ? "faster" : "better"
-    case .slower: unit == "ns" ? "slower" : "worse"
+    case .faster: unit == "ns" ? "faster" : unit == "bytes" ? "less" : "better"
+    case .slower: unit == "ns" ? "slower" : unit == "bytes" ? "more" : "worse"
     case .same: "the same"
     case .undecided: "undecided"
     case .incomparable: "no comparison: too few waited"

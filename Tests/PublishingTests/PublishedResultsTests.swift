@@ -87,13 +87,15 @@ import Trials
     let figures = try figures()
     let told = story.matches(of: /<!-- (?!holds: )(ratio |verdict )?(.+?) -->([^|<\n]+)/)
     #expect(told.count >= 20)
+    let memory = ["faster": "less", "slower": "more"]
     for match in told {
       let name = String(match.output.2)
       let figure = try #require(figures[name], "no figure '\(name)'")
       let expected =
         switch match.output.1 {
         case "ratio ": Quantity.digits(try #require(figure.ratio, "no ratio of '\(name)'"))
-        case "verdict ": figure.verdict
+        case "verdict ":
+          figure.unit == "bytes" ? memory[figure.verdict] ?? figure.verdict : figure.verdict
         default: Quantity.text(figure.median, unit: figure.unit)
         }
       #expect(

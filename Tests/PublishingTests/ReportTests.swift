@@ -786,8 +786,8 @@ struct ImaginedRun {
       ).text
     }
     let (more, less) = (try text(900), try text(250))
-    #expect(more.contains("  worse\n") && !more.contains("slower"), "\(more)")
-    #expect(less.contains("  better\n") && !less.contains("faster"), "\(less)")
+    #expect(more.contains("  more\n") && !more.contains("slower"), "\(more)")
+    #expect(less.contains("  less\n") && !less.contains("faster"), "\(less)")
   }
 
   @Test func `invalid rows take no part`() throws {

@@ -87,7 +87,7 @@ package struct RealWorkAnswer {
     let none = entry.contestants.firstIndex { $0.mechanism == NoLimitMechanism.id }
     if let none, let peak = summary.line(index, none, Headline(.peakRequests, "max")) {
       text +=
-        "; without a limit the server had \(Quantity.digits(peak.median)) requests at once"
+        "; without a limit the server had \(Quantity.text(peak.median, unit: "count")) requests at once"
     }
     return text + "."
   }
