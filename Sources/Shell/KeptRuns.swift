@@ -8,8 +8,11 @@ struct KeptRuns: Sendable {
   /// Two large runs can be held against each other; the memory of a third is let go.
   static let mostEvents = 2_000_000
 
+  private let mostEvents: Int
   private(set) var all: [RunList.Entry] = []
   private var count = 0
+
+  init(mostEvents: Int = Self.mostEvents) { self.mostEvents = mostEvents }
 
   var last: Run? { all.last?.run }
   /// The run before the last.
@@ -20,7 +23,7 @@ struct KeptRuns: Sendable {
     count += 1
     all.append(RunList.Entry(number: count, run: run))
     if let name { self.name(count, name) }
-    while all.count > 2, all.count > Self.most || events > Self.mostEvents {
+    while all.count > 2, all.count > Self.most || events > mostEvents {
       all.remove(at: all.dropLast(2).firstIndex { $0.name == nil } ?? 0)
     }
   }

@@ -128,7 +128,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: failing.indices)
+  @Test(arguments: failing.indices.fewUnlessSearching { $0 == 0 || $0 == 5 })
   func `has one issue, with the smallest schedule, for what any schedule shows`(number: Int)
     async throws
   {

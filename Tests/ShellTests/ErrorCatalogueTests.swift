@@ -1130,6 +1130,11 @@ import Testing
     Wrong("reset", at: "reset", "no lesson is under way. Write: reset N, or reset all."),
   ]
 
+  /// How many lessons there are, counted once.
+  private static let lessons = Result {
+    try Classroom(folder: packageFolder + "/Lessons").course().lessons.count
+  }
+
   /// To the step of lesson 7 that has one in Swift, giving up what comes before.
   private static let toTheExercise =
     "lesson 7; solution; solution; next; next; next; solution; solution; next"
@@ -1142,7 +1147,7 @@ import Testing
       display: Display(width: 400),
       classroom: Classroom(folder: packageFolder + "/Lessons")
     )
-    let lessons = try Classroom(folder: packageFolder + "/Lessons").course().lessons.count
+    let lessons = try Self.lessons.get()
     let placed = { (text: String) in
       text.replacing("SCRATCH", with: scratch.path).replacing("LESSONS", with: String(lessons))
     }

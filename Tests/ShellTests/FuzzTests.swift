@@ -15,7 +15,7 @@ import Workloads
 /// there are a million, else enough to be quick; `FUZZ_SEED` begins elsewhere.
 @Suite(.watched) struct FuzzTests {
   #if DEBUG
-  static let count = 10_000
+  static let count = longTestsRun ? 10_000 : 4_000
   #else
   static let count = 1_000_000
   #endif

@@ -283,7 +283,14 @@ import Tracing
     #expect(repetitions(.fairness, "mean") == [nil])
   }
 
-  @Test(arguments: BenchWorkloads.all.map(\.id).filter { longTestsRun || $0 != "sqlite-read" })
+  /// What takes seconds of a debug build; `.ci/run bench` takes all of them, optimised.
+  private static let slow: Set = [
+    "across-priorities", "cancel-head", "cancel-tail", "contended-yield", "fairness", "files",
+    "hand-off",
+    "image-cache-distinct", "image-cache-distinct-warm", "image-cache-repeated-warm", "sqlite-read",
+  ]
+
+  @Test(arguments: BenchWorkloads.all.map(\.id).filter { longTestsRun || !slow.contains($0) })
   func `every workload runs on each mechanism it admits and finds no broken promise`(
     id: String
   ) async throws {
