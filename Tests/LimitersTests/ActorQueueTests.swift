@@ -365,6 +365,19 @@ private actor Contrary {
     #expect(journal.entries == ["true"])
   }
 
+  @Test @MainActor
+  func `says how many wait to start on the main actor, and whether one is on its way`()
+    async throws
+  {
+    let queue = MainActorQueue()
+    #expect(!queue.isStarting && queue.waiting == 0)
+    // None starts before this body lets the main actor go.
+    for _ in 1...3 { queue.enqueue {} }
+    #expect(queue.isStarting && queue.waiting == 2)
+    try await queue.enqueueAndWait {}
+    #expect(!queue.isStarting && queue.waiting == 0)
+  }
+
   @Test func `starts bodies on the main actor in the order in which they were enqueued`()
     async throws
   {

@@ -143,6 +143,29 @@ private final class ThrowingClock: Clock {
     expectIdle(pool)
   }
 
+  @Test func `lets all who wait build when there may be more, and lets go when there may be fewer`()
+  {
+    let workshop = Workshop()
+    let pool = makePool(of: 1, workshop)
+    let (gate, signal) = Condition.makeCondition()
+    for name in ["t1", "t2", "t3", "t4"] { start(name, on: pool, until: gate) }
+    executor.runAll()
+    #expect(pool.lent == 1 && pool.waiting == 3)
+    pool.setMaxElements(3)
+    executor.runAll()
+    #expect(journal.entries == ["t1 has 1", "t2 has 2", "t3 has 3"])
+    #expect(pool.lent == 3 && pool.waiting == 1)
+    pool.setMaxElements(2)
+    #expect(pool.lent == 3, "nobody loses what is lent")
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries.count == 8 && workshop.attempts == 3)
+    #expect(pool.idle == 2)
+    pool.setMaxElements(1)
+    #expect(pool.idle == 1)
+    expectIdle(pool)
+  }
+
   @Test func `takes an element back when the body throws`() async throws {
     let pool = makePool(of: 1, Workshop())
     await #expect(throws: Failure()) { try await pool.withElement { _ in throw Failure() } }
@@ -595,6 +618,19 @@ private final class ThrowingClock: Clock {
     #expect(workshop.attempts == 2)
   }
 
+  @Test func `builds no more in advance than there may be, though that was changed`() async throws {
+    let workshop = Workshop()
+    let pool = AsyncPool(maxElements: 3, minElements: 2) {
+      let element = try await workshop.build()
+      // Without this, a pool that builds too many goes on for ever.
+      if element.number > 1 { throw Failure() }
+      return element
+    }
+    pool.setMaxElements(1)
+    try await pool.prepare()
+    #expect(pool.idle == 1 && workshop.attempts == 1)
+  }
+
   @Test func `does not build in the isolation of who asks`() async throws {
     let pool = AsyncPool(maxElements: 1) {
       #expect(#isolation == nil)
@@ -644,6 +680,39 @@ private final class ThrowingClock: Clock {
     #expect(workshop.attempts == 0)
   }
 
+  @Test func `waits for what is lent also in a task that is cancelled`() async throws {
+    let pool = makePool(of: 1, Workshop())
+    let lease = try await pool.lease()
+    let end = Task(executorPreference: executor) { [journal] in
+      await pool.shutdown()
+      journal.note("shut down")
+    }
+    end.cancel()
+    executor.runAll()
+    #expect(journal.entries.isEmpty)
+    lease.return()
+    executor.runAll()
+    #expect(journal.entries == ["shut down"])
+  }
+
+  @Test func `lends its element to who builds it while it is shut down`() throws {
+    let (gate, signal) = Condition.makeCondition()
+    let pool = makePool(of: 1, Workshop(gate: gate))
+    start("t1", on: pool, until: gate)
+    executor.runAll()
+    Task(executorPreference: executor) { [journal] in
+      await pool.shutdown()
+      journal.note("shut down")
+    }
+    executor.runAll()
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries.first == "t1 has 1")
+    #expect(journal.entries.dropFirst().sorted() == ["shut down", "t1 done"])
+    expectIdle(pool)
+    #expect(pool.idle == 0)
+  }
+
   @Test func `refuses those who wait when it is shut down`() async throws {
     let pool = makePool(of: 1, Workshop())
     let lease = try await pool.lease()
@@ -680,6 +749,21 @@ private final class ThrowingClock: Clock {
       _ = AsyncPool(maxElements: 0) { Element(1) }
     }
     #expect(message(of: result).contains("maxElements is 0, but must be at least 1"))
+  }
+
+  @Test func `stops when fewer than one element may be left, saying how many`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      AsyncPool(maxElements: 1) { Element(1) }.setMaxElements(0)
+    }
+    #expect(message(of: result).contains("maxElements is 0, but must be at least 1"))
+    #expect(message(of: result).contains("AsyncPoolTests.swift"))
+  }
+
+  @Test func `stops when it is to keep fewer than none`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = AsyncPool(maxElements: 1, minElements: -1) { Element(1) }
+    }
+    #expect(message(of: result).contains("minElements is -1, but must be from 0 to maxElements, 1"))
   }
 
   @Test func `stops when its sizes contradict each other`() async {

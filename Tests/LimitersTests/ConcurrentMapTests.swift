@@ -169,6 +169,27 @@ import Testing
     withExtendedLifetime(signal) {}
   }
 
+  @Test func `cancels and waits for the children when the sequence throws`() {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    let numbers = AsyncThrowingStream<Int, any Error> { continuation in
+      continuation.yield(1)
+      continuation.finish(throwing: Failure())
+    }
+    let (never, signal) = Condition.makeCondition()
+    Task(executorPreference: executor) {
+      do {
+        try await numbers.concurrentForEach(limit: 2) { _ in
+          defer { journal.note("child ends") }
+          try await never.wait()
+        }
+      } catch { journal.note("\(error)") }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["child ends", "Failure()"])
+    signal.signal()
+    executor.runAll()
+  }
+
   @Test func `throws errors of the type that the body throws`() async {
     let work: @Sendable (Int) async throws(Failure) -> Int = { _ throws(Failure) in
       throw Failure()
@@ -228,6 +249,37 @@ import Testing
     executor.runAll()
     #expect(journal.entries.suffix(2).sorted() == ["[1, 2, 3, 4]", "done"])
     #expect(peak.entries == 8 && limiter.running == 0)
+  }
+
+  @Test(arguments: 0...3)
+  func `asks for no more elements than the limiter has permits, though that was lowered`(work: Int)
+  {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    let limiter = ConcurrencyLimiter(concurrency: 2)
+    let gates = (1...4).map { _ in Condition.makeCondition() }
+    let visit: @Sendable (Int) async throws -> Void = { try await gates[$0].condition.wait() }
+    let ask: @Sendable (Int) -> Int = { number in
+      journal.note("\(number) asked for")
+      return number
+    }
+    Task(executorPreference: executor) {
+      let (numbers, streamed) = ((0...3).lazy.map(ask), stream(0...3).map { ask($0) })
+      switch work {
+      case 0: _ = try await numbers.concurrentMap(limiter: limiter, visit)
+      case 1: try await numbers.concurrentForEach(limiter: limiter, visit)
+      case 2: _ = try await streamed.concurrentMap(limiter: limiter, visit)
+      default: try await streamed.concurrentForEach(limiter: limiter, visit)
+      }
+      journal.note("done")
+    }
+    executor.runAll()
+    limiter.setConcurrency(1)
+    gates[0].signal.signal()
+    executor.runAll()
+    #expect(journal.entries == ["0 asked for", "1 asked for"], "one runs, and no more may")
+    for gate in gates { gate.signal.signal() }
+    executor.runAll()
+    #expect(journal.entries.suffix(3) == ["2 asked for", "3 asked for", "done"])
   }
 
   @Test(arguments: [true, false])
@@ -306,9 +358,23 @@ import Testing
     signal.signal()
   }
 
-  @Test func `stops when the limit is below 1, naming the caller`() async {
+  @Test(arguments: 0...6)
+  func `stops when the limit is below 1, whatever is worked on, naming the caller`(
+    work: Int
+  ) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      await [1].concurrentForEach(limit: 0) { _ in }
+      [work] in
+      let numbers = AsyncStream<Int> { $0.finish() }
+      let failing = AsyncThrowingStream<Int, any Error> { $0.finish() }
+      switch work {
+      case 0: _ = await [1].concurrentMap(limit: 0) { $0 }
+      case 1: await [1].concurrentForEach(limit: 0) { _ in }
+      case 2: _ = await numbers.concurrentMap(limit: 0) { $0 }
+      case 3: await numbers.concurrentForEach(limit: 0) { _ in }
+      case 4: _ = try await failing.concurrentMap(limit: 0) { $0 }
+      case 5: try await failing.concurrentForEach(limit: 0) { _ in }
+      default: try await withLimitedTaskGroup(of: Void.self, limit: 0) { _ in }
+      }
     }
     #expect(message(of: result).contains("limit is 0, but must be at least 1"))
     #expect(message(of: result).contains("ConcurrentMapTests.swift"))

@@ -25,6 +25,10 @@ private struct Pausing: AsyncSequence, Sendable {
   }
 }
 
+private enum Caller {
+  @TaskLocal static var name = "nobody"
+}
+
 @Suite(.watched) struct `Results that come while others are worked on` {
   private let executor = HandDrivenExecutor()
   private let journal = Journal()
@@ -178,6 +182,42 @@ private struct Pausing: AsyncSequence, Sendable {
     #expect(journal.entries == ["1", "Failure(), 0 run", "then nothing"])
   }
 
+  @Test func `end with an error of the sequence, which cancels what runs`() {
+    let numbers = AsyncThrowingStream<Int, any Error> { continuation in
+      for number in 1...2 { continuation.yield(number) }
+      continuation.finish(throwing: Failure())
+    }
+    let (never, signal) = Condition.makeCondition()
+    Task(executorPreference: executor) { [executor, journal] in
+      let results = numbers.concurrentResults(limit: 4, executor: executor) { number in
+        defer { journal.note("\(number) ends") }
+        try await never.wait()
+      }
+      do { for try await _ in results {} } catch { journal.note("\(error)") }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["1 ends", "2 ends", "Failure()"])
+    signal.signal()
+    executor.runAll()
+  }
+
+  @Test(arguments: [false, true])
+  func `are worked on with the priority and the task-local values of who asks for the first`(
+    onExecutor: Bool
+  ) async {
+    let other: (any TaskExecutor)? = onExecutor ? ThreadsExecutor.shared : nil
+    let results = [1].concurrentResults(limit: 1, executor: other) { _ in
+      "\(Task.basePriority == .high), asked by \(Caller.name)"
+    }
+    let found = Task.detached(priority: .high) {
+      await Caller.$name.withValue("me") {
+        var iterator = results.makeAsyncIterator()
+        return await iterator.next()
+      }
+    }
+    #expect(await found.value == "true, asked by me")
+  }
+
   @Test func `pass the cancellation of the loop's task on to the work, and go on`() {
     let task = Task(executorPreference: executor) { [executor, journal] in
       let results = (1...3).concurrentResults(limit: 1, executor: executor) { number in
@@ -286,9 +326,40 @@ private struct Pausing: AsyncSequence, Sendable {
     #expect(census.living == 0)
   }
 
-  @Test func `stop the program when the limit is below 1, naming the caller`() async {
+  @Test func `are gone with the iterator also while the work is held up`() {
+    let census = Tracked.Census()
+    let (gate, signal) = Condition.makeCondition()
+    do {
+      let tracked = Tracked(in: census)
+      let results = (1...9).concurrentResults(limit: 1, executor: executor) { number in
+        withExtendedLifetime(tracked) { number }
+      }
+      Task(executorPreference: executor) { [journal] in
+        var iterator = results.makeAsyncIterator()
+        journal.note("\(await iterator.next() ?? 0)")
+        try await gate.wait()
+      }
+      executor.runAll()
+    }
+    #expect(census.living == 1)
+    signal.signal()
+    executor.runAll()
+    #expect(journal.entries == ["1"])
+    #expect(census.living == 0, "nothing waits any more for a result to be taken")
+  }
+
+  @Test(arguments: 0...2)
+  func `stop the program when the limit is below 1, whatever is worked on, naming the caller`(
+    work: Int
+  ) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = [1].concurrentResults(limit: 0) { $0 }
+      [work] in
+      switch work {
+      case 0: _ = [1].concurrentResults(limit: 0) { $0 }
+      case 1: _ = AsyncStream<Int> { $0.finish() }.concurrentResults(limit: 0) { $0 }
+      default:
+        _ = AsyncThrowingStream<Int, any Error> { $0.finish() }.concurrentResults(limit: 0) { $0 }
+      }
     }
     #expect(message(of: result).contains("limit is 0, but must be at least 1"))
     #expect(message(of: result).contains("ConcurrentResultsTests.swift"))

@@ -173,4 +173,17 @@ private final class Talkative: Sendable {
       #expect(pool.idle == 0)
     }
   }
+
+  @Test func `of a pool that becomes smaller`() async {
+    await #expect(processExitsWith: .success) {
+      let address = Talkative.Address()
+      let pool = AsyncPool(maxElements: 2) { Talkative(address) }
+      address.pool.withLock { $0 = pool }
+      let first = try await pool.lease()
+      try await pool.withElement { _ in }
+      first.return()
+      pool.setMaxElements(1)
+      #expect(pool.idle == 1)
+    }
+  }
 }

@@ -192,9 +192,24 @@ private final class Keeper: Sendable {
     #expect(message(of: result).contains("PermitTests.swift"))
   }
 
-  @Test func `stop the program when none is asked for, naming the caller`() async {
+  @Test(arguments: 0...8)
+  func `stop the program when none is asked for, in whichever way, naming the caller`(
+    way: Int
+  ) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      try await ConcurrencyLimiter(concurrency: 1).run(weight: 0) {}
+      [way] in
+      let limiter = ConcurrencyLimiter(concurrency: 1)
+      switch way {
+      case 0: try await limiter.run(weight: 0) {}
+      case 1: try await limiter.run(weight: 0, waitingAtMost: .seconds(1)) {}
+      case 2: try await limiter.run(weight: 0, waitingUntil: .now) {}
+      case 3: await limiter.runUncancellably(weight: 0) {}
+      case 4: await limiter.runIfFree(weight: 0) {}
+      case 5: try await limiter.acquire(weight: 0).release()
+      case 6: try await limiter.acquire(weight: 0, waitingAtMost: .seconds(1)).release()
+      case 7: try await limiter.acquire(weight: 0, waitingUntil: .now).release()
+      default: limiter.tryAcquire(weight: 0)?.release()
+      }
     }
     #expect(message(of: result).contains("weight is 0, but must be at least 1"))
     #expect(message(of: result).contains("PermitTests.swift"))
@@ -524,6 +539,38 @@ private final class Keeper: Sendable {
     #expect(journal.entries.sorted() == ["first done", "second done"])
   }
 
+  @Test func `are all back before a cancelled task is told of the end of the limiter`() async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    limiter.close()
+    let tasks = ["early", "late"].map { name in start(name) { await limiter.closed() } }
+    tasks[0].cancel()
+    executor.runAll()
+    tasks[1].cancel()
+    executor.runAll()
+    #expect(journal.entries.isEmpty, "a body runs")
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries.sorted() == ["early done", "late done"])
+  }
+
+  @Test func `are taken uncancellably after the end of the limiter, of which nobody is told twice`()
+    async
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    start("closed") { await limiter.closed() }
+    executor.runAll()
+    limiter.close()
+    executor.runAll()
+    for admitted in 1...2 {
+      await limiter.runUncancellably {}
+      #expect(limiter.statistics.admitted == admitted)
+    }
+    #expect(journal.entries == ["closed done"])
+    await limiter.closed()
+  }
+
   @Test func `can be taken at once as often as they come back`() async throws {
     let limiter = ConcurrencyLimiter(concurrency: 1)
     for _ in 1...600 {
@@ -660,6 +707,7 @@ private final class Keeper: Sendable {
     let events: [(name: String, end: @Sendable (ConcurrencyLimiter, Task<Void, Never>) -> Void)] = [
       ("nothing yet", { _, _ in }),
       ("a cancellation", { $1.cancel() }),
+      ("the end of its time", { [executor] _, _ in executor.runAll() }),
       ("a higher limit", { limiter, _ in limiter.setConcurrency(2) }),
       ("closing", { limiter, _ in limiter.close() }),
     ]
@@ -667,7 +715,9 @@ private final class Keeper: Sendable {
       let limiter = ConcurrencyLimiter(concurrency: 1, clock: clock)
       let permit = try await limiter.acquire()
       clock.advance(by: .seconds(1))
-      let task = start("t1") { try await limiter.run {} }
+      let task = start("t1") { [clock] in
+        try await limiter.run(waitingAtMost: .seconds(3), clock: clock) {}
+      }
       executor.runAll()
       clock.advance(by: .seconds(3))
       end(limiter, task)
@@ -703,6 +753,8 @@ private final class Keeper: Sendable {
   {
     let limiter = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
     let other = ConcurrencyLimiter(concurrency: 1, detectsNesting: true)
+    let timed = ConcurrencyLimiter(concurrency: 1, detectsNesting: true, clock: clock)
+    start("timed") { try await timed.run { try await timed.run {} } }
     start("itself") { try await limiter.run { try await limiter.run {} } }
     start("child") {
       try await limiter.run {
@@ -712,7 +764,11 @@ private final class Keeper: Sendable {
     }
     start("inside") { try await limiter.run { try await other.run { try await limiter.run {} } } }
     executor.runAll()
-    #expect(journal.entries == ["itself NestedRun", "child NestedRun", "inside NestedRun"])
+    #expect(
+      journal.entries == [
+        "timed NestedRun", "itself NestedRun", "child NestedRun", "inside NestedRun",
+      ]
+    )
     #expect(limiter.running == 0)
     let two = ConcurrencyLimiter(concurrency: 2, detectsNesting: true)
     // Often enough that the lock must admit some, too.

@@ -285,6 +285,17 @@ private final class Element: Sendable {
     #expect(warmest?.0.identity == elements[2].identity)
   }
 
+  @Test func `lets go of what has lain idle longest when there may be fewer`() {
+    var state = PoolState<Int>(maxElements: 3)
+    let elements = (0..<3).map { _ in Element().boxed }
+    let loans = elements.compactMap { _ in state.reserve(upTo: 3) }
+    for (element, loan) in zip(elements, loans) { _ = state.built(element, for: loan) }
+    for loan in loans { _ = state.giveBack(loan) }
+    let (places, gone) = state.resize(to: 1)
+    #expect(places.isEmpty)
+    #expect(gone.map(\.identity) == elements[..<2].map(\.identity))
+  }
+
   @Test func `counts how long an element has lain idle from its last return on`() {
     var state = PoolState<Int>(maxElements: 1, idleTimeout: .seconds(10))
     guard let first = state.reserve(upTo: 1), state.built(Element().boxed, for: first) else {
@@ -318,5 +329,19 @@ private final class Element: Sendable {
     #expect(expired.map(\.identity) == [elements[1].identity])
     #expect(next == nil)
     #expect(state.idle == 1)
+  }
+
+  @Test func `gives up what has lain idle too long also while others are lent`() {
+    var state = PoolState<Int>(maxElements: 2, minElements: 1, idleTimeout: .seconds(10))
+    let elements = (0..<2).map { _ in Element().boxed }
+    let loans = elements.compactMap { _ in state.reserve(upTo: 2) }
+    for (element, loan) in zip(elements, loans) { _ = state.built(element, for: loan) }
+    guard case .keep(startsTimer: true) = state.giveBack(loans[0]) else {
+      Issue.record("nobody looks after the idle element, though another is left without it")
+      return
+    }
+    let (expired, next) = state.expire(at: .seconds(10))
+    #expect(expired.map(\.identity) == [elements[0].identity] && next == nil)
+    #expect(state.size == 1 && state.idle == 0)
   }
 }

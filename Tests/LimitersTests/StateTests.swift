@@ -150,12 +150,16 @@ import Testing
 
   @Test
   func `admits the one first that has waited longest, of those who have waited for the bound`() {
-    var state = LimiterState<String>(limit: 1, agingAfter: .seconds(10))
-    _ = state.arrive(.init(waiter: "holder"))
-    _ = state.arrive(.init(waiter: "low", priority: 1, arrived: .seconds(1)))
-    _ = state.arrive(.init(waiter: "high", priority: 9, arrived: .seconds(2)))
-    let order = (0..<2).flatMap { _ in state.depart(at: .seconds(20)).all }
-    #expect(order == ["low", "high"])
+    for names in [["low", "high"], ["high", "low"]] {
+      var state = LimiterState<String>(limit: 1, agingAfter: .seconds(10))
+      _ = state.arrive(.init(waiter: "holder"))
+      for (second, name) in names.enumerated() {
+        let priority: UInt8 = name == "low" ? 1 : 9
+        _ = state.arrive(.init(waiter: name, priority: priority, arrived: .seconds(second)))
+      }
+      let order = names.flatMap { _ in state.depart(at: .seconds(20)).all }
+      #expect(order == names)
+    }
   }
 
   @Test func `keeps the order of those whom closing does not refuse`() {
