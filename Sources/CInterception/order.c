@@ -16,7 +16,10 @@ extern void (*_swift_tsan_acquire)(const void *) __attribute__((weak));
 extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 
 static void acquire(const void *at) { ACQUIRE(at); }
-static void release(const void *at) { RELEASE(at); }
+static void release(const void *at) {
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
+  if (IS_ORDER_NOTED) race_release((uintptr_t)at);
+}
 
 // MARK: Counts of references
 
@@ -56,6 +59,7 @@ static __attribute__((noinline)) bool note_letting_go(const void *given, uint32_
   void *object = plain(given);
   if (!object || !swift_retainCount) return false;
   bool is_last = swift_retainCount(object) <= count;
+  if (!ARE_RACES_LOOKED_FOR) return is_last;
   if (is_last) note_own(object); else race_release(count_of(object));
   return is_last;
 }
@@ -64,7 +68,7 @@ static __attribute__((noinline)) bool note_letting_go(const void *given, uint32_
 // sees: so its accesses are not looked at.
 
 #define LETTING_GO(name, type, count, ...)                                                                  \
-  bool is_last = IS_ORDER_NOTED && note_letting_go(object, count);                                          \
+  bool is_last = IS_EXPLORED && (ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED) && note_letting_go(object, count); \
   explored_thread.dying += is_last;                                                                         \
   ORIGINAL(#name, type *)(__VA_ARGS__);                                                                     \
   explored_thread.dying -= is_last
@@ -90,6 +94,7 @@ TAKEN COUNT_CALL void swift_bridgeObjectRelease_n(void *object, uint32_t count) 
     unique_function *original = ORIGINAL(#name, unique_function *);                                         \
     bool is_unique = original(object);                                                                      \
     if (is_unique && IS_ORDER_NOTED && plain(object)) note_own(plain(object));                              \
+    if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, is_unique ? 2 : 3);                   \
     return is_unique;                                                                                       \
   }
 
@@ -99,6 +104,22 @@ UNIQUE(swift_isUniquelyReferenced_nonNull_bridgeObject)
 UNIQUE(swift_isUniquelyReferencedNonObjC)
 UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull)
 UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull_bridgeObject)
+
+// How many own an object tasks tell each other, too: by who lets go of it last, and has its `deinit` run, by a weak
+// reference, and where one asks whether another has it. The count is the same in whatever order they came who changed
+// it, so that what was found there is all that has to be noted.
+
+typedef void *weak_function(void *reference);
+
+#define WEAK(name)                                                                                          \
+  TAKEN void *name(void *reference) {                                                                       \
+    void *object = ORIGINAL(#name, weak_function *)(reference);                                             \
+    if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, object ? 4 : 5);                      \
+    return object;                                                                                          \
+  }
+
+WEAK(swift_weakLoadStrong)
+WEAK(swift_weakTakeStrong)
 
 void taken_prepare_races(void) {
   static int is_prepared;

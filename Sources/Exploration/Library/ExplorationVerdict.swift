@@ -15,8 +15,10 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
   /// How much of what there is was looked at.
   public internal(set) var coverage: Coverage
-  /// How many schedules were run.
+  /// How many schedules were run to their ends.
   public internal(set) var schedules: Int
+  /// How many more were left where they had come to a state that another had gone on from, which stands for them.
+  public internal(set) var merged: Int
   /// Over all schedules.
   public internal(set) var steps: Int
   /// Schedules that got too long and were left before their end.
@@ -35,7 +37,9 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
   /// All of it in a line, the bounds first; of ``notCovered`` what could have been covered.
   public var description: String {
-    "\(coverage.rawValue), \(bounds): \(schedules) \(schedules == 1 ? "schedule" : "schedules"), \(steps) steps"
+    "\(coverage.rawValue), \(bounds): \(schedules) \(schedules == 1 ? "schedule" : "schedules")"
+      + (merged > 0 ? ", reduced (\(merged) more were left where others stand for them)" : "")
+      + ", \(steps) steps"
       + (reasons.isEmpty ? "" : "; not covered: " + reasons.joined(separator: "; "))
   }
 
@@ -73,6 +77,7 @@ extension ExplorationVerdict {
     ranEverySchedule = verdict.coverage == .exhaustive && isWhole
     coverage = ranEverySchedule && verdict.sawAll ? .exhaustive : .bounded
     schedules = verdict.schedules
+    merged = verdict.merged
     steps = verdict.steps
     givenUp = verdict.givenUp
     self.preemptionBound = preemptionBound

@@ -1,0 +1,275 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Exploration
+
+/// What a reduced search must find: all that a search finds which runs each schedule to its end.
+@Suite(.inTurn, .watched) struct `Searches of unchanged code, reduced` {
+  /// What a search has found: what the program came to, in all of its schedules, and which failures.
+  ///
+  /// What a schedule comes to that was left before, where another stands for it, does not count: else it would not show
+  /// that it was left wrongly.
+  struct Findings {
+    var outcomes: Set<String>
+    var verdict: Verdict
+
+    init(
+      of program: SmallProgram,
+      preemptions: Int? = 2,
+      schedules: Int = 20_000,
+      _ reduction: Reduction
+    ) throws {
+      let noted = Outcomes()
+      verdict = try exploreAll(
+        "small program",
+        preemptions: preemptions,
+        schedules: schedules,
+        reduction: reduction,
+        races: false,
+        program.body,
+        outcome: noted.note
+      )
+      outcomes = noted.all.union(verdict.failures.keys.map { "a failure: \($0)" })
+    }
+  }
+
+  private static func merging(overlooking overlooked: Touches.Oversight) -> Reduction {
+    var reduction = Reduction.merging
+    reduction.overlooked = overlooked
+    return reduction
+  }
+
+  /// Compares the searches, unless there are too many schedules to run each to its end.
+  private func compare(_ program: SmallProgram, _ preemptions: Int?, schedules: Int = 20_000) throws
+  {
+    let unreduced = try Findings(
+      of: program,
+      preemptions: preemptions,
+      schedules: schedules,
+      .none
+    )
+    guard unreduced.verdict.schedules < schedules else { return }
+    let reduced = try Findings(of: program, preemptions: preemptions, .merging)
+    let count = reduced.verdict.schedules
+    print(
+      "\(program.name): \(count) schedules and \(reduced.verdict.merged) that were left, for "
+        + "\(unreduced.verdict.schedules)"
+    )
+    #expect(reduced.outcomes == unreduced.outcomes, "\(program.name)")
+    #expect(count <= unreduced.verdict.schedules, "\(program.name)")
+    #expect(reduced.verdict.coverage == unreduced.verdict.coverage, "\(program.name)")
+  }
+
+  @Test(arguments: SmallProgram.all)
+  func `what small programs come to is the same in a reduced search and in one that is not`(
+    program: SmallProgram
+  ) throws {
+    for preemptions in program.preemptions { try compare(program, preemptions) }
+  }
+
+  @Test(arguments: [UInt64](1...200).fewUnlessLong(12))
+  func `what programs come to that are drawn at random is the same in both`(seed: UInt64) throws {
+    try compare(
+      SmallProgram(DrawnProgram(drawnBy: seed)),
+      2,
+      schedules: longTestsRun ? 5_000 : 400
+    )
+  }
+
+  @Test(arguments: SearchOversight.all)
+  fileprivate func `a search that overlooked this would miss what a small program comes to`(
+    oversight: SearchOversight
+  ) throws {
+    let program = SmallProgram(DrawnProgram(oversight.tasks))
+    func outcomes(_ reduction: Reduction) throws -> Set<String> {
+      try Findings(of: program, preemptions: oversight.preemptions, reduction).outcomes
+    }
+    let all = try outcomes(.none)
+    #expect(try outcomes(.merging) == all)
+    // So it is not what orders the same steps besides that makes the difference.
+    #expect(try outcomes(Self.merging(overlooking: oversight.besides)) == all)
+    let blind = try outcomes(
+      Self.merging(overlooking: oversight.overlooked.union(oversight.besides))
+    )
+    #expect(blind.isStrictSubset(of: all), "\(blind)")
+  }
+
+  @Test(arguments: TinyPrograms.all)
+  fileprivate func `what all programs of a few deeds come to is the same in both`(
+    programs: TinyPrograms
+  ) throws {
+    var schedules = (whole: 0, run: 0, left: 0)
+    for program in programs.chosen {
+      let small = SmallProgram(program)
+      let unreduced = try Findings(of: small, preemptions: programs.preemptions, .none)
+      let reduced = try Findings(of: small, preemptions: programs.preemptions, .merging)
+      schedules.whole += unreduced.verdict.schedules
+      schedules.run += reduced.verdict.schedules
+      schedules.left += reduced.verdict.merged
+      #expect(reduced.outcomes == unreduced.outcomes, "\(small.name)")
+    }
+    print(
+      "\(programs.testDescription): \(programs.chosen.count) programs, \(schedules.run) schedules and "
+        + "\(schedules.left) that were left, for \(schedules.whole)"
+    )
+  }
+
+  @Test func `a verdict says that it is reduced, and without a reduction it is not`() throws {
+    let program = try #require(SmallProgram.all.first { $0.name == "a lock, taken twice by each" })
+    let reduced = try explore("reduced", reduction: true) { _ = await program.body() }
+    let whole = try explore("whole") { _ = await program.body() }
+    #expect(
+      "\(reduced)"
+        == "exhaustive, at most 2 pre-emptions: \(reduced.schedules) schedules, reduced "
+        + "(\(reduced.merged) more were left where others stand for them), \(reduced.steps) steps"
+    )
+    #expect(reduced.merged > 0)
+    #expect(whole.merged == 0)
+    #expect(whole.schedules > reduced.schedules + reduced.merged)
+    #expect("\(whole)".contains("\(whole.schedules) schedules, \(whole.steps) steps"))
+  }
+}
+
+/// What a search might overlook, and a program of which it would miss something then.
+private struct SearchOversight: Sendable, CustomTestStringConvertible {
+  var name: String
+  var overlooked: Touches.Oversight
+  /// What has to be overlooked too, for it puts the same steps in an order.
+  var besides: Touches.Oversight = []
+  var preemptions: Int? = 2
+  var tasks: [[DrawnProgram.Deed]]
+
+  var testDescription: String { name }
+
+  static let all = [
+    SearchOversight(
+      name: "that who writes an atomic changes it",
+      overlooked: .writes,
+      tasks: [[.store(0)], [.store(0)]]
+    ),
+    SearchOversight(
+      name: "the same, of numbers counted up",
+      overlooked: .writes,
+      tasks: [[.add(0)], [.add(0)]]
+    ),
+    SearchOversight(name: "atomics", overlooked: .atomics, tasks: [[.store(0)], [.load(0)]]),
+    SearchOversight(
+      name: "atomics, with no bound on pre-emptions",
+      overlooked: .atomics,
+      preemptions: nil,
+      tasks: [[.store(0)], [.load(0)]]
+    ),
+    SearchOversight(name: "locks", overlooked: .locks, tasks: [[.take(0)], [.take(0)]]),
+    SearchOversight(
+      name: "locks, taken in two orders",
+      overlooked: .locks,
+      tasks: [[.take(0), .take(1)], [.take(1), .take(0)]]
+    ),
+    SearchOversight(
+      name: "actors",
+      overlooked: .actors,
+      besides: .runtime,
+      tasks: [[.visit(0)], [.visit(0)]]
+    ),
+    SearchOversight(
+      name: "the main actor",
+      overlooked: [.mainActor, .actors],
+      besides: [.runtime, .locks, .course],
+      tasks: [[.main], [.main]]
+    ),
+    SearchOversight(
+      name: "which child of a group ends first",
+      overlooked: [.runtime, .locks, .resumptions],
+      tasks: [[.group], [.yield]]
+    ),
+    SearchOversight(
+      name: "time",
+      overlooked: .time,
+      tasks: [[.sleep(1), .time], [.sleep(1), .time]]
+    ),
+    SearchOversight(
+      name: "cancellations",
+      overlooked: .cancellations,
+      besides: [.locks, .runtime, .resumptions, .course],
+      tasks: [[.cancel(1)], [.ask]]
+    ),
+    SearchOversight(name: "chance", overlooked: .chance, tasks: [[.draw], [.draw]]),
+    SearchOversight(
+      name: "priorities",
+      overlooked: .priorities,
+      besides: [.locks, .runtime, .resumptions, .course],
+      tasks: [[.raise(1)], [.rank]]
+    ),
+    SearchOversight(
+      name: "who is the last to let go of an object",
+      overlooked: .owners,
+      tasks: [[.drop], [.drop]]
+    ),
+    SearchOversight(
+      name: "whether an object was there",
+      overlooked: .owners,
+      tasks: [[.drop], [.drop, .look]]
+    ),
+    SearchOversight(
+      name: "how many pre-emptions were spent",
+      overlooked: .spent,
+      preemptions: 1,
+      tasks: [[.load(0), .load(0)], [.store(0)], [.store(0)]]
+    ),
+    SearchOversight(
+      name: "who has the turn",
+      overlooked: .turns,
+      preemptions: 1,
+      tasks: [[.add(0), .add(0)], [.add(0), .add(0)]]
+    ),
+  ]
+}
+
+/// All programs of so many tasks, each of so many of these deeds.
+private struct TinyPrograms: Sendable, CustomTestStringConvertible {
+  var name: String
+  var tasks = 2
+  var deeds = 1
+  var preemptions: Int? = 2
+  var alphabet: [DrawnProgram.Deed]
+
+  var testDescription: String {
+    "\(name), \(tasks) tasks of \(deeds) each, within \(preemptions.map { "\($0)" } ?? "any number")"
+  }
+
+  /// All of them where tests may take long, else some from all over.
+  var chosen: [DrawnProgram] {
+    let all = DrawnProgram.all(tasks: tasks, deeds: deeds, of: alphabet)
+    guard !longTestsRun, all.count > Self.few else { return all }
+    return (0..<Self.few).map { all[$0 * all.count / Self.few] }
+  }
+
+  private static let few = 24
+
+  private static let memory: [DrawnProgram.Deed] = [
+    .load(0), .store(0), .add(0), .compare(0), .load(1), .store(1),
+  ]
+  private static let locks: [DrawnProgram.Deed] = [
+    .take(0), .take(1), .tryToTake(0), .nest(0), .load(0), .store(0),
+  ]
+  private static let tasks: [DrawnProgram.Deed] = [
+    .yield, .visit(0), .visitTwice(0), .wait(0), .open(0), .main, .start(0), .child(0), .take(0),
+  ]
+  private static let surroundings: [DrawnProgram.Deed] = [
+    .cancel(1), .ask, .sleep(1), .sleep(2), .time, .draw, .drop, .look, .raise(1), .rank, .store(0),
+    .load(0),
+  ]
+
+  static let all = [
+    TinyPrograms(name: "memory", deeds: 2, alphabet: memory),
+    TinyPrograms(name: "memory", deeds: 2, preemptions: 1, alphabet: memory),
+    TinyPrograms(name: "memory", tasks: 3, preemptions: 1, alphabet: memory),
+    TinyPrograms(name: "locks", deeds: 2, alphabet: locks),
+    TinyPrograms(name: "locks", tasks: 3, preemptions: 1, alphabet: locks),
+    TinyPrograms(name: "tasks", alphabet: tasks),
+    TinyPrograms(name: "tasks", deeds: 2, preemptions: 1, alphabet: tasks),
+    TinyPrograms(name: "surroundings", alphabet: surroundings),
+    TinyPrograms(name: "surroundings", deeds: 2, preemptions: 1, alphabet: surroundings),
+  ]
+}
