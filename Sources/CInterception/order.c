@@ -15,9 +15,18 @@ extern bool _swift_tsan_enabled __attribute__((weak));
 extern void (*_swift_tsan_acquire)(const void *) __attribute__((weak));
 extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 
-static void acquire(const void *at) { ACQUIRE(at); }
+/// Whether the thread looks if something has been made that is made at its first use.
+///
+/// The runtime may lock something for it, which would put all steps in an order that use what has long been made.
+static _Thread_local bool is_looking_for_made;
+
+static void acquire(const void *at) {
+  if (!is_looking_for_made) TOUCH(at, false);
+  if (IS_ORDER_NOTED) race_acquire((uintptr_t)at);
+}
+
 static void release(const void *at) {
-  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
+  if (!is_looking_for_made && IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
   if (IS_ORDER_NOTED) race_release((uintptr_t)at);
 }
 
@@ -142,15 +151,20 @@ struct making {
 
 static void make(void *making) {
   struct making *this = making;
+  is_looking_for_made = false;
   this->make(this->context);
+  is_looking_for_made = true;
   this->is_made = true;
 }
 
 TAKEN void swift_once(void *token, void (*first)(void *), void *context) {
   once_function *original = ORIGINAL("swift_once", once_function *);
-  if (!IS_ORDER_NOTED) return original(token, first, context);
+  if (!IS_EXPLORED || !(ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED)) return original(token, first, context);
   struct making making = {first, context, false};
+  bool was_looking = is_looking_for_made;
+  is_looking_for_made = true;
   original(token, make, &making);
+  is_looking_for_made = was_looking;
   if (making.is_made) RELEASE(token); else ACQUIRE(token);
 }
 
