@@ -117,7 +117,7 @@ actor WaitingRoom {
 }
 
 /// Has so many tasks of a group each do its part.
-private func together(_ count: Int, _ part: @escaping @Sendable (Int) async -> Void) async {
+func together(_ count: Int, _ part: @escaping @Sendable (Int) async -> Void) async {
   await withTaskGroup { group in
     for number in 1...count { group.addTask { await part(number) } }
   }
@@ -126,7 +126,7 @@ private func together(_ count: Int, _ part: @escaping @Sendable (Int) async -> V
 private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
 extension SmallProgram {
-  static let all: [SmallProgram] = meetings + orders + cancellations + retries
+  static let all: [SmallProgram] = meetings + orders + cancellations + retries + further
 
   /// Locks and atomics.
   private static let meetings = [
