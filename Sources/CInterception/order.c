@@ -130,6 +130,26 @@ typedef void *weak_function(void *reference);
 WEAK(swift_weakLoadStrong)
 WEAK(swift_weakTakeStrong)
 
+// What lets go of an object inside a library is not seen: of one that is kept as `Any`, or in an array. That it was the
+// last to do so shows where the object's own `deinit` gives back the memory.
+
+typedef void deallocate_function(void *object, size_t size, size_t alignment);
+typedef __attribute__((swiftcall)) void deallocate_actor_function(void *actor);
+
+static void note_end_of_object(uintptr_t here) {
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED && is_under_study(here)) touch_value(touch_of_owner, 1);
+}
+
+TAKEN void swift_deallocClassInstance(void *object, size_t size, size_t alignment) {
+  note_end_of_object(HERE);
+  ORIGINAL("swift_deallocClassInstance", deallocate_function *)(object, size, alignment);
+}
+
+TAKEN __attribute__((swiftcall)) void swift_defaultActor_deallocate(void *actor) {
+  note_end_of_object(HERE);
+  ORIGINAL("swift_defaultActor_deallocate", deallocate_actor_function *)(actor);
+}
+
 void taken_prepare_races(void) {
   static int is_prepared;
   if (__atomic_exchange_n(&is_prepared, 1, __ATOMIC_ACQ_REL)) return;

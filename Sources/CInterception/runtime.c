@@ -111,8 +111,8 @@ struct passed {
 /// Nobody sees what comes of the call: the verdict says that it was made.
 #define NO_POINT 255
 
-/// The call cancels a task, and is no point.
-#define CANCELS 254
+/// The call is no point. It cancels a task, or asks a group what its tasks have done by themselves.
+#define BEHIND_ALL 254
 
 /// What an asynchronous function is given.
 struct context {
@@ -138,19 +138,24 @@ struct context {
   do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                                     \
   do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                             \
   do(14, REGISTER, point_register, true)                                                                    \
-  do(15, "swift_asyncLet_finish", CANCELS, false)
+  do(15, "swift_asyncLet_finish", BEHIND_ALL, false)                                                        \
+  do(16, "$ss19DiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, false)                                        \
+  do(17, "$ss27ThrowingDiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, false)
+
+/// Of these, who ask a group that its own tasks cancel, by an error.
+#define IS_ASKED_OF_DISCARDING_GROUP(index) ((index) == 6 || (index) == 7)
 
 /// Functions of whose work nothing is seen.
 #define EACH_UNSEEN(do)                                                                                     \
-  do(16, "pthread_create", NO_POINT, false)                                                                 \
-  do(17, "pthread_barrier_wait", NO_POINT, false)                                                           \
-  do(18, "pthread_spin_lock", NO_POINT, false)                                                              \
-  do(19, "pthread_spin_trylock", NO_POINT, false)                                                           \
-  do(20, "sem_wait", NO_POINT, false)                                                                       \
-  do(21, "sem_timedwait", NO_POINT, false)                                                                  \
-  do(22, "sem_post", NO_POINT, false)                                                                       \
-  do(23, "dispatch_after", NO_POINT, false)                                                                 \
-  do(24, "dispatch_apply", NO_POINT, false)
+  do(18, "pthread_create", NO_POINT, false)                                                                 \
+  do(19, "pthread_barrier_wait", NO_POINT, false)                                                           \
+  do(20, "pthread_spin_lock", NO_POINT, false)                                                              \
+  do(21, "pthread_spin_trylock", NO_POINT, false)                                                           \
+  do(22, "sem_wait", NO_POINT, false)                                                                       \
+  do(23, "sem_timedwait", NO_POINT, false)                                                                  \
+  do(24, "sem_post", NO_POINT, false)                                                                       \
+  do(25, "dispatch_after", NO_POINT, false)                                                                 \
+  do(26, "dispatch_apply", NO_POINT, false)
 
 static struct passed passed[] = {EACH_PASSED(PASSED) EACH_UNSEEN(PASSED)};
 
@@ -168,7 +173,7 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
     explored_thread.hop_function = caller;
     explored_thread.hop_context = (uintptr_t)context->caller;
   }
-  if (function->point == CANCELS) {
+  if (function->point == BEHIND_ALL) {
     if (ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
     return original;
   }
@@ -183,8 +188,9 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
   }
   if (is_under_study(caller)) {
     exploration_stand(function->point, 0);
-    // Who is cancelled, and what the handlers find, is not known.
-    if (function->point == point_cancel && ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
+    // Who is cancelled, and what the handlers find, is not known; nor is who has cancelled a group.
+    bool is_behind_all = function->point == point_cancel || IS_ASKED_OF_DISCARDING_GROUP(index);
+    if (is_behind_all && ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
     // A handler that is registered after the cancellation runs at once, and sees what the canceller did before.
     if (function->point == point_cancel) RELEASE(passed);
     if (function->point == point_register) ACQUIRE(passed);

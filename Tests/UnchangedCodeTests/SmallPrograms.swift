@@ -126,7 +126,7 @@ func together(_ count: Int, _ part: @escaping @Sendable (Int) async -> Void) asy
 private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
 extension SmallProgram {
-  static let all: [SmallProgram] = meetings + orders + cancellations + retries + further
+  static let all: [SmallProgram] = meetings + orders + cancellations + retries + further + finer
 
   /// Locks and atomics.
   private static let meetings = [
