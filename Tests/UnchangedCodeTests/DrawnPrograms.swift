@@ -1,3 +1,4 @@
+import Dispatch
 import Exploration
 import Synchronization
 
@@ -35,11 +36,19 @@ struct DrawnProgram: Sendable {
     case look
     case raise(Int)
     case rank
+    /// Puts a number in the place of another.
+    case swap(Int)
+    /// Gives a number to a stream.
+    case give
+    /// Gives work to a queue.
+    case send
   }
 
   let tasks: [[Deed]]
 
   init(_ tasks: [[Deed]]) { self.tasks = tasks }
+
+  func has(_ deed: Deed) -> Bool { tasks.contains { $0.contains(deed) } }
 
   init(drawnBy seed: UInt64) {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
@@ -114,6 +123,9 @@ private final class Scene: Sendable {
   private let begin = ContinuousClock.now
   private let things: Things
   private let tasks = Mutex<[Task<String, Never>]>([])
+  private let given = AsyncStream.makeStream(of: Int.self)
+  private let queue = DispatchQueue(label: "sent")
+  private let sent = Mutex("")
 
   init(tasks: Int) { things = Things(tasks) }
 
@@ -183,6 +195,10 @@ private final class Scene: Sendable {
       guard let task = task(number + other) else { return "-" }
       task.escalatePriority(to: .high)
     case .rank: return "\(Task.currentPriority.rawValue)"
+    case .swap(let one):
+      return "\(numbers.change(one == 1) { $0.exchange(number + 1, ordering: .relaxed) })"
+    case .give: given.continuation.yield(number)
+    case .send: queue.async { self.sent.withLock { $0 += "\(number)" } }
     }
     return ""
   }
@@ -216,6 +232,16 @@ private final class Scene: Sendable {
     for task in tasks { texts.append(await task.value) }
     texts += [one.withLock { $0 }, other.withLock { $0 }, numbers.text]
     texts += await [notes[0].text, notes[1].text]
+    if program.has(.give) {
+      given.continuation.finish()
+      var text = ""
+      for await number in given.stream { text += "\(number)" }
+      texts.append(text)
+    }
+    if program.has(.send) {
+      queue.sync {}
+      texts.append(sent.withLock { $0 })
+    }
     return (texts + [things.text]).joined(separator: "/")
   }
 }

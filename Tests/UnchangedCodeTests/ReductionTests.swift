@@ -95,6 +95,13 @@ import Testing
     #expect(blind.isStrictSubset(of: all), "\(blind)")
   }
 
+  @Test(arguments: Meeting.all)
+  fileprivate func `what one deed tells another is kept apart from who comes first afterwards`(
+    meeting: Meeting
+  ) throws {
+    try compare(SmallProgram(meeting.program), meeting.preemptions)
+  }
+
   @Test(arguments: TinyPrograms.all)
   fileprivate func `what all programs of a few deeds come to is the same in both`(
     programs: TinyPrograms
@@ -224,6 +231,37 @@ private struct SearchOversight: Sendable, CustomTestStringConvertible {
       tasks: [[.add(0), .add(0)], [.add(0), .add(0)]]
     ),
   ]
+}
+
+/// A deed of one task that another task's deed may notice; each then takes a lock.
+///
+/// A search that does not see the first loses one of the ways in which it can have gone, together with one of the orders
+/// of the second: one of them alone would be found by luck.
+private struct Meeting: Sendable, CustomTestStringConvertible {
+  var one: DrawnProgram.Deed
+  var other: DrawnProgram.Deed
+  var preemptions: Int? = 2
+
+  var testDescription: String { "\(one), \(other)" }
+
+  var program: DrawnProgram { DrawnProgram([[one, .take(0)], [other, .take(0)]]) }
+
+  private static func pairs(_ deeds: [DrawnProgram.Deed], within preemptions: Int? = 2) -> [Meeting]
+  {
+    deeds.indices.flatMap { one in
+      deeds[one...].map { Meeting(one: deeds[one], other: $0, preemptions: preemptions) }
+    }
+  }
+
+  static let all =
+    pairs([.load(0), .store(0), .add(0), .compare(0), .swap(0)])
+    + pairs([.take(1), .tryToTake(1)])
+    + pairs([.visit(0), .visitTwice(0), .start(0)], within: 1)
+    + [Meeting(one: .wait(0), other: .open(0))]
+    + pairs([.main], within: 1) + pairs([.give]) + pairs([.send], within: 1)
+    + pairs([.child(1)], within: 1)
+    + pairs([.cancel(1), .ask, .sleep(1)], within: 1) + pairs([.sleep(1), .time], within: 1)
+    + pairs([.draw]) + pairs([.drop, .look]) + pairs([.raise(1), .rank])
 }
 
 /// All programs of so many tasks, each of so many of these deeds.
