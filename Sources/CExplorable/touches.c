@@ -52,6 +52,17 @@ static size_t touched_count;
 #define LINES 65536
 static uint64_t lines[LINES / 64];
 
+/// How often a step has touched more than can be kept, in all schedules.
+static uint64_t overflows;
+
+/// Makes the step under way like no other, and all that come behind it.
+///
+/// What it has touched is not kept, so nobody could tell who finds which part of it. Nothing is left from here on.
+static void overflow(void) {
+  is_behind_all = true;
+  number = touch_mix(number, ++overflows);
+}
+
 static uint64_t *word_of_line(uintptr_t at) { return &lines[(at >> 6 & (LINES - 1)) >> 6]; }
 static uint64_t bit_of_line(uintptr_t at) { return 1ull << (at >> 6 & 63); }
 
@@ -147,7 +158,7 @@ void touch(enum touch_kind kind, uintptr_t at, bool writes) {
     if (thing->step != step) {
       thing->step = step;
       thing->is_written = false;
-      if (touched_count < MOST_TOUCHED) touched[touched_count++] = at; else is_behind_all = true;
+      if (touched_count < MOST_TOUCHED) touched[touched_count++] = at; else overflow();
       number = touch_mix(number, thing->writer);
     }
     if (writes && !thing->is_written) {
@@ -155,8 +166,7 @@ void touch(enum touch_kind kind, uintptr_t at, bool writes) {
       number = touch_mix(number, thing->readers + 1);
     }
   } else {
-    // What cannot be told apart is taken for one.
-    is_behind_all = true;
+    overflow();
   }
   leave();
 }

@@ -122,6 +122,22 @@ import Testing
     )
   }
 
+  @Test func `a step that touches more than can be kept is like no other`() {
+    func course(ofStepThatTouches count: UInt) -> UInt64 {
+      let touches = Touches(overlooked: [])
+      touches.begin()
+      defer { touches.end() }
+      touches.beginStep(of: 1, 0)
+      for number in 1...count { touches.note(address: number * 8) }
+      touches.endStep()
+      touches.beginStep(of: 2, 0)
+      touches.endStep()
+      return touches.sum
+    }
+    #expect(course(ofStepThatTouches: 1_000) == course(ofStepThatTouches: 1_000))
+    #expect(course(ofStepThatTouches: 10_000) != course(ofStepThatTouches: 10_000))
+  }
+
   @Test func `a verdict says that it is reduced, and without a reduction it is not`() throws {
     let program = try #require(SmallProgram.all.first { $0.name == "a lock, taken twice by each" })
     let reduced = try explore("reduced", reduction: true) { _ = await program.body() }
