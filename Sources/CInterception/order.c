@@ -114,6 +114,21 @@ UNIQUE(swift_isUniquelyReferencedNonObjC)
 UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull)
 UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull_bridgeObject)
 
+// Code that is not optimised calls a function of the library, which asks by itself.
+
+typedef __attribute__((swiftcall)) bool known_unique_function(void *reference, const void *type);
+
+#define KNOWN_UNIQUE(name, symbol)                                                                          \
+  TAKEN __attribute__((swiftcall)) bool name(void *reference, const void *type) __asm__(symbol);            \
+  __attribute__((swiftcall)) bool name(void *reference, const void *type) {                                 \
+    bool is_unique = ORIGINAL(symbol, known_unique_function *)(reference, type);                            \
+    if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, is_unique ? 2 : 3);                   \
+    return is_unique;                                                                                       \
+  }
+
+KNOWN_UNIQUE(taken_is_known_unique, "$ss25isKnownUniquelyReferencedySbxzRlzClF")
+KNOWN_UNIQUE(taken_is_known_unique_or_none, "$ss25isKnownUniquelyReferencedySbxSgzRlzClF")
+
 // How many own an object tasks tell each other, too: by who lets go of it last, and has its `deinit` run, by a weak
 // reference, and where one asks whether another has it. The count is the same in whatever order they came who changed
 // it, so that what was found there is all that has to be noted.

@@ -19,7 +19,23 @@ private final class Thing: Sendable {
   deinit { last.number = Whose.number }
 }
 
-/// The same, of an actor.
+/// One task's hold on a thing.
+private final class Own: @unchecked Sendable {
+  // Safe: one task each.
+  var thing: Thing?
+  init(_ thing: Thing) { self.thing = thing }
+}
+
+/// Looks at a thing without having it.
+private final class Look: @unchecked Sendable {
+  // Safe: the reference is only read.
+  private weak var thing: Thing?
+  init(_ thing: Thing) { self.thing = thing }
+
+  var isThere: Bool { thing != nil }
+}
+
+/// An actor that says in whose task it was let go of last.
 private actor Actor {
   private let last: LastOne
   init(_ last: LastOne) { self.last = last }
@@ -76,8 +92,8 @@ private func takeInTime(_ lock: NSLock) -> Bool {
 }
 
 extension SmallProgram {
-  /// Programs in which a step tells another something that no lock and no atomic of theirs shows, and then takes a
-  /// lock, so that what it told and who came first are asked in all combinations.
+  /// Programs in which a step tells another something in a way that the others leave out, mostly one that no lock and
+  /// no atomic of theirs shows, and then takes a lock: so what it told and who came first are asked together.
   static let finer = groups + owners + waits
 
   private static let groups = [
@@ -181,6 +197,36 @@ extension SmallProgram {
         words.add(number)
       }
       return words.text + "\(last.number)"
+    },
+    SmallProgram(name: "who asks whether he alone has a thing", preemptions: [0, 1, 2]) {
+      let words = Words()
+      let seen = Words()
+      let thing = Thing(LastOne())
+      let own = [Own(thing), Own(thing)]
+      _ = consume thing
+      await together(2) { number in
+        if number == 1 {
+          own[0].thing = nil
+        } else {
+          seen.add(isKnownUniquelyReferenced(&own[1].thing))
+        }
+        words.add(number)
+      }
+      return words.text + seen.text
+    },
+    SmallProgram(name: "who looks if a thing is there that another has", preemptions: [0, 1, 2]) {
+      let words = Words()
+      let seen = Words()
+      let thing = Thing(LastOne())
+      let own = [Own(thing), Own(thing)]
+      let look = Look(thing)
+      _ = consume thing
+      own[1].thing = nil
+      await together(2) { number in
+        if number == 1 { own[0].thing = nil } else { seen.add(look.isThere) }
+        words.add(number)
+      }
+      return words.text + seen.text
     },
     SmallProgram(name: "cancelled work of Dispatch, and then a lock", preemptions: [0, 1, 2]) {
       // Safe: Dispatch has an atomic in it.
