@@ -1,10 +1,8 @@
-import Dispatch
-import Exploration
-import Synchronization
-
 /// A program of two or three tasks, each of which does a few things that others may notice.
+///
+/// `DrawnScene` says what they do.
 struct DrawnProgram: Sendable {
-  enum Deed: Hashable, Sendable {
+  indirect enum Deed: Hashable, Sendable {
     case load(Int)
     case store(Int)
     case add(Int)
@@ -42,54 +40,113 @@ struct DrawnProgram: Sendable {
     case give
     /// Gives work to a queue.
     case send
+
+    /// Does it only if what the task has seen last was odd.
+    case when(Deed)
+    /// Looks at a number until it is not 0, and yields in between, but not for ever.
+    case spin(Int)
+
+    // Locks of the system.
+
+    case takeInTime
+    case tryRecursively
+    case read
+    case write
+    case tryToRead
+    case tryToWrite
+    /// Stores what others look at while they hold the same lock.
+    case guardedStore
+    case guardedLoad
+    case spinLock
+
+    // What blocks a thread.
+
+    /// One at a time, by a semaphore.
+    case enterAlone
+    case signal
+    case await
+    case awaitNow
+    case awaitInTime
+    case awaitWord
+    case awaitWordInTime
+    case tellOne
+    case tellAll
+
+    // Queues.
+
+    case sync
+    case sendAnywhere
+    case sendAlone
+    case later
+    case mainQueue
+    case join
+    case joinNow
+    case workInGroup
+    case notify
+    case work
+    case cancelWork
+    case isWorkCancelled
+
+    // Tasks, groups and actors.
+
+    case value(Int)
+    case detach
+    case urgent(Int)
+    case atOnce
+    case groupThatIsCancelled
+    case groupThatThrows
+    case groupThatDiscards
+    case groupOfWriters
+    case groupInTime
+    case through(Int)
+    case stay(Int)
+    case waitInside
+    case call
+    case visitByQueue
+    /// On an executor of one's own.
+    case elsewhere
+
+    // Continuations and cancellation.
+
+    case waitLooking(Int)
+    case expect
+    case answer
+    case giveNewest
+    case receive
+    case handle
+    case cancelSelf
+    case check
+    /// Whether another one is cancelled.
+    case askOther(Int)
+
+    // Who has an object.
+
+    case isAlone
+    case dropHidden
+    case dropActor
+    /// Lets go of what is taken apart on the main actor.
+    case dropResident
+
+    // What a library has a lock for.
+
+    case keep
+    case recall
+    case operate
+    case cancelOperation
+    case isOperating
   }
 
   let tasks: [[Deed]]
+  /// Within how many pre-emptions it is to be explored; nil for any number.
+  let preemptions: Int?
 
-  init(_ tasks: [[Deed]]) { self.tasks = tasks }
+  init(_ tasks: [[Deed]], within preemptions: Int? = 2) {
+    self.tasks = tasks
+    self.preemptions = preemptions
+  }
 
-  func has(_ deed: Deed) -> Bool { tasks.contains { $0.contains(deed) } }
-
-  init(drawnBy seed: UInt64) {
-    var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
-    func draw(_ count: Int) -> Int {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return Int(state % UInt64(count))
-    }
-    let count = 2 + draw(2)
-    tasks = (0..<count).map { _ in
-      (0...draw(count == 2 ? 3 : 2)).map { _ in
-        let one = draw(2)
-        return switch draw(27) {
-        case 0: .load(one)
-        case 1, 2: .store(one)
-        case 3: .add(one)
-        case 4: .compare(one)
-        case 5, 6: .take(one)
-        case 7: .nest(one)
-        case 8, 9: .yield
-        case 10: .visit(one)
-        case 11: .visitTwice(one)
-        case 12: .wait(one)
-        case 13: .open(one)
-        case 14: .cancel(1 + draw(count - 1))
-        case 15: .ask
-        case 16: .sleep(1 + one)
-        case 17: .group
-        case 18: .main
-        case 19: .start(one)
-        case 20: .tryToTake(one)
-        case 21: .time
-        case 22: .draw
-        case 23: .drop
-        case 24: .look
-        case 25: .raise(1 + draw(count - 1))
-        default: .child(one)
-        }
-      }
-    }
+  func has(_ deed: Deed) -> Bool {
+    tasks.contains { $0.contains { $0 == deed || $0 == .when(deed) } }
   }
 
   /// All programs of so many tasks, each of so many deeds of these; of those that differ in the order of their tasks
@@ -109,188 +166,98 @@ struct DrawnProgram: Sendable {
   }
 
   var name: String {
-    tasks.map { deeds in deeds.map { "\($0)" }.joined(separator: ", ") }.joined(separator: " | ")
+    tasks.map { deeds in deeds.map(\.name).joined(separator: ", ") }.joined(separator: " | ")
   }
 }
 
-/// Where a drawn program plays.
-private final class Scene: Sendable {
-  private let numbers = Numbers()
-  private let one = Mutex("")
-  private let other = Mutex("")
-  private let notes = [Notes(), Notes()]
-  private let gates = [Gate(), Gate()]
-  private let begin = ContinuousClock.now
-  private let things: Things
-  private let tasks = Mutex<[Task<String, Never>]>([])
-  private let given = AsyncStream.makeStream(of: Int.self)
-  private let queue = DispatchQueue(label: "sent")
-  private let sent = Mutex("")
+extension DrawnProgram.Deed {
+  fileprivate var name: String {
+    if case .when(let deed) = self { "when(\(deed.name))" } else { "\(self)" }
+  }
+}
 
-  init(tasks: Int) { things = Things(tasks) }
+extension DrawnProgram {
+  /// Deeds that others of the same family are most likely to notice.
+  private static let families: [[Deed]] = [
+    [
+      .load(0), .load(1), .store(0), .store(1), .add(0), .compare(0), .swap(0), .spin(0),
+      .when(.store(1)), .when(.load(1)),
+    ],
+    [
+      .take(0), .take(1), .tryToTake(0), .tryToTake(1), .nest(0), .nest(1), .takeInTime,
+      .tryRecursively, .guardedStore, .guardedLoad, .spinLock, .when(.take(1)),
+    ],
+    [.read, .write, .tryToRead, .tryToWrite, .guardedStore, .guardedLoad],
+    [.enterAlone, .signal, .await, .awaitNow, .awaitInTime, .when(.signal)],
+    [.awaitWord, .awaitWordInTime, .tellOne, .tellAll],
+    [
+      .send, .sync, .sendAnywhere, .sendAlone, .later, .mainQueue, .main, .join, .joinNow,
+      .workInGroup, .notify, .visitByQueue,
+    ],
+    [.work, .cancelWork, .isWorkCancelled, .send, .sync, .when(.cancelWork)],
+    [
+      .yield, .value(1), .detach, .start(0), .urgent(0), .atOnce, .child(0), .child(1), .group,
+      .raise(1), .rank,
+    ],
+    [
+      .groupThatIsCancelled, .groupThatThrows, .groupThatDiscards, .groupOfWriters, .groupInTime,
+      .load(0), .store(0), .cancel(1),
+    ],
+    [
+      .visit(0), .visit(1), .visitTwice(0), .through(0), .through(1), .stay(0), .waitInside, .call,
+      .start(0), .urgent(0), .visitByQueue, .main, .elsewhere,
+    ],
+    [
+      .wait(0), .open(0), .waitLooking(1), .open(1), .expect, .answer, .give, .receive, .giveNewest,
+    ],
+    [
+      .cancel(1), .ask, .handle, .cancelSelf, .check, .sleep(1), .sleep(2), .child(0), .receive,
+      .give, .value(1), .askOther(1),
+    ],
+    [.sleep(1), .sleep(2), .time, .later, .awaitInTime, .takeInTime, .groupInTime],
+    [.drop, .look, .isAlone, .dropHidden, .dropActor, .dropResident, .main, .when(.drop)],
+    [.draw, .keep, .recall, .raise(1), .rank],
+    [.operate, .cancelOperation, .isOperating, .keep, .recall, .take(0)],
+  ]
 
-  private func append(_ number: Int, to lock: Int) {
-    if lock == 0 {
-      self.one.withLock { $0 += "\(number)" }
-    } else {
-      self.other.withLock { $0 += "\(number)" }
+  /// Draws a program: mostly of a few deeds that others notice, so that they meet in many ways.
+  init(drawnBy seed: UInt64) {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    func draw(_ count: Int) -> Int {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return Int((state >> 11) % UInt64(count))
     }
-  }
-
-  private func task(_ number: Int) -> Task<String, Never>? {
-    tasks.withLock { $0.isEmpty ? nil : $0[number % $0.count] }
-  }
-
-  /// Does it; returns what was seen.
-  private func act(_ deed: DrawnProgram.Deed, _ number: Int) async -> String {
-    switch deed {
-    case .load(let one): return "\(numbers.change(one == 1) { $0.load(ordering: .relaxed) })"
-    case .store(let one): numbers.change(one == 1) { $0.store(number + 1, ordering: .relaxed) }
-    case .add(let one):
-      return "\(numbers.change(one == 1) { $0.wrappingAdd(1, ordering: .relaxed).newValue })"
-    case .compare(let one):
-      let result = numbers.change(one == 1) {
-        $0.compareExchange(expected: 0, desired: number + 1, ordering: .relaxed)
+    for _ in 0..<8 { _ = draw(2) }
+    let families = Self.families
+    var pool: [Deed] =
+      switch draw(8) {
+      case 0..<4: families[draw(families.count)]
+      case 4..<6: families[draw(families.count)] + families[draw(families.count)]
+      default: families.flatMap { $0 }
       }
-      return "\(result.exchanged)"
-    case .take(let one): append(number, to: one)
-    case .tryToTake(let one):
-      let isDone: ()? =
-        one == 1
-        ? other.withLockIfAvailable { $0 += "t" } : self.one.withLockIfAvailable { $0 += "t" }
-      return isDone == nil ? "-" : "+"
-    case .nest(let one):
-      if one == 0 {
-        self.one.withLock { _ in append(number, to: 1) }
-      } else {
-        self.other.withLock { _ in append(number, to: 0) }
-      }
-    case .yield: await Task.yield()
-    case .visit(let one): await notes[one].add(number)
-    case .visitTwice(let one):
-      let count = await notes[one].count()
-      await notes[one].add(number)
-      return "\(count)"
-    case .wait(let one): await gates[one].wait()
-    case .open(let one): gates[one].open()
-    case .cancel(let other):
-      // Before all have begun there may be none yet.
-      guard let task = task(number + other) else { return "-" }
-      task.cancel()
-    case .ask: return "\(Task.isCancelled)"
-    case .sleep(let time):
-      let isWhole = (try? await Task.sleep(for: .milliseconds(time))) != nil
-      return isWhole ? "s" : "c"
-    case .time: return "\((ContinuousClock.now - begin) / .milliseconds(1))"
-    case .group: return await results()
-    case .main: await MainActor.run { append(number, to: 0) }
-    case .start(let one): Task { [notes] in await notes[one].add(number + 5) }
-    case .child(let one):
-      async let child: Void = append(number + 5, to: one)
-      if one == 0 { await child }
-    case .draw: return "\(Int.random(in: 0..<1_000))"
-    case .drop: things.drop(number)
-    case .look: return things.isThere ? "o" : "d"
-    case .raise(let other):
-      guard let task = task(number + other) else { return "-" }
-      task.escalatePriority(to: .high)
-    case .rank: return "\(Task.currentPriority.rawValue)"
-    case .swap(let one):
-      return "\(numbers.change(one == 1) { $0.exchange(number + 1, ordering: .relaxed) })"
-    case .give: given.continuation.yield(number)
-    case .send: queue.async { self.sent.withLock { $0 += "\(number)" } }
+    if draw(2) == 0 {
+      let few = (0..<(2 + draw(3))).map { _ in pool[draw(pool.count)] }
+      pool = few
     }
-    return ""
-  }
-
-  private func results() async -> String {
-    await withTaskGroup(of: Int.self) { group in
-      for number in 1...2 {
-        group.addTask { [numbers] in
-          numbers.change(number == 2) { $0.load(ordering: .relaxed) } + number * 10
+    let count = draw(4) == 0 ? 3 : 2
+    // What a deed tells and who comes first afterwards are two things, and a search may lose one of them.
+    let endsWithLock = draw(2) == 0
+    // Many small programs show more than a few large ones: how many schedules there are grows with the power of this.
+    let most = count == 2 ? 2 + draw(2) : 1
+    tasks = (0..<count).map { _ in
+      let deeds = (0...draw(most)).map { _ in
+        let deed = pool[draw(pool.count)]
+        return switch deed {
+        case .cancel: Deed.cancel(1 + draw(count - 1))
+        case .raise: Deed.raise(1 + draw(count - 1))
+        case .askOther: Deed.askOther(1 + draw(count - 1))
+        default: draw(12) == 0 ? Deed.when(deed) : deed
         }
       }
-      var text = ""
-      for await number in group { text += "\(number) " }
-      return text
+      return deeds + (endsWithLock ? [.take(0)] : [])
     }
-  }
-
-  /// Plays the program; returns what it came to.
-  func play(_ program: DrawnProgram) async -> String {
-    let tasks = program.tasks.enumerated().map { number, deeds in
-      Task {
-        await TaskName.$current.withValue(number + 1) {
-          var seen = ""
-          for deed in deeds { seen += await self.act(deed, number) }
-          return seen
-        }
-      }
-    }
-    self.tasks.withLock { $0 = tasks }
-    var texts: [String] = []
-    for task in tasks { texts.append(await task.value) }
-    texts += [one.withLock { $0 }, other.withLock { $0 }, numbers.text]
-    texts += await [notes[0].text, notes[1].text]
-    if program.has(.give) {
-      given.continuation.finish()
-      var text = ""
-      for await number in given.stream { text += "\(number)" }
-      texts.append(text)
-    }
-    if program.has(.send) {
-      queue.sync {}
-      texts.append(sent.withLock { $0 })
-    }
-    return (texts + [things.text]).joined(separator: "/")
-  }
-}
-
-/// By what the code knows in whose task it runs.
-private enum TaskName {
-  @TaskLocal static var current = 0
-}
-
-/// An object that each task has, and that all can look at.
-private final class Things: @unchecked Sendable {
-  // Safe: each task lets go of its own, the weak reference is only read, and who let go last is written in the one
-  // `deinit` of the object and read when all tasks have ended.
-  private let own: [Own]
-  private weak var any: Thing?
-  private let last = Last()
-
-  private final class Last {
-    var task = 0
-  }
-
-  private final class Own {
-    var thing: Thing?
-    init(_ thing: Thing) { self.thing = thing }
-  }
-
-  private final class Thing {
-    private let last: Last
-    init(_ last: Last) { self.last = last }
-    deinit { last.task = TaskName.current }
-  }
-
-  init(_ count: Int) {
-    let thing = Thing(last)
-    any = thing
-    own = (0..<count).map { _ in Own(thing) }
-  }
-
-  func drop(_ number: Int) { own[number].thing = nil }
-
-  var isThere: Bool { any != nil }
-
-  var text: String { "\(last.task)" }
-}
-
-extension SmallProgram {
-  init(_ program: DrawnProgram) {
-    self.init(name: program.name) {
-      await Scene(tasks: program.tasks.count).play(program)
-    }
+    preemptions = [0, 1, 1, 1, 1, 2, 2, nil][draw(8)]
   }
 }

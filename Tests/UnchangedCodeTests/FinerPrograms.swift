@@ -57,7 +57,7 @@ private final class Hold: @unchecked Sendable {
 }
 
 /// What a lock protects that has no points.
-private final class SpinningText: @unchecked Sendable {
+final class SpinningText: @unchecked Sendable {
   // Safe: one task at a time has the lock.
   private var lock = UnsafeMutablePointer<pthread_spinlock_t>.allocate(capacity: 1)
   private(set) var text = ""
@@ -413,7 +413,7 @@ extension SmallProgram {
 }
 
 /// A lock of the system that one tries to have together or alone.
-private final class TriedLock: Sendable {
+final class TriedLock: Sendable {
   // Safe: the system's own lock, which lives as long as the object.
   nonisolated(unsafe) private let lock: UnsafeMutablePointer<pthread_rwlock_t>
 

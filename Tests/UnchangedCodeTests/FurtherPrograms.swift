@@ -10,7 +10,7 @@ private final class Ledger: @unchecked Sendable {
 }
 
 /// A lock of the system for many readers or one writer.
-private final class ReadersLock: Sendable {
+final class ReadersLock: Sendable {
   // Safe: the system's own lock, which lives as long as the object.
   nonisolated(unsafe) private let lock: UnsafeMutablePointer<pthread_rwlock_t>
 
@@ -38,7 +38,7 @@ private final class ReadersLock: Sendable {
 }
 
 /// An actor whose jobs a queue of Dispatch runs.
-private actor QueueActor {
+actor QueueActor {
   private final class Executor: SerialExecutor {
     private let queue = DispatchQueue(label: "executor")
 

@@ -6,34 +6,6 @@ import Testing
 
 /// What a reduced search must find: all that a search finds which runs each schedule to its end.
 @Suite(.inTurn, .watched) struct `Searches of unchanged code, reduced` {
-  /// What a search has found: what the program came to, in all of its schedules, and which failures.
-  ///
-  /// What a schedule comes to that was left before, where another stands for it, does not count: else it would not show
-  /// that it was left wrongly.
-  struct Findings {
-    var outcomes: Set<String>
-    var verdict: Verdict
-
-    init(
-      of program: SmallProgram,
-      preemptions: Int? = 2,
-      schedules: Int = 20_000,
-      _ reduction: Reduction
-    ) throws {
-      let noted = Outcomes()
-      verdict = try exploreAll(
-        "small program",
-        preemptions: preemptions,
-        schedules: schedules,
-        reduction: reduction,
-        races: false,
-        program.body,
-        outcome: noted.note
-      )
-      outcomes = noted.all.union(verdict.failures.keys.map { "a failure: \($0)" })
-    }
-  }
-
   private static func merging(overlooking overlooked: Touches.Oversight) -> Reduction {
     var reduction = Reduction.merging
     reduction.overlooked = overlooked
@@ -43,14 +15,14 @@ import Testing
   /// Compares the searches, unless there are too many schedules to run each to its end.
   private func compare(_ program: SmallProgram, _ preemptions: Int?, schedules: Int = 20_000) throws
   {
-    let unreduced = try Findings(
+    let unreduced = try SearchFindings(
       of: program,
       preemptions: preemptions,
       schedules: schedules,
       .none
     )
     guard unreduced.verdict.schedules < schedules else { return }
-    let reduced = try Findings(of: program, preemptions: preemptions, .merging)
+    let reduced = try SearchFindings(of: program, preemptions: preemptions, .merging)
     let count = reduced.verdict.schedules
     print(
       "\(program.name): \(count) schedules and \(reduced.verdict.merged) that were left, for "
@@ -61,29 +33,20 @@ import Testing
     #expect(reduced.verdict.coverage == unreduced.verdict.coverage, "\(program.name)")
   }
 
-  @Test(arguments: SmallProgram.all)
+  @Test(arguments: longTestsRun ? SmallProgram.all : SmallProgram.few)
   func `what small programs come to is the same in a reduced search and in one that is not`(
     program: SmallProgram
   ) throws {
     for preemptions in program.preemptions { try compare(program, preemptions) }
   }
 
-  @Test(arguments: [UInt64](1...200).fewUnlessLong(12))
-  func `what programs come to that are drawn at random is the same in both`(seed: UInt64) throws {
-    try compare(
-      SmallProgram(DrawnProgram(drawnBy: seed)),
-      2,
-      schedules: longTestsRun ? 5_000 : 400
-    )
-  }
-
-  @Test(arguments: SearchOversight.all)
+  @Test(arguments: SearchOversight.all.fewUnlessLong(5))
   fileprivate func `a search that overlooked this would miss what a small program comes to`(
     oversight: SearchOversight
   ) throws {
     let program = SmallProgram(DrawnProgram(oversight.tasks))
     func outcomes(_ reduction: Reduction) throws -> Set<String> {
-      try Findings(of: program, preemptions: oversight.preemptions, reduction).outcomes
+      try SearchFindings(of: program, preemptions: oversight.preemptions, reduction).outcomes
     }
     let all = try outcomes(.none)
     #expect(try outcomes(.merging) == all)
@@ -95,22 +58,22 @@ import Testing
     #expect(blind.isStrictSubset(of: all), "\(blind)")
   }
 
-  @Test(arguments: Meeting.all)
+  @Test(arguments: longTestsRun ? Meeting.all : Meeting.few)
   fileprivate func `what one deed tells another is kept apart from who comes first afterwards`(
     meeting: Meeting
   ) throws {
     try compare(SmallProgram(meeting.program), meeting.preemptions)
   }
 
-  @Test(arguments: TinyPrograms.all)
+  @Test(arguments: TinyPrograms.all.fewUnlessLong(1))
   fileprivate func `what all programs of a few deeds come to is the same in both`(
     programs: TinyPrograms
   ) throws {
     var schedules = (whole: 0, run: 0, left: 0)
     for program in programs.chosen {
       let small = SmallProgram(program)
-      let unreduced = try Findings(of: small, preemptions: programs.preemptions, .none)
-      let reduced = try Findings(of: small, preemptions: programs.preemptions, .merging)
+      let unreduced = try SearchFindings(of: small, preemptions: programs.preemptions, .none)
+      let reduced = try SearchFindings(of: small, preemptions: programs.preemptions, .merging)
       schedules.whole += unreduced.verdict.schedules
       schedules.run += reduced.verdict.schedules
       schedules.left += reduced.verdict.merged
@@ -269,6 +232,8 @@ private struct Meeting: Sendable, CustomTestStringConvertible {
     }
   }
 
+  static let few = [Meeting(one: .wait(0), other: .open(0), preemptions: 1)]
+
   static let all =
     pairs([.load(0), .store(0), .add(0), .compare(0), .swap(0)])
     + pairs([.take(1), .tryToTake(1)])
@@ -299,7 +264,7 @@ private struct TinyPrograms: Sendable, CustomTestStringConvertible {
     return (0..<Self.few).map { all[$0 * all.count / Self.few] }
   }
 
-  private static let few = 24
+  private static let few = 2
 
   private static let memory: [DrawnProgram.Deed] = [
     .load(0), .store(0), .add(0), .compare(0), .load(1), .store(1),
@@ -316,8 +281,8 @@ private struct TinyPrograms: Sendable, CustomTestStringConvertible {
   ]
 
   static let all = [
-    TinyPrograms(name: "memory", deeds: 2, alphabet: memory),
     TinyPrograms(name: "memory", deeds: 2, preemptions: 1, alphabet: memory),
+    TinyPrograms(name: "memory", deeds: 2, alphabet: memory),
     TinyPrograms(name: "memory", tasks: 3, preemptions: 1, alphabet: memory),
     TinyPrograms(name: "locks", deeds: 2, alphabet: locks),
     TinyPrograms(name: "locks", tasks: 3, preemptions: 1, alphabet: locks),

@@ -128,6 +128,21 @@ private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 extension SmallProgram {
   static let all: [SmallProgram] = meetings + orders + cancellations + retries + further + finer
 
+  /// One of each kind that has few schedules.
+  static let few = all.compactMap { program in
+    guard namesOfFew.contains(program.name) else { return nil as SmallProgram? }
+    var program = program
+    program.preemptions = [1]
+    return program
+  }
+
+  private static let namesOfFew: Set = [
+    "a lock, taken twice by each", "comparisons, of which one succeeds",
+    "a gate that looks and waits at once", "a stream that keeps the newest",
+    "who is first resumes it", "a bucket of one token", "the main actor",
+    "cancelled work of Dispatch, and then a lock", "a child whose scope ends",
+  ]
+
   /// Locks and atomics.
   private static let meetings = [
     SmallProgram(name: "a lock, taken by three") {
