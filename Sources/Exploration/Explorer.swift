@@ -75,6 +75,7 @@ package struct Explorer: Sendable {
       )
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
       verdict.merged = search.merged
+      verdict.isReduced = reduction.mergesCourses
       if search.hasDiverged { throw .diverges(scenario: scenario.name, at: search.divergence) }
       if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }
     case .random:
@@ -259,6 +260,8 @@ package struct Verdict: Sendable {
   package internal(set) var steps = 0
   /// How many schedules were left where they had come to a state that others had gone on from.
   package internal(set) var merged = 0
+  /// Whether any could be.
+  var isReduced = false
   package internal(set) var elapsed = Duration.zero
   /// How many schedules broke a promise.
   package internal(set) var failed = 0

@@ -53,13 +53,15 @@
 /// order, for it is the same in whichever order it came about: how many own an object, whether a task is cancelled, its
 /// priority. There what a step finds is a part of it: whether the task that goes on is cancelled, and how urgent it is;
 /// whether a weak reference has its object; whether somebody is the only owner; whose release has a `deinit` run.
-/// Not seen: what code without the instrumentation shares by other means than `pthread` locks. Where part of the code
-/// under study is not instrumented, or threads of the system have a say, no schedule is left. Nor is what the fairness
-/// bound counts a part of the state: a search in which it has kept somebody from going on begins anew, and counts it in.
+/// Not seen: what code without the instrumentation shares by other means than `pthread` locks, and what belongs to the
+/// system, such as files. Where part of the code under study is not instrumented, or threads of the system have a say, no
+/// schedule is left. Nor is what the fairness bound counts a part of the state: a search in which it has kept somebody
+/// from going on begins anew, and counts it in.
 ///
 /// The tests run programs with and without it, within 0, 1, 2 and any number of pre-emptions: some written for it, some
-/// drawn at random, all of a few deeds. They compare what the schedules that were not left have come to; and they have
-/// each kind of dependency overlooked, to see that outcomes are missed then.
+/// drawn at random, all of a few deeds; the step `drawn` of `.ci/long` draws more. They compare what the schedules that
+/// were not left have come to; and they have each kind of dependency overlooked, to see that outcomes are missed then.
+/// That is what is known of it. No proof says that each thing is noted by which tasks can tell each other something.
 package struct Reduction: Hashable, Sendable {
   package var ordersFreshTasks: Bool
   package var beginsCancelledAtOnce: Bool
@@ -76,7 +78,7 @@ package struct Reduction: Hashable, Sendable {
     goesOnWhenWoken: false
   )
 
-  /// All that is sound between jobs.
+  /// All of those between jobs.
   package static let full = Reduction(
     ordersFreshTasks: true,
     beginsCancelledAtOnce: true,

@@ -114,8 +114,8 @@ extension Trait where Self == ExploredTrait {
   ///   - within: How long to look for a failure, at most; nil for as long as it takes.
   ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
   ///     order. Looked for in code that is built with the instrumentation.
-  ///   - reduction: Whether a schedule is left where it has come to a state that another one has gone on from, instead
-  ///     of being run to its end.
+  ///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state
+  ///     that another one has gone on from, instead of being run to its end.
   ///   - replaying: A schedule that a failure names: only that one is run.
   ///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
   ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the

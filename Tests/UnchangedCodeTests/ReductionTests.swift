@@ -101,19 +101,69 @@ import Testing
     #expect(course(ofStepThatTouches: 10_000) != course(ofStepThatTouches: 10_000))
   }
 
+  /// The figures of the documentation's page are what it prints.
+  @Test(.long) func `most is saved where tasks do what no other one sees`() throws {
+    func savings(_ name: String, _ body: @escaping @Sendable () async -> Void) throws -> Double {
+      func verdict(_ reduction: Bool) throws -> ExplorationVerdict {
+        let start = ContinuousClock.now
+        let verdict = try explore(name, reduction: reduction) { await body() }
+        print("\(name): \(verdict), \(ContinuousClock.now - start)")
+        return verdict
+      }
+      let reduced = try verdict(true)
+      return try Double(verdict(false).schedules) / Double(reduced.schedules + reduced.merged)
+    }
+    let ofYields = try savings("four tasks with a yield each") {
+      let tasks = (1...4).map { _ in Task { await Task.yield() } }
+      for task in tasks { await task.value }
+    }
+    let ofBucket = try savings("a bucket of one token and three tasks") {
+      let bucket = TokenBucket()
+      await together(3) { _ in
+        await bucket.take()
+        await bucket.give()
+      }
+    }
+    #expect(ofYields > ofBucket && ofBucket > 1)
+  }
+
   @Test func `a verdict says that it is reduced, and without a reduction it is not`() throws {
     let program = try #require(SmallProgram.all.first { $0.name == "a lock, taken twice by each" })
     let reduced = try explore("reduced", reduction: true) { _ = await program.body() }
     let whole = try explore("whole") { _ = await program.body() }
     #expect(
       "\(reduced)"
-        == "exhaustive, at most 2 pre-emptions: \(reduced.schedules) schedules, reduced "
-        + "(\(reduced.merged) more were left where others stand for them), \(reduced.steps) steps"
+        == "bounded, at most 2 pre-emptions, reduced: \(reduced.schedules) schedules run and "
+        + "\(reduced.merged) left, \(reduced.steps) steps; not covered: the rest of \(reduced.merged) "
+        + "schedules, left where another had come to the same, as far as it is seen what steps touch"
     )
     #expect(reduced.merged > 0)
+    #expect(!reduced.ranEverySchedule)
     #expect(whole.merged == 0)
     #expect(whole.schedules > reduced.schedules + reduced.merged)
     #expect("\(whole)".contains("\(whole.schedules) schedules, \(whole.steps) steps"))
+    #expect(whole.coverage == .exhaustive)
+  }
+
+  @Test func `a search that could leave schedules and leaves none is exhaustive`() throws {
+    let verdict = try explore("one task", reduction: true) {}
+    #expect(
+      "\(verdict)"
+        == "exhaustive, at most 2 pre-emptions, reduced: 1 schedule run and none left, "
+        + "\(verdict.steps) steps"
+    )
+  }
+
+  @Test func `where races are not looked for, a reduced verdict names them`() throws {
+    let program = try #require(SmallProgram.all.first { $0.name == "a lock, taken twice by each" })
+    func verdict(races: Bool) throws -> ExplorationVerdict {
+      try explore("races", preemptions: 1, races: races, reduction: true) {
+        _ = await program.body()
+      }
+    }
+    let phrase = "what a data race would come to in those, for races were not looked for"
+    #expect(try verdict(races: false).notCovered.contains(phrase))
+    #expect(try !verdict(races: true).notCovered.contains(phrase))
   }
 }
 
