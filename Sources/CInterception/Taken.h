@@ -84,7 +84,7 @@ bool is_called_by_study(uintptr_t address, const void *frame);
 /// Whether the function that has this in its body was called by code under study.
 #define IS_CALLED_BY_STUDY is_called_by_study(HERE, __builtin_frame_address(0))
 
-/// Whether the code at the address is of Foundation.
+/// Whether the code at the address is of Foundation, or of the library by way of which Swift calls Dispatch.
 bool is_of_foundation(uintptr_t address);
 
 /// Whether the code at the address is of the language's own runtime.
