@@ -77,7 +77,6 @@ struct DrawnProgram: Sendable {
     case sync
     case sendAnywhere
     case sendAlone
-    case later
     case mainQueue
     case join
     case joinNow
@@ -191,7 +190,7 @@ extension DrawnProgram {
     [.enterAlone, .signal, .await, .awaitNow, .awaitInTime, .when(.signal)],
     [.awaitWord, .awaitWordInTime, .tellOne, .tellAll],
     [
-      .send, .sync, .sendAnywhere, .sendAlone, .later, .mainQueue, .main, .join, .joinNow,
+      .send, .sync, .sendAnywhere, .sendAlone, .mainQueue, .main, .join, .joinNow,
       .workInGroup, .notify, .visitByQueue,
     ],
     [.work, .cancelWork, .isWorkCancelled, .send, .sync, .when(.cancelWork)],
@@ -214,7 +213,7 @@ extension DrawnProgram {
       .cancel(1), .ask, .handle, .cancelSelf, .check, .sleep(1), .sleep(2), .child(0), .receive,
       .give, .value(1), .askOther(1),
     ],
-    [.sleep(1), .sleep(2), .time, .later, .awaitInTime, .takeInTime, .groupInTime],
+    [.sleep(1), .sleep(2), .time, .awaitInTime, .takeInTime, .groupInTime],
     [.drop, .look, .isAlone, .dropHidden, .dropActor, .dropResident, .main, .when(.drop)],
     [.draw, .keep, .recall, .raise(1), .rank],
     [.operate, .cancelOperation, .isOperating, .keep, .recall, .take(0)],

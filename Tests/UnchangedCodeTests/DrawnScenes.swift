@@ -66,7 +66,7 @@ private final class DrawnScene: Sendable {
     case .enterAlone, .signal, .await, .awaitNow, .awaitInTime, .awaitWord, .awaitWordInTime,
       .tellOne, .tellAll:
       return waits.act(deed, number)
-    case .send, .sync, .sendAnywhere, .sendAlone, .later, .mainQueue, .join, .joinNow, .workInGroup,
+    case .send, .sync, .sendAnywhere, .sendAlone, .mainQueue, .join, .joinNow, .workInGroup,
       .notify, .work, .cancelWork, .isWorkCancelled:
       return dispatch(deed, number)
     case .group, .groupThatIsCancelled, .groupThatThrows, .groupThatDiscards, .groupOfWriters,
@@ -146,7 +146,6 @@ private final class DrawnScene: Sendable {
     case .sync: queue.sync { note() }
     case .sendAnywhere: anywhere.async { note() }
     case .sendAlone: anywhere.async(flags: .barrier) { note() }
-    case .later: queue.asyncAfter(deadline: .now() + .milliseconds(1)) { note() }
     case .mainQueue: DispatchQueue.main.async { note() }
     case .join: group.wait()
     case .joinNow: return group.wait(timeout: .now()) == .success ? "e" : "b"
@@ -391,7 +390,7 @@ extension DrawnScene {
 extension DrawnProgram {
   fileprivate var usesQueues: Bool {
     [
-      .send, .sync, .sendAnywhere, .sendAlone, .later, .mainQueue, .join, .joinNow, .workInGroup,
+      .send, .sync, .sendAnywhere, .sendAlone, .mainQueue, .join, .joinNow, .workInGroup,
       .notify, .work, .operate, .elsewhere,
     ].contains(where: has)
   }
