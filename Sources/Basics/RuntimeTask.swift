@@ -70,6 +70,16 @@ extension UnownedJob {
   /// Where in the code it goes on.
   package var beginning: UInt { word(atOffset: 56) }
 
+  /// Whether the task is cancelled: another bit of the word that `hasEnded` reads.
+  ///
+  /// - Precondition: it is a task's, and has not ended.
+  package var isCancelled: Bool { word(atOffset: 96) & 0x100 != 0 }
+
+  /// Whether the task is cancelled, and its priority: others may change both.
+  ///
+  /// - Precondition: it is a task's, and has not ended.
+  package var urgency: UInt64 { UInt64(word(atOffset: 96) & 0x1FF) }
+
   /// Unique among the jobs and tasks that exist now.
   ///
   /// Sound because `UnownedJob` is one pointer and nothing else, which the size check of

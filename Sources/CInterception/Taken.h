@@ -27,6 +27,11 @@
 #include "CExplorable.h"
 #include <stddef.h>
 
+/// What kind of thing the calls of a file touch, if it does not say.
+#ifndef KIND_TOUCHED
+#define KIND_TOUCHED touch_of_runtime
+#endif
+
 /// How long Dispatch is asked to wait: not at all, or without end.
 static const uint64_t no_time = 0, all_time = ~0ull;
 
@@ -41,9 +46,17 @@ static const uint64_t no_time = 0, all_time = ~0ull;
 /// Whether the thread's accesses, and what orders them, are noted.
 #define ARE_RACES_LOOKED_FOR __builtin_expect(__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED), 0)
 #define IS_ORDER_NOTED (IS_EXPLORED && ARE_RACES_LOOKED_FOR)
-#define ACQUIRE(at) ((void)(IS_ORDER_NOTED && (race_acquire((uintptr_t)(at)), 0)))
-#define TAKE(at) ((void)(IS_ORDER_NOTED && (race_take((uintptr_t)(at)), 0)))
-#define RELEASE(at) ((void)(IS_ORDER_NOTED && (race_release((uintptr_t)(at)), 0)))
+
+/// Whether what the thread's steps touch is noted.
+#define ARE_TOUCHES_NOTED __builtin_expect(__atomic_load_n(&touches_are_noted, __ATOMIC_RELAXED), 0)
+#define TOUCH_OF(kind, at, writes) \
+  ((void)(IS_EXPLORED && ARE_TOUCHES_NOTED && (touch(kind, (uintptr_t)(at), writes), 0)))
+#define TOUCH(at, writes) TOUCH_OF(KIND_TOUCHED, at, writes)
+
+// What one releases and another acquires orders accesses, and is found by steps.
+#define ACQUIRE(at) (TOUCH(at, false), (void)(IS_ORDER_NOTED && (race_acquire((uintptr_t)(at)), 0)))
+#define TAKE(at) (TOUCH(at, true), (void)(IS_ORDER_NOTED && (race_take((uintptr_t)(at)), 0)))
+#define RELEASE(at) (TOUCH(at, true), (void)(IS_ORDER_NOTED && (race_release((uintptr_t)(at)), 0)))
 
 /// What objects of Dispatch are known by: at their own address the runtime of Swift may note something else.
 #define DISPATCH_ORDER(object) ((uintptr_t)(object) + 16)
@@ -71,7 +84,7 @@ bool is_called_by_study(uintptr_t address, const void *frame);
 /// Whether the function that has this in its body was called by code under study.
 #define IS_CALLED_BY_STUDY is_called_by_study(HERE, __builtin_frame_address(0))
 
-/// Whether the code at the address is of Foundation.
+/// Whether the code at the address is of Foundation, or of the library by way of which Swift calls Dispatch.
 bool is_of_foundation(uintptr_t address);
 
 /// Whether the code at the address is of the language's own runtime.

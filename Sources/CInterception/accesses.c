@@ -17,6 +17,8 @@ static void enter(uintptr_t here) {
   // Where a whole package is instrumented, the exploration's own code enters here too.
   if (!is_under_study(here)) return;
   explored_thread.is_seen = true;
+  // It is the code of a `deinit`, and who has it run is who was the last to let go.
+  if (explored_thread.dying && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, 1);
   void *task = swift_task_getCurrent();
   if (task != explored_thread.task) {
     bool is_other = explored_thread.task && task;

@@ -1,3 +1,4 @@
+#define KIND_TOUCHED touch_of_lock
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN

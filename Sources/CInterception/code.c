@@ -178,7 +178,9 @@ bool is_of_foundation(uintptr_t address) {
   Dl_info info;
   if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
   const char *slash = strrchr(info.dli_fname, '/');
-  return starts(slash ? slash + 1 : info.dli_fname, "libFoundation");
+  const char *name = slash ? slash + 1 : info.dli_fname;
+  // What Swift calls of Dispatch it calls by way of a library of its own.
+  return starts(name, "libFoundation") || starts(name, "libswiftDispatch");
 }
 
 bool is_of_runtime(uintptr_t address) {

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#define KIND_TOUCHED touch_of_lock
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN

@@ -35,6 +35,7 @@ TAKEN void free(void *memory) {
     memory_freed((uintptr_t)memory, malloc_usable_size(memory));
   }
   if (memory && ARE_RACES_LOOKED_FOR) forget_block(memory);
+  if (memory && ARE_TOUCHES_NOTED) touch_forget((uintptr_t)memory, malloc_usable_size(memory));
   found(memory);
 }
 
@@ -43,6 +44,7 @@ typedef void *realloc_function(void *, size_t);
 TAKEN void *realloc(void *memory, size_t size) {
   // The library frees where it moves what is there, by itself.
   if (memory && ARE_RACES_LOOKED_FOR) forget_block(memory);
+  if (memory && ARE_TOUCHES_NOTED) touch_forget((uintptr_t)memory, malloc_usable_size(memory));
   return ORIGINAL("realloc", realloc_function *)(memory, size);
 }
 

@@ -15,8 +15,20 @@ extern bool _swift_tsan_enabled __attribute__((weak));
 extern void (*_swift_tsan_acquire)(const void *) __attribute__((weak));
 extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 
-static void acquire(const void *at) { ACQUIRE(at); }
-static void release(const void *at) { RELEASE(at); }
+/// Whether the thread looks if something has been made that is made at its first use.
+///
+/// The runtime may lock something for it, which would put all steps in an order that use what has long been made.
+static _Thread_local bool is_looking_for_made;
+
+static void acquire(const void *at) {
+  if (!is_looking_for_made) TOUCH(at, false);
+  if (IS_ORDER_NOTED) race_acquire((uintptr_t)at);
+}
+
+static void release(const void *at) {
+  if (!is_looking_for_made && IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
+  if (IS_ORDER_NOTED) race_release((uintptr_t)at);
+}
 
 // MARK: Counts of references
 
@@ -56,6 +68,7 @@ static __attribute__((noinline)) bool note_letting_go(const void *given, uint32_
   void *object = plain(given);
   if (!object || !swift_retainCount) return false;
   bool is_last = swift_retainCount(object) <= count;
+  if (!ARE_RACES_LOOKED_FOR) return is_last;
   if (is_last) note_own(object); else race_release(count_of(object));
   return is_last;
 }
@@ -64,7 +77,7 @@ static __attribute__((noinline)) bool note_letting_go(const void *given, uint32_
 // sees: so its accesses are not looked at.
 
 #define LETTING_GO(name, type, count, ...)                                                                  \
-  bool is_last = IS_ORDER_NOTED && note_letting_go(object, count);                                          \
+  bool is_last = IS_EXPLORED && (ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED) && note_letting_go(object, count); \
   explored_thread.dying += is_last;                                                                         \
   ORIGINAL(#name, type *)(__VA_ARGS__);                                                                     \
   explored_thread.dying -= is_last
@@ -90,6 +103,7 @@ TAKEN COUNT_CALL void swift_bridgeObjectRelease_n(void *object, uint32_t count) 
     unique_function *original = ORIGINAL(#name, unique_function *);                                         \
     bool is_unique = original(object);                                                                      \
     if (is_unique && IS_ORDER_NOTED && plain(object)) note_own(plain(object));                              \
+    if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, is_unique ? 2 : 3);                   \
     return is_unique;                                                                                       \
   }
 
@@ -99,6 +113,57 @@ UNIQUE(swift_isUniquelyReferenced_nonNull_bridgeObject)
 UNIQUE(swift_isUniquelyReferencedNonObjC)
 UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull)
 UNIQUE(swift_isUniquelyReferencedNonObjC_nonNull_bridgeObject)
+
+// Code that is not optimised calls a function of the library, which asks by itself.
+
+typedef __attribute__((swiftcall)) bool known_unique_function(void *reference, const void *type);
+
+#define KNOWN_UNIQUE(name, symbol)                                                                          \
+  TAKEN __attribute__((swiftcall)) bool name(void *reference, const void *type) __asm__(symbol);            \
+  __attribute__((swiftcall)) bool name(void *reference, const void *type) {                                 \
+    bool is_unique = ORIGINAL(symbol, known_unique_function *)(reference, type);                            \
+    if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, is_unique ? 2 : 3);                   \
+    return is_unique;                                                                                       \
+  }
+
+KNOWN_UNIQUE(taken_is_known_unique, "$ss25isKnownUniquelyReferencedySbxzRlzClF")
+KNOWN_UNIQUE(taken_is_known_unique_or_none, "$ss25isKnownUniquelyReferencedySbxSgzRlzClF")
+
+// How many own an object tasks tell each other, too: by who lets go of it last, and has its `deinit` run, by a weak
+// reference, and where one asks whether another has it. The count is the same in whatever order they came who changed
+// it, so that what was found there is all that has to be noted.
+
+typedef void *weak_function(void *reference);
+
+#define WEAK(name)                                                                                          \
+  TAKEN void *name(void *reference) {                                                                       \
+    void *object = ORIGINAL(#name, weak_function *)(reference);                                             \
+    if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, object ? 4 : 5);                      \
+    return object;                                                                                          \
+  }
+
+WEAK(swift_weakLoadStrong)
+WEAK(swift_weakTakeStrong)
+
+// What lets go of an object inside a library is not seen: of one that is kept as `Any`, or in an array. That it was the
+// last to do so shows where the object's own `deinit` gives back the memory.
+
+typedef void deallocate_function(void *object, size_t size, size_t alignment);
+typedef __attribute__((swiftcall)) void deallocate_actor_function(void *actor);
+
+static void note_end_of_object(uintptr_t here) {
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED && is_under_study(here)) touch_value(touch_of_owner, 1);
+}
+
+TAKEN void swift_deallocClassInstance(void *object, size_t size, size_t alignment) {
+  note_end_of_object(HERE);
+  ORIGINAL("swift_deallocClassInstance", deallocate_function *)(object, size, alignment);
+}
+
+TAKEN __attribute__((swiftcall)) void swift_defaultActor_deallocate(void *actor) {
+  note_end_of_object(HERE);
+  ORIGINAL("swift_defaultActor_deallocate", deallocate_actor_function *)(actor);
+}
 
 void taken_prepare_races(void) {
   static int is_prepared;
@@ -121,15 +186,20 @@ struct making {
 
 static void make(void *making) {
   struct making *this = making;
+  is_looking_for_made = false;
   this->make(this->context);
+  is_looking_for_made = true;
   this->is_made = true;
 }
 
 TAKEN void swift_once(void *token, void (*first)(void *), void *context) {
   once_function *original = ORIGINAL("swift_once", once_function *);
-  if (!IS_ORDER_NOTED) return original(token, first, context);
+  if (!IS_EXPLORED || !(ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED)) return original(token, first, context);
   struct making making = {first, context, false};
+  bool was_looking = is_looking_for_made;
+  is_looking_for_made = true;
   original(token, make, &making);
+  is_looking_for_made = was_looking;
   if (making.is_made) RELEASE(token); else ACQUIRE(token);
 }
 

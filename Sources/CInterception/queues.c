@@ -1,3 +1,4 @@
+#define KIND_TOUCHED touch_of_queue
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN
@@ -112,6 +113,7 @@ static void run_in_turn(void *queue, void *block, bool is_alone) {
   points_reopen(were_open);
   if (!is_turn) exploration_stand(point_turn, line.queue);
   race_begin_turn(&line);
+  TOUCH(block, false);
   ((struct block *)block)->invoke(block);
   race_end_turn(&line);
   were_open = points_close();
@@ -132,6 +134,23 @@ WORK(dispatch_sync, run_in_turn(queue, block, false))
 WORK(dispatch_barrier_sync, run_in_turn(queue, block, true))
 WORK(dispatch_async_and_wait, run_in_turn(queue, block, false))
 WORK(dispatch_barrier_async_and_wait, run_in_turn(queue, block, true))
+
+// MARK: Work that is cancelled
+
+// Whether it is, is an atomic of Dispatch.
+
+typedef void cancel_block_function(void *block);
+typedef intptr_t test_block_function(void *block);
+
+TAKEN void dispatch_block_cancel(void *block) {
+  TOUCH(block, true);
+  ORIGINAL("dispatch_block_cancel", cancel_block_function *)(block);
+}
+
+TAKEN intptr_t dispatch_block_testcancel(void *block) {
+  TOUCH(block, false);
+  return ORIGINAL("dispatch_block_testcancel", test_block_function *)(block);
+}
 
 // MARK: On which queue one is
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CExplorable.h"
+#define KIND_TOUCHED touch_of_cancellation
 #include "Taken.h"
 
 #ifndef NOTHING_IS_TAKEN
@@ -30,11 +31,17 @@ TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
   uintptr_t implementation) {
   task_switch_function *original = ORIGINAL("swift_task_switch", task_switch_function *);
   // Asynchronous code jumps here: the address to return to is the runtime's, so where it goes on tells whose it is.
-  if (IS_EXPLORED && identity != 0 && is_under_study((uintptr_t)function)
-      && swift_task_getCurrentExecutor().identity != identity) {
-    explored_thread.hop_function = (uintptr_t)function;
-    explored_thread.hop_context = (uintptr_t)context;
-    exploration_stand(point_hop, 0);
+  if (IS_EXPLORED) {
+    uintptr_t left = swift_task_getCurrentExecutor().identity;
+    if (identity != 0 && left != identity && is_under_study((uintptr_t)function)) {
+      explored_thread.hop_function = (uintptr_t)function;
+      explored_thread.hop_context = (uintptr_t)context;
+      exploration_stand(point_hop, 0);
+    }
+    if (left != identity) {
+      if (left && ARE_TOUCHES_NOTED) touch_actor(left);
+      if (identity && ARE_TOUCHES_NOTED) touch_actor(identity);
+    }
   }
   __attribute__((musttail)) return original(context, function, identity, implementation);
 }
@@ -48,6 +55,7 @@ typedef __attribute__((swiftcall)) void continuation_error_function(void *task, 
 /// The calling task makes itself a continuation, which is to be resumed once.
 TAKEN __attribute__((swiftcall)) void *swift_continuation_init(void *context, uintptr_t flags) {
   void *task = ORIGINAL("swift_continuation_init", continuation_init_function *)(context, flags);
+  TOUCH_OF(touch_of_ready, task, true);
   if (!exploration_is_under_way()) return task;
   bool were_open = points_close();
   if (exploration_answers.begin_continuation) {
@@ -60,6 +68,7 @@ TAKEN __attribute__((swiftcall)) void *swift_continuation_init(void *context, ui
 /// Whether the task's continuation is to be resumed: a second time would end the program, or worse.
 static bool may_resume(void *task) {
   if (!exploration_is_under_way() || !exploration_answers.end_continuation) return true;
+  TOUCH_OF(touch_of_ready, task, true);
   bool were_open = points_close();
   bool may = exploration_answers.end_continuation((uintptr_t)task, were_open);
   points_reopen(were_open);
@@ -69,18 +78,21 @@ static bool may_resume(void *task) {
 TAKEN __attribute__((swiftcall)) void swift_continuation_resume(void *task) {
   continuation_resume_function *original = ORIGINAL("swift_continuation_resume", continuation_resume_function *);
   if (may_resume(task)) original(task);
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_resumed((uintptr_t)task);
 }
 
 TAKEN __attribute__((swiftcall)) void swift_continuation_throwingResume(void *task) {
   continuation_resume_function *original =
     ORIGINAL("swift_continuation_throwingResume", continuation_resume_function *);
   if (may_resume(task)) original(task);
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_resumed((uintptr_t)task);
 }
 
 TAKEN __attribute__((swiftcall)) void swift_continuation_throwingResumeWithError(void *task, void *error) {
   continuation_error_function *original =
     ORIGINAL("swift_continuation_throwingResumeWithError", continuation_error_function *);
   if (may_resume(task)) original(task, error);
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_resumed((uintptr_t)task);
 }
 
 // MARK: Cancellation, and what nobody sees
@@ -98,6 +110,9 @@ struct passed {
 
 /// Nobody sees what comes of the call: the verdict says that it was made.
 #define NO_POINT 255
+
+/// The call is no point. It cancels a task, or asks a group what its tasks have done by themselves.
+#define BEHIND_ALL 254
 
 /// What an asynchronous function is given.
 struct context {
@@ -122,19 +137,25 @@ struct context {
   do(11, "$sScg9cancelAllyyF", point_cancel, false)                                                         \
   do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                                     \
   do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                             \
-  do(14, REGISTER, point_register, true)
+  do(14, REGISTER, point_register, true)                                                                    \
+  do(15, "swift_asyncLet_finish", BEHIND_ALL, false)                                                        \
+  do(16, "$ss19DiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, false)                                        \
+  do(17, "$ss27ThrowingDiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, false)
+
+/// Of these, who ask a group that its own tasks cancel, by an error.
+#define IS_ASKED_OF_DISCARDING_GROUP(index) ((index) == 6 || (index) == 7)
 
 /// Functions of whose work nothing is seen.
 #define EACH_UNSEEN(do)                                                                                     \
-  do(15, "pthread_create", NO_POINT, false)                                                                 \
-  do(16, "pthread_barrier_wait", NO_POINT, false)                                                           \
-  do(17, "pthread_spin_lock", NO_POINT, false)                                                              \
-  do(18, "pthread_spin_trylock", NO_POINT, false)                                                           \
-  do(19, "sem_wait", NO_POINT, false)                                                                       \
-  do(20, "sem_timedwait", NO_POINT, false)                                                                  \
-  do(21, "sem_post", NO_POINT, false)                                                                       \
-  do(22, "dispatch_after", NO_POINT, false)                                                                 \
-  do(23, "dispatch_apply", NO_POINT, false)
+  do(18, "pthread_create", NO_POINT, false)                                                                 \
+  do(19, "pthread_barrier_wait", NO_POINT, false)                                                           \
+  do(20, "pthread_spin_lock", NO_POINT, false)                                                              \
+  do(21, "pthread_spin_trylock", NO_POINT, false)                                                           \
+  do(22, "sem_wait", NO_POINT, false)                                                                       \
+  do(23, "sem_timedwait", NO_POINT, false)                                                                  \
+  do(24, "sem_post", NO_POINT, false)                                                                       \
+  do(25, "dispatch_after", NO_POINT, false)                                                                 \
+  do(26, "dispatch_apply", NO_POINT, false)
 
 static struct passed passed[] = {EACH_PASSED(PASSED) EACH_UNSEEN(PASSED)};
 
@@ -152,7 +173,12 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
     explored_thread.hop_function = caller;
     explored_thread.hop_context = (uintptr_t)context->caller;
   }
+  if (function->point == BEHIND_ALL) {
+    if (ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
+    return original;
+  }
   if (function->point == NO_POINT) {
+    if (ARE_TOUCHES_NOTED) touch_everything(touch_of_step);
     if (is_under_study(caller) || is_of_foundation(caller)) {
       bool were_open = points_close();
       exploration_answers.note_unseen(function->name);
@@ -162,6 +188,9 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
   }
   if (is_under_study(caller)) {
     exploration_stand(function->point, 0);
+    // Who is cancelled, and what the handlers find, is not known; nor is who has cancelled a group.
+    bool is_behind_all = function->point == point_cancel || IS_ASKED_OF_DISCARDING_GROUP(index);
+    if (is_behind_all && ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
     // A handler that is registered after the cancellation runs at once, and sees what the canceller did before.
     if (function->point == point_cancel) RELEASE(passed);
     if (function->point == point_register) ACQUIRE(passed);

@@ -41,6 +41,7 @@ extension Carriers {
   /// What it does comes behind the end of `group`, if there is one.
   func give(_ work: Work, to line: exploration_line, after group: UInt? = nil) {
     let object = number(at: line.queue)
+    run.touches?.note(object: object, touch_of_queue)
     let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
     let queue = line.queue
     let body: @Sendable () -> Void = {
@@ -64,10 +65,12 @@ extension Carriers {
 
   /// Puts the work in line at a queue when a group has ended.
   func give(_ work: Work, to line: exploration_line, atEndOf group: UInt) {
+    run.touches?.note(object: number(at: group), touch_of_queue)
     afterGroups[number(at: group), default: []].append((line, work))
   }
 
   func endGroup(_ group: UInt) {
+    run.touches?.note(object: number(at: group), touch_of_queue)
     for (line, work) in afterGroups.removeValue(forKey: number(at: group)) ?? [] {
       give(work, to: line, after: group)
     }
@@ -84,6 +87,7 @@ extension Carriers {
   /// Gets the carrier's job in line at a queue; whether its turn has come.
   func join(_ line: exploration_line, by carrier: Carrier) -> Bool {
     let object = number(at: line.queue)
+    run.touches?.note(object: object, touch_of_queue)
     let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
     carrier.turns.append(
       Carrier.Turn(queue: line.queue, object: object, ticket: ticket, hasCome: false)
@@ -96,6 +100,7 @@ extension Carriers {
   /// Ends the carrier's latest turn.
   func leaveLine(_ carrier: Carrier) {
     guard let turn = carrier.turns.popLast() else { return }
+    run.touches?.note(object: turn.object, touch_of_queue)
     admit(lines.leave(turn.object, turn.ticket))
   }
 

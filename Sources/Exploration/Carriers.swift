@@ -128,6 +128,9 @@ final class Carriers: @unchecked Sendable {
     noteExploration(isUnderWay: true)
   }
 
+  /// Whether it is seen what the steps of the code under study touch.
+  var seesTouches: Bool { takesOver && races_can_be_found() && Interception.hasInstrumentedCode }
+
   /// Whether some job is in the middle.
   var isBusy: Bool { !standing.isEmpty || !blocked.isEmpty }
 
@@ -333,6 +336,7 @@ final class Carriers: @unchecked Sendable {
       if looksForRaces { race_release(Self.order(of: thread.object)) }
       close(nil)
       rejoin()
+      run.touches?.note(object: thread.object)
       ended.insert(thread.object)
     case .outside:
       me.interrupted = run.last
@@ -374,7 +378,7 @@ final class Carriers: @unchecked Sendable {
   static func order(of object: Int) -> UInt { 1 << 63 | UInt(truncatingIfNeeded: object) << 3 }
 
   /// The same of the main actor, which runs one job after the other: `RACE_MAIN_ACTOR`.
-  private static let orderOfMainActor = UInt.max & ~7
+  static let orderOfMainActor = UInt.max & ~7
 
   /// Has it come to none any more; `step` is what ran.
   private func close(_ step: ExplorationExecutor.ReadyStep?) {
@@ -382,6 +386,8 @@ final class Carriers: @unchecked Sendable {
     _ = points_close()
     // The first job of all begins in the exploration's own code, and goes on to the closure's.
     if let step, !points_seen() {
+      // Half a yield is the runtime's.
+      if !step.isTurn || step.isActor { run.touches?.noteEverything() }
       run.noteUnseen(step.beginning, isFirst: step.agent == 1 && step.wokenAt == 0)
     }
   }
@@ -393,6 +399,7 @@ final class Carriers: @unchecked Sendable {
       me.running = run.executor.running
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
       if looksForRaces { races_name(me.choice.agent) }
+      if run.touches != nil { me.task = UnownedJob.ofCurrentTask }
       place(me)
       me.depth = me.depthOfStack()
       if let points = run.points {
@@ -642,7 +649,10 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// The next random number of the code under study.
-  func chance() -> UInt64 { random.next() }
+  func chance() -> UInt64 {
+    run.touches?.noteChance()
+    return random.next()
+  }
 
   private func isFree(_ object: Int) -> Bool { isReadable(object) && readers[object] == nil }
 
@@ -694,6 +704,7 @@ final class Carriers: @unchecked Sendable {
 
   /// Notes that the carrier's job waits for a signal.
   func beginWait(for condition: Int, by carrier: Carrier) {
+    run.touches?.note(object: condition)
     waiters[condition, default: []].append(carrier)
   }
 
@@ -801,12 +812,13 @@ final class Carriers: @unchecked Sendable {
     // Noted with their outcome.
     case .compare, .exchange: return true
     }
-    run.noteOperation(effect, on: object, by: me.choice)
+    run.noteOperation(effect, on: object, operation.kind.touched, by: me.choice)
     return isDone
   }
 
   func noteRelease(of object: Int) {
     rejoin()
+    run.touches?.note(object: object)
     if looksForRaces { race_release(Self.order(of: object)) }
     holders[object] = nil
   }
@@ -814,6 +826,7 @@ final class Carriers: @unchecked Sendable {
   /// Notes that who has the lock for himself, or one of those who have it together, has released it.
   func noteSharedRelease(of object: Int, by carrier: Carrier) {
     rejoin()
+    run.touches?.note(object: object)
     let count = readers[object] ?? 0
     if count == 0 { holders[object] = nil } else { readers[object] = count == 1 ? nil : count - 1 }
   }
@@ -891,6 +904,8 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var points: [UInt] = []
   /// The turns that its job has on dispatch queues, or waits for, the innermost last.
   var turns: [Turn] = []
+  /// The task whose code stands, if that is wanted.
+  var task: UnownedJob?
   /// Whether its job is one of the main actor's.
   var isOnMain = false
   /// Whether its job is one of the pool's, and keeps one of its threads.
@@ -1024,7 +1039,12 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   func noteOutcome(hasWritten: Bool) {
     guard let object = operation?.object else { return }
     withoutPoints {
-      carriers.run.noteOperation(hasWritten ? .wrote : .looked, on: object, by: choice)
+      carriers.run.noteOperation(
+        hasWritten ? .wrote : .looked,
+        on: object,
+        touch_of_atomic,
+        by: choice
+      )
     }
   }
 

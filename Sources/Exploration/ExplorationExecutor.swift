@@ -101,6 +101,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private var tickets: UInt64 = 0
   /// Where jobs run that may stop in the middle; nil where none may.
   @exclusivity(unchecked) var carriers: Carriers?
+  /// Where it is noted what steps touch, if that is wanted.
+  @exclusivity(unchecked) var touches: Touches?
   private let thread: UInt
   /// What the main actor's jobs are given to while this executor explores.
   private(set) lazy var main = MainActorStandIn(self)
@@ -193,6 +195,12 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let isYield = isTurn && job.isYield
     // In an actor's turn another task may yield than the one whose turn it is.
     let agent = isYield ? agentOfCurrentTask() : isTurn ? running : agent(ofSerial: serial)
+    if let touches {
+      touches.note(agent: agent)
+      if !isTurn { touches.note(admitted: job.address) }
+      if isTurn, !isYield { touches.noteActors() }
+      if origin == .mainActor { touches.noteMainActor() }
+    }
     if keepsTasks, !isTurn, keep(job, as: Int(agent)) {
       onFirstJob?(agent)
       // It may be over before who starts it has gone on.
@@ -277,6 +285,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// The number of an agent that is no task.
   func newAgent() -> Int32 {
     serials.append(.max)
+    touches?.note(agent: Int32(serials.count - 1))
     return Int32(serials.count - 1)
   }
 
@@ -340,6 +349,13 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       {
         continuation.resume(throwing: CancellationError())
       }
+    }
+  }
+
+  /// Notes of all tasks that are known and have not ended whether they are cancelled, and their priorities.
+  func noteUrgencies(_ touches: Touches) {
+    for case .begun(let task) in lives where !task.hasEnded {
+      touches.note(urgency: task.job.urgency)
     }
   }
 

@@ -68,8 +68,14 @@ package struct Explorer: Sendable {
     var verdict = Verdict(strategy: strategy, seed: seed)
     switch strategy {
     case .exhaustive:
-      var search = DepthFirst(preemptions: preemptions)
+      var search = DepthFirst(
+        preemptions: preemptions,
+        states: .byCourse,
+        overlooked: reduction.overlooked
+      )
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
+      verdict.merged = search.merged
+      verdict.isReduced = reduction.mergesCourses
       if search.hasDiverged { throw .diverges(scenario: scenario.name, at: search.divergence) }
       if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }
     case .random:
@@ -175,6 +181,11 @@ package struct Explorer: Sendable {
         && givenUpInARow >= (isFirst ? Self.mostGivenUpAtFirst : Self.mostGivenUpInARow)
       run.end()
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
+      if !stopsAtViolation || run.violation == nil, search.beginsAnew(after: run) {
+        verdict.schedules = 0
+        verdict.givenUp = 0
+        continue
+      }
       let hasMore = search.finish(steps: run.steps)
       // State that outlives a schedule would be taken for a defect of the code.
       if isFirstFailure, let clean {
@@ -247,6 +258,10 @@ package struct Verdict: Sendable {
   package internal(set) var coverage = Coverage.exhaustive
   package internal(set) var schedules = 0
   package internal(set) var steps = 0
+  /// How many schedules were left where they had come to a state that others had gone on from.
+  package internal(set) var merged = 0
+  /// Whether any could be.
+  var isReduced = false
   package internal(set) var elapsed = Duration.zero
   /// How many schedules broke a promise.
   package internal(set) var failed = 0

@@ -41,6 +41,16 @@ package struct NotAsked: Hashable, Sendable {
         verdict.isReplay ? "all other schedules" : "schedules that chance did not choose\(ended)"
       )
     }
+    if verdict.merged > 0 {
+      let count = verdict.merged
+      addReason(
+        "the rest of \(count) \(count == 1 ? "schedule" : "schedules"), left where another had come to the same, as "
+          + "far as it is seen what steps touch"
+      )
+      if !verdict.races.isMade {
+        addReason("what a data race would come to in those, for races were not looked for")
+      }
+    }
     if verdict.givenUp > 0 { addReason("what comes behind step \(longest) of a schedule") }
     if verdict.wasKeptFair {
       let ways = ["yields"] + (isAnyCode ? ["sleeps"] : [])

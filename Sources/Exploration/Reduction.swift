@@ -1,9 +1,8 @@
 /// Which schedules need not be looked at because another one stands for them.
 ///
-/// The explorer runs whole jobs of real code and cannot see what they read and write, so it does not
-/// know of two steps whether they commute. The reductions here need no such knowledge. Each maps any
-/// schedule to one that is kept, with the same violations and, up to the names of tasks, the same
-/// observations in the same order.
+/// **Between jobs** the explorer runs whole jobs of real code and cannot see what they read and write, so it does not
+/// know of two steps whether they commute. The first three reductions need no such knowledge. Each maps any schedule to
+/// one that is kept, with the same violations and, up to the names of tasks, the same observations in the same order.
 ///
 /// **Fresh tasks are interchangeable** (`ordersFreshTasks`). In a symmetric scenario the tasks run the
 /// same body and differ in their number only, which the limiter is never told. Tasks that have not
@@ -34,20 +33,43 @@
 /// Cancelling and waking take no turn, and change nothing about whose turn it was; so the agent that goes on
 /// just after them pre-empts the same agent as it did when others stepped in between, or nobody.
 ///
-/// What is not used, and why: sleep sets and dynamic partial-order reduction need all that each step
-/// reads and writes; fingerprints of states need the limiter's private state and the locals of suspended
-/// functions. Between jobs both would have to be declared by hand for every limiter, and a declaration
-/// that is wrong would hide just the schedules one looks for. Inside synchronous code the operation that a
-/// step begins with is known, and that is not enough: until the next one the step may cancel a task, look
-/// whether its own is cancelled, resume a continuation that nobody waits for yet, or join an actor's line,
-/// and the runtime tells nobody. Two steps on different locks, one of which cancels what the other one
-/// asks about, do not commute; a sleep set would take them for steps that do. The tests run every small
-/// case with and without reduction, inside code with 0, 1, 2 and any number of pre-emptions, and compare
-/// the verdicts and the sets of observations.
+/// **In instrumented code a schedule is left where it has come to a state that another has gone on from**
+/// (`mergesCourses`). What a step touches is known there: the locks and atomics of the code under study, all
+/// `pthread` locks, those of libraries and of the runtime too, tasks, continuations, actors, queues, and what the
+/// runtime tells a sanitizer that it puts in an order (`Touches.h`). A step that finds what another has left comes
+/// behind it. Two schedules with the same steps, of which the same come behind the same, are linear extensions of one
+/// partial order and have led to the same state; the numbers of `Touches.h` are the same for both and differ for any
+/// other two. So the second is left, if all that can come behind it within the bound came behind the first:
+/// `VisitedStates` says when. Every order of two steps is run at least once from each state, and left only behind
+/// both: of steps that commute nobody has to know it before they have run. So nothing is assumed of what a step
+/// would do elsewhere, which sleep sets and persistent sets do, and the bound on pre-emptions costs no soundness: a
+/// state counts with what was spent on the way there.
+///
+/// What it rests on: that each thing by which tasks tell each other something is touched. Memory is not, as long as
+/// it is used in an order that something else gives it, which is what free of data races means; a race is found in the
+/// schedules that are run, for whether two accesses are ordered is the same in all linear extensions. Of what
+/// is only half seen a step comes behind all others: it cancels a task, ends a scope with `async let`, wakes a sleeper,
+/// calls what is not taken over, or runs a job without instrumented code. What is counted or kept as a set needs no
+/// order, for it is the same in whichever order it came about: how many own an object, whether a task is cancelled, its
+/// priority. There what a step finds is a part of it: whether the task that goes on is cancelled, and how urgent it is;
+/// whether a weak reference has its object; whether somebody is the only owner; whose release has a `deinit` run.
+/// Not seen: what code without the instrumentation shares by other means than `pthread` locks, and what belongs to the
+/// system, such as files. Where part of the code under study is not instrumented, or threads of the system have a say, no
+/// schedule is left. Nor is what the fairness bound counts a part of the state: a search in which it has kept somebody
+/// from going on begins anew, and counts it in.
+///
+/// The tests run programs with and without it, within 0, 1, 2 and any number of pre-emptions: some written for it, some
+/// drawn at random, all of a few deeds; the step `drawn` of `.ci/long` draws more. They compare what the schedules that
+/// were not left have come to; and they have each kind of dependency overlooked, to see that outcomes are missed then.
+/// That is what is known of it. No proof says that each thing is noted by which tasks can tell each other something.
 package struct Reduction: Hashable, Sendable {
   package var ordersFreshTasks: Bool
   package var beginsCancelledAtOnce: Bool
   package var goesOnWhenWoken: Bool
+  /// Only in instrumented code, of which it is known what its steps touch.
+  package var mergesCourses = false
+  /// What is overlooked of what steps touch: nothing, but in tests.
+  var overlooked: Touches.Oversight = []
 
   /// Every schedule by itself.
   package static let none = Reduction(
@@ -56,10 +78,25 @@ package struct Reduction: Hashable, Sendable {
     goesOnWhenWoken: false
   )
 
-  /// All that is sound.
+  /// All of those between jobs.
   package static let full = Reduction(
     ordersFreshTasks: true,
     beginsCancelledAtOnce: true,
     goesOnWhenWoken: true
   )
+
+  /// That, and in instrumented code the merging of courses.
+  package static let merging: Reduction = {
+    var reduction = full
+    reduction.mergesCourses = true
+    return reduction
+  }()
+
+  /// What of it code can have that reports nothing.
+  var ofAnyCode: Reduction {
+    var reduction = Reduction.none
+    reduction.mergesCourses = mergesCourses
+    reduction.overlooked = overlooked
+    return reduction
+  }
 }

@@ -72,6 +72,14 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) var found: UInt64?
   /// What the operation that the step began with has found and left, if it was asked and said so.
   @exclusivity(unchecked) var values: OperationValues?
+  /// What the steps touch, if that is wanted.
+  @exclusivity(unchecked) private(set) var touches: Touches?
+  /// Whether code was run of which nobody sees what it touches.
+  var touchesUnseen: Bool { isClosureUnseen || !unseen.isEmpty || !unseenCalls.isEmpty }
+  /// Whether something of the schedule under way depends on the system's threads.
+  private(set) var wasUncertain = false
+  /// Whether somebody was ever kept from going on because he goes round, or has overtaken another too often.
+  private(set) var keptSomebody = false
   /// What each step did, if that is wanted.
   @exclusivity(unchecked) var record: StepRecorder?
   @exclusivity(unchecked) private(set) var last = Turn()
@@ -189,8 +197,8 @@ final class ScheduleRun: @unchecked Sendable {
 
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario
-    // Of code that reports nothing, nothing is known that a reduction could use.
-    self.reduction = scenario.atRest == nil ? reduction : .none
+    // Of code that reports nothing, nothing is known that the others could use.
+    self.reduction = scenario.atRest == nil ? reduction : reduction.ofAnyCode
     executor = ExplorationExecutor(keepsTasks: scenario.atRest != nil)
     monitor = PropertyMonitor(scenario)
     hasBegun = Array(repeating: false, count: scenario.tasks + 1)
@@ -205,12 +213,17 @@ final class ScheduleRun: @unchecked Sendable {
     executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
     if scenario.inside { carriers = Carriers(self) }
     executor.carriers = carriers
+    touches =
+      self.reduction.mergesCourses && carriers?.seesTouches == true
+      ? Touches(overlooked: self.reduction.overlooked) : nil
+    executor.touches = touches
     journal?.begin(scenario.name)
   }
 
   /// Ends threads and breaks circles; call it when no more schedules follow.
   func close() {
     context = nil
+    touches?.end()
     let runaway = doesNotComeBack ? carriers : nil
     carriers?.close()
     executor.carriers = nil
@@ -229,6 +242,8 @@ final class ScheduleRun: @unchecked Sendable {
   func begin() {
     guard let context else { fatalError("a closed run was begun again") }
     GlobalPoolHook.setCurrent(executor)
+    touches?.begin()
+    wasUncertain = false
     executor.reset(tasks: scenario.tasks)
     journal?.beginSchedule()
     monitor.reset()
@@ -339,6 +354,7 @@ final class ScheduleRun: @unchecked Sendable {
     somethingHappened = false
     readyBefore = executor.ready.count
     mix(option.choice.code)
+    if let touches { beginTouching(option, touches) }
     if isLive, scenario.atRest != nil { ScheduleUnderWay.append(option.choice) }
     switch option.source {
     case .outside:
@@ -428,6 +444,14 @@ final class ScheduleRun: @unchecked Sendable {
       }
     }
     if !sawStart, executor.hasFurtherTasks { sawStart = true }
+    if let touches {
+      if let carriers, !carriers.blocked.isEmpty || wasUncertain {
+        // When it comes back is the system's affair.
+        wasUncertain = true
+        touches.noteEverything()
+      }
+      touches.endStep()
+    }
     findOptions()
     if runnable == 0, let carriers, !carriers.blocked.isEmpty {
       carriers.settle(patiently: true)
@@ -483,7 +507,13 @@ final class ScheduleRun: @unchecked Sendable {
   /// Who only looks at one object again and again, nothing being written, is taken to wait for somebody,
   /// as who yields is. What an agent does itself does not make it worth its while to go on: only what
   /// others write does.
-  func noteOperation(_ effect: Effect, on object: Int, by choice: Choice) {
+  func noteOperation(
+    _ effect: Effect,
+    on object: Int,
+    _ kind: touch_kind,
+    by choice: Choice
+  ) {
+    touches?.note(object: object, kind, isWritten: effect != .looked)
     let agent = choice.isInterference ? 0 : Int(choice.agent)
     // What is done under a lock shows only where memory is looked at.
     if effect == .wrote || effect == .took && !seesMemory { noteNews() }
@@ -631,6 +661,22 @@ final class ScheduleRun: @unchecked Sendable {
   /// A task may try again so often in time, while another one gets no processor.
   private static let mostOvertakings = 3
 
+  /// Adds what keeps tasks from going round.
+  func addRounds(_ add: (UInt64, UInt64, UInt64) -> Void, _ touches: Touches) {
+    for (agent, count) in executor.yields where count > 0 {
+      add(8, touches.state(of: Int32(agent)), UInt64(count))
+    }
+    for (look, count) in looks {
+      let object = touches.state(ofObject: look.object)
+      add(9, touch_mix(touches.state(of: Int32(look.agent)), object), UInt64(count))
+    }
+    for (overtaking, count) in overtakings {
+      let overtaken = touches.state(of: overtaking.overtaken)
+      add(10, touch_mix(touches.state(of: overtaking.agent), overtaken), UInt64(count))
+    }
+    add(11, UInt64(idleRounds), 0)
+  }
+
   private struct Overtaking: Hashable {
     var agent: Int32
     var overtaken: Int32
@@ -748,6 +794,12 @@ final class ScheduleRun: @unchecked Sendable {
     }
     let stepsOfSchedule = steps
     defer { steps = stepsOfSchedule }
+    if touches != nil, violation == nil, runnable > 0 {
+      // Left only since another stands for it: nothing is wrong with its tasks, and they come to their ends by
+      // themselves, without being cancelled.
+      finish(\.defaultOption)
+      if trapPoints != nil { return leave() }
+    }
     if let carriers, carriers.isBusy || !carriers.threads.isEmpty {
       // Jobs in the middle come first: a lock that one of them holds would keep who is cancelled.
       finish { run in
@@ -930,6 +982,7 @@ final class ScheduleRun: @unchecked Sendable {
       }
     }
     if kept > 0 {
+      keptSomebody = true
       if options.isEmpty { return beginIdleRound() }
       if isLive { wasKeptFair = true }
     }
@@ -977,7 +1030,9 @@ final class ScheduleRun: @unchecked Sendable {
   /// Fair stateless model checking: Musuvathi and Qadeer, PLDI 2008.
   private func isExhausted(_ agent: Int32) -> Bool {
     guard let fair = scenario.fair, !executor.yields.isEmpty else { return false }
-    return executor.yields[Int(agent), default: 0] > fair
+    guard executor.yields[Int(agent), default: 0] > fair else { return false }
+    keptSomebody = true
+    return true
   }
 
   /// Every agent that can run has yielded enough and nothing happened: they all may go on again, but
@@ -1006,7 +1061,7 @@ final class ScheduleRun: @unchecked Sendable {
     return first
   }
 
-  private func ordinal(ofTurnAt slot: Int) -> Int {
+  func ordinal(ofTurnAt slot: Int) -> Int {
     let agent = executor.ready[slot].agent
     var count = 0
     for other in executor.ready[..<slot] where other.isTurn && other.agent == agent { count += 1 }

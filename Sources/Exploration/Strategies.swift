@@ -16,10 +16,15 @@ protocol SearchStrategy {
 
   /// About which share of what it is to look at lies behind it, 0 to 1; nil where nothing tells.
   var share: Double? { get }
+
+  /// Begins from the beginning, if the schedule that is over has shown that it left too much out.
+  mutating func beginsAnew(after run: ScheduleRun) -> Bool
 }
 
 extension SearchStrategy {
   var share: Double? { nil }
+
+  mutating func beginsAnew(after run: ScheduleRun) -> Bool { false }
 }
 
 /// Every schedule, one after the other, each from the beginning.
@@ -53,6 +58,8 @@ struct DepthFirst: SearchStrategy {
   private(set) var divergence: Divergence?
   /// Whether the schedule was given up because nothing is within the bound: others stand for it.
   private(set) var isDeadEnd = false
+  /// How many schedules were left where they had come to a state that was gone on from before.
+  private(set) var merged = 0
   /// How many options there were, once there were more than can be kept account of.
   private(set) var overflow: Int?
 
@@ -61,10 +68,31 @@ struct DepthFirst: SearchStrategy {
   private var spent = 0
   private var choices: [Choice] = []
   private var value: Divergence.Value?
+  private var visited: VisitedStates
+  private let states: States
+  private let overlooked: Touches.Oversight
 
-  init(preemptions: Int? = nil, length: Int? = nil) {
+  /// What makes two states the same, so that a schedule that comes to the second is left.
+  enum States {
+    /// What the steps behind it have left.
+    case byCourse
+    /// That, and what keeps tasks from going round.
+    case byCourseAndRounds
+    /// Nothing: each schedule is run to its end.
+    case apart
+  }
+
+  init(
+    preemptions: Int? = nil,
+    length: Int? = nil,
+    states: States = .byCourseAndRounds,
+    overlooked: Touches.Oversight = []
+  ) {
     self.preemptions = preemptions
     self.length = length
+    self.states = states
+    self.overlooked = overlooked
+    visited = VisitedStates(overlooked: overlooked)
   }
 
   mutating func begin() {
@@ -82,6 +110,11 @@ struct DepthFirst: SearchStrategy {
       return nil
     }
     if depth == path.count {
+      if hasBeenGoneOnFrom(run) {
+        isDeadEnd = true
+        merged += 1
+        return nil
+      }
       let allowed = allowed(in: run)
       path.append(
         Fork(
@@ -107,6 +140,15 @@ struct DepthFirst: SearchStrategy {
     return take(in: run)
   }
 
+  /// Whether all that can come behind the state that the run has come to is looked at elsewhere.
+  private mutating func hasBeenGoneOnFrom(_ run: ScheduleRun) -> Bool {
+    guard states != .apart, let course = run.course(isStrict: states == .byCourseAndRounds) else {
+      return false
+    }
+    guard preemptions != nil else { return !visited.enter(course, turn: 0, spent: 0) }
+    return !visited.enter(course, turn: run.turn, spent: spent)
+  }
+
   private mutating func take(in run: ScheduleRun) -> Int? {
     // Within a bound there may be nothing to choose: a task that was cancelled to begin at once cannot
     // take the turn.
@@ -119,6 +161,17 @@ struct DepthFirst: SearchStrategy {
     choices.append(run.options[index].choice)
     if run.isPreemption(run.options[index]) { spent += 1 }
     return index
+  }
+
+  mutating func beginsAnew(after run: ScheduleRun) -> Bool {
+    guard merged > 0, states != .apart, !hasDiverged, overflow == nil else { return false }
+    if run.touchesUnseen {
+      self = DepthFirst(preemptions: preemptions, length: length, states: .apart)
+      return true
+    }
+    guard states == .byCourse, run.keptSomebody else { return false }
+    self = DepthFirst(preemptions: preemptions, length: length, overlooked: overlooked)
+    return true
   }
 
   mutating func finish(steps: Int) -> Bool {

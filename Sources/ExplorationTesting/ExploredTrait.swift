@@ -17,7 +17,7 @@ public import Testing
 /// ```
 ///
 /// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else is a
-/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:races:replaying:report:fileID:line:_:)`` becomes one
+/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:races:reduction:replaying:report:fileID:line:_:)`` becomes one
 /// issue, with the smallest schedule that shows it. Each case of a test with arguments is explored for itself. On a
 /// suite it holds for all tests of it.
 ///
@@ -30,6 +30,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
   var schedules: Int
   var limit: Duration?
   var races: Bool
+  var reduction: Bool
   var schedule: String?
   var report: String?
 
@@ -79,6 +80,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
             schedules: trait.schedules,
             within: trait.limit,
             races: trait.races,
+            reduction: trait.reduction,
             replaying: trait.schedule,
             report: trait.report,
             fileID: test.sourceLocation.fileID,
@@ -112,6 +114,8 @@ extension Trait where Self == ExploredTrait {
   ///   - within: How long to look for a failure, at most; nil for as long as it takes.
   ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
   ///     order. Looked for in code that is built with the instrumentation.
+  ///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state
+  ///     that another one has gone on from, instead of being run to its end.
   ///   - replaying: A schedule that a failure names: only that one is run.
   ///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
   ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
@@ -124,6 +128,7 @@ extension Trait where Self == ExploredTrait {
     schedules: Int = 100_000,
     within: Duration? = nil,
     races: Bool = true,
+    reduction: Bool = false,
     replaying: String? = nil,
     report: String? = nil
   ) -> Self {
@@ -133,6 +138,7 @@ extension Trait where Self == ExploredTrait {
       schedules: schedules,
       limit: within,
       races: races,
+      reduction: reduction,
       schedule: replaying,
       report: report
     )

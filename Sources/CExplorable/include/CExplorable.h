@@ -7,6 +7,7 @@
 
 #include "Interception.h"
 #include "Races.h"
+#include "Touches.h"
 
 /// How many explorations are under way in the process.
 extern int explorations_under_way;

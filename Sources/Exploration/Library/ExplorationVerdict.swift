@@ -8,15 +8,17 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
     /// Every schedule within ``ExplorationVerdict/preemptionBound`` was run to its end, as far as the
     /// exploration can switch between tasks: ``ExplorationVerdict/notCovered`` says where it cannot.
     case exhaustive
-    /// Some were not, because a number, a time or chance left them out: ``ExplorationVerdict/notCovered`` says
-    /// which.
+    /// Some were not, because a number, a time, chance or the reduction left them out:
+    /// ``ExplorationVerdict/notCovered`` says which.
     case bounded
   }
 
   /// How much of what there is was looked at.
   public internal(set) var coverage: Coverage
-  /// How many schedules were run.
+  /// How many schedules were run to their ends.
   public internal(set) var schedules: Int
+  /// How many more the reduction left, each where it had come to what another had gone on from, as far as was seen.
+  public internal(set) var merged: Int
   /// Over all schedules.
   public internal(set) var steps: Int
   /// Schedules that got too long and were left before their end.
@@ -28,6 +30,8 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   /// What the exploration did not look at, one noun phrase each.
   public internal(set) var notCovered: [String]
 
+  /// Whether schedules could be left where others stand for them.
+  private var isReduced: Bool
   /// Among which schedules it looked, in words.
   private var bounds: String
   /// Those of `notCovered` that could have been covered.
@@ -35,7 +39,10 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
   /// All of it in a line, the bounds first; of ``notCovered`` what could have been covered.
   public var description: String {
-    "\(coverage.rawValue), \(bounds): \(schedules) \(schedules == 1 ? "schedule" : "schedules"), \(steps) steps"
+    "\(coverage.rawValue), \(bounds)\(isReduced ? ", reduced" : ""): "
+      + "\(schedules) \(schedules == 1 ? "schedule" : "schedules")"
+      + (isReduced ? " run and \(merged == 0 ? "none" : "\(merged)") left" : "")
+      + ", \(steps) steps"
       + (reasons.isEmpty ? "" : "; not covered: " + reasons.joined(separator: "; "))
   }
 
@@ -70,9 +77,11 @@ extension ExplorationVerdict {
   ) {
     // A task that retries is made to wait, and nobody knows whether the retries would have ended.
     let isWhole = !verdict.wasKeptFair && verdict.timerPoints == nil
-    ranEverySchedule = verdict.coverage == .exhaustive && isWhole
+    ranEverySchedule = verdict.coverage == .exhaustive && isWhole && verdict.merged == 0
     coverage = ranEverySchedule && verdict.sawAll ? .exhaustive : .bounded
     schedules = verdict.schedules
+    merged = verdict.merged
+    isReduced = verdict.isReduced
     steps = verdict.steps
     givenUp = verdict.givenUp
     self.preemptionBound = preemptionBound

@@ -44,6 +44,9 @@ internal import Synchronization
 ///     smallest for that time was over says so.
 ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
 ///     order. Looked for in code that is built with the instrumentation.
+///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state that
+///     another one has gone on from, instead of being run to its end. Only ``ExplorationStrategy/exhaustive`` leaves
+///     any, in code that is built with the instrumentation. The documentation says what it rests on.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
 ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
@@ -64,6 +67,7 @@ public func explore(
   schedules: Int = 100_000,
   within: Duration? = nil,
   races: Bool = true,
+  reduction: Bool = false,
   replaying: String? = nil,
   report: String? = nil,
   fileID: String = #fileID,
@@ -72,6 +76,7 @@ public func explore(
 ) throws(ExplorationFailure) -> ExplorationVerdict {
   let place = "\(lastPart(of: fileID)):\(line)"
   var inquiry = Inquiry(name, place: place, within: within, races: races, body)
+  inquiry.isReduced = reduction
   inquiry.report = report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
@@ -87,6 +92,7 @@ package func exploreUntilCancelled(
   schedules: Int,
   within: Duration?,
   races: Bool,
+  reduction: Bool,
   replaying: String?,
   report: String?,
   fileID: String,
@@ -102,6 +108,7 @@ package func exploreUntilCancelled(
     isCancelled: isCancelled,
     body
   )
+  inquiry.isReduced = reduction
   inquiry.report = report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
@@ -207,4 +214,37 @@ private let turnsTaken = Atomic(0)
 /// What comes behind the last slash.
 func lastPart(of path: String) -> String {
   path.split(separator: "/").last.map(String.init) ?? path
+}
+
+/// Runs a closure in every schedule within a bound, failures or not.
+///
+/// - Parameters:
+///   - name: What schedules are called by.
+///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
+///   - schedules: How many to run, at most.
+///   - reduction: Which schedules others stand for.
+///   - races: Whether to look for data races.
+///   - body: What to explore; it returns what it came to.
+///   - outcome: Given what each schedule came to that was not left before, where another stands for it.
+/// - Returns: What was looked at and what was found.
+/// - Throws: `ExplorationError` when it cannot be explored.
+package func exploreAll(
+  _ name: String,
+  preemptions: Int?,
+  schedules: Int = .max,
+  reduction: Reduction,
+  races: Bool,
+  _ body: @escaping @Sendable () async throws -> String,
+  outcome: @escaping @Sendable (String) -> Void
+) throws -> Verdict {
+  try turns.withLock { _ in
+    var explorer = Explorer(schedules: schedules, preemptions: preemptions, reduction: reduction)
+    explorer.longest = Inquiry.longest
+    let inquiry = Inquiry(name, place: "", races: races) {
+      let text = try await body()
+      // What is left is run to some end, which says nothing of the schedules that are looked at.
+      withoutPoints { if Carrier.current?.carriers.run.isLive == true { outcome(text) } }
+    }
+    return try explorer(inquiry.scenario)
+  }
 }

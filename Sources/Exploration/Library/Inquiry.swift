@@ -14,6 +14,8 @@ struct Inquiry {
   var timeForSmallest = Duration.seconds(6)
   /// To which file to write a page of the failing schedule; nil for none.
   var report: String?
+  /// Whether schedules are left where others stand for them.
+  var isReduced = false
   /// Whether nobody waits for the answer any more.
   private let isCancelled: @Sendable () -> Bool
   private(set) var scenario: Scenario
@@ -111,7 +113,11 @@ struct Inquiry {
   ) throws(ExplorationFailure) -> ExplorationVerdict {
     Carriers.hasMetLeftLock.store(false, ordering: .releasing)
     var most = most
-    var explorer = Explorer(schedules: most, preemptions: preemptions)
+    var explorer = Explorer(
+      schedules: most,
+      preemptions: preemptions,
+      reduction: isReduced ? .merging : .full
+    )
     switch strategy {
     case .exhaustive: break
     case .random(let schedules, let seed):
