@@ -261,22 +261,16 @@ extension Grader {
       let visits = 3_000
       let mechanism = entry.make(MechanismSetup(limit: 1))
       let tracer = CountingTracer()
-      var last: Int64?
+      // A Signal takes more, and so does a waiter.
+      var growth = GrowthWatch(perBatch: Int64(visits) * leastKept)
       var batches = 0
-      // Something else may be let go of in one batch or two.
-      var quiet = 0
       while batches < 20 {
         await crowd(mechanism, visits, cancels, tracer)
         batches += 1
         if let fault = tracer.fault(visits * batches, exactly: !cancels) {
           return GradeItem("kept", passed: false, "\(batches * visits) \(asked): \(fault)")
         }
-        let now = heap()
-        defer { last = now }
-        guard let last else { continue }
-        // A Signal takes more, and so does a waiter.
-        if now - last < Int64(visits) * leastKept { quiet += 1 }
-        if quiet == 3 {
+        if growth.isOver(heap()) {
           return GradeItem(
             "kept",
             passed: true,
@@ -293,7 +287,8 @@ extension Grader {
     }
   }
 
-  private static let leastKept: Int64 = 20
+  /// How many bytes are kept of each visit or message at least, if anything is.
+  static let leastKept: Int64 = 20
 
   /// Sends a crowd of tasks through, which meet at one permit.
   private static func crowd(
@@ -360,5 +355,22 @@ extension Grader {
       if exactly, admitted != visits { return "\(admitted) bodies ran" }
       return nil
     }
+  }
+}
+
+/// Tells memory that grows with every batch from memory that grows now and then.
+struct GrowthWatch {
+  /// By how much it grows in a batch of which something is kept.
+  let perBatch: Int64
+  private var last: Int64?
+  private var quiet = 0
+
+  init(perBatch: Int64) { self.perBatch = perBatch }
+
+  /// Whether it has not grown in three batches: something else may be let go of in one or two.
+  mutating func isOver(_ bytes: Int64) -> Bool {
+    if let last, bytes - last < perBatch { quiet += 1 }
+    last = bytes
+    return quiet == 3
   }
 }

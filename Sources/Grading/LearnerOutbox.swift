@@ -23,7 +23,8 @@ package struct Receiver: Sendable {
 /// What a receiver has taken, and how.
 private final class Inbox: Sendable {
   private struct State {
-    var begun: [String] = []
+    var taken: [String] = []
+    var begun = 0
     var ended = 0
     /// A message that was handed over otherwise than it may be, and how.
     var mishandled: String?
@@ -32,11 +33,15 @@ private final class Inbox: Sendable {
   }
 
   private let state = Lock(State())
+  /// Whether it remembers what it took.
+  private let remembers: Bool
+
+  init(remembers: Bool = true) { self.remembers = remembers }
 
   /// Takes a message, and does what it takes in between.
   func take(_ message: String, _ meanwhile: () async -> Void) async {
     state.withLock { state in
-      if state.begun.count > state.ended {
+      if state.begun > state.ended {
         state.mishandled =
           state.mishandled ?? "'\(message)' was handed over while another was being taken"
       }
@@ -45,7 +50,8 @@ private final class Inbox: Sendable {
           state.mishandled
           ?? "'\(message)' was handed over by a task that is cancelled: a receiver that heeds that drops it"
       }
-      state.begun.append(message)
+      state.begun += 1
+      if remembers { state.taken.append(message) }
     }
     await meanwhile()
     let signal = state.withLock { state in
@@ -83,9 +89,12 @@ private final class Inbox: Sendable {
     }
   }
 
+  /// How many have been taken.
+  var count: Int { state.withLock { $0.ended } }
+
   /// What was taken otherwise than it was sent; nil if each sender's messages were taken once and in its order.
   func fault(_ senders: [[String]]) -> String? {
-    let (taken, mishandled) = state.withLock { ($0.begun, $0.mishandled) }
+    let (taken, mishandled) = state.withLock { ($0.taken, $0.mishandled) }
     // In an order that is wrong, the first thing to say is the order.
     for sent in senders {
       let own = Set(sent)
@@ -125,6 +134,7 @@ extension Grader {
       sendReturns(type),
       manySenders(type),
       outboxGone(type),
+      messagesKept(type),
     ])
   }
 
@@ -488,5 +498,46 @@ extension Grader {
     }
     send(type, messages, to: receiver)
     return WeakWitness(object: witness)
+  }
+
+  /// Nothing is kept of a message that has been taken: an outbox may live for months.
+  private static func messagesKept<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: "kept") { terms in judgeKept(type, terms.heap).ask(terms) }
+  }
+
+  private static func judgeKept<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type,
+    _ heap: @escaping @Sendable () -> Int64
+  ) -> GradeBook.Question {
+    .task("kept", "thousands of messages", seconds: 120) { _ in
+      let batch = 3_000
+      let inbox = Inbox(remembers: false)
+      let outbox = Outbox(receiver: inbox.receiver)
+      func item(_ batches: Int, _ passed: Bool, _ words: String) -> GradeItem {
+        GradeItem("kept", passed: passed, "\(batches * batch) messages to one outbox: \(words)")
+      }
+      var growth = GrowthWatch(perBatch: Int64(batch) * leastKept)
+      for batches in 1...20 {
+        for number in 1...batch {
+          // Too long to be stored without memory of its own.
+          outbox.send("message \(number) of a long day")
+          if number.isMultiple(of: 100) { await Task.yield() }
+        }
+        await inbox.settle(for: batches * batch)
+        if inbox.count < batches * batch {
+          return item(batches, false, "\(inbox.count) were taken")
+        }
+        if growth.isOver(heap()) { return item(batches, true, "nothing is kept of them") }
+      }
+      withExtendedLifetime(outbox) {}
+      return item(
+        20,
+        false,
+        "memory grows with each batch of \(batch), so something is kept of each message when it has been taken. "
+          + "Keep the last task at most, not all of them"
+      )
+    }
   }
 }

@@ -5,18 +5,23 @@ import Tracing
 package enum UtilisationCurve {
   private static let height = 10
 
-  private struct Point {
+  struct Point {
     let number: Int
     let used: Double
     let waiting: Int64
   }
 
-  package static func text(_ entries: [RunList.Entry], _ format: TextFormat) -> String {
-    let points = entries.compactMap { entry in
+  /// A mark for each run with a limit, from the least busy to the busiest.
+  static func points(_ entries: [RunList.Entry]) -> [Point] {
+    entries.compactMap { entry in
       SummaryText.utilisation(entry.run, entry.summary).map {
         Point(number: entry.number, used: min($0, 1), waiting: entry.summary.waiting.mean)
       }
     }.sorted { ($0.used, $0.number) < ($1.used, $1.number) }
+  }
+
+  package static func text(_ entries: [RunList.Entry], _ format: TextFormat) -> String {
+    let points = points(entries)
     guard points.count > 1 else {
       return "a curve takes two runs with a limit, at different rates. 'runs' lists what there is\n"
     }

@@ -192,6 +192,28 @@ import Testing
     }
   }
 
+  /// Keeps every task that it ever made.
+  private final class KeepingTasks: LearnerOutbox {
+    /// How many bytes it keeps, as no other test changes them.
+    static let kept = Atomic<Int64>(0)
+    private let receiver: Receiver
+    private let tasks = Mutex<[Task<Void, Never>]>([])
+
+    init(receiver: Receiver) { self.receiver = receiver }
+
+    func send(_ message: String) {
+      Self.kept.add(64, ordering: .relaxed)
+      tasks.withLock { tasks in
+        tasks.append(
+          Task { [receiver, before = tasks.last] in
+            await before?.value
+            await receiver.take(message)
+          }
+        )
+      }
+    }
+  }
+
   private func expect<Outbox: LearnerOutbox>(
     _ type: Outbox.Type,
     refusedBy name: String,
@@ -200,7 +222,10 @@ import Testing
   ) async {
     // Only what is to refuse it: to tell a schedule of a program as large as this one takes seconds.
     let asked = Grader.outbox(type).questions.filter { $0.name == name }
-    let failed = await refusal(GradeBook(asked))
+    let failed = await refusal(
+      GradeBook(asked),
+      heap: { KeepingTasks.kept.load(ordering: .relaxed) }
+    )
     #expect(failed?.name == name, "\(failed as Any)", sourceLocation: location)
     #expect(failed?.sentence.contains(part) == true, "\(failed as Any)", sourceLocation: location)
   }
@@ -221,5 +246,6 @@ import Testing
     await expect(Asking.self, refusedBy: "waits", saying: "asks again and again")
     await expect(Unequal.self, refusedBy: "returns", saying: "of 1000 messages ")
     await expect(OneForAll.self, refusedBy: "apart", saying: "a static that outlives the outbox")
+    await expect(KeepingTasks.self, refusedBy: "kept", saying: "Keep the last task at most")
   }
 }

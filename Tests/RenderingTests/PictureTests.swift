@@ -120,6 +120,59 @@ struct PictureTests {
   }
 
   @Test
+  func `the picture of the curve has a mark for each run, and none without two`() throws {
+    let entries = [2, 3, 4].enumerated().map { index, limit in
+      RunList.Entry(
+        number: index + 1,
+        run: SampleRun.random(200, limit: limit, seed: 2).run()
+      )
+    }
+    let text = try #require(CurveSVG.text(entries))
+    let elements = try #require(ElementCounter.count(text))
+    #expect(elements.counts["circle"] == 3)
+    for entry in entries {
+      #expect(text.contains(">\(DurationText.text(entry.summary.waiting.mean))</text>"))
+    }
+    #expect(CurveSVG.text(Array(entries.prefix(1))) == nil)
+  }
+
+  @Test
+  func `the picture of a stall has every request of both loops over one axis`() async throws {
+    let text = LoopsSVG.text(await Stall(.open).run(), await Stall(.closed).run())
+    let elements = try #require(ElementCounter.count(text))
+    #expect(text.contains("200 of them came during the stall"))
+    // Two strokes for each request of the closed loop.
+    #expect(elements.classes["end"] == 2 * (Stall.requests + 1))
+    let area = try #require(text.firstMatch(of: /class="count" d="M([^"]*)Z"/)?.output.1)
+    #expect(area.split(separator: "L").count == Stall.requests + 3)
+  }
+
+  @Test
+  func `the picture of the workers has every step, by where it came from`() throws {
+    var run = Self.run
+    for (index, route) in [TraceEvent.Route.slot, .stolen].enumerated() {
+      run.events[index].worker = WorkerID(1)
+      run.events[index].route = route
+    }
+    let text = try #require(WorkersSVG.text(run))
+    let elements = try #require(ElementCounter.count(text))
+    let workers = run.timeline.workers
+    let marks = workers.flatMap(\.marks)
+    let plain = marks.count { $0.route == nil }
+    // One more of each is in the legend.
+    #expect(elements.classes["waiting"] == plain + 1)
+    #expect(elements.classes["failed"] == marks.count { $0.route == .stolen } + 1)
+    #expect(
+      elements.classes["running", default: 0] == marks.count { $0.route == .slot } + 1
+        + workers.flatMap(\.spans).count { $0.phase == .running }
+    )
+    #expect(!marks.isEmpty)
+    var silent = run
+    for index in silent.events.indices { silent.events[index].worker = nil }
+    #expect(WorkersSVG.text(silent) == nil)
+  }
+
+  @Test
   func `what is too long for one line over the rows goes on in the next`() throws {
     let sample = SampleRun.random(4_001, limit: 50, seed: .max)
     let run = sample.run(mechanism: "specimen-check-then-act-and-forget")

@@ -241,11 +241,22 @@ private struct RehearsalLab: LessonLab {
 
   func begin() async -> any LabConversation { Conversation(program: program, desk: desk) }
 
-  /// The picture of the last run of some commands, or of the schedule they told last where they ran nothing, and
-  /// whether it is the same every time.
+  /// What the last of some commands shows, as a picture, and whether it is the same every time: the curve, the
+  /// stall, the workers; else the last run, or the schedule told last where nothing ran.
   func draw(_ commands: [String]) async -> (text: String?, isExact: Bool) {
     let conversation = Conversation(program: program, desk: desk)
     for command in commands { _ = await conversation.run(command) }
+    let runs = await conversation.session.runs.all
+    switch commands.last {
+    case "curve": return (CurveSVG.text(runs), runs.allSatisfy { $0.run.clock == .virtual })
+    case "stall":
+      guard runs.count > 1 else { return (nil, true) }
+      return (LoopsSVG.text(runs[runs.count - 2].run, runs[runs.count - 1].run), true)
+    case "timeline workers":
+      guard let run = runs.last?.run else { return (nil, true) }
+      return (WorkersSVG.text(run), run.clock == .virtual)
+    default: break
+    }
     if let run = await conversation.session.runs.last {
       return (RunSVG.text(run, run.summary), run.clock == .virtual)
     }
