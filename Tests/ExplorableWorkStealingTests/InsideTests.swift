@@ -188,7 +188,8 @@ private final class Ran: Sendable {
   }
 
   /// Only the other worker can run what it makes ready, and is to see it before its watch is over.
-  @Test(.search) func `a worker that lies down sees what another one makes ready just then`() throws {
+  @Test(.search) func `a worker that lies down sees what another one makes ready just then`() throws
+  {
     try crew(
       "made ready late",
       workers: 2,
