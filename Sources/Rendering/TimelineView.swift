@@ -33,6 +33,12 @@ package struct TimelineView: Sendable {
     return horizon
   }
 
+  /// The axis, the marks and the curves.
+  private var linesBesideRows: Int { 3 + (log.limitChanged ? 1 : 0) + (marks.isEmpty ? 0 : 1) }
+
+  /// How many lines a picture has at least, however few the format allows.
+  package var fewestLines: Int { linesBesideRows + 2 }
+
   /// The picture at a moment, at most as high as the format allows.
   ///
   /// `seen` is how far the run has come: the axis reaches that far, whatever moment is shown.
@@ -49,9 +55,7 @@ package struct TimelineView: Sendable {
     keeping kept: inout KeptDrawing?
   ) -> [String] {
     let count = log.plan.count
-    let hasMarks = !marks.isEmpty
-    let others = 3 + (log.limitChanged ? 1 : 0) + (hasMarks ? 1 : 0)
-    let room = format.height.map { max(2, $0 - others) } ?? .max
+    let room = format.height.map { max(2, $0 - linesBesideRows) } ?? .max
     let capacity = count <= room ? count : room - 1
     let shown = page(of: capacity, at: moment)
     var horizon = horizon
@@ -61,7 +65,7 @@ package struct TimelineView: Sendable {
       drawing = KeptDrawing(format, until: horizon, tasks: count)
     }
     var lines = [drawing.axisLine]
-    if hasMarks { lines.append(drawing.layout.line(marking: marks)) }
+    if !marks.isEmpty { lines.append(drawing.layout.line(marking: marks)) }
     lines += drawing.rows(of: shown, selected: selected, in: log, at: moment)
     if shown.count < count {
       lines.append(

@@ -169,7 +169,7 @@ final class TimelineFrames: FrameSource {
   private func lines(_ state: inout State, _ format: TextFormat) -> [String] {
     let footer = footer(&state, format)
     var upper = format
-    upper.height = format.height.map { max(5, $0 - footer.count - 1) }
+    upper.height = format.height.map { max(state.view.fewestLines, $0 - footer.count - 1) }
     return state.view.lines(
       at: state.moment,
       seen: state.now,
@@ -193,12 +193,14 @@ final class TimelineFrames: FrameSource {
       told.append("held: space goes on")
     }
     told.append(state.keys.message ?? state.message ?? hint)
-    let help = state.keys.showsHelp ? TimelineKeys.help.map { "\($0) \($1)" } : []
-    let lines =
-      state.view.history(at: state.moment, format, keeping: &state.why)
-      + Columns.flow(help, separator: format.glyphs.separator, width: format.width)
-      + Columns.flow(told, separator: format.glyphs.separator, width: format.width)
-    return lines.map { format.style.paint($0, .faint) }
+    let standing = Columns.flow(told, separator: format.glyphs.separator, width: format.width)
+    // The cursor has a line of its own, and the picture needs some.
+    var room =
+      format.height.map { max(0, $0 - 1 - state.view.fewestLines - standing.count) } ?? .max
+    let help = state.keys.showsHelp ? TimelineKeys.help(lines: room, format) : []
+    room -= help.count
+    let history = state.view.history(at: state.moment, format, keeping: &state.why).prefix(room)
+    return (history + help + standing).map { format.style.paint($0, .faint) }
   }
 
   // MARK: Keys
