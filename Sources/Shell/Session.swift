@@ -137,7 +137,7 @@ package actor Session {
     guard isTyped else { return await carryOut(line, at: place) }
     if let outcome = await takesAsConsent(line) { return outcome }
     if takesAsAnswer(line) { return .done }
-    guard let line = takingGuess(from: line) else { return .done }
+    guard let line = takingGuess(from: line, at: place) else { return .done }
     guard line.hasPrefix("!!") else {
       if line.contains(where: { !$0.isWhitespace }) { lineBefore = line }
       return await carryOut(line, at: place)
@@ -285,7 +285,8 @@ package actor Session {
   func ask(about words: [Word]?) { askedAbout = words }
 
   /// Tells why a command failed: the one of that number, where a line has several.
-  private func fail(
+  @discardableResult
+  func fail(
     _ error: any Error,
     in line: String,
     at place: Place,
