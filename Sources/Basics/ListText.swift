@@ -8,12 +8,24 @@ package enum ListText {
 
   /// The first `shown`, and how many are left out: "a, b and 7 more".
   package static func first(_ shown: Int, of words: [String]) -> String {
-    let names = words.prefix(shown).joined(separator: ", ")
-    return words.count > shown ? "\(names) and \(words.count - shown) more" : names
+    first(shown, of: words) { $0 }
+  }
+
+  /// The same of what is put into words only where it is shown.
+  private static func first<Item>(
+    _ shown: Int,
+    of items: [Item],
+    _ word: (Item) -> String
+  ) -> String {
+    let names = items.prefix(shown).map(word).joined(separator: ", ")
+    return items.count > shown ? "\(names) and \(items.count - shown) more" : names
   }
 
   /// All of up to four; of more, the first three and how many are left out.
-  package static func some(_ words: [String]) -> String {
-    words.count > 4 ? first(3, of: words) : all(words)
+  package static func some(_ words: [String]) -> String { some(words) { $0 } }
+
+  /// The same of what is put into words only where it is shown.
+  package static func some<Item>(_ items: [Item], _ word: (Item) -> String) -> String {
+    items.count > 4 ? first(3, of: items, word) : all(items.map(word))
   }
 }

@@ -182,6 +182,14 @@ package struct LessonVisit: Sendable {
     return [.advice("Your guess: \(guess). \(whatNow)")]
   }
 
+  /// The word of a guess in which nothing is counted here, as in `3 ducks`, and its number; nil where there is none.
+  package func strangeWord(in text: String) -> (word: String, number: String)? {
+    guard isAsking, let prediction = section.prediction, prediction.form == .count else {
+      return nil
+    }
+    return GuessSyntax.strangeWord(behindNumberIn: text, asking: prediction.question)
+  }
+
   /// What to say to a guess in a form that was not asked for; nil where it is a command instead.
   package func refusal(of text: String) -> [Passage]? {
     guard isAsking, let prediction = section.prediction, GuessSyntax.isValue(text) else {

@@ -80,7 +80,9 @@ package struct Prediction: Hashable, Sendable {
       }
       return .word(word)
     }
-    guard let value = MetricValue(GuessSyntax.plain(text, of: form)) else { return nil }
+    guard let value = MetricValue(GuessSyntax.plain(text, of: form, asking: question)) else {
+      return nil
+    }
     switch (form, value) {
     case (.duration, .duration), (.count, .count), (.rate, .rate), (.share, .percent),
       (.number, .number), (.number, .count):

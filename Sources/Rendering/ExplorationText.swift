@@ -93,18 +93,22 @@ package enum ExplorationText {
     return pieces
   }
 
-  /// How far an exploration has come, and how long it can still take.
+  /// The longest time left that is told: most explorations end long before the most schedules they may look at.
+  private static let longestLeft = 60.0
+
+  /// How far an exploration has come, and how long it can still take where that is not long.
   package static func progress(_ schedules: Int, of most: Int, after elapsed: Duration) -> String {
-    let looked = "\(NumberText.grouped(schedules)) of \(NumberText.count(most, "schedule"))"
-    guard schedules > 0 else { return looked }
-    if schedules > most {
+    guard schedules <= most else {
       return
         "\(NumberText.grouped(schedules)) schedules; after the first \(NumberText.grouped(most)) it "
         + "looks for the shortest failure, or inside the code"
     }
-    let left = Double(nanoseconds(elapsed)) * (Double(most) / Double(schedules) - 1)
-    let seconds = Int64(min(max(left, 0) / 1e9, 1e8).rounded(.up))
-    return looked + ", at most \(DurationText.text(seconds * 1_000_000_000)) left"
+    let looked =
+      "\(NumberText.count(schedules, "schedule")), of at most \(NumberText.grouped(most))"
+    guard schedules > 0 else { return looked }
+    let left = Double(nanoseconds(elapsed)) / 1e9 * (Double(most) / Double(schedules) - 1)
+    guard left <= longestLeft else { return looked }
+    return looked + ": at most \(DurationText.text(Int64(left.rounded(.up)) * 1_000_000_000)) left"
   }
 
   private static func clean(_ report: ExplorationReport, _ format: TextFormat) -> String {

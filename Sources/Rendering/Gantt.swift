@@ -12,24 +12,14 @@ internal import WorkStealing
 package struct Gantt {
   private let run: Run
   private let timeline: Timeline
-  private let format: TextFormat
-  private let axis: TimeAxis
-  private let margin: Int
+  private let layout: GanttLayout
+  private var format: TextFormat { layout.format }
 
-  /// On an axis to `end`, or else to the end of the run; `count` is how many tasks there are, if not all have
-  /// a row.
-  init(_ run: Run, _ format: TextFormat, until end: Int64? = nil, amongst count: Int? = nil) {
+  private init(_ run: Run, _ format: TextFormat) {
     self.run = run
-    self.format = format
     timeline = run.timeline
-    let isNarrow = format.width < 50
-    let label = TaskID(1).label(amongst: count ?? timeline.tasks.count).count
-    margin = isNarrow ? max(4, label) + 1 : max(8, label + 3)
-    // One column is kept for what happens at the very end.
-    axis = TimeAxis(end: end ?? timeline.end, room: format.width - margin - 1)
+    layout = GanttLayout(format, until: timeline.end, tasks: timeline.tasks.count)
   }
-
-  var lanes: [Timeline.TaskLane] { timeline.tasks }
 
   /// A row for each task: when it waited, ran, was suspended, and how it ended.
   ///
@@ -69,19 +59,10 @@ package struct Gantt {
     let lanes = timeline.tasks
     guard !lanes.isEmpty else { return "no tasks\n" }
     return draw(lanes, legend: legend) { lane in
-      (lane.life.task.label(amongst: lanes.count), row(of: lane))
+      (lane.life.task.label(amongst: lanes.count), layout.row(of: lane))
     } gap: { range, fold in
       gapLines(lanes[range].map(\.life.end), fold: fold)
     }
-  }
-
-  func row(of lane: Timeline.TaskLane) -> GlyphLine {
-    var row = GlyphLine(axis: axis, glyphs: format.glyphs)
-    let spans = lane.spans.map { (start: $0.start, end: $0.end, role: Style.Role($0.phase)) }
-    var marks: [(time: Int64, role: Style.Role)] = []
-    if let end = lane.life.end, let time = lane.life.ended { marks.append((time, Style.Role(end))) }
-    row.draw(spans, marks: marks)
-    return row
   }
 
   private func gapLines(_ ends: [TaskLife.End?], fold: Fold) -> [String] {
@@ -107,8 +88,8 @@ package struct Gantt {
   }
 
   private func gapLines(_ what: String) -> [String] {
-    Columns.wrap("(\(what))", width: format.width - margin).enumerated().map { index, line in
-      label(index == 0 ? format.glyphs.ellipsis : "") + format.style.paint(line, .faint)
+    Columns.wrap("(\(what))", width: layout.room).enumerated().map { index, line in
+      layout.label(index == 0 ? format.glyphs.ellipsis : "") + format.style.paint(line, .faint)
     }
   }
 
@@ -136,7 +117,7 @@ package struct Gantt {
   }
 
   private func row(of lane: Timeline.WorkerLane) -> GlyphLine {
-    var row = GlyphLine(axis: axis, glyphs: format.glyphs)
+    var row = GlyphLine(axis: layout.axis, glyphs: format.glyphs)
     let spans = lane.spans.map { span in
       // A task in service works, even if it sleeps on its thread; a task that waits for a permit
       // blocks its thread.
@@ -166,14 +147,14 @@ package struct Gantt {
     let fixed = 4 + (legend ? 2 : 0)
     let room = format.height.map { max(3, $0 - fixed) } ?? format.mostRows
     let fold = Fold(count: lanes.count, room: room)
-    var lines = [axisLine]
+    var lines = [layout.axisLine]
     var hidden = 0
     for entry in fold.entries {
       switch entry {
       case .row(let index):
         let (name, glyphs) = row(lanes[index])
         hidden += glyphs.hidden
-        lines.append(label(name) + glyphs.text(style: format.style))
+        lines.append(layout.label(name) + glyphs.text(style: format.style))
       case .gap(let range):
         lines += gap(range, fold)
       }
@@ -183,69 +164,22 @@ package struct Gantt {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  func label(_ name: String, isMarked: Bool = false) -> String {
-    let indent = margin >= 8 ? "  " : ""
-    guard isMarked else { return Columns.left(indent + name, margin) }
-    let mark = indent.isEmpty ? format.glyphs.mark : "\(format.glyphs.mark) "
-    return format.style.paint(
-      // In a narrow window the mark takes the gap behind the name, which stays whole.
-      Columns.left(String((mark + name).prefix(margin)), margin),
-      .heading
-    )
-  }
-
-  /// A line that points at moments.
-  func line(marking moments: [Int64]) -> String {
-    var cells = Array(repeating: Character(" "), count: axis.cells + 1)
-    for moment in moments { cells[min(axis.cell(of: moment), axis.cells)] = "v" }
-    return Columns.left("", margin) + Columns.trimmed(String(cells))
-  }
-
-  var axisLine: String {
-    let line = axis.line(width: format.width - margin)
-    return String(repeating: " ", count: margin) + format.style.paint(line, .faint)
-  }
-
   private var sparklines: [String] {
-    sparklines(
-      running: timeline.running,
-      limit: run.limitChanged ? timeline.limit : nil,
-      waiting: timeline.waiting,
-      until: .max
-    )
-  }
-
-  /// How many ran and waited, and the limit where it has changed, in the cells that had begun at a moment.
-  func sparklines(
-    running: StepFunction,
-    limit: StepFunction?,
-    waiting: StepFunction,
-    until moment: Int64
-  ) -> [String] {
-    let begun = axis.cell(of: moment) < axis.cells ? axis.cell(of: moment) + 1 : axis.cells
-    let isNarrow = margin < 8
-    let room = format.width - margin
-    func row(_ name: String, _ function: StepFunction, counts: Bool) -> String {
-      Columns.left(name, margin)
-        + Sparkline.line(
-          function,
-          cells: begun,
-          length: axis.cell,
-          room: room,
-          instants: counts,
-          digits: counts,
-          glyphs: format.glyphs
-        )
+    func maxima(_ function: StepFunction, instants: Bool) -> [Int] {
+      let axis = layout.axis
+      return function.maxima(count: axis.cells, length: axis.cell, instants: instants)
     }
-    var lines = [row(isNarrow ? "run" : "running", running, counts: true)]
-    if let limit { lines.append(row("limit", limit, counts: true)) }
-    return lines + [row(isNarrow ? "wait" : "waiting", waiting, counts: false)]
+    return layout.sparklines(
+      running: maxima(timeline.running, instants: true),
+      limit: run.limitChanged ? maxima(timeline.limit, instants: true) : nil,
+      waiting: maxima(timeline.waiting, instants: false)
+    )
   }
 
   private func hiddenNote(_ hidden: Int) -> [String] {
     guard hidden > 0 else { return [] }
     let what = hidden == 1 ? "1 state is" : "\(NumberText.grouped(hidden)) states are"
-    let text = "\(what) too short to be drawn: a cell is \(DurationText.text(axis.cell))"
+    let text = "\(what) too short to be drawn: a cell is \(DurationText.text(layout.axis.cell))"
     return Columns.wrap(text, width: format.width).map { format.style.paint($0, .faint) }
   }
 

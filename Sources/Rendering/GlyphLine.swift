@@ -14,6 +14,8 @@ struct GlyphLine {
   private var coverage: [Int64]
   /// Spans and marks that are to be seen nowhere.
   private(set) var hidden = 0
+  /// How far the last span could go on, if all else stayed as it is, before the row would look different.
+  private(set) var steadyUntil: Int64 = 0
 
   typealias Role = Style.Role
 
@@ -27,7 +29,7 @@ struct GlyphLine {
 
   /// Draws states, then marks over them.
   mutating func draw(
-    _ spans: some Collection<(start: Int64, end: Int64, role: Role)>,
+    _ spans: [(start: Int64, end: Int64, role: Role)],
     marks: some Collection<(time: Int64, role: Role)>
   ) {
     var owner = [Int](repeating: -1, count: drawn.count)
@@ -40,6 +42,9 @@ struct GlyphLine {
         drawn[cell] = span.role
         owner[cell] = number
       }
+    }
+    if let last = spans.last {
+      steadyUntil = steadiness(of: last) { owner[$0] == spans.count - 1 }
     }
     var markOwner = [Bool](repeating: false, count: drawn.count)
     for mark in marks {
@@ -55,6 +60,18 @@ struct GlyphLine {
     var isSeen = [Bool](repeating: false, count: spans.count)
     for number in owner where number >= 0 { isSeen[number] = true }
     for (span, seen) in zip(spans, isSeen) where !seen && isMissed(span) { hidden += 1 }
+  }
+
+  /// How far the last span could go on: to the end of its last cell, or, where another state takes more of that
+  /// cell, until it takes as much.
+  private func steadiness(
+    of span: (start: Int64, end: Int64, role: Role),
+    isSeen: (_ cell: Int) -> Bool
+  ) -> Int64 {
+    let cell = cells(from: span.start, to: span.end).upperBound - 1
+    let begin = Int64(cell) * axis.cell
+    let end = begin + axis.cell
+    return isSeen(cell) ? end : min(end, max(span.start, begin) + coverage[cell])
   }
 
   /// Whether a reader would miss a span that is not drawn.

@@ -1,7 +1,7 @@
 package import Tracing
 package import Workloads
 
-/// How many tasks of one mechanism in a race waited, ran and had ended at each moment since the first of them
+/// How many tasks of one mechanism in a race waited, ran, were served and had ended at each moment since the first of them
 /// arrived, counted from its events as they come.
 package struct RaceLane: Sendable {
   package let name: String
@@ -11,6 +11,8 @@ package struct RaceLane: Sendable {
   /// How many of those that wait hold a thread.
   private(set) var blocked = StepFunction()
   private(set) var ended = StepFunction()
+  /// How many of those that have ended were served: neither cancelled nor rejected.
+  private(set) var served = StepFunction()
   /// When the first task arrived: what the clock of the lane begins at.
   private var start: Int64?
   /// The time of the latest event.
@@ -23,6 +25,7 @@ package struct RaceLane: Sendable {
 
   package mutating func take(_ events: [TraceEvent]) {
     for event in events {
+      let before = board.ended
       board.take(event)
       let start = start ?? event.time
       self.start = start
@@ -32,6 +35,9 @@ package struct RaceLane: Sendable {
       waiting.set(board.waiting, at: lastTime)
       blocked.set(board.blocked, at: lastTime)
       ended.set(board.ended, at: lastTime)
+      if [.finished, .failed].contains(event.kind) {
+        served.set(served.value + board.ended - before, at: lastTime)
+      }
     }
   }
 

@@ -36,10 +36,13 @@ package struct RaceView: Sendable {
 
   // MARK: Standing
 
-  /// How far one has come: who ended earlier is further, and else who has more tasks behind it.
-  private func progress(of lane: RaceLane, at moment: Int64) -> (Int, Int64) {
-    if let end = lane.end, end <= moment { return (1, -end) }
-    return (0, Int64(lane.ended.value(at: moment) ?? 0))
+  /// How far one has come: who has served more tasks is further, then who ended earlier.
+  ///
+  /// A task that was cancelled brings nobody further.
+  private func progress(of lane: RaceLane, at moment: Int64) -> (Int, Int, Int64) {
+    let served = lane.served.value(at: moment) ?? 0
+    if let end = lane.end, end <= moment { return (served, 1, -end) }
+    return (served, 0, 0)
   }
 
   /// The places of those that are ahead; empty where all are level.
@@ -57,7 +60,10 @@ package struct RaceView: Sendable {
     guard let first = ahead.first else {
       return isOver && moment >= end ? "all ended together" : "all level"
     }
-    if let end = lanes[first].end, end <= moment { return "\(names) ended first" }
+    let firstEnd = lanes.compactMap(\.end).min()
+    if let end = lanes[first].end, end <= moment {
+      return end == firstEnd ? "\(names) ended first" : "\(names) finished the most tasks"
+    }
     return "\(names) \(ahead.count == 1 ? "is" : "are") ahead"
   }
 

@@ -1,21 +1,9 @@
-import Tracing
-
 /// How many ran or waited, over the cells of an axis.
 enum Sparkline {
-  /// The largest value in each cell, as a line.
+  /// The largest value in each cell, as a line, and the largest of all behind it where there is room.
   ///
-  /// With `instants`, a value held for no time at all counts: a limit overstepped must show. With
-  /// `digits`, the numbers themselves are written while all are below 10.
-  static func line(
-    _ function: StepFunction,
-    cells: Int,
-    length: Int64,
-    room: Int,
-    instants: Bool,
-    digits: Bool,
-    glyphs: GlyphSet
-  ) -> String {
-    let values = function.maxima(count: cells, length: length, instants: instants)
+  /// With `digits`, the numbers themselves are written while all are below 10.
+  static func line(_ values: [Int], room: Int, digits: Bool, glyphs: GlyphSet) -> String {
     let top = values.max() ?? 0
     let usesDigits = digits && top < 10
     let line = row(values, top: top, digits: digits, glyphs)

@@ -57,13 +57,28 @@ package struct TimelineKeys: Sendable {
     entry.map { "\($0.purpose.rawValue): \($0.number.text)_" } ?? typed.message
   }
 
-  package static let help = [
-    ("space", "holds it, or lets it go on"), ("left and right", "event by event"),
+  /// What the keys do, what is wanted most first.
+  private static let help = [
+    ("q", "leaves"), ("?", "hides this"), ("space", "holds it, or lets it go on"),
+    ("up and down", "select a task"), ("c", "cancels it"), ("left and right", "event by event"),
+    ("l", "changes the limit"), ("s", "suspends or resumes"), ("/", "finds a task"),
+    ("a", "adds one more like it"), ("m", "marks the moment"),
     ("Home and End", "to the beginning, to now"), ("+ -", "speed, in virtual time"),
-    ("up and down", "select a task"), ("/", "finds one"), ("c", "cancels it"),
-    ("a", "adds one more like it"), ("l", "changes the limit"), ("s", "suspends or resumes"),
-    ("m", "marks the moment"), ("q", "leaves"), ("?", "hides this"),
   ]
+
+  /// What the keys do, in at most so many lines: those that have no room are left out whole.
+  package static func help(lines: Int, _ format: TextFormat) -> [String] {
+    let pieces = help.map { "\($0) \($1)" }
+    func flow(_ pieces: [String]) -> [String] {
+      Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
+    }
+    let all = flow(pieces)
+    guard all.count > lines else { return all }
+    let most = pieces.indices.last {
+      flow(pieces.prefix($0) + [format.glyphs.ellipsis]).count <= lines
+    }
+    return most.map { flow(pieces.prefix($0) + [format.glyphs.ellipsis]) } ?? []
+  }
 
   /// A letter that means nothing here begins a line that is typed ahead: it and all that follows is for the
   /// prompt, until Escape or an arrow drops it.

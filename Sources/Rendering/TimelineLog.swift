@@ -1,3 +1,4 @@
+internal import Basics
 package import Experiments
 package import Tracing
 package import Workloads
@@ -18,11 +19,14 @@ package struct TimelineLog: Sendable {
   private(set) var waiting = StepFunction()
   private(set) var limit: StepFunction
   private(set) var limitChanged = false
+  /// How many of those that wait hold a thread.
+  private var blocked = StepFunction()
+  private var ended = StepFunction()
+  /// The first task that has not ended; the number of tasks where all have.
+  private var firstUnended = StepFunction()
   private var board: LiveBoard
   /// The time of the latest event.
   package private(set) var lastTime: Int64 = 0
-  /// The first task that has not ended; the number of tasks where all have.
-  private var firstUnended = 0
 
   package init(_ run: Run) {
     self.run = run
@@ -43,6 +47,9 @@ package struct TimelineLog: Sendable {
       times.append(lastTime)
       running.set(board.running, at: lastTime)
       waiting.set(board.waiting, at: lastTime)
+      blocked.set(board.blocked, at: lastTime)
+      ended.set(board.ended, at: lastTime)
+      firstUnended.set(nextUnended, at: lastTime)
       if case .limit(let new) = event.kind {
         limitChanged = true
         limit.set(Int(new), at: lastTime)
@@ -50,7 +57,13 @@ package struct TimelineLog: Sendable {
       let place = Int(event.task.number) - 1
       if events.indices.contains(place) { events[place].append(event) }
     }
-    while firstUnended < plan.count, case .ended = board.states[firstUnended] { firstUnended += 1 }
+  }
+
+  /// The first task that has not ended, from the one on that was the first.
+  private var nextUnended: Int {
+    var first = firstUnended.value
+    while first < plan.count, case .ended = board.states[first] { first += 1 }
+    return first
   }
 
   /// Whether nothing was known to come after the moment: what is asked of it is then known without searching.
@@ -58,8 +71,8 @@ package struct TimelineLog: Sendable {
 
   /// The first task that had not ended by a moment.
   func firstUnended(at moment: Int64) -> Int? {
-    if isNow(moment) { return firstUnended < plan.count ? firstUnended : nil }
-    return plan.indices.first { state(of: $0, at: moment) != .ended }
+    let first = firstUnended.value(at: moment) ?? 0
+    return first < plan.count ? first : nil
   }
 
   /// How many ran, waited and might have run, by a moment.
@@ -74,14 +87,20 @@ package struct TimelineLog: Sendable {
   package var isOver: Bool { board.isOver }
 
   /// The next moment at which something happened.
-  package func moment(after moment: Int64) -> Int64? { times.first { $0 > moment } }
+  package func moment(after moment: Int64) -> Int64? {
+    let next = times.sortedIndex(where: { $0 > moment })
+    return next < times.endIndex ? times[next] : nil
+  }
 
   /// The moment before at which something happened.
-  package func moment(before moment: Int64) -> Int64? { times.last { $0 < moment } }
+  package func moment(before moment: Int64) -> Int64? {
+    times[..<times.sortedIndex(where: { $0 >= moment })].last
+  }
 
   /// What has happened to a task by a moment.
   func events(of place: Int, by moment: Int64) -> ArraySlice<TraceEvent> {
     let all = events[place]
+    if isNow(moment) { return all[...] }
     return all[..<(all.lastIndex { $0.time <= moment }.map { $0 + 1 } ?? 0)]
   }
 
@@ -136,9 +155,8 @@ package struct TimelineLog: Sendable {
 
   /// How many of all tasks stood where at a moment, by the number of the state.
   func counts(at moment: Int64) -> [Int] {
-    guard isNow(moment) else { return counts(of: plan.indices, at: moment) }
-    let toCome = plan.count - board.running - board.waiting - board.ended
-    return [board.running, board.blocked, board.waiting - board.blocked, board.ended, toCome]
+    let all = [running, blocked, waiting, ended].map { $0.value(at: moment) ?? 0 }
+    return [all[0], all[1], all[2] - all[1], all[3], plan.count - all[0] - all[2] - all[3]]
   }
 
   /// How many of some tasks stood where at a moment, by the number of the state.
@@ -166,19 +184,15 @@ package struct TimelineLog: Sendable {
     return part
   }
 
-  /// Why a task waited, as far as that was known at a moment; nil of one that has not arrived.
-  func why(_ place: Int, at moment: Int64) -> String? {
-    let whole = known(at: moment)
-    return Why(TaskID(place + 1), events: whole.events, facts: whole.facts, now: whole.now)?.text
-  }
-
-  /// The whole run as it stood at a moment.
-  private func known(at moment: Int64) -> Run {
-    var whole = run
-    whole.plan = plan
-    whole.facts.tasks = plan.count
-    whole.now = isOver && moment >= lastTime ? nil : moment
-    whole.events = moment >= lastTime ? all : Array(all.prefix(times.count { $0 <= moment }))
-    return whole
+  /// Why a task waited, as far as that was known at a moment; what was read of this log before is not read again.
+  func why(_ place: Int, at moment: Int64, keeping kept: inout Why?) -> String {
+    let task = TaskID(place + 1)
+    let known = isNow(moment) ? all.count : times.sortedIndex(where: { $0 > moment })
+    var why = kept.take() ?? Why(task, tasks: plan.count)
+    if why.life.task != task || why.count > known { why = Why(task, tasks: plan.count) }
+    why.take(all[why.count..<known])
+    why.now = isOver && moment >= lastTime ? nil : moment
+    kept = why
+    return why.text
   }
 }

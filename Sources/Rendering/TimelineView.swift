@@ -1,5 +1,5 @@
 import Experiments
-internal import Tracing
+package import Tracing
 
 /// The timeline of a run as it stood at a moment, on an axis with room for what is to come.
 ///
@@ -33,40 +33,48 @@ package struct TimelineView: Sendable {
     return horizon
   }
 
+  /// The axis, the marks and the curves.
+  private var linesBesideRows: Int { 3 + (log.limitChanged ? 1 : 0) + (marks.isEmpty ? 0 : 1) }
+
+  /// How many lines a picture has at least, however few the format allows.
+  package var fewestLines: Int { linesBesideRows + 2 }
+
   /// The picture at a moment, at most as high as the format allows.
   ///
   /// `seen` is how far the run has come: the axis reaches that far, whatever moment is shown.
   package func lines(at moment: Int64, seen: Int64 = 0, _ format: TextFormat) -> [String] {
+    var kept: KeptDrawing?
+    return lines(at: moment, seen: seen, format, keeping: &kept)
+  }
+
+  /// The same picture; what was drawn of this log before is not drawn again where it looks the same.
+  package func lines(
+    at moment: Int64,
+    seen: Int64 = 0,
+    _ format: TextFormat,
+    keeping kept: inout KeptDrawing?
+  ) -> [String] {
     let count = log.plan.count
-    let hasMarks = !marks.isEmpty
-    let others = 3 + (log.limitChanged ? 1 : 0) + (hasMarks ? 1 : 0)
-    let room = format.height.map { max(2, $0 - others) } ?? .max
+    let room = format.height.map { max(2, $0 - linesBesideRows) } ?? .max
     let capacity = count <= room ? count : room - 1
     let shown = page(of: capacity, at: moment)
-    let run = log.run(of: shown, at: moment)
     var horizon = horizon
     while !log.isOver, horizon < seen { horizon += horizon / 2 + 1 }
-    let drawing = Gantt(run, format, until: horizon, amongst: count)
+    var drawing = kept.take() ?? KeptDrawing(format, until: horizon, tasks: count)
+    if !drawing.fits(format, until: horizon, tasks: count) {
+      drawing = KeptDrawing(format, until: horizon, tasks: count)
+    }
     var lines = [drawing.axisLine]
-    if hasMarks { lines.append(drawing.line(marking: marks)) }
-    for (place, lane) in zip(shown, drawing.lanes) {
-      let name = TaskID(place + 1).label(amongst: count)
-      lines.append(
-        drawing.label(name, isMarked: place == selected)
-          + drawing.row(of: lane).text(style: format.style)
-      )
-    }
+    if !marks.isEmpty { lines.append(drawing.layout.line(marking: marks)) }
+    lines += drawing.rows(of: shown, selected: selected, in: log, at: moment)
     if shown.count < count {
-      lines.append(drawing.label(format.glyphs.ellipsis) + rest(besides: shown, at: moment, format))
-    }
-    let curves = log.curves(by: moment)
-    return lines
-      + drawing.sparklines(
-        running: curves.running,
-        limit: log.limitChanged ? curves.limit : nil,
-        waiting: curves.waiting,
-        until: moment
+      lines.append(
+        drawing.layout.label(format.glyphs.ellipsis) + rest(besides: shown, at: moment, format)
       )
+    }
+    lines += drawing.curves(of: log, at: moment)
+    kept = drawing
+    return lines
   }
 
   /// The tasks that have a row: those of the page with the one selected, or else with the first that has not
@@ -97,11 +105,15 @@ package struct TimelineView: Sendable {
   }
 
   /// What the task that is selected waits for, who is ahead of it, and what has happened to it, by a moment.
-  package func history(at moment: Int64, _ format: TextFormat) -> [String] {
+  ///
+  /// What was read of this log before is not read again.
+  package func history(
+    at moment: Int64,
+    _ format: TextFormat,
+    keeping kept: inout Why?
+  ) -> [String] {
     guard let selected else { return [] }
-    let told =
-      log.why(selected, at: moment)
-      ?? "\(TaskID(selected + 1).label(amongst: log.plan.count)) has not arrived yet"
+    let told = log.why(selected, at: moment, keeping: &kept)
     let events = log.events(of: selected, by: moment).suffix(6).map {
       "\(DurationText.text($0.time)) \(EventText.name(of: $0.kind))"
     }

@@ -96,6 +96,8 @@ package actor Session {
   private(set) var isTyped = false
   /// The command that a person was asked about, for it takes much memory.
   private(set) var askedAbout: [Word]?
+  /// What a person who wants to leave has been told.
+  private var leaveRequest = LeaveRequest()
   /// Whether the command being carried out may take as much memory as it needs.
   private(set) var hasConsent = false
   private(set) var classroom: Classroom
@@ -135,9 +137,10 @@ package actor Session {
   package func execute(_ line: String, at place: Place) async -> Outcome {
     isTyped = if case .prompt = place { true } else { false }
     guard isTyped else { return await carryOut(line, at: place) }
+    leaveRequest.begin()
     if let outcome = await takesAsConsent(line) { return outcome }
     if takesAsAnswer(line) { return .done }
-    guard let line = takingGuess(from: line) else { return .done }
+    guard let line = takingGuess(from: line, at: place) else { return .done }
     guard line.hasPrefix("!!") else {
       if line.contains(where: { !$0.isWhitespace }) { lineBefore = line }
       return await carryOut(line, at: place)
@@ -163,6 +166,8 @@ package actor Session {
 
   /// Takes the end of input, Ctrl-D: it answers no, or ends a game under way, or else the session.
   package func endInput() -> Outcome {
+    isTyped = true
+    leaveRequest.begin()
     if askedAbout != nil {
       ask(about: nil)
     } else if classroom.resetAsked != nil {
@@ -170,10 +175,13 @@ package actor Session {
     } else if game != nil {
       endGame()
     } else {
-      return .quit
+      return leaveIfMeant()
     }
     return .done
   }
+
+  /// Whether a person who wants to leave is to be told now what goes on.
+  func mustTellBeforeLeaving() -> Bool { leaveRequest.tells() }
 
   /// Whether there is a person to ask: not while a file is read, though a person named it.
   var mayAsk: Bool { isTyped && sourceDepth == 0 && !isRedirected }
@@ -285,7 +293,8 @@ package actor Session {
   func ask(about words: [Word]?) { askedAbout = words }
 
   /// Tells why a command failed: the one of that number, where a line has several.
-  private func fail(
+  @discardableResult
+  func fail(
     _ error: any Error,
     in line: String,
     at place: Place,

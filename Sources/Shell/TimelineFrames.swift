@@ -14,6 +14,10 @@ final class TimelineFrames: FrameSource {
   private struct State {
     var view: TimelineView
     var keys = TimelineKeys()
+    /// What was drawn of the view's log.
+    var drawing: KeptDrawing?
+    /// What was read of it about the task that is selected.
+    var why: Why?
     var cursor = TraceRecorder.Cursor()
     /// The moment that is shown.
     var moment: Int64 = 0
@@ -85,7 +89,7 @@ final class TimelineFrames: FrameSource {
         isOver: isOver,
         awaits: !state.keys.typedAhead.isEmpty
       )
-      return Frame(lines: lines(state, format), isLast: isLast || mustEnd || isOver && goesAtEnd)
+      return Frame(lines: lines(&state, format), isLast: isLast || mustEnd || isOver && goesAtEnd)
     }
   }
 
@@ -118,19 +122,23 @@ final class TimelineFrames: FrameSource {
     guard let background else { return }
     let plan = background.run.plan
     if plan.count != state.view.log.plan.count {
-      // Tasks joined: the log is drawn up anew.
-      state.view.log = TimelineLog(background.opening)
-      state.cursor = TraceRecorder.Cursor()
+      // Tasks joined.
+      restart(&state, background)
     }
     state.view.log.take(background.run.events(since: &state.cursor))
     if background.virtual == nil, state.view.log.isOver, state.now < state.view.log.lastTime {
       // Once more, in the order of time of all threads.
-      var cursor = TraceRecorder.Cursor()
-      state.view.log = TimelineLog(background.opening)
-      state.view.log.take(background.run.events(since: &cursor))
-      state.cursor = cursor
+      restart(&state, background)
+      state.view.log.take(background.run.events(since: &state.cursor))
     }
     state.now = state.view.log.isOver ? state.view.log.lastTime : background.now
+  }
+
+  /// Begins the log anew, and what is drawn of it.
+  private func restart(_ state: inout State, _ background: Background) {
+    state.view.log = TimelineLog(background.opening)
+    state.cursor = TraceRecorder.Cursor()
+    (state.drawing, state.why) = (nil, nil)
   }
 
   /// Shows a later moment; where the run has not come so far, lets virtual time pass.
@@ -158,14 +166,19 @@ final class TimelineFrames: FrameSource {
 
   // MARK: Text
 
-  private func lines(_ state: State, _ format: TextFormat) -> [String] {
-    let footer = footer(state, format)
+  private func lines(_ state: inout State, _ format: TextFormat) -> [String] {
+    let footer = footer(&state, format)
     var upper = format
-    upper.height = format.height.map { max(5, $0 - footer.count - 1) }
-    return state.view.lines(at: state.moment, seen: state.now, upper) + footer
+    upper.height = format.height.map { max(state.view.fewestLines, $0 - footer.count - 1) }
+    return state.view.lines(
+      at: state.moment,
+      seen: state.now,
+      upper,
+      keeping: &state.drawing
+    ) + footer
   }
 
-  private func footer(_ state: State, _ format: TextFormat) -> [String] {
+  private func footer(_ state: inout State, _ format: TextFormat) -> [String] {
     var told = [DurationText.text(state.moment), state.view.standing(at: state.moment)]
     if background?.virtual != nil || background == nil {
       let times = format.glyphs.isASCII ? "x" : "×"
@@ -180,12 +193,14 @@ final class TimelineFrames: FrameSource {
       told.append("held: space goes on")
     }
     told.append(state.keys.message ?? state.message ?? hint)
-    let help = state.keys.showsHelp ? TimelineKeys.help.map { "\($0) \($1)" } : []
-    let lines =
-      state.view.history(at: state.moment, format)
-      + Columns.flow(help, separator: format.glyphs.separator, width: format.width)
-      + Columns.flow(told, separator: format.glyphs.separator, width: format.width)
-    return lines.map { format.style.paint($0, .faint) }
+    let standing = Columns.flow(told, separator: format.glyphs.separator, width: format.width)
+    // The cursor has a line of its own, and the picture needs some.
+    var room =
+      format.height.map { max(0, $0 - 1 - state.view.fewestLines - standing.count) } ?? .max
+    let help = state.keys.showsHelp ? TimelineKeys.help(lines: room, format) : []
+    room -= help.count
+    let history = state.view.history(at: state.moment, format, keeping: &state.why).prefix(room)
+    return (history + help + standing).map { format.style.paint($0, .faint) }
   }
 
   // MARK: Keys

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// A whole number that changes at instants: how many run, how many wait.
 package struct StepFunction: Hashable, Sendable {
   /// The value from `time` until the next step.
@@ -34,12 +36,15 @@ package struct StepFunction: Hashable, Sendable {
   package var peak: Int { steps.reduce(0) { max($0, $1.peak) } }
 
   /// The value from an instant on; nil before the first step.
-  package func value(at time: Int64) -> Int? { steps.last { $0.time <= time }?.value }
+  package func value(at time: Int64) -> Int? { steps[..<count(by: time)].last?.value }
+
+  /// How many steps there are by an instant, with those of that instant.
+  private func count(by time: Int64) -> Int { steps.sortedIndex(where: { $0.time > time }) }
 
   /// The same as it was known at an instant, with the steps of that instant.
   package func known(at time: Int64) -> StepFunction {
     var known = StepFunction()
-    known.steps = Array(steps[..<(steps.firstIndex { $0.time > time } ?? steps.endIndex)])
+    known.steps = Array(steps[..<count(by: time)])
     known.value = known.steps.last?.value ?? 0
     return known
   }
@@ -57,22 +62,7 @@ package struct StepFunction: Hashable, Sendable {
   ///
   /// Where `instants` is true, a value taken for no time at all counts. Takes O(steps + count).
   package func maxima(count: Int, length: Int64, instants: Bool) -> [Int] {
-    var maxima = [Int](repeating: 0, count: count)
-    var current = 0
-    var next = 0
-    for cell in 0..<count {
-      let start = Int64(cell) * length
-      let end = start + length
-      // A value that ends exactly where the cell begins is not of this cell.
-      var largest = next < steps.count && steps[next].time == start ? 0 : current
-      while next < steps.count, steps[next].time < end {
-        let step = steps[next]
-        current = step.value
-        largest = max(largest, instants ? step.peak : step.value)
-        next += 1
-      }
-      maxima[cell] = largest
-    }
-    return maxima
+    var maxima = GrowingMaxima(length: length, instants: instants)
+    return maxima.first(count, of: self)
   }
 }

@@ -79,9 +79,9 @@ package struct TaskLife: Hashable, Sendable {
     return lives
   }
 
-  private init(task: TaskID) { self.task = task }
+  init(task: TaskID) { self.task = task }
 
-  private mutating func note(_ event: TraceEvent) {
+  mutating func note(_ event: TraceEvent) {
     switch event.kind {
     case .arrived: arrived = arrived ?? event.time
     case .blocked: blocked = blocked ?? event.time

@@ -1,8 +1,10 @@
 internal import Basics
 
 /// Why one task waited as long as it did, from the log alone.
-package struct Why: Hashable, Sendable {
-  package let life: TaskLife
+///
+/// Of a run under way it takes events as they come: what was taken is not gone through again.
+package struct Why: Sendable {
+  package private(set) var life: TaskLife
   /// The tasks that were in service when this one arrived, in the order of their admission.
   package private(set) var inService: [TaskID] = []
   /// The tasks that were waiting when this one arrived, in the order of their arrival.
@@ -14,88 +16,154 @@ package struct Why: Hashable, Sendable {
   /// Whether the log itself names `admittedBy` as the cause; otherwise it is the departure just
   /// before the admission.
   package private(set) var causeIsKnown = false
+  /// The moment of a run under way; nil of one that has ended.
+  package var now: Int64?
+  /// How many events were taken.
+  package private(set) var count = 0
 
-  /// Who holds the permit that this task wants beside the one it has.
-  package private(set) var holders: [TaskID] = []
+  /// Where a task stands.
+  private struct Standing: Sendable {
+    enum State {
+      case away
+      case waiting
+      case serving
+    }
 
+    var state = State.away
+    /// Which event brought it there.
+    var since = 0
+    var wasAdmitted = false
+    /// Whether it arrived after the one that is asked about.
+    var isNewcomer = false
+    /// What it has while it waits for another permit, until it ends.
+    var holds: TraceEvent.Permit?
+    var ended: Int64?
+  }
+
+  private enum Phase {
+    case toArrive
+    case waiting
+    case settled
+  }
+
+  private var phase = Phase.toArrive
+  private var standings: [Standing]
+  /// Who has arrived, and who was admitted, and by which event, until the task arrives.
+  private var arrivals: [(task: TaskID, event: Int)] = []
+  private var admissions: [(task: TaskID, event: Int)] = []
+  private var lastDeparture: TaskID?
   /// The limit as it was changed last before the admission, if nobody departed in between.
   private var newLimit: Int32?
-  /// Whether `admittedBy` had departed by the admission.
-  private var causeHadDeparted = false
-  private let tasks: Int
-  /// The moment of a run under way; nil of one that has ended.
-  private let now: Int64?
+  /// When the wait ended with an admission.
+  private var admission: Int64?
+
+  /// Nothing has happened yet, in a run of so many tasks.
+  package init(_ task: TaskID, tasks: Int) {
+    life = TaskLife(task: task)
+    standings = Array(repeating: Standing(), count: tasks)
+  }
 
   /// `now` is the moment of a run under way.
   ///
   /// - Returns: nil if the log does not name the task.
-  /// - Complexity: O(n log n) for n events.
+  /// - Complexity: O(n) for n events.
   package init?(_ task: TaskID, events: [TraceEvent], facts: RunFacts, now: Int64? = nil) {
-    let lives = TaskLife.all(in: events, tasks: facts.tasks)
-    guard task > .run, Int(task.number) <= lives.count else { return nil }
-    life = lives[Int(task.number) - 1]
-    tasks = lives.count
+    self.init(task, tasks: facts.tasks)
     self.now = now
-    guard
-      let arrival = events.firstIndex(where: { $0.task == task && $0.kind == .arrived })
-    else { return }
-    readArrival(events[..<arrival])
-    readWait(events[arrival...], lives)
-    if let held = life.holds, life.admitted == nil, life.ended == nil {
-      holders = lives.filter { $0.holds == held.other && $0.ended == nil }.map(\.task)
-    }
+    take(events)
+    guard task > .run, standings.indices.contains(Int(task.number) - 1) else { return nil }
   }
 
-  /// Who waited and who was in service at the end of `events`.
-  private mutating func readArrival(_ events: ArraySlice<TraceEvent>) {
-    var waiting: [TaskID: Int] = [:]
-    var serving: [TaskID: Int] = [:]
-    for (index, event) in zip(events.indices, events) {
-      switch event.kind {
-      case .arrived: waiting[event.task] = index
-      case .admitted:
-        waiting[event.task] = nil
-        serving[event.task] = index
-      case .finished, .failed, .cancelled, .rejected:
-        waiting[event.task] = nil
-        serving[event.task] = nil
-      case .answered(.hit), .answered(.joined): waiting[event.task] = nil
-      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: break
-      }
-    }
-    ahead = waiting.sorted { $0.value < $1.value }.map(\.key)
-    inService = serving.sorted { $0.value < $1.value }.map(\.key)
-  }
-
-  /// Who went by, and who made way, from the arrival on.
-  private mutating func readWait(_ events: ArraySlice<TraceEvent>, _ lives: [TaskLife]) {
-    var newcomers: Set<TaskID> = []
-    var lastDeparture: TaskID?
+  /// Takes the events that follow, in the order of the log.
+  package mutating func take(_ events: some Sequence<TraceEvent>) {
     for event in events {
-      if case .limit(let limit) = event.kind { (newLimit, lastDeparture) = (limit, nil) }
-      guard event.task > .run else { continue }
-      switch event.kind {
-      case .admitted where event.task == life.task:
-        let cause = event.cause.flatMap { $0 > .run && $0 != life.task ? $0 : nil }
-        causeIsKnown = cause != nil
-        admittedBy = cause ?? (life.waiting == 0 ? nil : lastDeparture)
-        causeHadDeparted = admittedBy.map { hasDeparted($0, by: event.time, lives) } ?? false
-        return
-      case let kind where kind.isEnd:
-        if event.task == life.task { return }
-        let life = lives[Int(event.task.number) - 1]
-        if life.admitted != nil { (newLimit, lastDeparture) = (nil, event.task) }
-      case .arrived: newcomers.insert(event.task)
-      case .admitted: if newcomers.contains(event.task) { overtakers.append(event.task) }
-      default: break
+      if event.task == life.task {
+        if event.kind == .arrived, phase == .toArrive { arrive() }
+        life.note(event)
       }
+      if event.task > .run { follow(event) }
+      if phase == .waiting { wait(event) }
+      count += 1
     }
   }
 
-  private func hasDeparted(_ task: TaskID, by time: Int64, _ lives: [TaskLife]) -> Bool {
-    let index = Int(task.number) - 1
-    guard lives.indices.contains(index), let ended = lives[index].ended else { return false }
-    return ended <= time
+  /// Who waits and who is in service now is what the task waits behind.
+  private mutating func arrive() {
+    func still(_ state: Standing.State, _ entries: [(task: TaskID, event: Int)]) -> [TaskID] {
+      entries.filter { entry in
+        let standing = standings[Int(entry.task.number) - 1]
+        return standing.state == state && standing.since == entry.event
+      }.map(\.task)
+    }
+    ahead = still(.waiting, arrivals)
+    inService = still(.serving, admissions)
+    (arrivals, admissions) = ([], [])
+    phase = .waiting
+  }
+
+  /// Notes where the task of the event stands.
+  private mutating func follow(_ event: TraceEvent) {
+    let place = Int(event.task.number) - 1
+    while standings.count <= place { standings.append(Standing()) }
+    func move(to state: Standing.State) {
+      standings[place].state = state
+      standings[place].since = count
+    }
+    switch event.kind {
+    case .arrived:
+      move(to: .waiting)
+      if phase == .toArrive { arrivals.append((event.task, count)) }
+      if phase == .waiting { standings[place].isNewcomer = true }
+    case .admitted:
+      move(to: .serving)
+      standings[place].wasAdmitted = true
+      if phase == .toArrive { admissions.append((event.task, count)) }
+    case .finished, .failed, .cancelled, .rejected:
+      move(to: .away)
+      standings[place].holds = nil
+      standings[place].ended = standings[place].ended ?? event.time
+    case .answered(.hit), .answered(.joined): move(to: .away)
+    case .holds(let permit):
+      if standings[place].ended == nil { standings[place].holds = permit }
+    case .blocked, .answered, .error, .progress, .suspended, .resumed, .limit: break
+    }
+  }
+
+  /// Notes who went by and who made way while the task waits.
+  private mutating func wait(_ event: TraceEvent) {
+    if case .limit(let limit) = event.kind { (newLimit, lastDeparture) = (limit, nil) }
+    guard event.task > .run else { return }
+    switch event.kind {
+    case .admitted where event.task == life.task:
+      let cause = event.cause.flatMap { $0 > .run && $0 != life.task ? $0 : nil }
+      causeIsKnown = cause != nil
+      admittedBy = cause ?? (life.waiting == 0 ? nil : lastDeparture)
+      admission = event.time
+      phase = .settled
+    case let kind where kind.isEnd:
+      if event.task == life.task {
+        phase = .settled
+      } else if standings[Int(event.task.number) - 1].wasAdmitted {
+        (newLimit, lastDeparture) = (nil, event.task)
+      }
+    case .admitted:
+      if standings[Int(event.task.number) - 1].isNewcomer { overtakers.append(event.task) }
+    default: break
+    }
+  }
+
+  /// Whether `admittedBy` had departed by the admission.
+  private var causeHadDeparted: Bool {
+    guard let admittedBy, let admission else { return false }
+    let place = Int(admittedBy.number) - 1
+    guard standings.indices.contains(place) else { return false }
+    return standings[place].ended.map { $0 <= admission } ?? false
+  }
+
+  /// Who holds the permit that this task wants beside the one it has.
+  package var holders: [TaskID] {
+    guard let held = life.holds, life.admitted == nil, life.ended == nil else { return [] }
+    return standings.indices.filter { standings[$0].holds == held.other }.map { TaskID($0 + 1) }
   }
 
   /// One line: how long it waited, behind whom, who made way, and how it ended.
@@ -125,7 +193,7 @@ package struct Why: Hashable, Sendable {
 
   private func at(_ time: Int64) -> String { DurationText.text(time) }
 
-  private func label(_ task: TaskID) -> String { task.label(amongst: tasks) }
+  private func label(_ task: TaskID) -> String { task.label(amongst: standings.count) }
 
   private var behind: String {
     var groups: [String] = []
@@ -206,5 +274,5 @@ package struct Why: Hashable, Sendable {
     return "\(how); it \(verb) at \(at(ended)), after \(at(ended - arrived))"
   }
 
-  private func list(_ tasks: [TaskID]) -> String { ListText.some(tasks.map(label)) }
+  private func list(_ tasks: [TaskID]) -> String { ListText.some(tasks, label) }
 }

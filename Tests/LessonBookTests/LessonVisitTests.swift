@@ -142,7 +142,8 @@ import Testing
   @Test(
     arguments: [
       (.count, "about seven", .count(7)), (.count, "12 tasks", .count(12)),
-      (.count, "7?", .count(7)),
+      (.count, "7?", .count(7)), (.count, "7 at once", .count(7)), (.count, "3 ducks", nil),
+      (.count, "three tasks and ducks", nil),
       (.count, "7 ms", nil), (.count, "7.5", nil), (.rate, "30 per second", .rate(30)),
       (.rate, "30/sec", .rate(30)), (.share, "5 percent", .percent(5)),
       (.number, "~ 1.5", .number(1.5)),

@@ -241,6 +241,8 @@ import Testing
     try await screen.waitForCurrentLine("limiter·2 real (2▸ 6·)>")
     #expect(!screen.screen.isOther && screen.screen.cursorIsVisible)
     try await screen.send("quit\r")
+    try await screen.waitForText("8 tasks of limiter have not ended.")
+    try await screen.send("quit\r")
     try await screen.waitForCurrentLine("shell$")
   }
 

@@ -107,6 +107,37 @@ import Tracing
   }
 
   @Test
+  func `a task that was cancelled brings nobody ahead`() {
+    var events: [[TraceEvent]] = [[], []]
+    func note(_ lane: Int, _ task: Int, _ time: Int64, _ kind: TraceEvent.Kind) {
+      events[lane].append(TraceEvent(time: time, task: TaskID(task), kind: kind))
+    }
+    for lane in 0...1 {
+      for task in 1...2 { note(lane, task, 0, .arrived) }
+      note(lane, 1, 0, .admitted)
+    }
+    note(0, 2, 1, .cancelled(.waiting))
+    note(1, 1, 2, .finished)
+    note(1, 2, 2, .admitted)
+    note(0, 1, 3, .finished)
+    note(1, 2, 4, .failed)
+    let plan = SampleRun.together(2, limit: 1, work: 1).plan
+    let view = RaceView(
+      zip(["cancels", "serves"], events).map { name, events in
+        var lane = RaceLane(name: name, plan: plan)
+        lane.take(events)
+        return lane
+      }
+    )
+    #expect(
+      (Int64(0)...4).map { view.standing(at: $0) } == [
+        "all level", "all level", "serves is ahead", "cancels ended first",
+        "serves finished the most tasks",
+      ]
+    )
+  }
+
+  @Test
   func `the moments are those of the log, one after the other and back`() {
     let view = view()
     let all = Set(

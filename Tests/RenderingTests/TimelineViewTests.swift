@@ -40,8 +40,10 @@ import Tracing
     for moment in Set(run.events.map(\.time)).sorted() {
       var soFar = TimelineLog(opening)
       soFar.take(run.events.filter { $0.time <= moment })
-      #expect(soFar.counts(at: moment) == whole.counts(of: whole.plan.indices, at: moment))
-      #expect(soFar.firstUnended(at: moment) == whole.firstUnended(at: moment))
+      let counts = whole.counts(of: whole.plan.indices, at: moment)
+      #expect(soFar.counts(at: moment) == counts && whole.counts(at: moment) == counts)
+      let first = whole.plan.indices.first { whole.state(of: $0, at: moment) != .ended }
+      #expect(soFar.firstUnended(at: moment) == first && whole.firstUnended(at: moment) == first)
       #expect(
         soFar.plan.indices.allSatisfy {
           soFar.state(of: $0, at: moment) == whole.state(of: $0, at: moment)
@@ -154,7 +156,9 @@ import Tracing
     var view = TimelineView(TimelineLog(run), expecting: 1)
     view.selected = 4
     let moment = 150 * millisecond
-    let told = view.history(at: moment, TextFormat(width: 200)).joined(separator: "\n")
+    var why: Why?
+    let told = view.history(at: moment, TextFormat(width: 200), keeping: &why)
+      .joined(separator: "\n")
     #expect(told.contains("t05 has waited 150 ms so far"), "\(told)")
     #expect(told.contains("t03 and t04 ahead in the queue"), "\(told)")
     #expect(told.hasSuffix("0 s arrived"), "\(told)")

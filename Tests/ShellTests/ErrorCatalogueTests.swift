@@ -1222,6 +1222,17 @@ import Testing
     #expect(complaints.first?.contains("'never' is not a guess. Write ") == true, "\(complaints)")
   }
 
+  @Test(arguments: ["3 ducks", "about three DUCKS!; run 4"])
+  func `a word in which nothing is counted is no guess, and is pointed at`(_ line: String) async {
+    let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
+    await lab.run("lesson 1")
+    let complaints = await lab.complaints(about: line).joined(separator: "\n")
+    let column = Lab.prompt.count + (line.hasPrefix("about") ? 12 : 2)
+    let carets = String(repeating: " ", count: column) + "^^^^^ "
+    let message = "nothing is counted in 'ducks' here. Did you mean 3?"
+    #expect(complaints.hasPrefix(carets + message), "\(complaints)")
+  }
+
   @Test
   func `a step of a lesson that asks nothing says so`() async {
     let lab = Lab(classroom: Classroom(folder: packageFolder + "/Lessons"))
@@ -1291,6 +1302,7 @@ import Testing
         "this needs the program 'lab' itself, to start it a second time",
         "the second process did not tell what it saw: ", "'never' is not a guess. Write ",
         "this step asks for no guess. 'check', 'hint' or 'next'",
+        "nothing is counted in 'ducks' here. Did you mean 3?",
         // Told by the tests of the lesson commands.
         "the starting file cannot be written to the place: ",
         "a script must name what to forget. Write: reset N, or reset all",

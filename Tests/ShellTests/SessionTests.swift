@@ -86,6 +86,52 @@ import Testing
     #expect(await lab.run("show").contains("limit      3"))
   }
 
+  @Test(arguments: ["quit", "exit", "Ctrl-D"])
+  func `who leaves while tasks run is told so, and leaves by asking again right after`(
+    _ way: String
+  ) async {
+    let lab = Lab()
+    func leave() async -> Session.Outcome {
+      way == "Ctrl-D" ? await lab.session.endInput() : await type(way)
+    }
+    func type(_ line: String) async -> Session.Outcome {
+      await lab.session.execute(line, at: .prompt(columns: 0))
+    }
+    _ = await type("spawn 3 limiter limit=1 clock=real work=60m name=a")
+    #expect(await !leave().contains(.quit))
+    let told = lab.output.takeComplaints().joined(separator: " ")
+    #expect(told.contains("3 tasks of a have not ended. 'quit' or Ctrl-D right"))
+    // Whoever does something else is told again.
+    _ = await type("status a")
+    #expect(await !leave().contains(.quit))
+    #expect(await leave() == .quit)
+    _ = await type("cancel all all; wait all")
+    #expect(await leave() == .quit)
+    await lab.session.leave()
+  }
+
+  @Test(arguments: ["spawn 3 limiter clock=virtual", "run 3 limiter", "help"])
+  func `who leaves while nothing goes on by itself is told nothing`(_ line: String) async {
+    let lab = Lab()
+    _ = await lab.session.execute(line, at: .prompt(columns: 0))
+    #expect(await lab.session.execute("quit", at: .prompt(columns: 0)) == .quit)
+    #expect(await lab.session.endInput() == .quit)
+    #expect(lab.output.takeComplaints() == [])
+  }
+
+  @Test
+  func `a script leaves with what runs, and is not asked`() async throws {
+    let scratch = try ScratchFolder()
+    let file = try scratch.file("leave.lab", "quit\n")
+    let lab = Lab()
+    await lab.run("spawn 3 limiter limit=1 clock=real work=60m")
+    #expect(await lab.outcome(of: "quit") == .quit)
+    let sourced = await lab.session.execute("source \(file)", at: .prompt(columns: 0))
+    #expect(sourced.contains(.quit))
+    #expect(lab.output.takeComplaints() == [])
+    await lab.session.leave()
+  }
+
   @Test
   func `an exploration that is cut says so, and by how much it may go on`() async {
     let lab = Lab()
@@ -93,10 +139,26 @@ import Testing
     #expect(text.contains("bounded: 10 schedules"), "\(text)")
     #expect(text.contains("schedules= looks at more"), "\(text)")
     #expect(ExplorationPlan().schedules == 3_000_000)
-    #expect(
-      ExplorationText.progress(1_000_000, of: 3_000_000, after: .seconds(5))
-        == "1,000,000 of 3,000,000 schedules, at most 10 s left"
-    )
+  }
+
+  @Test(
+    arguments: [
+      (1_000_000, 5, "1,000,000 schedules, of at most 3,000,000: at most 10 s left"),
+      (1_000_000, 30, "1,000,000 schedules, of at most 3,000,000: at most 60 s left"),
+      // What most explorations end long before is no estimate.
+      (1_000_000, 31, "1,000,000 schedules, of at most 3,000,000"),
+      (150, 3, "150 schedules, of at most 3,000,000"),
+      (1, 3, "1 schedule, of at most 3,000,000"), (0, 3, "0 schedules, of at most 3,000,000"),
+      (3_000_000, 60, "3,000,000 schedules, of at most 3,000,000: at most 0 s left"),
+    ]
+  )
+  func `how long an exploration can still take is told where that is not long`(
+    _ schedules: Int,
+    _ seconds: Int,
+    _ told: String
+  ) {
+    let text = ExplorationText.progress(schedules, of: 3_000_000, after: .seconds(seconds))
+    #expect(text == told)
   }
 
   @Test

@@ -1,4 +1,5 @@
 import Basics
+import Foundation
 import Rendering
 import TestSupport
 import Testing
@@ -11,12 +12,13 @@ import Testing
   private func screens(
     after line: String,
     _ typed: [String],
-    width: Int = 200
+    width: Int = 200,
+    height: Int = 24
   ) async throws -> [String] {
     let lab = Lab()
     await lab.run(line)
     let background = try #require(await lab.session.background)
-    let format = TextFormat(width: width, height: 24)
+    let format = TextFormat(width: width, height: height)
     // It lets virtual time pass on the thread that draws.
     let screens = await onOwnThread("drawing") {
       let frames = TimelineFrames(background)
@@ -60,6 +62,31 @@ import Testing
     #expect(seen[1].contains("t02 was told to cancel") && seen[1].contains("0 s cancelled"))
     #expect(seen[2].contains("\n  t03   ····") && seen[2].contains("▸ t02   x"), "\(seen[2])")
     #expect(seen[3].contains("there are 4 tasks") && seen[4].contains("there are 4 tasks"))
+  }
+
+  @Test(arguments: [(40, 12), (40, 24), (60, 10), (80, 24), (200, 60)])
+  func `of the keys those are told that fit, whole, and the picture keeps its lines`(
+    _ width: Int,
+    _ height: Int
+  ) async throws {
+    let seen = try await screens(
+      after: "spawn 9 limiter limit=1 work=100ms",
+      ["", "?", "/9\r", "l2\r", "m"],
+      width: width,
+      height: height
+    )
+    for screen in seen {
+      let lines = screen.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count < height && lines.allSatisfy { $0.count <= width }, "\(screen)")
+      #expect(lines.contains { $0.hasPrefix("running") || $0.hasPrefix("run ") }, "\(screen)")
+    }
+    #expect(seen[1].contains("q leaves · ? hides this"), "\(seen[1])")
+    let whole = TextFormat(width: 1000)
+    let all = TimelineKeys.help(lines: 1, whole)[0].components(separatedBy: " · ")
+    let told = TimelineKeys.help(lines: 3, TextFormat(width: width)).joined(separator: " · ")
+      .components(separatedBy: " · ")
+    #expect(told.filter { $0 != "…" }.allSatisfy { all.contains($0) }, "\(told)")
+    #expect(told.last == "…" || told == all)
   }
 
   @Test func `one more task joins, as long as the one that is selected`() async throws {

@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 import Tracing
@@ -91,6 +92,30 @@ struct TimelineTests {
         }.max() ?? 0
       }
       #expect(function.maxima(count: cells, length: length, instants: false) == expected)
+    }
+  }
+
+  @Test(arguments: 1...30)
+  func `the largest values of a function that grows are those of what it is by then, and was`(
+    seed: Int
+  ) {
+    var random = SplitMix64(seed: UInt64(seed))
+    for (length, instants) in [(1, true), (3, false), (7, true), (50, false)] as [(Int64, Bool)] {
+      var growing = GrowingMaxima(length: length, instants: instants)
+      var function = StepFunction()
+      var time: Int64 = 0
+      for _ in 0..<60 {
+        if Int.random(in: 0..<3, using: &random) > 0 {
+          time += Int64.random(in: 0...4, using: &random)
+        }
+        function.set(Int.random(in: 0...9, using: &random), at: time)
+        let earlier = function.known(at: Int64.random(in: 0...time, using: &random))
+        for asked in [function, earlier] {
+          let count = Int.random(in: 0...Int(time / length) + 2, using: &random)
+          let anew = asked.maxima(count: count, length: length, instants: instants)
+          #expect(growing.first(count, of: asked) == anew)
+        }
+      }
     }
   }
 

@@ -34,8 +34,12 @@ extension Command {
   static let quit = Command(
     "quit",
     summary: "leave; so do 'exit', and Ctrl-D on an empty line",
+    details: """
+      While tasks run in the background on the wall clock it says so first; asked again right after, it \
+      cancels them and leaves.
+      """,
     examples: ["quit"]
-  ) { _, _ in .quit }
+  ) { session, _ in session.leaveIfMeant() }
 }
 
 extension Session {

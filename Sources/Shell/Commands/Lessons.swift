@@ -373,10 +373,14 @@ extension Session {
   ///
   /// - Returns: what of the line is to be carried out as any other, at its place in the line; nil if nothing is
   ///   left of it.
-  func takingGuess(from line: String) -> String? {
-    guard let end = line.firstIndex(of: ";") else { return takesAsGuess(line) ? nil : line }
+  func takingGuess(from line: String, at place: Place) -> String? {
+    guard let end = line.firstIndex(of: ";") else {
+      return takesAsGuess(line, at: place) ? nil : line
+    }
     let first = String(line[..<end])
-    guard first.contains(where: { !$0.isWhitespace }), takesAsGuess(first) else { return line }
+    guard first.contains(where: { !$0.isWhitespace }), takesAsGuess(first, at: place) else {
+      return line
+    }
     let rest = line[line.index(after: end)...]
     guard classroom.visit?.isAsking == false, rest.contains(where: { !$0.isWhitespace }) else {
       return nil
@@ -384,10 +388,14 @@ extension Session {
     return String(repeating: " ", count: line.count - rest.count) + rest
   }
 
-  private func takesAsGuess(_ line: String) -> Bool {
+  private func takesAsGuess(_ line: String, at place: Place) -> Bool {
     // In a game a number is a move.
     guard game == nil, classroom.visit?.isAsking == true else { return false }
     let text = line.trimmingCharacters(in: .whitespaces)
+    if let (word, number) = classroom.visit?.strangeWord(in: text) {
+      complain(about: word, of: number, in: line, at: place)
+      return true
+    }
     guard !CommandTable.commands.contains(where: { $0.name == text }),
       let done = teach({ $0.inLesson { $0.predict(text) } })
     else { return false }
@@ -395,5 +403,19 @@ extension Session {
     tell(done.notice)
     say(passages)
     return true
+  }
+
+  /// Points at a word in which nothing is counted.
+  private func complain(about word: String, of number: String, in line: String, at place: Place) {
+    let found = line.range(of: word, options: [.caseInsensitive, .backwards])
+    let range = found.map { found in
+      let start = line.distance(from: line.startIndex, to: found.lowerBound)
+      return start..<start + word.count
+    }
+    fail(
+      ShellError("nothing is counted in '\(word)' here. Did you mean \(number)?", at: range),
+      in: line,
+      at: place
+    )
   }
 }

@@ -291,29 +291,6 @@ extension Session {
     background.name.map { [("run", .string($0))] } ?? []
   }
 
-  /// Ends the runs in the background, if there are any, before the program does.
-  package func leave() async {
-    let all = backgrounds.all
-    let unended = all.map { $0.run.plan.count - $0.board.ended }
-    for (background, unended) in zip(all, unended) {
-      // What simulated tasks leave goes with the program, and so many take long to be cancelled.
-      if background.experiment.workload.kind.isReal || unended < LargeRuns.tooManyToClear {
-        background.run.stop(because: Self.interrupted)
-        _ = await background.run.finish()
-      }
-      takeFromBackground(background)
-    }
-    let tasks = unended.reduce(0, +)
-    if tasks > 0, !json {
-      let were = tasks == 1 ? "was" : "were"
-      let runs = unended.count { $0 > 0 }
-      let whose = runs > 1 ? " of \(runs) runs" : ""
-      output.write(
-        "\(NumberText.count(tasks, "task"))\(whose) had not ended and \(were) cancelled.\n"
-      )
-    }
-  }
-
   /// Where the tasks of runs stand, of several under the name of each.
   fileprivate func showStatus(ofEach all: [Background]) -> Outcome {
     all.reduce(.done) { outcome, background in
