@@ -104,7 +104,7 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"])]
     ),
 
-    // Counts allocations by standing in front of malloc; only the bench links it.
+    // Counts allocations by defining malloc itself; the bench and the graders of exercises link it, the lab does not.
     .target(name: "CAllocations"),
 
     // What explorable locks and atomics look at before each operation.

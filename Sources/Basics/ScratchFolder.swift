@@ -7,7 +7,7 @@ internal import Synchronization
 // the process elsewhere, and megabytes stay behind. So there are two further ways. Code that handles signals
 // calls `removeAll()` before the process goes. And each folder has a file in it by which it is known as one of
 // ours, which the process that made it has locked (`flock`): the lock goes with the process, however it ends,
-// and the next folder that anybody makes takes those with it that nobody has locked. A folder without that
+// and whoever makes the next folder of the same prefix removes those that nobody has locked. A folder without that
 // file is somebody else's, whatever its name is, and stays.
 
 /// A folder in the system's place for temporary files, removed with this object.

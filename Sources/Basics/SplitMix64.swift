@@ -23,7 +23,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 
-  /// Uniform in the open interval (0, 1), in steps of 2⁻⁵³.
+  /// Uniform between 0 and 1: never 0, and 1 once in 2⁵³ draws, by rounding.
   package mutating func nextUnit() -> Double {
     (Double(next() >> 11) + 0.5) * 0x1p-53
   }

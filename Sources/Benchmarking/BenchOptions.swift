@@ -8,7 +8,8 @@ struct BenchOptions: ParsableCommand {
     abstract:
       "Measures every mechanism beside the others, and writes what it found: ten minutes on two cores.",
     discussion: """
-      Exit status: 0 measured; 1 a regression against the baseline; 2 wrong usage; 3 the results or \
+      Exit status: 0 measured; 1 a regression against the baseline; 2 wrong usage, or no \
+      folder for the results can be made; 3 the results or \
       the output could not be written, or the release build failed; 4 a run was invalid: an \
       invariant broke, or, with --strict, the machine was too busy; 130 ended by Ctrl-C.
       """

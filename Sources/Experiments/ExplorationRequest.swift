@@ -140,9 +140,9 @@ package struct ExplorationPlace: Sendable {
     }
   }
 
-  /// What can happen behind a schedule.
+  /// What can happen next after a schedule.
   ///
-  /// What of it ends the program is found out by trying.
+  /// Which choices end the program is found by trying them: each time one has ended it, the program is started anew.
   func look(
     at schedule: Schedule,
     goesOn: Bool,

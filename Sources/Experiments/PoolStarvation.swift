@@ -4,8 +4,8 @@ internal import Synchronization
 
 // What blocked tasks do to the cooperative pool.
 //
-// The pool has as many threads as the machine has cores and never gets more. If each of them is held
-// by a task that waits for something another task must do, that other task never gets a thread. The
+// For tasks of one priority the pool has as many threads as the machine has cores, and never more. If each of
+// them is held by a task that waits for something another task must do, that other task never gets a thread. The
 // process cannot be rescued from inside, so the demonstration has one of its own: it starts the tasks,
 // watches from a thread that is not of the pool, tells what it saw, and ends itself.
 

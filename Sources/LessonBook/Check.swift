@@ -177,7 +177,7 @@ extension MetricTable {
   fileprivate init(_ metrics: Set<Metric>, of source: any MetricSource) {
     self.init([:])
     for metric in metrics {
-      // What has no end cannot be written down.
+      // A figure that is not finite cannot be written as JSON.
       guard let value = source.value(of: metric), value.magnitude?.isFinite ?? true else {
         continue
       }

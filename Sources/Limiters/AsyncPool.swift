@@ -67,9 +67,9 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   /// global executor, or the task's preferred one.
   ///
   /// Elements that lie idle for `idleTimeout` are given up, but never so that fewer than `minElements`
-  /// are left. A task of the pool sees to it while any lie idle; it runs on `executor`, or the global
-  /// pool, sleeps on `clock` and does not keep the pool alive. The end of that time must be an instant of the
-  /// clock: for no expiry, leave `idleTimeout` nil, as `.seconds(Int64.max)` stops the program.
+  /// are left. A task of the pool does that, and lives only while there may be some to give up. It runs on
+  /// `executor`, or the global pool, sleeps on `clock` and does not keep the pool alive. The end of that time must
+  /// be an instant of the clock: for no expiry, leave `idleTimeout` nil, as `.seconds(Int64.max)` stops the program.
   /// ``prepare()`` builds the first `minElements`.
   ///
   /// - Precondition: `maxElements` is at least 1; `minElements` is neither negative nor larger.
@@ -111,7 +111,9 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     origin = (file, line)
   }
 
-  /// The largest number of elements there will ever be at once.
+  /// How many elements there may be at once.
+  ///
+  /// There are more for a while after it was lowered: a lent element goes when it comes back.
   public var maxElements: Int { core.read { $0.maxElements } }
 
   /// How many elements are lent: a snapshot, out of date as soon as it is taken while tasks run.

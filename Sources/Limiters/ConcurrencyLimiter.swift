@@ -87,9 +87,9 @@ public final class ConcurrencyLimiter: Sendable {
   /// is inside of a body of the same limiter that still runs. Each `run` then costs more: it sets a
   /// task-local value, with one entry for each body that the task is inside of.
   ///
-  /// Nobody's wait is timed, which would cost each visit that waits several readings of a clock: in ``statistics``,
-  /// ``Statistics/longestWait`` stays zero. To have it, give a clock. An order by priority, which lets waiters age, is
-  /// timed by the `ContinuousClock`.
+  /// In order of arrival, no wait is timed, since that would cost each visit that waits several readings of a clock:
+  /// ``Statistics/longestWait`` of ``statistics`` stays zero. To have it, give a clock. An order by priority, which
+  /// lets waiters age, is timed by the `ContinuousClock`.
   ///
   /// - Precondition: `concurrency` is at least 1; more than `Int32.max` count as that many.
   public convenience init(

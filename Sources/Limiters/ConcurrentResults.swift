@@ -42,7 +42,8 @@ public struct ConcurrentResults<Element: Sendable, Failure: Error>: AsyncSequenc
     /// ```
     ///
     /// - Complexity: O(1) amortised.
-    /// - Throws: The first error of the work or of the sequence, after the results that were ready before it.
+    /// - Throws: The first error of the work or of the sequence, after the results that were ready before it and whose
+    ///   turn had come.
     public mutating func next() async throws(Failure) -> Element? {
       try await next(isolation: #isolation)
     }
@@ -50,7 +51,8 @@ public struct ConcurrentResults<Element: Sendable, Failure: Error>: AsyncSequenc
     /// Waits for the next result, in the caller's isolation; nil after the last, and after an error.
     ///
     /// - Complexity: O(1) amortised.
-    /// - Throws: The first error of the work or of the sequence, after the results that were ready before it.
+    /// - Throws: The first error of the work or of the sequence, after the results that were ready before it and whose
+    ///   turn had come.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure)
       -> Element?
     {

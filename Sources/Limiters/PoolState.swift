@@ -12,10 +12,10 @@
 // waiter, if there is one. Where the limit was lowered meanwhile, it gives the place to nobody until no more
 // places are taken than the limit says.
 //
-// A loan names a place, and counts the loans of that place. So the return of a loan that is over finds
-// another number there, and is recognised, no matter which task has the element by now. A task that borrows
-// with `get` has only the element. Its identity says which loan is meant, but not whose: a second return, while
-// the element is lent again, looks like the return of its present borrower.
+// A loan names a place, and counts the loans of that place. So the return of a loan that is over finds another
+// number there, or a place that is not lent. It is recognised, no matter which task has the element by now. A task
+// that borrows with `get` has only the element. Its identity says which loan is meant, but not whose: a second
+// return, while the element is lent again, looks like the return of its present borrower.
 
 /// One lending of a place.
 @usableFromInline
@@ -82,7 +82,7 @@ struct PoolState<Waiter> {
   private var vacant: [Int] = []
   /// The places of idle elements, most recently used last: that one is taken first, while it is warm.
   private var idlePlaces: [Int] = []
-  /// Of those elements that are objects.
+  /// The place of each element that is an object.
   private var placeOf: [ObjectIdentifier: Int] = [:]
   private var hasTimer = false
   private var waiters = WaiterQueue<Waiter>()

@@ -75,8 +75,8 @@ struct HelpTopic: Sendable {
 
         In the rows of workers on lanes: a step from the slot ^   a stolen one <
 
-        With --ascii: waiting .   blocked =   running #   ready :. A cell that stands for several things \
-        shows the most telling one: an end before anything else.
+        With --ascii: waiting .   blocked =   running #   ready :. A cell in which several things happen \
+        shows an end if there is one, otherwise what takes most of it.
         """
     ),
     HelpTopic(

@@ -32,8 +32,9 @@ package struct WorkerID: Hashable, Comparable, Sendable {
   package var label: String { "w\(number)" }
 }
 
-/// Something that happened to a task, or to the run, at one instant: the only thing every view is
-/// made from.
+/// Something that happened to a task, or to the run, at one instant.
+///
+/// Every view of a run is made from these, from the plan of its tasks, and from what was counted beside them.
 package struct TraceEvent: Hashable, Sendable {
   /// What can happen to a task; a change of the limit happens to the run.
   ///

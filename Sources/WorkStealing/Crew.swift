@@ -7,7 +7,10 @@ internal import Synchronization
 ///
 /// All that the executor does but run jobs; so it can be explored with jobs that are numbers.
 final class Crew: Sendable {
-  /// How long a job may wait in the slot of a worker that computes, in nanoseconds; at most twice this.
+  /// How long a watch is, in nanoseconds.
+  ///
+  /// While others sleep, a job waits in the slot of a worker that computes for two watches at most, and for one more
+  /// for each other such slot: a watch takes one job.
   static let watchLength = 1_000_000
 
   let workers: [Worker]

@@ -98,7 +98,7 @@ struct Resting: Equatable, Hashable {
 
   // MARK: What others see without the lock
 
-  /// Whether nobody searches and somebody sleeps, in one word.
+  /// Whether new work must wake a sleeper, and whether a filled slot must too, in one word.
   var summary: UInt {
     guard searching == 0, !sleepers.isEmpty else { return Self.nobodyToWake }
     return watcher == nil ? Self.wakeableUnwatched : Self.wakeable

@@ -88,7 +88,7 @@ final class RunQueue: @unchecked Sendable {
   }
 
   /// Takes the older half, at most 128 jobs: returns the oldest and puts the others into `own`, the empty
-  /// queue of the caller.
+  /// queue of the caller, which must have room for them: one of the first size has.
   func steal(into own: RunQueue) -> UInt? {
     while true {
       let head = self.head.load(ordering: .acquiring)

@@ -63,7 +63,7 @@ struct Lab: ParsableCommand {
   )
   var allRows = false
 
-  @Flag(help: "Tell pictures in sentences.")
+  @Flag(help: "Describe pictures in sentences.")
   var describe = false
 
   @Option(
@@ -82,7 +82,7 @@ struct Lab: ParsableCommand {
 
   @Flag(
     help:
-      "Print what each page of the lessons has one type, and its solution, as JSON Lines."
+      "Print the commands that each page of the lessons gives, and its solution, as JSON Lines."
   )
   var lessonSteps = false
 

@@ -23,7 +23,7 @@ package struct Backoff: Sendable {
   }
 
   /// The pause before the next attempt, after `error`; nil if the server asks for a longer one than `most`:
-  /// who wants it that much later asks again himself.
+  /// then the caller decides whether to ask again that late.
   package mutating func pause(after error: any Error) -> Duration? {
     let drawn = whole / 2 + whole / 2 * random.nextUnit()
     whole = min(whole * 2, most)

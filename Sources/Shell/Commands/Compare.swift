@@ -50,7 +50,7 @@ extension Command {
     [Parameter("RUN", .text, optional: true), Parameter("RUN", .text, optional: true)],
     summary: "what differs between two runs, the last two unless told",
     details: """
-      'runs' lists them. With one, it is held against the last. The run in the background counts as the last, \
+      'runs' lists them. If one is given, it is compared with the last. The run in the background counts as the last, \
       as far as it has come.
       """,
     examples: [

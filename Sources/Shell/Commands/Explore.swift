@@ -25,9 +25,10 @@ extension Command {
       step; pct gives the tasks random priorities that change at depth - 1 places. The verdict \
       'exhaustive' means that no other schedule of these tasks exists, up to their names and within \
       what the line 'not asked' says. Making a task wait that could go on is a pre-emption; \
-      in the middle of jobs a schedule has at most preemptions=2 of them unless told. inside=yes begins \
-      in the middle, inside=no leaves it out; with neither, what is in the middle is looked at for a few \
-      seconds: with one pre-emption, and with two where that is soon done. A search that ends at \
+      in the middle of jobs a schedule has at most preemptions=2 of them unless told. inside=yes stops \
+      in the middle of jobs from the beginning, inside=no never; with neither, the search between jobs comes \
+      first, and one in the middle of jobs follows for a few seconds: with one pre-emption, and with two where \
+      that is soon done. A search that ends at \
       schedules= or before its end is 'bounded'. The first violation ends the search and is reduced to the smallest schedule that shows it; 'all' goes on, \
       and counts.
 

@@ -13,12 +13,12 @@ extension Command {
       That is a run, a comparison, an exploration or a schedule; what was written is told. Of a run: .json is a \
       Chrome trace, which ui.perfetto.dev and chrome://tracing open; .svg a picture; \
       .html a page that needs no network; .csv a table with a row for each task; .jsonl the events. Of a run that \
-      goes on, as far as it has come: it ends now, and says that it goes on. Of a comparison: .html, .csv \
+      still goes on, the file has what has happened by now, and says that the run goes on. Of a comparison: .html, .csv \
       or .jsonl with all its runs; of an exploration: .jsonl, and of what it found .html or .svg, a page and a picture of the schedule; \
       of a schedule the same three. run= names a run instead, also one of the last comparison. game.html or story.html, or a name that ends in -game.html, is \
       a page of the schedule that 'explore', 'replay' or 'step' told last, to be gone through step by step; \
       comparison.html one of all that 'compare' ran last; lesson.html one of your lesson: what you passed, \
-      guessed and wrote. With run= or format= the name says no such thing. FILE '-' is standard output, in JSON \
+      guessed and wrote. With run= or format= these names mean nothing special. FILE '-' is standard output, in JSON \
       Lines unless format= says otherwise. A file that exists is replaced only with 'force'; 'run 12 pool > run.svg' does \
       both at once and replaces it: 'help files' says more.
       """,

@@ -8,8 +8,8 @@ extension Command {
     details: """
       Each has a number, and a name if it was given one. 'of 3' and 'of slow' behind 'timeline', \
       'stats', 'events', 'why' or 'export' mean that run, and 'diff 3 5' holds two against each other. \
-      Of many runs, the oldest without a name are let go. The runs in the background have the last lines, and \
-      no number before they have ended.
+      Of many runs, the oldest are let go, those without a name first. The runs in the background come last in \
+      the list; each gets its number when it has ended.
       """,
     examples: ["run 12 limiter limit=3; run 12 limiter limit=4; runs; stats of 1"]
   ) { session, _ in

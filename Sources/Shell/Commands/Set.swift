@@ -16,7 +16,7 @@ extension Command {
     keys: settingKeys,
     summary: "what commands fall back on: \(settingKeys.map(\.name).joined(separator: ", "))",
     details:
-      "kind=auto is what the mechanism's users do. Without anything, and as 'show', it tells what is set, and where each value comes from.",
+      "kind=auto is what the mechanism's users do. 'set' alone tells, as 'show' does, what is set and where each value comes from.",
     examples: ["set", "set limit 4", "set work exp:20ms", "set seed 7"]
   ) { session, arguments in
     var given = arguments

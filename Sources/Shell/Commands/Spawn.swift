@@ -16,7 +16,7 @@ extension Command {
       time nothing happens until 'advance D' or 'idle' lets time pass. More may be spawned into \
       the same run; 'wait' ends it and shows the result. Several go on beside each other by their names: name=b, \
       where none is called so, begins another run, on any clock, and what is spawned without a name joins \
-      the latest. A run is looked at, steered and held against others by its name: 'limit 5 a', \
+      the latest. A run is looked at, steered and compared with others by its name: 'limit 5 a', \
       'timeline of a', 'diff a b', 'wait all'.
       """,
     examples: [

@@ -24,7 +24,7 @@ extension Command {
     keys: [Keys.starveKind, Keys.starveTasks],
     summary: "let tasks wait on Swift's own pool for another task, in a process of its own",
     details: """
-      The pool has a thread for each core. As many tasks as that wait for one event, and one more \
+      For tasks of one priority the pool has a thread for each core. As many tasks as that wait for one event, and one more \
       task is to make it happen. If they block their threads, it never gets one. On the wall clock, \
       in a second process, which is ended after a second.
       """,

@@ -30,11 +30,11 @@ extension Command {
     summary:
       "the timeline of the background run as it grows; q or Ctrl-C leaves it, the tasks go on",
     details: """
-      On the whole screen, and its last picture stays. On the wall clock it shows now; in virtual time it lets time pass, + and - \
+      It takes the whole screen, and its last picture stays. On the wall clock it shows the present; in virtual time it lets time pass, + and - \
       change how fast. The space bar holds it, the arrows left and right go event by event, Home and End to the beginning and to now, \
-      m marks a moment. Up and down select a task, / finds one: below the picture stands what it waits for, who is ahead of it, and \
-      what has happened to it; c cancels it, a adds one more like it. l changes the limit, s suspends and resumes. Whoever has pressed one of these \
-      keys finds the view still there at the end. A run that has ended \
+      m marks a moment. Up and down select a task, / finds one: below the picture you read what it waits for, who is ahead of it, and \
+      what has happened to it; c cancels it, a adds one more like it. l changes the limit, s suspends and resumes. After one of these \
+      keys was pressed, the view stays open when the run ends. A run that has ended \
       is played: 'watch 3', 'watch a', or the last. 'watch all' shows several runs one below the other on one axis, as a \
       race. Where nothing can be drawn in place, it says where the tasks stand, as 'status' does.
       """,
@@ -374,8 +374,9 @@ extension Session {
     output.write(lines.map { $0 + "\n" }.joined())
   }
 
-  /// Shows the timeline of a run as it grows until all its tasks have ended or the person leaves; then its
-  /// last picture stays.
+  /// Shows the timeline of a run as it grows until all its tasks have ended or the person leaves.
+  ///
+  /// If the person leaves, its last picture stays.
   func show(_ background: Background, hint: String) async -> FrameEnding {
     let frames = TimelineFrames(background, hint: hint)
     let ending = await show(frames, onWholeScreen: true)

@@ -66,7 +66,7 @@ package enum SelectionError: Error, CustomStringConvertible {
 
 /// What will be measured, and in which order; made before anything runs.
 package struct Plan: Hashable, Codable, Sendable {
-  /// One cell and its contestants; among them the reference, twice.
+  /// One cell and its contestants; where mechanisms are compared, the reference is there twice.
   package struct Entry: Hashable, Codable, Sendable {
     package var cell: Cell
     package var contestants: [Contestant]
