@@ -39,7 +39,7 @@ struct Redirection {
       throw ShellError("behind '>' comes the name of a file, as in: stats > stats.txt", at: sign)
     }
     if let surplus = behind.dropFirst(name.isEmpty ? 1 : 0).first {
-      throw ShellError("'\(surplus.text)' stands behind the file, which comes last", at: surplus)
+      throw ShellError("'\(surplus.text)' comes after the file, which must be last", at: surplus)
     }
     if let reader = statement.reader {
       throw ShellError(

@@ -3,29 +3,34 @@ internal import Synchronization
 /// What an error of real work says, as events carry it.
 ///
 /// Events are many and small, and are copied without a thought: so an event has the number of a text, and
-/// the texts are kept once for the process. There are few different ones; from the thousandth on, new ones
+/// the texts are kept once for the process. There are few different ones; after the first thousand, new ones
 /// are told as one.
 package struct ErrorText: Hashable, Sendable {
-  private let number: Int32
+  /// The different texts, each with its number.
+  struct Texts {
+    /// How many are told apart.
+    private let most: Int
+    private(set) var all: [String] = []
+    private var numbers: [String: Int32] = [:]
 
-  private struct Texts {
-    var all: [String] = []
-    var numbers: [String: Int32] = [:]
-  }
+    init(most: Int = 1_000) { self.most = most }
 
-  private static let texts = Mutex(Texts())
-  private static let most = 1_000
-
-  package init(_ text: String) {
-    number = Self.texts.withLock { texts in
-      let text = texts.all.count < Self.most ? text : "another error, of too many different ones"
-      if let number = texts.numbers[text] { return number }
-      let number = Int32(texts.all.count)
-      texts.all.append(text)
-      texts.numbers[text] = number
+    /// The number of a text, or of the one that stands for all further ones.
+    mutating func number(of text: String) -> Int32 {
+      if let number = numbers[text] { return number }
+      let text = all.count < most ? text : "another error, of too many different ones"
+      if let number = numbers[text] { return number }
+      let number = Int32(all.count)
+      all.append(text)
+      numbers[text] = number
       return number
     }
   }
+
+  private let number: Int32
+  private static let texts = Mutex(Texts())
+
+  package init(_ text: String) { number = Self.texts.withLock { $0.number(of: text) } }
 
   package var text: String { Self.texts.withLock { $0.all[Int(number)] } }
 }

@@ -180,6 +180,21 @@ import Testing
   }
 
   @Test
+  func `the map of the course tells each lesson's time as the lesson does`() throws {
+    let map = try String(contentsOfFile: Self.folder + "/README.md", encoding: .utf8)
+    var told: [Int: Substring] = [:]
+    for row in map.matches(of: /\| (\d+) \| \[[^\]]+\]\([^)]+\) \| (\d+) min \|/) {
+      told[Int(row.output.1) ?? 0] = row.output.2
+    }
+    let lessons = try Course(folder: Self.folder).lessons
+    #expect(told.count == lessons.count)
+    for lesson in lessons {
+      let minutes = lesson.time.prefix { $0.isNumber }
+      #expect(told[lesson.number] == minutes, "lesson \(lesson.number): \(lesson.time)")
+    }
+  }
+
+  @Test
   func `the list of lessons says no sentence that a check would say`() async throws {
     let scratch = try ScratchFolder()
     let progress = scratch.path + "/progress.json"

@@ -1074,7 +1074,7 @@ import Testing
       after: "explore limiter tasks=2 limit=1 inside=no"
     ),
     Wrong("stats >", at: ">", "behind '>' comes the name of a file, as in: stats > stats.txt."),
-    Wrong("run 3 > a.svg b.svg", at: "b.svg", "'b.svg' stands behind the file, which comes last."),
+    Wrong("run 3 > a.svg b.svg", at: "b.svg", "'b.svg' comes after the file, which must be last."),
     Wrong(
       "run 3 > a.txt | cat",
       at: "cat",

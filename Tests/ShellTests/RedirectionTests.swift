@@ -62,7 +62,7 @@ import Testing
 
   @Test(arguments: [
     ("run 3 >", "behind '>' comes the name of a file"),
-    ("run 3 > a.svg b.svg", "'b.svg' stands behind the file"),
+    ("run 3 > a.svg b.svg", "'b.svg' comes after the file"),
     ("run 3 > /nowhere/at/all.svg", "there is no folder /nowhere/at"),
     ("run 3 > /tmp", "it is a folder"),
     ("run 3 >> more.svg", "'>>' cannot add to a file in this format"),

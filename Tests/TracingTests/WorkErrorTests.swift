@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
-import Tracing
+
+@testable import Tracing
 
 @Suite(.watched) struct `An error of real work` {
   private func event(_ time: Int64, _ task: Int, _ kind: TraceEvent.Kind) -> TraceEvent {
@@ -34,6 +35,15 @@ import Tracing
     #expect(one.text.hasSuffix("its work went wrong: no answer"))
     let other = try #require(Why(TaskID(4), events: events, facts: facts))
     #expect(!other.text.contains("wrong"))
+  }
+
+  @Test func `keeps its number when there are too many others, which are told as one`() {
+    var texts = ErrorText.Texts(most: 2)
+    let known = ["a", "b"].map { texts.number(of: $0) }
+    let others = ["c", "d"].map { texts.number(of: $0) }
+    #expect(others[0] == others[1] && !known.contains(others[0]))
+    #expect(["a", "b"].map { texts.number(of: $0) } == known)
+    #expect(texts.all == ["a", "b", "another error, of too many different ones"])
   }
 
   @Test func `keeps its text`() {
