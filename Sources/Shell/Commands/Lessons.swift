@@ -113,7 +113,7 @@ extension Command {
   static let check = Command(
     "check",
     summary: "see whether what you have run passes the lesson's step",
-    examples: ["lesson 8; run 9 pool limit=3 work=100ms; check"]
+    examples: ["lesson 7; run 6 limiter limit=2 work=100ms; check"]
   ) { session, arguments in
     let now = Date.now.formatted(.iso8601)
     var passed = false
@@ -144,7 +144,7 @@ extension Command {
   static let next = Command(
     "next",
     summary: "go on to the next page of the lesson",
-    examples: ["lesson 8; run 9 pool limit=3 work=100ms; check; next"]
+    examples: ["lesson 7; run 6 limiter limit=2 work=100ms; check; next"]
   ) { session, arguments in
     // What is typed in a game is a move: the next page could ask for no guess.
     session.leaveGameThatIsOver()
