@@ -197,9 +197,10 @@ final class TimelineFrames: FrameSource {
     // The cursor has a line of its own, and the picture needs some.
     var room =
       format.height.map { max(0, $0 - 1 - state.view.fewestLines - standing.count) } ?? .max
-    let help = state.keys.showsHelp ? TimelineKeys.help(lines: room, format) : []
-    room -= help.count
+    // What is told of the selected task was asked for last.
     let history = state.view.history(at: state.moment, format, keeping: &state.why).prefix(room)
+    room -= history.count
+    let help = state.keys.showsHelp ? TimelineKeys.help(lines: room, format) : []
     return (history + help + standing).map { format.style.paint($0, .faint) }
   }
 

@@ -57,7 +57,7 @@ import Testing
     try await lab.type("watch", after: "limiter·2 real (2▸ 6·)>")
     try await lab.screen.waitForText("? lists the keys")
     try await lab.screen.send("?")
-    try await lab.screen.waitForText("/ finds one")
+    try await lab.screen.waitForText("/ finds a task")
     try await lab.screen.send("l3\r")
     try await lab.screen.waitForText("the limit is 3 now")
     try await lab.screen.waitForText("\nlimit   3")
