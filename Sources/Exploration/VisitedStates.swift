@@ -1,11 +1,13 @@
 internal import CExplorable
 
-/// The states that a search has gone on from, each with how many pre-emptions were spent on the way there.
+/// The states that a search has continued from, each with how many pre-emptions were spent on the way there.
 ///
-/// A state is not gone on from again where everything that can come behind it came within the bound before. To go on
-/// from it with as many pre-emptions left, or more, and the turn with the same agent, is everything. So it is if the
-/// turn was with nobody: then no choice took it from anybody. And whoever had the turn, one pre-emption more pays for
-/// that it was another who had it: from there on they have it alike.
+/// A search need not continue from a state again if an earlier visit has seen everything that the bound still allows
+/// from there. There are three such cases:
+/// - The same agent had the turn, and no more pre-emptions were spent.
+/// - Nobody had the turn, and no more were spent: no choice was a pre-emption then.
+/// - Another agent had the turn, and at least one pre-emption less was spent: that one pays for giving the turn to the
+///   same agent, and from there on both visits are alike.
 ///
 /// After M. Musuvathi and S. Qadeer, "Partial-order reduction for context-bounded state exploration" (MSR-TR-2007-12).
 struct VisitedStates {
@@ -16,13 +18,13 @@ struct VisitedStates {
 
   init(overlooked: Touches.Oversight = []) { self.overlooked = overlooked }
 
-  /// Notes that the search would go on from a state.
+  /// Notes that the search has come to a state.
   ///
   /// - Parameters:
   ///   - state: what tells it from others.
   ///   - turn: who could have gone on, so that any other choice is a pre-emption; 0 for nobody.
   ///   - spent: how many pre-emptions were spent on the way.
-  /// - Returns: whether it must go on from there.
+  /// - Returns: whether it must continue from there.
   mutating func enter(_ state: UInt64, turn: UInt64, spent: Int) -> Bool {
     let spent = overlooked.contains(.spent) ? 0 : UInt32(clamping: spent)
     let own = touch_mix(state, turn)

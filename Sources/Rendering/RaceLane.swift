@@ -1,8 +1,8 @@
 package import Tracing
 package import Workloads
 
-/// How many tasks of one mechanism in a race waited, ran, were served and had ended at each moment since the first of them
-/// arrived, counted from its events as they come.
+/// How many tasks of one mechanism in a race waited, ran, were served and had ended at each moment since the first
+/// of them arrived, counted from its events as they come.
 package struct RaceLane: Sendable {
   package let name: String
   private var board: LiveBoard

@@ -265,30 +265,13 @@ package enum RunSVG {
     private var legendTop: Double { rowsBottom + countsHeight * 2 + 64 }
 
     var finished: String {
-      let height = legendTop + 18 + (showsReady ? Self.legendLine : 0)
-      let heading = title.enumerated().map { index, text in
-        #"<text class="h" x="16" y="\#(28 + 20 * index)">\#(XMLText.escaped(text))</text>"#
-      }
-      let notes = note.enumerated().map { index, text in
-        let y = 50 + 20 * (title.count - 1 + index)
-        return #"<text class="s" x="16" y="\#(y)">\#(XMLText.escaped(text))</text>"#
-      }
-      return """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(n(width)) \(n(height))" \
-        width="\(n(width))" height="\(n(height))" role="img" aria-labelledby="title desc">
-        <title id="title">\(XMLText.escaped(title.joined(separator: " ")))</title>
-        <desc id="desc">\(XMLText.escaped(Describe.run(run, summary)))</desc>
-        <style>
-        \(RunSVG.styles)
-        </style>
-        <defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" \
-        patternTransform="rotate(45)"><rect class="hatch-ground" width="5" height="5"/>\
-        <rect class="hatch-line" width="2" height="5"/></pattern></defs>
-        <rect class="paper" width="100%" height="100%"/>
-        \((heading + notes).joined(separator: "\n"))
-        \(body)</svg>
-
-        """
+      SVGSheet.file(
+        height: legendTop + 18 + (showsReady ? Self.legendLine : 0),
+        title: title,
+        notes: note,
+        description: Describe.run(run, summary),
+        body: body
+      )
     }
   }
 }

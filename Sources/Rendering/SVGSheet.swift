@@ -1,7 +1,7 @@
 internal import Basics
 internal import Tracing
 
-/// What every picture that is no run's own has: its size, its title, its colours, and marks at numbers.
+/// A picture that is not a run's own: its title, its axes, and marks at numbers; and the file of any of them.
 struct SVGSheet {
   static let width = 1_000.0
   static let left = 92.0
@@ -17,7 +17,7 @@ struct SVGSheet {
 
   /// - Parameters:
   ///   - title: what is drawn, in a line or two.
-  ///   - notes: what stands below the title.
+  ///   - notes: the lines below the title.
   ///   - description: the same for who hears it.
   ///   - height: of the chart.
   init(title: String, notes: [String], description: String, height: Double) {
@@ -138,7 +138,23 @@ struct SVGSheet {
 
   /// The whole file, with so much room below the chart.
   func finished(below: Double) -> String {
-    let height = bottom + below
+    Self.file(
+      height: bottom + below,
+      title: title,
+      notes: notes,
+      description: description,
+      body: body
+    )
+  }
+
+  /// A picture's file: what every picture of a run or about runs begins with, and its marks.
+  static func file(
+    height: Double,
+    title: [String],
+    notes: [String],
+    description: String,
+    body: String
+  ) -> String {
     let heading = title.enumerated().map { index, text in
       #"<text class="h" x="16" y="\#(28 + 20 * index)">\#(XMLText.escaped(text))</text>"#
     }
@@ -147,8 +163,8 @@ struct SVGSheet {
       return #"<text class="s" x="16" y="\#(y)">\#(XMLText.escaped(text))</text>"#
     }
     return """
-      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.n(Self.width)) \(Self.n(height))" \
-      width="\(Self.n(Self.width))" height="\(Self.n(height))" role="img" aria-labelledby="title desc">
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(n(width)) \(n(height))" \
+      width="\(n(width))" height="\(n(height))" role="img" aria-labelledby="title desc">
       <title id="title">\(XMLText.escaped(title.joined(separator: " ")))</title>
       <desc id="desc">\(XMLText.escaped(description))</desc>
       <style>

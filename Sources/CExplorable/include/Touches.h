@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What each step of a schedule touches, and so which earlier steps it comes behind: locks, atomics, tasks, actors,
-// whatever one step leaves and another finds.
+// What each step of a schedule touches (locks, atomics, tasks, actors, whatever one step leaves and another finds), and
+// so which earlier steps it depends on.
 //
 // Of a schedule so far a sum is kept to which each step adds a number. The number is made of what the step found: of
 // each thing that it touched, the number of the step that wrote there last, and of those that have read there since if
@@ -40,21 +40,22 @@ enum touch_kind {
   touch_of_priority = 1 << 11,
 };
 
-/// What the tasks, the work of queues and the threads of an exploration are known by: no address of memory is so high.
+/// The number of a task, of a queue's work or of a thread of an exploration: higher than any address.
 static inline uintptr_t touch_agent(int32_t agent) { return (uintptr_t)3 << 62 | (uintptr_t)(uint32_t)agent << 3; }
 
-/// By what is known who draws random numbers, and the order of the jobs that wait for actors.
+/// The numbers of two things without an address: the source of random numbers, and the order of the jobs that wait for
+/// actors.
 #define TOUCH_CHANCE ((uintptr_t)7 << 61)
 #define TOUCH_ACTORS (((uintptr_t)7 << 61) + 8)
 
-/// Forgets the schedule before, and notes touches from here on, but of the kinds that are overlooked: none, if it is not
-/// a test that asks.
+/// Forgets the last schedule, and begins to note touches. Kinds in `overlooked` are not noted: only a test overlooks
+/// any.
 void touches_begin(uint32_t overlooked);
 
 /// Notes no touches any more.
 void touches_end(void);
 
-/// Notes that a step begins of which `value` is all that is known.
+/// Notes that a step begins; `value` tells it from other steps.
 void touches_begin_step(uint64_t value);
 
 /// Adds the step that has ended to the sum.
