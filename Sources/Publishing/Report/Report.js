@@ -11,7 +11,8 @@
     for (const chip of chips) {
       const name = chip.dataset.m;
       chip.setAttribute('aria-pressed', String(!hidden.has(name)));
-      if (hidden.has(name)) css += `tr[data-m="${name}"],svg [data-m="${name}"]{display:none}`;
+      // In a narrow window rows are blocks, by a rule that would win.
+      if (hidden.has(name)) css += `tr[data-m="${name}"],svg [data-m="${name}"]{display:none!important}`;
       else if (lit && lit !== name) css += `tr[data-m="${name}"],svg [data-m="${name}"]{opacity:.25}`;
     }
     rules.textContent = css;
