@@ -151,9 +151,7 @@ struct ImaginedRun {
 
   @Test func `the contents of a small run lead only to what it has`() throws {
     let small = try ImaginedRun(Selection(scale: .ci, forks: 2, filter: "hand-off.*limiter"))
-    let report = try #require(
-      try small.files.all(small.environment).first { $0.name == "report.html" }?.text
-    )
+    let report = small.files.report(small.environment)
     let links = Set(report.matches(of: /href="#([^"]+)"/).map { String($0.output.1) })
     #expect(links.filter { !report.contains("id=\"\($0)\"") } == [])
   }
@@ -169,9 +167,7 @@ struct ImaginedRun {
     let few = try ImaginedRun(
       Selection(scale: .ci, mechanisms: ["limiter", "pool", "task-group"], filter: "uncontended")
     )
-    let report = try #require(
-      try few.files.all(few.environment).first { $0.name == "report.html" }?.text
-    )
+    let report = few.files.report(few.environment)
     let short = try section("short", of: report)
     #expect(!short.contains("<span class=\"name"), "\(short)")
     #expect(short.contains("nobody: fewer than 6 forks"))
@@ -185,9 +181,7 @@ struct ImaginedRun {
     let all = try ImaginedRun(
       Selection(scale: .standard, forks: 2, filter: "image-cache-distinct limit=1 ")
     )
-    let report = try #require(
-      try all.files.all(all.environment).first { $0.name == "report.html" }?.text
-    )
+    let report = all.files.report(all.environment)
     #expect(report.ranges(of: "does not limit this").count == 2)
   }
 
@@ -214,8 +208,7 @@ struct ImaginedRun {
     }
     let summary = Summary(plan: plan, records: records)
     let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
-    let page = try files.all(run.environment).first { $0.name == "report.html" }?.text
-    return (plan, summary, try #require(page))
+    return (plan, summary, files.report(run.environment))
   }
 
   @Test(arguments: ["contended-empty", "hand-off limit=1", "fairness limit=4"])
@@ -284,13 +277,11 @@ struct ImaginedRun {
     let summary = Summary(plan: plan, records: records)
     #expect(summary.lines.contains { $0.comparison?.verdict == .slower })
     let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
-    let report = try files.all(run.environment).first { $0.name == "report.html" }?.text
-    let short = try section("short", of: try #require(report))
+    let report = files.report(run.environment)
+    let short = try section("short", of: report)
     #expect(short.contains(">limiter</span>") && !short.contains(">pool</span>"), "\(short)")
     #expect(
-      try section("believed", of: try #require(report)).contains(
-        "never above the limit, every task"
-      )
+      try section("believed", of: report).contains("never above the limit, every task")
     )
   }
 
@@ -311,8 +302,7 @@ struct ImaginedRun {
     }
     let summary = Summary(plan: plan, records: records)
     let files = RunFiles(runID: "r", plan: plan, records: records, summary: summary)
-    let page = try files.all(run.environment).first { $0.name == "report.html" }?.text
-    return try section("short", of: try #require(page))
+    return try section("short", of: files.report(run.environment))
   }
 
   @Test func `who is skipped at its turn is not the best of those that are cancelled`() throws {

@@ -56,4 +56,27 @@ import Trials
     #expect(!json.contains("\"\""))
     #expect(json.contains("\"seed\" : 7"))
   }
+
+  @Test func `two files have one fingerprint only if each of their bytes is the same`() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/fingerprint-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    func fingerprint(_ bytes: [UInt8]) throws -> String {
+      try Data(bytes).write(to: URL(fileURLWithPath: path))
+      return try #require(EnvironmentRecord.fingerprint(ofFile: path))
+    }
+    // Two words and a rest, and every length below.
+    let whole = (0..<19).map { UInt8($0 * 11) }
+    var seen: Set<String> = []
+    for length in 0...whole.count { try seen.insert(fingerprint(Array(whole.prefix(length)))) }
+    for index in whole.indices {
+      for bit in 0..<8 {
+        var changed = whole
+        changed[index] ^= 1 << bit
+        try seen.insert(fingerprint(changed))
+      }
+    }
+    #expect(seen.count == whole.count + 1 + whole.count * 8)
+    #expect(try fingerprint(whole) == fingerprint(whole))
+    #expect(seen.allSatisfy { $0.utf8.count == 16 })
+  }
 }

@@ -38,6 +38,11 @@ package struct RunFiles {
     ] + derived(environment)
   }
 
+  /// The page alone.
+  package func report(_ environment: EnvironmentRecord) -> String {
+    HTMLReport(self, environment, plots: RunPlots(self).all(spectrum: nil)).text
+  }
+
   /// What is derived from the figures: the summary, the report and the plots.
   ///
   /// The distributions in full are only in the records of a run under way; of one that was read back,

@@ -91,7 +91,7 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     self.seed = seed
     self.forks = forks
     benchVersion = Self.version
-    executableFingerprint = Self.fingerprint(ofFile: "/proc/self/exe")
+    executableFingerprint = Self.fingerprintOfThisProgram
     self.toolchain = toolchain
     #if DEBUG
     optimised = false
@@ -162,16 +162,38 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
   }
 
+  private static let fingerprintOfThisProgram = fingerprint(ofFile: "/proc/self/exe")
+
+  /// As FNV-1a, but of eight bytes at a time: a program has many megabytes, and a build for debugging goes
+  /// through bytes slowly.
   package static func fingerprint(ofFile path: String) -> String? {
-    guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
-    return bytes.withUnsafeBytes { fingerprint(of: $0) }
+    guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
+    return data.withUnsafeBytes { bytes in
+      var hash = start
+      var offset = 0
+      while offset + 8 <= bytes.count {
+        hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* factor
+        // A multiplication carries upwards only.
+        hash ^= hash &>> 32
+        offset += 8
+      }
+      return hexadecimal(mix(bytes[offset...], into: hash))
+    }
   }
 
   /// FNV-1a, 64 bits: short and stable; no secret depends on it.
   static func fingerprint(of bytes: some Sequence<UInt8>) -> String {
-    let hash = bytes.reduce(into: 0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-    }
+    hexadecimal(mix(bytes, into: start))
+  }
+
+  private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+  private static let factor: UInt64 = 0x0000_0100_0000_01B3
+
+  private static func mix(_ bytes: some Sequence<UInt8>, into start: UInt64) -> UInt64 {
+    bytes.reduce(into: start) { hash, byte in hash = (hash ^ UInt64(byte)) &* factor }
+  }
+
+  private static func hexadecimal(_ hash: UInt64) -> String {
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
