@@ -186,6 +186,21 @@ static struct meeting *find_meeting(uintptr_t at, struct meeting *table, size_t 
   return &table[slot];
 }
 
+// Every thread of the program tells what it frees, and most of that nobody explored has touched. So pages of which
+// something is noted are marked, some of one mark, and the others are not gone through. The marks are read without the
+// lock: who frees memory has seen all that was noted of it, or uses it after it is freed.
+#define PAGE ((uintptr_t)4095)
+#define MARKS ((size_t)1 << 16)
+static uint32_t marks[MARKS];
+
+static uint32_t *mark_of(uintptr_t at) { return &marks[(size_t)((at >> 12) * 0x9E3779B97F4A7C15ull >> 48)]; }
+
+static void mark(uintptr_t at) { __atomic_store_n(mark_of(at), generation, __ATOMIC_RELAXED); }
+
+static bool is_marked(uintptr_t at) {
+  return __atomic_load_n(mark_of(at), __ATOMIC_RELAXED) == __atomic_load_n(&generation, __ATOMIC_RELAXED);
+}
+
 /// Most of what one schedule may touch: beyond, accesses are not looked at.
 #define MOST_WORDS ((size_t)1 << 20)
 
@@ -249,6 +264,7 @@ static struct meeting *meeting_at(uintptr_t at) {
   if (meeting->generation != generation) {
     *meeting = (struct meeting){.at = at, .generation = generation};
     meeting_count++;
+    mark(at);
   } else if (meeting->is_forgotten) {
     meeting->is_forgotten = false;
     meeting->holder = 0;
@@ -268,13 +284,15 @@ static struct clock *release_at(uintptr_t at) {
 void races_begin(void) {
   if (interception && interception->prepare_races) interception->prepare_races();
   enter();
-  generation++;
-  if (generation == 0) {
+  uint32_t next = generation + 1;
+  if (next == 0) {
     // Once in four thousand million schedules: what was noted under the same numbers goes.
     if (words) memset(words, 0, word_room * sizeof *words);
     if (meetings) memset(meetings, 0, meeting_room * sizeof *meetings);
-    generation = 1;
+    memset(marks, 0, sizeof marks);
+    next = 1;
   }
+  __atomic_store_n(&generation, next, __ATOMIC_RELAXED);
   arena_used = 0;
   racer_count = 0;
   word_count = 0;
@@ -322,6 +340,7 @@ static void look_at_word(struct racer *racer, uintptr_t at, uint8_t bytes, bool 
     word->generation = generation;
     word->count = word->next = 0;
     word_count++;
+    mark(at);
   }
   uint16_t number = (uint16_t)(racer - racers);
   struct access now = {
@@ -369,30 +388,32 @@ void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uint
   leave();
 }
 
-void race_forget(uintptr_t at, size_t size) {
-  if (!word_count && !meeting_count) return;
-  enter();
-  uintptr_t end = at + size;
-  if (size / 8 > word_room + meeting_room) {
-    for (size_t slot = 0; slot < word_room; slot++) {
-      if (words[slot].at >= at && words[slot].at < end) words[slot].count = 0;
+/// Has what is known of these bytes, of one page at most, be forgotten.
+static void forget(uintptr_t at, uintptr_t end) {
+  for (uintptr_t word = at & ~(uintptr_t)7; word < end; word += 8) {
+    if (word_count) {
+      struct word *found = find_word(word, words, word_room);
+      if (found->generation == generation) found->count = found->next = 0;
     }
-    for (size_t slot = 0; slot < meeting_room; slot++) {
-      if (meetings[slot].at >= at && meetings[slot].at < end) meetings[slot].is_forgotten = true;
-    }
-  } else {
-    for (uintptr_t word = at & ~(uintptr_t)7; word < end; word += 8) {
-      if (word_count) {
-        struct word *found = find_word(word, words, word_room);
-        if (found->generation == generation) found->count = found->next = 0;
-      }
-      for (uintptr_t half = word; meeting_count && half < word + 8; half += 4) {
-        struct meeting *found = find_meeting(half, meetings, meeting_room);
-        if (found->generation == generation) found->is_forgotten = true;
-      }
+    for (uintptr_t half = word; meeting_count && half < word + 8; half += 4) {
+      struct meeting *found = find_meeting(half, meetings, meeting_room);
+      if (found->generation == generation) found->is_forgotten = true;
     }
   }
-  leave();
+}
+
+void race_forget(uintptr_t at, size_t size) {
+  uintptr_t end = at + size;
+  while (at < end) {
+    uintptr_t next = (at | PAGE) + 1;
+    if (next > end) next = end;
+    if (is_marked(at)) {
+      enter();
+      forget(at, next);
+      leave();
+    }
+    at = next;
+  }
 }
 
 // MARK: What orders accesses

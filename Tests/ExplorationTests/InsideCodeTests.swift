@@ -198,7 +198,7 @@ import Testing
     #expect(verdict.coverage == .exhaustive)
   }
 
-  @Test(arguments: [Locking.one, .heldWhileResuming])
+  @Test(.search, arguments: [Locking.one, .heldWhileResuming])
   func `who is blocked in the runtime is certain also while others take every processor`(
     locking: Locking
   ) throws {
