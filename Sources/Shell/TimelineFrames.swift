@@ -192,7 +192,9 @@ final class TimelineFrames: FrameSource {
     } else if state.isHeld {
       told.append("held: space goes on")
     }
-    told.append(state.keys.message ?? state.message ?? hint)
+    // The hint names the key that lists the keys, which are there already.
+    let said = state.keys.message ?? state.message ?? (state.keys.showsHelp ? nil : hint)
+    if let said { told.append(said) }
     let standing = Columns.flow(told, separator: format.glyphs.separator, width: format.width)
     // The cursor has a line of its own, and the picture needs some.
     var room =
