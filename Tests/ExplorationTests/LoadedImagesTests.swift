@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `this program and its libraries are among them`() throws {
-    let map = try #require(LoadedImages.map())
+    let map = try #require(LoadedImages.ofThisProgram)
     let paths = map.compactMap(\.path)
     #expect(paths.contains { $0.hasSuffix(".xctest") })
     #expect(paths.contains { $0.contains("libswiftCore") })

@@ -69,6 +69,12 @@ struct stack_frame {
 /// The calls under way on the calling thread, the innermost first; returns how many, at most `room`.
 size_t stack_frames(struct stack_frame *frames, size_t room);
 
+/// A function's name as the language has it, to be freed; null if the name is none of the language's.
+char *demangled_name(const char *name);
+
+/// A pipe that no program gets that another thread starts meanwhile.
+bool pipe_for_one(int *ends);
+
 /// The calls under way where a signal, whose handler was given `context`, has found a thread.
 size_t stack_frames_at(const void *context, struct stack_frame *frames, size_t room);
 

@@ -1,5 +1,6 @@
 internal import Basics
 internal import FoundationEssentials
+private import Glibc
 internal import Runtime
 
 /// The files whose code this program runs.
@@ -8,21 +9,33 @@ internal import Runtime
 /// another thread is about to cut short or to unmap, as SQLite does with its shared memory: the program then
 /// ends by a signal. So the list is made of what the kernel says of its mappings, and nothing but code is taken.
 enum LoadedImages {
-  struct Image: Equatable {
+  struct Image: Hashable {
     var path: String
     var base: UInt64
     /// The first address after its code.
     var end: UInt64
+
+    func covers(_ address: UInt) -> Bool { base <= address && address < end }
+
+    /// How far the file's own addresses are from those of the program that runs: nothing where the file says where
+    /// it must lie.
+    var loadBias: UInt {
+      // The kind of file, in the header that every image begins with.
+      let header = UnsafeRawPointer(bitPattern: UInt(base))
+      let isFixed = header?.load(fromByteOffset: 16, as: UInt16.self) == UInt16(ET_EXEC)
+      return isFixed ? 0 : UInt(base)
+    }
   }
 
-  /// Those of this program when they were first asked for, as the runtime wants them.
-  ///
-  /// Nil if they cannot be read.
+  /// Those of this program when they were first asked for; none if they cannot be read.
+  static let all = KernelFile.text("/proc/self/maps").map(images) ?? []
+
+  /// The same as the runtime wants them.
   static let ofThisProgram = map()
 
-  static func map() -> ImageMap? {
-    guard let maps = KernelFile.text("/proc/self/maps") else { return nil }
-    let text = "\"\(Data(compact(images(in: maps))).base64EncodedString())\""
+  private static func map() -> ImageMap? {
+    if all.isEmpty { return nil }
+    let text = "\"\(Data(compact(all)).base64EncodedString())\""
     return try? JSONDecoder().decode(ImageMap.self, from: Data(text.utf8))
   }
 

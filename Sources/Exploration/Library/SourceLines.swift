@@ -28,7 +28,8 @@ package struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
 /// Names are cheap to find. A line is not: each look-up goes through the debugging information of the whole
 /// program, which takes a tenth of a second and more for a large one. So each is done once in a program's
 /// life, not for what its name rules out, and no deeper into a stack than its first line that says something: a
-/// line of the author's own package, and not of a function around a lock that everybody calls.
+/// line of the author's own package, and not of a function around a lock that everybody calls. Where there is a
+/// `Symbolizer`, it is asked once for all that may be needed.
 struct SourceLines {
   private struct Found {
     /// For each address that was looked up the innermost line of the code under test, if there is one.
@@ -39,6 +40,10 @@ struct SourceLines {
     var names: [UInt: String] = [:]
     /// What may be code under test, as far as the name tells.
     var candidates: Set<UInt> = []
+    /// What the symbolizer said of them.
+    var frames: [UInt: [Symbolizer.Frame]] = [:]
+    /// Whether it is asked no more, for it has failed.
+    var hasNoSymbolizer = false
   }
 
   private static let memory = Mutex(Found())
@@ -76,6 +81,15 @@ struct SourceLines {
           found.candidates.contains(address) && !Self.isOfOthers(address, others, found)
         }[...]
       }
+      let unknown = Set(open.joined().filter { found.places[$0] == nil && found.frames[$0] == nil })
+      if !unknown.isEmpty, !found.hasNoSymbolizer {
+        ScheduleJournal.ofThisProgram?.noteLife()
+        if let frames = Symbolizer.frames(at: unknown) {
+          found.frames.merge(frames) { $1 }
+        } else {
+          found.hasNoSymbolizer = true
+        }
+      }
       while true {
         // Each stack goes on to its next frame that is not known, unless a line is found before; a few at once.
         open = open.map { stack in
@@ -101,25 +115,47 @@ struct SourceLines {
     in images: ImageMap,
     into found: inout Found
   ) {
-    for address in addresses { found.places[address] = .some(nil) }
-    for frame in frames(at: addresses, in: images, [.showInlineFrames, .showSourceLocations]) {
-      guard let address = UInt(frame.captured.originalProgramCounter),
-        found.places[address] == .some(nil) || found.passing.contains(address),
-        let symbol = frame.symbol, let location = symbol.sourceLocation, location.line > 0,
-        !frame.isSystem, !frame.isSwiftThunk, location.path.hasSuffix(".swift"),
-        // Lines of what a macro made of the code are nothing to look up.
-        !lastPart(of: location.path).hasPrefix("@__swiftmacro"),
-        !isOwn(symbol.rawName), !location.path.contains("/ExplorableSynchronization/"),
-        // The lock of the limiters around the real one: who takes it is what one looks for.
-        !location.path.hasSuffix("/Limiters/Lock.swift")
-      else { continue }
-      // Of what was inlined, the first frame that is no wrapper.
-      let isPassing =
-        location.path.contains("/checkouts/") || isWrapper(symbol.name, rawName: symbol.rawName)
-      if isPassing, found.places[address] != .some(nil) { continue }
-      found.places[address] = SourcePlace(path: location.path, line: location.line)
-      if isPassing { found.passing.insert(address) } else { found.passing.remove(address) }
+    for address in addresses {
+      found.places[address] = .some(nil)
+      for frame in found.frames[address] ?? [] {
+        note(frame, named: { Symbolizer.demangled(frame.rawName) }, at: address, &found)
+      }
     }
+    let others = addresses.filter { found.frames[$0] == nil }
+    for frame in frames(at: others, in: images, [.showInlineFrames, .showSourceLocations]) {
+      guard let address = UInt(frame.captured.originalProgramCounter), let symbol = frame.symbol,
+        let location = symbol.sourceLocation, !frame.isSystem, !frame.isSwiftThunk
+      else { continue }
+      let line = Symbolizer.Frame(
+        rawName: symbol.rawName,
+        path: location.path,
+        line: location.line
+      )
+      note(line, named: { symbol.name }, at: address, &found)
+    }
+  }
+
+  /// Notes a line that stands at an address, if it is the first of them that says something.
+  private static func note(
+    _ frame: Symbolizer.Frame,
+    named name: () -> String,
+    at address: UInt,
+    _ found: inout Found
+  ) {
+    guard found.places[address] == .some(nil) || found.passing.contains(address),
+      frame.line > 0, frame.path.hasSuffix(".swift"),
+      // Lines of what a macro made of the code are nothing to look up.
+      !lastPart(of: frame.path).hasPrefix("@__swiftmacro"),
+      !isOwn(frame.rawName), !frame.path.contains("/ExplorableSynchronization/"),
+      // The lock of the limiters around the real one: who takes it is what one looks for.
+      !frame.path.hasSuffix("/Limiters/Lock.swift")
+    else { return }
+    // Of what was inlined, the first frame that is no wrapper.
+    let isPassing =
+      frame.path.contains("/checkouts/") || isWrapper(name(), rawName: frame.rawName)
+    if isPassing, found.places[address] != .some(nil) { return }
+    found.places[address] = SourcePlace(path: frame.path, line: frame.line)
+    if isPassing { found.passing.insert(address) } else { found.passing.remove(address) }
   }
 
   /// Whether a function of that name takes a lock for others: who calls it is what one looks for.
@@ -156,7 +192,8 @@ struct SourceLines {
     name.hasPrefix("$s11Exploration") || name.hasPrefix("$s6Basics")
   }
 
-  private static func frames(
+  /// What the runtime itself finds.
+  static func frames(
     at addresses: Set<UInt>,
     in images: ImageMap,
     _ options: Backtrace.SymbolicationOptions

@@ -1,3 +1,4 @@
+import Runtime
 import TestSupport
 import Testing
 
@@ -16,5 +17,35 @@ import Testing
     #expect(!told.stack(of: here, atMost: 9).contains("SourceLinesTests"))
 
     #expect(SourceLines(of: [here]).place(of: here) == place)
+  }
+
+  @Test func `the toolchain's symbolizer and the runtime name the same lines`() throws {
+    let here = Set(SourceLines.here())
+    let images = try #require(LoadedImages.ofThisProgram)
+    let frames = try #require(Symbolizer.frames(at: here), "no llvm-symbolizer beside the compiler")
+    var both = 0
+    for address in here {
+      let own = SourceLines.frames(
+        at: [address],
+        in: images,
+        [.showInlineFrames, .showSourceLocations]
+      )
+      let innermost = own.first?.symbol
+      guard let line = innermost?.sourceLocation, line.path.hasSuffix(".swift"), line.line > 0,
+        let other = frames[address]?.first, other.path.hasSuffix(".swift")
+      else { continue }
+      #expect(other.path == line.path && other.line == line.line, "\(other), \(line)")
+      if own.count == 1 {
+        #expect(other.rawName == innermost?.rawName)
+        #expect(Symbolizer.demangled(other.rawName) == innermost?.name)
+      }
+      both += 1
+    }
+    #expect(both > 0)
+  }
+
+  @Test func `of addresses of no code the symbolizer knows nothing`() throws {
+    #expect(try #require(Symbolizer.frames(at: [8, 4_096])).isEmpty)
+    #expect(try #require(Symbolizer.frames(at: [])).isEmpty)
   }
 }
