@@ -12,6 +12,16 @@
 // The locks of threads. Explored, who would wait stands until the lock is free, and then takes the real one; a
 // thread that is not explored may have that, and is waited for on the thread.
 
+/// Stands before the lock is released, where somebody may try to take it meanwhile: that it is taken shows.
+static void stand_before_release(uintptr_t lock) {
+  bool were_open = points_close();
+  bool is_tried = exploration_answers.is_tried(lock);
+  points_reopen(were_open);
+  if (is_tried) exploration_stand(point_go_on, 0);
+}
+
+void taken_stand_before_release(uintptr_t lock) { stand_before_release(lock); }
+
 // MARK: pthread_mutex
 
 typedef int mutex_function(pthread_mutex_t *);
@@ -62,9 +72,13 @@ TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec 
 
 TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
-  RELEASE(mutex);
-  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(mutex);
+  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) {
+    RELEASE(mutex);
+    return original(mutex);
+  }
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
+  if (is_last) stand_before_release((uintptr_t)mutex);
+  RELEASE(mutex);
   int result = original(mutex);
   if (result == 0 && is_last) {
     bool were_open = points_close();
@@ -187,6 +201,7 @@ __attribute__((swiftcall)) void taken_lock_slow(uint32_t number, SELF void *mute
     points_reopen(were_open);
     // It stood at the comparison already, and a thread that is not explored has the lock.
     if (!holds) exploration_stand(point_lock, (uintptr_t)mutex);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) stand_before_release((uintptr_t)lock);
     uint32_t free = 0;
     if (__atomic_compare_exchange_n((uint32_t *)mutex, &free, number, false, __ATOMIC_SEQ_CST,
           __ATOMIC_SEQ_CST)) {

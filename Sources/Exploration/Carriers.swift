@@ -78,6 +78,8 @@ final class Carriers: @unchecked Sendable {
   private var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
   var isTimeOver = false
+  /// The locks that somebody has tried to take.
+  private var tried: Set<Int> = []
   /// Threads that have ended.
   private var ended: Set<Int> = []
   /// Locks of this schedule, by number, that a schedule before it left locked: they outlive the closure.
@@ -153,6 +155,7 @@ final class Carriers: @unchecked Sendable {
     }
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
+    tried.removeAll(keepingCapacity: true)
     ended.removeAll(keepingCapacity: true)
     threads.removeAll(keepingCapacity: true)
     lines.removeAll()
@@ -754,6 +757,17 @@ final class Carriers: @unchecked Sendable {
     }
   }
 
+  /// Whether somebody has tried to take the lock at the address, or stands before it: then it shows that another
+  /// holds it, even if that one does nothing else meanwhile.
+  func isTried(_ address: UInt) -> Bool {
+    guard let object = numbers[address] else { return false }
+    return tried.contains(object)
+      || standing.contains {
+        guard let operation = $0.operation, operation.object == object else { return false }
+        return operation.kind == .tryLock || operation.kind == .tryReadLock
+      }
+  }
+
   /// Whether the semaphore has a permit: the real one is asked, for others than tasks may give one.
   private func hasPermit(_ object: Int) -> Bool {
     addresses[object].map { semaphore_has_permit($0) } ?? true
@@ -781,6 +795,7 @@ final class Carriers: @unchecked Sendable {
       isDone = wakeUps.remove(object) != nil
       effect = isDone ? .wrote : .looked
     case .park:
+      tried.insert(object)
       wakeUps.remove(object)
       effect = .wrote
     case .unpark:
@@ -799,6 +814,7 @@ final class Carriers: @unchecked Sendable {
       isDone = endWait(for: object, by: me)
       effect = isDone ? .wrote : .looked
     case .signal, .broadcast:
+      tried.insert(object)
       signal(object, all: operation.kind == .broadcast)
       effect = .wrote
     case .takePermit, .takePermitInTime, .tryPermit:

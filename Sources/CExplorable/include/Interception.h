@@ -84,6 +84,8 @@ struct exploration_answers {
   bool (*holds)(uintptr_t object);
   /// Notes that the thread is to wait for a signal of `condition`; it releases `lock`.
   void (*begin_wait)(uintptr_t condition, uintptr_t lock);
+  /// Whether somebody tries to take the lock in this schedule, or has: who would wait for it does not count.
+  bool (*is_tried)(uintptr_t object);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
   /// The schedule's next random number.
