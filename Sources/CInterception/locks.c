@@ -108,6 +108,31 @@ static void *condition_original(const char *name) {
     (type) found;                                                                                           \
   })
 
+#define NANOSECONDS 1000000000
+
+/// What a wait takes at least that ends by its limit: the numbers in which code counts time are not exact, and who
+/// waits again until the time has come for certain would do so for ever.
+#define SHORTEST_WAIT 1000
+
+/// Notes how long the wait may last that comes next.
+static void limit_wait(__int128 time) {
+  bool were_open = points_close();
+  if (time < SHORTEST_WAIT) time = SHORTEST_WAIT;
+  exploration_answers.limit_wait(time > INT64_MAX ? INT64_MAX : (int64_t)time);
+  points_reopen(were_open);
+}
+
+void taken_limit_wait(uint64_t time) {
+  if (time == all_time || time == no_time) return;
+  // A time of Dispatch is one of the world's clock if both of its upper bits are set, and negative then; else one of
+  // the clock that goes on while the machine sleeps if the first is, or of the one that does not.
+  struct timespec now;
+  bool is_of_the_world = time >> 62 == 3;
+  clock_gettime(is_of_the_world ? CLOCK_REALTIME : time >> 63 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
+  int64_t until = is_of_the_world ? -(int64_t)time : (int64_t)(time & ~(1ull << 63));
+  limit_wait(until - ((__int128)now.tv_sec * NANOSECONDS + now.tv_nsec));
+}
+
 /// Waits in the exploration; whether there was a signal in time.
 static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uint8_t point) {
   bool were_open = points_close();
@@ -133,6 +158,10 @@ TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mut
   const struct timespec *time) {
   time_wait_function *original = CONDITION_ORIGINAL("pthread_cond_timedwait", time_wait_function *);
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(condition, mutex, time);
+  struct timespec now;
+  // The bit says by which clock the condition counts.
+  clock_gettime(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
+  limit_wait(((__int128)time->tv_sec - now.tv_sec) * NANOSECONDS + time->tv_nsec - now.tv_nsec);
   return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
 }
 
@@ -172,6 +201,7 @@ SHARED(trywrlock, point_try_lock)
 
 TAKEN int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   shared_function *original = ORIGINAL("pthread_rwlock_unlock", shared_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) stand_before_release((uintptr_t)lock);
   if (lock->__data.__cur_writer == (int)own_thread_number()) RELEASE(lock); else RELEASE(READERS(lock));
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(lock);
   int result = original(lock);
@@ -201,7 +231,6 @@ __attribute__((swiftcall)) void taken_lock_slow(uint32_t number, SELF void *mute
     points_reopen(were_open);
     // It stood at the comparison already, and a thread that is not explored has the lock.
     if (!holds) exploration_stand(point_lock, (uintptr_t)mutex);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) stand_before_release((uintptr_t)lock);
     uint32_t free = 0;
     if (__atomic_compare_exchange_n((uint32_t *)mutex, &free, number, false, __ATOMIC_SEQ_CST,
           __ATOMIC_SEQ_CST)) {
@@ -259,6 +288,7 @@ TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
                   : time == all_time ? point_take_permit
                                      : point_take_permit_in_time;
   bool were_open;
+  taken_limit_wait(time);
   exploration_stand(point, (uintptr_t)semaphore);
   were_open = points_close();
   // Who waits without end stood until there was one.

@@ -88,6 +88,8 @@ struct exploration_answers {
   bool (*is_tried)(uintptr_t object);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
+  /// Notes for how many nanoseconds the thread waits, at most, for what it stands before next.
+  void (*limit_wait)(int64_t time);
   /// The schedule's next random number.
   uint64_t (*chance)(void);
   /// Runs the work on a thread of the exploration, when its turn has come.

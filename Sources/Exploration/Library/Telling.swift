@@ -358,7 +358,11 @@ extension Telling {
             ?? (step.isFirst ? "begins" : "goes on")
         ]
       case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
-      case .wake: ["wakes from its sleep"]
+      case .wake:
+        [
+          step.operation.map { "has waited long enough for \($0.objectName)" }
+            ?? "wakes from its sleep"
+        ]
       case .cancel, .limit: []
       }
     if step.preempted != 0 { what.append("pre-empts task \(step.preempted)") }
