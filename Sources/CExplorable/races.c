@@ -369,6 +369,26 @@ void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uint
   leave();
 }
 
+void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller) {
+  if (!word_count) return;
+  enter();
+  struct racer *racer = self();
+  uintptr_t end = at + size;
+  if (size / 8 > word_room) {
+    for (size_t slot = 0; slot < word_room; slot++) {
+      struct word *word = &words[slot];
+      bool is_used = word->generation == generation && word->count;
+      if (is_used && word->at >= at && word->at < end) look_at_word(racer, word->at, 0xFF, true, place, caller);
+    }
+  } else {
+    for (uintptr_t word = at & ~(uintptr_t)7; word < end; word += 8) {
+      struct word *found = find_word(word, words, word_room);
+      if (found->generation == generation && found->count) look_at_word(racer, word, 0xFF, true, place, caller);
+    }
+  }
+  leave();
+}
+
 void race_forget(uintptr_t at, size_t size) {
   if (!word_count && !meeting_count) return;
   enter();
