@@ -716,7 +716,8 @@ extension Judged {
     },
     JudgedProgram(
       "a receiver that is cancelled behind the hand-over throws the value away",
-      fails: .requirement
+      fails: .requirement,
+      isLong: true
     ) { try await useHandOver(keeps: false) },
     JudgedProgram(
       "a receiver that is cancelled behind the hand-over keeps the value",

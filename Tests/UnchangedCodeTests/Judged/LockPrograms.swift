@@ -773,7 +773,8 @@ extension Judged {
     ) { try await usePoint(asksAtFirst: true) },
     JudgedProgram(
       "an array is read while one of its elements is being changed in place",
-      fails: .trap
+      fails: .trap,
+      isLong: true
     ) {
       let readings = Readings()
       try await both {

@@ -574,7 +574,8 @@ extension Judged {
     ) { try await useRateLimiter(reservesFirst: true) },
     JudgedProgram(
       "an action that has slept enough when it is cancelled comes behind the newer one",
-      fails: .requirement
+      fails: .requirement,
+      isLong: true
     ) { try await useDebouncer(asksGeneration: false) },
     JudgedProgram(
       "an action that has slept enough when it is cancelled asks whether it is the newest",
@@ -626,7 +627,8 @@ extension Judged {
     ) { try await hearProgress(.unbounded) },
     JudgedProgram(
       "a piece of work that counts itself out before it counts the next one in ends all twice",
-      fails: .requirement
+      fails: .requirement,
+      isLong: true
     ) {
       let crew = Crew(.leavesFirst)
       await crew.work(pieces: 1)

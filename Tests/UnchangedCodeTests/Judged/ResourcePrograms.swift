@@ -728,7 +728,8 @@ extension Judged {
     ) { try await operations(serial: true) },
     JudgedProgram(
       "a child asks for a parent that is gone",
-      fails: .trap
+      fails: .trap,
+      isLong: true
     ) {
       let holder = Holder()
       try await both {
