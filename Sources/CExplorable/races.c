@@ -388,31 +388,44 @@ void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uint
   leave();
 }
 
-/// Has what is known of these bytes, of one page at most, be forgotten.
-static void forget(uintptr_t at, uintptr_t end) {
-  for (uintptr_t word = at & ~(uintptr_t)7; word < end; word += 8) {
-    if (word_count) {
+/// The beginning of the next page, or the end of the bytes if that comes first.
+static uintptr_t end_of_page(uintptr_t at, uintptr_t end) {
+  uintptr_t next = (at | PAGE) + 1;
+  return next < end ? next : end;
+}
+
+void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller) {
+  uintptr_t end = at + size;
+  for (uintptr_t next; at < end; at = next) {
+    next = end_of_page(at, end);
+    if (!is_marked(at)) continue;
+    enter();
+    for (uintptr_t word = at & ~(uintptr_t)7; word_count && word < next; word += 8) {
       struct word *found = find_word(word, words, word_room);
-      if (found->generation == generation) found->count = found->next = 0;
+      bool is_used = found->generation == generation && found->count;
+      if (is_used) look_at_word(self(), word, 0xFF, true, place, caller);
     }
-    for (uintptr_t half = word; meeting_count && half < word + 8; half += 4) {
-      struct meeting *found = find_meeting(half, meetings, meeting_room);
-      if (found->generation == generation) found->is_forgotten = true;
-    }
+    leave();
   }
 }
 
 void race_forget(uintptr_t at, size_t size) {
   uintptr_t end = at + size;
-  while (at < end) {
-    uintptr_t next = (at | PAGE) + 1;
-    if (next > end) next = end;
-    if (is_marked(at)) {
-      enter();
-      forget(at, next);
-      leave();
+  for (uintptr_t next; at < end; at = next) {
+    next = end_of_page(at, end);
+    if (!is_marked(at)) continue;
+    enter();
+    for (uintptr_t word = at & ~(uintptr_t)7; word < next; word += 8) {
+      if (word_count) {
+        struct word *found = find_word(word, words, word_room);
+        if (found->generation == generation) found->count = found->next = 0;
+      }
+      for (uintptr_t half = word; meeting_count && half < word + 8; half += 4) {
+        struct meeting *found = find_meeting(half, meetings, meeting_room);
+        if (found->generation == generation) found->is_forgotten = true;
+      }
     }
-    at = next;
+    leave();
   }
 }
 

@@ -34,6 +34,10 @@
 
 /// How long Dispatch is asked to wait: not at all, or without end.
 static const uint64_t no_time = 0, all_time = ~0ull;
+/// Notes for how long the thread waits next, at most: until then, a time of Dispatch.
+void taken_limit_wait(uint64_t time);
+/// Stands before the lock is released, where somebody may try to take it meanwhile.
+void taken_stand_before_release(uintptr_t lock);
 
 // Not inlined, and so not split either: an optimised build put what is done in explorations, which is thought rare,
 // into functions of their own, whose return address is of no use.

@@ -2,6 +2,7 @@
 
 #ifndef NOTHING_IS_TAKEN
 
+#include <malloc.h>
 #include <string.h>
 
 // What instrumented code calls at each access to memory and at each function's beginning and end, after
@@ -43,14 +44,18 @@ TAKEN void __tsan_func_exit(void) {
   if (IS_EXPLORED && explored_thread.depth > 0) explored_thread.depth--;
 }
 
+/// Where the function under way was called from; 0 if that is not known.
+static uintptr_t caller(void) {
+  uint32_t depth = explored_thread.depth;
+  return depth > 0 && depth <= MOST_CALLERS ? explored_thread.callers[depth - 1] : 0;
+}
+
 /// Notes an access by the code at `here`, after what was due has happened.
 static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (!is_under_study(here)) return;
   if (explored_thread.due) exploration_stand(explored_thread.due, 0);
   if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
-    uint32_t depth = explored_thread.depth;
-    bool is_known = depth > 0 && depth <= MOST_CALLERS;
-    race_access((uintptr_t)at, size, is_write, here, is_known ? explored_thread.callers[depth - 1] : 0);
+    race_access((uintptr_t)at, size, is_write, here, caller());
   }
 }
 
@@ -89,6 +94,40 @@ TAKEN void __tsan_vptr_update(void **at, void *value) { (void)at, (void)value; }
 
 TAKEN void __tsan_read_range(void *at, unsigned long size) { LOOK(at, size, false); }
 TAKEN void __tsan_write_range(void *at, unsigned long size) { LOOK(at, size, true); }
+
+#if !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
+
+// Memory that the code under study gives back by itself, with `deallocate()`: a function of the library where the
+// code is not optimised. An object's memory is not looked at: who let go of it before may have done so in the library.
+
+#define GIVING_BACK(memory)                                                                                 \
+  if (memory && IS_ORDER_NOTED && !explored_thread.dying && is_under_study(HERE)) {                         \
+    race_end((uintptr_t)memory, malloc_usable_size(memory), HERE, caller());                                \
+  }
+
+typedef void give_back_function(void *, size_t, size_t);
+
+TAKEN void swift_slowDealloc(void *memory, size_t size, size_t mask) {
+  GIVING_BACK(memory);
+  ORIGINAL("swift_slowDealloc", give_back_function *)(memory, size, mask);
+}
+
+#define SWIFT __attribute__((swiftcall))
+
+#define GIVEN_BACK(name, symbol, parameters, ...)                                                           \
+  TAKEN SWIFT void name parameters __asm__(symbol);                                                         \
+  SWIFT void name parameters {                                                                              \
+    typedef SWIFT void original_function parameters;                                                        \
+    GIVING_BACK(memory);                                                                                    \
+    ORIGINAL(symbol, original_function *)(__VA_ARGS__);                                                     \
+  }
+
+GIVEN_BACK(taken_pointer_given_back, "$sSp10deallocateyyF", (void *memory, const void *type), memory, type)
+GIVEN_BACK(taken_raw_given_back, "$sSv10deallocateyyF", (void *memory), memory)
+GIVEN_BACK(taken_buffer_given_back, "$sSr10deallocateyyF", (void *memory, size_t count, const void *type),
+  memory, count, type)
+
+#endif
 
 // Accesses to the state of a Swift value, as the sanitizer's own kind of object.
 

@@ -127,6 +127,7 @@ static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uin
   }
   if (expected == own && desired == 0) {
     uint32_t found = expected;
+    taken_stand_before_release((uintptr_t)at);
     RELEASE(at);
     if (__atomic_compare_exchange_n(at, &found, desired, false, IN_ORDER, IN_ORDER)) {
       bool were_open = points_close();

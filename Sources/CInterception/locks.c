@@ -12,6 +12,16 @@
 // The locks of threads. Explored, who would wait stands until the lock is free, and then takes the real one; a
 // thread that is not explored may have that, and is waited for on the thread.
 
+/// Stands before the lock is released, where somebody may try to take it meanwhile: that it is taken shows.
+static void stand_before_release(uintptr_t lock) {
+  bool were_open = points_close();
+  bool is_tried = exploration_answers.is_tried(lock);
+  points_reopen(were_open);
+  if (is_tried) exploration_stand(point_go_on, 0);
+}
+
+void taken_stand_before_release(uintptr_t lock) { stand_before_release(lock); }
+
 // MARK: pthread_mutex
 
 typedef int mutex_function(pthread_mutex_t *);
@@ -62,9 +72,13 @@ TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec 
 
 TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
-  RELEASE(mutex);
-  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(mutex);
+  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) {
+    RELEASE(mutex);
+    return original(mutex);
+  }
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
+  if (is_last) stand_before_release((uintptr_t)mutex);
+  RELEASE(mutex);
   int result = original(mutex);
   if (result == 0 && is_last) {
     bool were_open = points_close();
@@ -94,6 +108,31 @@ static void *condition_original(const char *name) {
     (type) found;                                                                                           \
   })
 
+#define NANOSECONDS 1000000000
+
+/// What a wait takes at least that ends by its limit: the numbers in which code counts time are not exact, and who
+/// waits again until the time has come for certain would do so for ever.
+#define SHORTEST_WAIT 1000
+
+/// Notes how long the wait may last that comes next.
+static void limit_wait(__int128 time) {
+  bool were_open = points_close();
+  if (time < SHORTEST_WAIT) time = SHORTEST_WAIT;
+  exploration_answers.limit_wait(time > INT64_MAX ? INT64_MAX : (int64_t)time);
+  points_reopen(were_open);
+}
+
+void taken_limit_wait(uint64_t time) {
+  if (time == all_time || time == no_time) return;
+  // A time of Dispatch is one of the world's clock if both of its upper bits are set, and negative then; else one of
+  // the clock that goes on while the machine sleeps if the first is, or of the one that does not.
+  struct timespec now;
+  bool is_of_the_world = time >> 62 == 3;
+  clock_gettime(is_of_the_world ? CLOCK_REALTIME : time >> 63 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
+  int64_t until = is_of_the_world ? -(int64_t)time : (int64_t)(time & ~(1ull << 63));
+  limit_wait(until - ((__int128)now.tv_sec * NANOSECONDS + now.tv_nsec));
+}
+
 /// Waits in the exploration; whether there was a signal in time.
 static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uint8_t point) {
   bool were_open = points_close();
@@ -119,6 +158,10 @@ TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mut
   const struct timespec *time) {
   time_wait_function *original = CONDITION_ORIGINAL("pthread_cond_timedwait", time_wait_function *);
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(condition, mutex, time);
+  struct timespec now;
+  // The bit says by which clock the condition counts.
+  clock_gettime(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
+  limit_wait(((__int128)time->tv_sec - now.tv_sec) * NANOSECONDS + time->tv_nsec - now.tv_nsec);
   return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
 }
 
@@ -158,6 +201,7 @@ SHARED(trywrlock, point_try_lock)
 
 TAKEN int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   shared_function *original = ORIGINAL("pthread_rwlock_unlock", shared_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) stand_before_release((uintptr_t)lock);
   if (lock->__data.__cur_writer == (int)own_thread_number()) RELEASE(lock); else RELEASE(READERS(lock));
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(lock);
   int result = original(lock);
@@ -244,6 +288,7 @@ TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
                   : time == all_time ? point_take_permit
                                      : point_take_permit_in_time;
   bool were_open;
+  taken_limit_wait(time);
   exploration_stand(point, (uintptr_t)semaphore);
   were_open = points_close();
   // Who waits without end stood until there was one.

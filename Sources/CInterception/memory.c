@@ -10,10 +10,16 @@
 /// A larger object is taken for what it is not: the number before an object that is in no block of its own.
 #define MOST_FORGOTTEN ((size_t)1 << 24)
 
-void taken_forget(const void *object) {
-  size_t size = malloc_usable_size((void *)object);
-  if (size <= MOST_FORGOTTEN) race_forget((uintptr_t)object, size);
+/// The size of the block that begins at the object, from the allocator's number before it; 0 if that is none.
+///
+/// An optimised build may have an object in the memory of a task, in the middle of a block. `malloc_usable_size` would
+/// look, behind as many bytes as what is there says, for the next block.
+static size_t size_before(const void *object) {
+  size_t size = ((const size_t *)object)[-1] & ~(size_t)7;
+  return size % 16 == 0 && size > 16 && size <= MOST_FORGOTTEN ? size - sizeof(size_t) : 0;
 }
+
+void taken_forget(const void *object) { race_forget((uintptr_t)object, size_before(object)); }
 
 /// Has a block start anew, however large, whose address came from the allocator.
 static void forget_block(void *block) { race_forget((uintptr_t)block, malloc_usable_size(block)); }

@@ -252,6 +252,7 @@ TAKEN intptr_t dispatch_group_wait(void *group, uint64_t time) {
   uint8_t point = time == no_time    ? point_try_group
                   : time == all_time ? point_await_group
                                      : point_await_group_in_time;
+  taken_limit_wait(time);
   exploration_stand(point, (uintptr_t)group);
   intptr_t result = original(group, time == all_time ? all_time : no_time);
   if (result == 0) ACQUIRE(DISPATCH_ORDER(group));

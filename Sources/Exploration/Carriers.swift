@@ -78,6 +78,8 @@ final class Carriers: @unchecked Sendable {
   private var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
   var isTimeOver = false
+  /// The locks that somebody has tried to take.
+  private var tried: Set<Int> = []
   /// Threads that have ended.
   private var ended: Set<Int> = []
   /// Locks of this schedule, by number, that a schedule before it left locked: they outlive the closure.
@@ -153,6 +155,7 @@ final class Carriers: @unchecked Sendable {
     }
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
+    tried.removeAll(keepingCapacity: true)
     ended.removeAll(keepingCapacity: true)
     threads.removeAll(keepingCapacity: true)
     lines.removeAll()
@@ -741,17 +744,35 @@ final class Carriers: @unchecked Sendable {
     case .join: return ended.contains(operation.object)
     case .readLock: return isReadable(operation.object)
     case .wait: return hasSignal(carrier, operation.object)
-    case .waitAWhile: return isTimeOver || hasSignal(carrier, operation.object)
+    case .waitAWhile: return carrier.isTimeOver || hasSignal(carrier, operation.object)
     case .takePermit: return hasPermit(operation.object)
-    case .takePermitInTime: return isTimeOver || hasPermit(operation.object)
+    case .takePermitInTime: return carrier.isTimeOver || hasPermit(operation.object)
     case .turn: return carrier.turns.last?.hasCome ?? true
     case .awaitGroup: return isGroupEmpty(operation.object)
-    case .awaitGroupInTime: return isTimeOver || isGroupEmpty(operation.object)
+    case .awaitGroupInTime: return carrier.isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
       .enqueue, .leaveGroup, .tryGroup, .register:
       return true
     }
+  }
+
+  /// Whether somebody has tried to take the lock at the address, or stands before it: then it shows that another
+  /// holds it, even if that one does nothing else meanwhile.
+  func isTried(_ address: UInt) -> Bool {
+    guard let object = numbers[address] else { return false }
+    return tried.contains(object)
+      || standing.contains {
+        guard let operation = $0.operation, operation.object == object else { return false }
+        return operation.kind == .tryLock || operation.kind == .tryReadLock
+      }
+  }
+
+  /// Those whose wait has a limit, by where they stand, the earliest only.
+  func limited(before earliest: Int64) -> [(slot: Int, carrier: Carrier)] {
+    let limited = standing.enumerated().filter { $0.element.isLimited && !isEnabled($0.element) }
+    let earliest = limited.lazy.map(\.element.deadline).reduce(earliest, min)
+    return limited.filter { $0.element.deadline == earliest }.map { ($0.offset, $0.element) }
   }
 
   /// Whether the semaphore has a permit: the real one is asked, for others than tasks may give one.
@@ -774,6 +795,7 @@ final class Carriers: @unchecked Sendable {
       holders[object] = (me, me.choice)
       effect = .took
     case .tryLock:
+      tried.insert(object)
       isDone = isFree(object)
       if isDone { holders[object] = (me, me.choice) }
       effect = isDone ? .took : .looked
@@ -792,6 +814,7 @@ final class Carriers: @unchecked Sendable {
       readers[object, default: 0] += 1
       effect = .took
     case .tryReadLock:
+      tried.insert(object)
       isDone = isReadable(object)
       if isDone { readers[object, default: 0] += 1 }
       effect = isDone ? .took : .looked
@@ -875,7 +898,7 @@ final class Carriers: @unchecked Sendable {
 
   /// Whether some thread has a job in the middle that goes on sooner or later.
   var hasThreadThatGoesOn: Bool {
-    standing.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile }
+    standing.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile || $0.isLimited }
       || blocked.contains { $0.isUnaccounted || $0.hasComeBack }
   }
 
@@ -900,6 +923,10 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var choice = Choice(.run, 0)
   /// What it is about to do.
   var operation: SynchronizationOperation?
+  /// Until when it waits, at most, for what it is about to do.
+  var deadline = Int64.max
+  /// Whether that time has come.
+  var isTimeOver = false
   /// Where in the code that is, if that is wanted.
   var points: [UInt] = []
   /// The turns that its job has on dispatch queues, or waits for, the innermost last.
@@ -914,6 +941,13 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   var depth = 0
   /// In whose name its job runs.
   var running: Int32 = 0
+  /// Whether it waits for something that it gives up when the time has come.
+  var isLimited: Bool {
+    switch operation?.kind {
+    case .waitAWhile, .takePermitInTime, .awaitGroupInTime: true
+    default: false
+    }
+  }
   /// Whether it waits to be chosen.
   var stands: Bool {
     get { place.load(ordering: .acquiring) }
@@ -1025,6 +1059,7 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
       self.operation = operation
       if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
       hasRejoined = false
+      isTimeOver = false
       return carriers.apply(operation, by: self)
     }
   }

@@ -274,10 +274,16 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
+  /// When so many nanoseconds will have passed.
+  func deadline(in time: Int64) -> Int64 { time > .max - now ? .max : now + time }
+
+  /// Has the time come.
+  func advance(to deadline: Int64) { now = max(now, deadline) }
+
   /// Takes a sleeper out, to be woken in its name.
   func pick(sleeperAt index: Int) -> Sleeper {
     let sleeper = sleepers.remove(at: index)
-    now = max(now, sleeper.deadline)
+    advance(to: sleeper.deadline)
     running = sleeper.agent
     return sleeper
   }

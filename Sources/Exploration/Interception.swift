@@ -59,6 +59,11 @@ enum Interception {
       me.carriers.beginWait(for: me.carriers.number(at: condition), by: me)
       me.noteRelease(of: me.carriers.number(at: lock))
     }
+    answers.is_tried = { Carrier.leading?.carriers.isTried($0) ?? false }
+    answers.limit_wait = { time in
+      guard let me = Carrier.leading else { return }
+      me.deadline = me.carriers.run.executor.deadline(in: time)
+    }
     answers.now = { Carrier.leading?.carriers.run.executor.now ?? 0 }
     answers.chance = { Carrier.leading?.carriers.chance() ?? 0 }
     answers.give_work = { line, work in

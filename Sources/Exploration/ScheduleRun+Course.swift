@@ -24,6 +24,7 @@ extension ScheduleRun {
       }
     case .standing:
       guard let carrier = carriers?.standing[option.slot] else { break }
+      if option.choice.kind == .wake { touches.noteTime() }
       if carrier.isOnMain { touches.noteMainActor() }
       guard let task = carrier.task else { break }
       touches.note(address: task.address)
@@ -73,6 +74,7 @@ extension ScheduleRun {
       for carrier in carriers.standing {
         let operation = UInt64(carrier.operation?.kind.rawValue ?? 255)
         add(6, touches.state(of: carrier.choice.agent), operation)
+        if carrier.isLimited { add(12, UInt64(bitPattern: carrier.deadline)) }
       }
       for thread in carriers.threads { add(7, touches.state(of: thread.agent)) }
     }

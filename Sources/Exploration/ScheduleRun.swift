@@ -346,7 +346,7 @@ final class ScheduleRun: @unchecked Sendable {
         tasks: scenario.tasks
       )
     }
-    if !overtakings.isEmpty, option.source != .sleeper {
+    if !overtakings.isEmpty, option.choice.kind != .wake {
       overtakings = overtakings.filter { $0.key.overtaken != option.choice.agent }
     }
     mustBegin = 0
@@ -377,7 +377,12 @@ final class ScheduleRun: @unchecked Sendable {
       if option.choice.kind == .run, agent < hasBegun.count { hasBegun[agent] = true }
       if executor.ready[option.slot].isActor { sawActorTurn = true }
     case .thread: somethingHappened = true
-    case .standing: break
+    case .standing:
+      guard let stands, option.choice.kind == .wake else { break }
+      somethingHappened = true
+      if scenario.atRest != nil { noteOvertaking(by: option.choice.agent) }
+      stands.isTimeOver = true
+      executor.advance(to: stands.deadline)
     }
   }
 
@@ -645,7 +650,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// Notes that a sleeper wakes while others could go on.
   private func noteOvertaking(by agent: Int32) {
     for option in options[..<runnable]
-    where option.source != .sleeper && option.choice.agent != agent {
+    where option.choice.kind != .wake && option.choice.agent != agent {
       overtakings[Overtaking(agent: agent, overtaken: option.choice.agent), default: 0] += 1
     }
   }
@@ -967,8 +972,18 @@ final class ScheduleRun: @unchecked Sendable {
       options.append(Option(choice: Choice(.run, task), source: .ready, slot: slot))
     }
     if mustStep == 0 {
-      let earliest = executor.sleepers.lazy.map(\.deadline).min() ?? 0
+      var earliest = executor.sleepers.lazy.map(\.deadline).min() ?? .max
       let awake = options.count
+      // A wait whose time is over goes on at once: who waits so keeps its thread.
+      for (slot, carrier) in carriers?.limited(before: earliest) ?? [] {
+        earliest = carrier.deadline
+        let agent = carrier.choice.agent
+        if !overtakings.isEmpty, options[..<awake].contains(where: { hasOvertaken(agent, $0) }) {
+          kept += 1
+          continue
+        }
+        options.append(Option(choice: Choice(.wake, Int(agent)), source: .standing, slot: slot))
+      }
       for (index, sleeper) in executor.sleepers.enumerated() where sleeper.deadline <= earliest {
         if !overtakings.isEmpty,
           options[..<awake].contains(where: { hasOvertaken(sleeper.agent, $0) })

@@ -27,6 +27,11 @@ import Testing
       "Tests/UnchangedCodeTests/FurtherPrograms.swift",
       "Tests/UnchangedCodeTests/FinerPrograms.swift",
       "Tests/UnchangedCodeTests/DrawnScenes.swift",
+      "Tests/UnchangedCodeTests/Judged/LockPrograms.swift",
+      "Tests/UnchangedCodeTests/Judged/MeetingPrograms.swift",
+      "Tests/UnchangedCodeTests/Judged/MemoryPrograms.swift",
+      "Tests/UnchangedCodeTests/Judged/ResourcePrograms.swift",
+      "Tests/UnchangedCodeTests/Judged/WaitPrograms.swift",
     ]
     for file in try Self.files() where !ours.contains(file.path) {
       for finding in SuiteChecks.blockingCalls(in: file) { Issue.record("\(finding)") }
@@ -45,6 +50,7 @@ import Testing
       "Tests/UnchangedCodeTests/FurtherPrograms.swift",
       "Tests/UnchangedCodeTests/FinerPrograms.swift",
       "Tests/UnchangedCodeTests/DrawnScenes.swift",
+      "Tests/UnchangedCodeTests/Judged/ResourcePrograms.swift",
     ]
     let grading = try SourceTree.files(in: "Sources", withExtensions: ["swift"])
       .filter { $0.room == "Grading" }

@@ -84,8 +84,12 @@ struct exploration_answers {
   bool (*holds)(uintptr_t object);
   /// Notes that the thread is to wait for a signal of `condition`; it releases `lock`.
   void (*begin_wait)(uintptr_t condition, uintptr_t lock);
+  /// Whether somebody tries to take the lock in this schedule, or has: who would wait for it does not count.
+  bool (*is_tried)(uintptr_t object);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
+  /// Notes for how many nanoseconds the thread waits, at most, for what it stands before next.
+  void (*limit_wait)(int64_t time);
   /// The schedule's next random number.
   uint64_t (*chance)(void);
   /// Runs the work on a thread of the exploration, when its turn has come.

@@ -64,6 +64,9 @@ void race_fence(int order);
 /// Whether the address is on the calling thread's stack.
 bool race_is_on_stack(uintptr_t at);
 
+/// Notes that memory is given back: as a write to what of it was used, for nobody may use it meanwhile.
+void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller);
+
 /// Notes that memory is used anew.
 void race_forget(uintptr_t at, size_t size);
 

@@ -224,6 +224,7 @@ func lastPart(of path: String) -> String {
 ///   - schedules: How many to run, at most.
 ///   - reduction: Which schedules others stand for.
 ///   - races: Whether to look for data races.
+///   - stopsAtViolation: Whether to end at the first failure.
 ///   - body: What to explore; it returns what it came to.
 ///   - outcome: Given what each schedule came to that was not left before, where another stands for it.
 /// - Returns: What was looked at and what was found.
@@ -234,12 +235,14 @@ package func exploreAll(
   schedules: Int = .max,
   reduction: Reduction,
   races: Bool,
+  stopsAtViolation: Bool = false,
   _ body: @escaping @Sendable () async throws -> String,
   outcome: @escaping @Sendable (String) -> Void
 ) throws -> Verdict {
   try turns.withLock { _ in
     var explorer = Explorer(schedules: schedules, preemptions: preemptions, reduction: reduction)
     explorer.longest = Inquiry.longest
+    explorer.stopsAtViolation = stopsAtViolation
     let inquiry = Inquiry(name, place: "", races: races) {
       let text = try await body()
       // What is left is run to some end, which says nothing of the schedules that are looked at.

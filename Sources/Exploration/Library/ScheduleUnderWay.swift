@@ -180,7 +180,8 @@ enum ScheduleUnderWay {
 
       A step has run for long without an end, a suspension, or a lock or an atomic that is a point. If it asks \
       again and again for what another task is to do, it asks what is not explored: build the code with the \
-      instrumentation, as 'swift package explore' does. To run this schedule again:
+      instrumentation, as 'swift package explore' does. With a limit, 'within:', the exploration ends here, and \
+      tells the line. To run this schedule again:
 
       """
     write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount)

@@ -241,7 +241,9 @@ struct Telling {
 
   /// Looks whether the tasks wait for something that is not explored.
   private mutating func findEscape(in run: ScheduleRun) {
-    for (agent, points) in waiting where lines.isSleeping(at: points) {
+    // Who stands in the middle waits for a lock there, be it the runtime's.
+    for (agent, points) in waiting
+    where lines.isSleeping(at: points) && run.carriers?.points(of: agent) == nil {
       escape =
         "task \(agent) is in Task.sleep\(at(points)), whose time is the runtime's and is not explored; "
         + "sleep on a clock that the code is given, and give it a VirtualClock() here"
@@ -356,7 +358,11 @@ extension Telling {
             ?? (step.isFirst ? "begins" : "goes on")
         ]
       case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
-      case .wake: ["wakes from its sleep"]
+      case .wake:
+        [
+          step.operation.map { "has waited long enough for \($0.objectName)" }
+            ?? "wakes from its sleep"
+        ]
       case .cancel, .limit: []
       }
     if step.preempted != 0 { what.append("pre-empts task \(step.preempted)") }
