@@ -91,11 +91,7 @@ package struct Explorer: Sendable {
         preemptions: preemptions,
         states: .byCourse,
         overlooked: reduction.overlooked,
-        size: SizeEstimate(
-          preemptions: preemptions,
-          interferences: (scenario.cancellable ? scenario.tasks : 0)
-            + (scenario.resize == nil ? 0 : 1)
-        )
+        size: SizeEstimate(preemptions: preemptions)
       )
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
       verdict.merged = search.merged

@@ -2,8 +2,8 @@
 ///
 /// A search in order goes through a tree: a fork for each step at which there is a choice, a leaf for each schedule.
 /// The places of the tree at one depth are put into classes, by how many pre-emptions were spent on the way there and
-/// how often something came from outside. What a place of a class leads to is taken to be what the visited places
-/// of its class lead to, on average: so many ways that spend a pre-emption, so many that do not, so many from outside.
+/// how often something happened that gives nobody a turn. What a place of a class leads to is taken to be what the visited places
+/// of its class lead to, on average: so many ways that spend a pre-emption, so many that do not, so many that give nobody a turn.
 /// From the deepest class up, that gives the number of leaves below a place of each class, and the sum over all ways
 /// not yet taken is what is left.
 ///
@@ -24,8 +24,12 @@ struct SizeEstimate {
   struct Class: Hashable {
     /// How many pre-emptions were spent on the way.
     var preemptions = 0
-    /// How often something came from outside on the way: a cancellation, a change of the limit.
-    var interferences = 0
+    /// How often something happened on the way that gives nobody a turn: a cancellation, a change of the limit, that a
+    /// sleeper wakes.
+    ///
+    /// Such a thing can happen at each step until it has, and once. Without that, a sleeper whom the first schedules
+    /// leave asleep would count as if he could wake at each step anew.
+    var events = 0
 
     /// The class that a way leads to.
     func behind(_ way: Way) -> Class {
@@ -33,7 +37,7 @@ struct SizeEstimate {
       switch way {
       case .plain: break
       case .preempting: next.preemptions += 1
-      case .outside: next.interferences += 1
+      case .event: next.events += 1
       }
       return next
     }
@@ -43,14 +47,14 @@ struct SizeEstimate {
   enum Way {
     case plain
     case preempting
-    case outside
+    case event
   }
 
   /// Something that there are so many of for each kind of way.
   struct Ways: Hashable {
     var plain = 0.0
     var preempting = 0.0
-    var outside = 0.0
+    var events = 0.0
   }
 
   /// What was seen at the places of a class, in sum.
@@ -60,23 +64,19 @@ struct SizeEstimate {
     var ways = Ways()
   }
 
-  /// More than so many pre-emptions, or things from outside, are not told apart.
+  /// More than so many pre-emptions, or events, are not told apart.
   private static let most = 7
 
   /// How many a schedule may have; nil for any number.
   private let preemptions: Int?
   private let columns: Int
-  private let rows: Int
-  /// All classes of the first depth, then all of the second, and so on.
-  private var seen: [Seen] = []
+  /// By depth the classes in rows, one for each number of events, as many as have been come to.
+  private var seen: [[Seen]] = []
 
-  /// - Parameters:
-  ///   - preemptions: how many a schedule may have; nil for any number.
-  ///   - interferences: how often something may come from outside, at most.
-  init(preemptions: Int?, interferences: Int) {
+  /// - Parameter preemptions: how many a schedule may have; nil for any number.
+  init(preemptions: Int?) {
     self.preemptions = preemptions
     columns = min(preemptions ?? .max, Self.most) + 1
-    rows = min(interferences, Self.most) + 1
   }
 
   /// The same for a search that begins from the beginning.
@@ -88,18 +88,18 @@ struct SizeEstimate {
 
   /// Notes a place from which ways lead on.
   mutating func note(_ ways: Ways, at depth: Int, _ place: Class) {
-    let index = index(place, depth)
-    seen[index].places += 1
-    seen[index].ways.plain += ways.plain
-    seen[index].ways.preempting += ways.preempting
-    seen[index].ways.outside += ways.outside
+    let index = makeRoom(for: place, depth)
+    seen[depth][index].places += 1
+    seen[depth][index].ways.plain += ways.plain
+    seen[depth][index].ways.preempting += ways.preempting
+    seen[depth][index].ways.events += ways.events
   }
 
   /// Notes the end of a schedule; one that was left because others stand for it does not count.
   mutating func noteEnd(at depth: Int, _ place: Class, counts: Bool) {
-    let index = index(place, depth)
-    seen[index].places += 1
-    if counts { seen[index].leaves += 1 }
+    let index = makeRoom(for: place, depth)
+    seen[depth][index].places += 1
+    if counts { seen[depth][index].leaves += 1 }
   }
 
   /// About how many leaves are below these ways.
@@ -107,24 +107,25 @@ struct SizeEstimate {
   /// - Parameter ways: those that were not taken yet, each with the depth and the class of the place it leads on from.
   /// - Returns: their number, a whole one only where the search is at its end.
   func leaves(below ways: [(depth: Int, place: Class, count: Ways)]) -> Double {
-    guard !seen.isEmpty else { return 0 }
+    // One row more than anybody has been in, for the events that are still to come.
+    let rows = min((seen.map(\.count).max() ?? 0) / columns + 1, Self.most + 1)
     let size = rows * columns
-    let depths = seen.count / size
+    let depths = seen.count
     // What is deeper than anybody has been is taken for a leaf.
     var below = [Double](repeating: 1, count: (depths + 1) * size)
     func sum(_ count: Ways, _ place: Class, _ depth: Int) -> Double {
-      func each(_ way: Way) -> Double { below[(depth + 1) * size + column(place.behind(way))] }
+      func each(_ way: Way) -> Double {
+        below[(depth + 1) * size + min(index(place.behind(way)), size - 1)]
+      }
       return (count.plain > 0 ? count.plain * each(.plain) : 0)
         + (count.preempting > 0 ? count.preempting * each(.preempting) : 0)
-        + (count.outside > 0 ? count.outside * each(.outside) : 0)
+        + (count.events > 0 ? count.events * each(.event) : 0)
     }
     for depth in (0..<depths).reversed() {
-      for row in 0..<rows {
-        for column in 0..<columns {
-          let place = Class(preemptions: column, interferences: row)
-          let (ways, leaves) = average(place, depth)
-          below[depth * size + self.column(place)] = leaves + sum(ways, place, depth)
-        }
+      for index in 0..<size {
+        let place = Class(preemptions: index % columns, events: index / columns)
+        let (ways, leaves) = average(place, depth)
+        below[depth * size + index] = leaves + sum(ways, place, depth)
       }
     }
     return ways.reduce(0) { $0 + ($1.depth < depths ? sum($1.count, $1.place, $1.depth) : 0) }
@@ -135,12 +136,14 @@ struct SizeEstimate {
   /// Where the search has been at none, what it has seen in the nearest class of that depth.
   private func average(_ place: Class, _ depth: Int) -> (ways: Ways, leaves: Double) {
     var nearest: (distance: Int, row: Int, seen: Seen)?
-    for row in 0..<rows {
-      for column in 0..<columns {
-        let seen = seen[(depth * rows + row) * columns + column]
-        guard seen.places > 0 else { continue }
+    let wanted = index(place)
+    if wanted < seen[depth].count, seen[depth][wanted].places > 0 {
+      nearest = (0, place.events, seen[depth][wanted])
+    } else {
+      for (index, seen) in seen[depth].enumerated() where seen.places > 0 {
+        let (row, column) = index.quotientAndRemainder(dividingBy: columns)
         let distance =
-          abs(row - place.interferences) * (Self.most + 1) + abs(column - place.preemptions)
+          abs(row - place.events) * (Self.most + 1) + abs(column - place.preemptions)
         if distance < nearest?.distance ?? .max { nearest = (distance, row, seen) }
       }
     }
@@ -149,23 +152,24 @@ struct SizeEstimate {
     var ways = Ways(
       plain: nearest.seen.ways.plain / places,
       preempting: nearest.seen.ways.preempting / places,
-      outside: nearest.seen.ways.outside / places
+      events: nearest.seen.ways.events / places
     )
     if nearest.distance > 0 {
-      // What has come from outside does not come again.
-      ways.outside = max(0, ways.outside - Double(max(0, place.interferences - nearest.row)))
+      // What has happened does not happen again.
+      ways.events = max(0, ways.events - Double(max(0, place.events - nearest.row)))
       if place.preemptions == preemptions { ways.preempting = 0 }
     }
     return (ways, nearest.seen.leaves / places)
   }
 
-  private func column(_ place: Class) -> Int {
-    min(place.interferences, rows - 1) * columns + min(place.preemptions, columns - 1)
+  private func index(_ place: Class) -> Int {
+    min(place.events, Self.most) * columns + min(place.preemptions, columns - 1)
   }
 
-  private mutating func index(_ place: Class, _ depth: Int) -> Int {
-    let size = rows * columns
-    while seen.count < (depth + 1) * size { seen.append(Seen()) }
-    return depth * size + column(place)
+  private mutating func makeRoom(for place: Class, _ depth: Int) -> Int {
+    let index = index(place)
+    while seen.count <= depth { seen.append([]) }
+    while seen[depth].count <= index { seen[depth].append(Seen()) }
+    return index
   }
 }

@@ -48,14 +48,14 @@ struct DepthFirst: SearchStrategy {
     /// What tells how many schedules are behind it, where that is of interest.
     var place: SizeEstimate.Class
     var preempting: UInt64
-    var outside: UInt64
+    var events: UInt64
 
     /// How many there are of each kind among some of the options.
     func ways(among options: UInt64) -> SizeEstimate.Ways {
       SizeEstimate.Ways(
-        plain: Double((options & ~preempting & ~outside).nonzeroBitCount),
+        plain: Double((options & ~preempting & ~events).nonzeroBitCount),
         preempting: Double((options & preempting).nonzeroBitCount),
-        outside: Double((options & outside).nonzeroBitCount)
+        events: Double((options & events).nonzeroBitCount)
       )
     }
   }
@@ -80,8 +80,8 @@ struct DepthFirst: SearchStrategy {
   private var path: [Fork] = []
   private var depth = 0
   private var spent = 0
-  /// How often something came from outside.
-  private var interferences = 0
+  /// How often something happened that gives nobody a turn.
+  private var events = 0
   private var choices: [Choice] = []
   private var value: Divergence.Value?
   private var visited: VisitedStates
@@ -116,7 +116,7 @@ struct DepthFirst: SearchStrategy {
   mutating func begin() {
     depth = 0
     spent = 0
-    interferences = 0
+    events = 0
     isDeadEnd = false
     choices.removeAll(keepingCapacity: true)
     value = nil
@@ -170,7 +170,7 @@ struct DepthFirst: SearchStrategy {
     depth += 1
     choices.append(run.options[index].choice)
     if run.isPreemption(run.options[index]) { spent += 1 }
-    if run.options[index].choice.isInterference { interferences += 1 }
+    if !run.options[index].choice.isTurn { events += 1 }
     return index
   }
 
@@ -182,12 +182,12 @@ struct DepthFirst: SearchStrategy {
       sight: run.sight,
       place: place,
       preempting: 0,
-      outside: 0
+      events: 0
     )
     guard size != nil else { return fork }
     for (index, option) in run.options.enumerated() {
-      if option.choice.isInterference {
-        fork.outside |= 1 << UInt64(index)
+      if !option.choice.isTurn {
+        fork.events |= 1 << UInt64(index)
       } else if run.isPreemption(option) {
         fork.preempting |= 1 << UInt64(index)
       }
@@ -197,7 +197,7 @@ struct DepthFirst: SearchStrategy {
   }
 
   private var place: SizeEstimate.Class {
-    SizeEstimate.Class(preemptions: spent, interferences: interferences)
+    SizeEstimate.Class(preemptions: spent, events: events)
   }
 
   mutating func beginsAnew(after run: ScheduleRun) -> Bool {

@@ -101,10 +101,7 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
 
     init(tree: ModelTree) {
       self.tree = tree
-      size = SizeEstimate(
-        preemptions: tree.bound,
-        interferences: tree.cancels ? tree.tasks.count : 0
-      )
+      size = SizeEstimate(preemptions: tree.bound)
     }
 
     mutating func visit(_ state: State, _ leaf: (Int, () -> Double) -> Bool) -> Bool {
@@ -119,7 +116,7 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
         SizeEstimate.Ways(
           plain: Double(ways.count { $0.way == .plain }),
           preempting: Double(ways.count { $0.way == .preempting }),
-          outside: Double(ways.count { $0.way == .outside })
+          events: Double(ways.count { $0.way == .event })
         )
       }
       size.note(counts(ways[...]), at: depth, state.place)
@@ -163,8 +160,8 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
       guard !state.cancelled.contains(task) else { continue }
       var next = state
       next.cancelled.insert(task)
-      next.place = state.place.behind(.outside)
-      ways.append((.outside, next))
+      next.place = state.place.behind(.event)
+      ways.append((.event, next))
     }
     return ways
   }
