@@ -148,7 +148,13 @@ package struct Explorer: Sendable {
       time: room.time == nil ? .zero : time()
     )
     guard let part = room.partToAskAt(use), let left = search.schedulesLeft,
-      SearchRoom.isTooSmall(for: left, after: use.schedules, part: part)
+      SearchRoom.isTooSmall(
+        for: left,
+        after: use.schedules,
+        part: part,
+        // Where schedules are left, ever more of them are: the estimate is of more than there will be.
+        isBounded: preemptions != nil && !reduction.mergesCourses
+      )
     else { return nil }
     // How many fit in a time is not known to the last digit, and the time ends the draws by itself.
     let fitting = SearchRoom(schedules: schedules, steps: mostSteps).left(use)

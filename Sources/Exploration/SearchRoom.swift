@@ -4,7 +4,8 @@
 /// the half. An estimate made so early can be too high, and what would have come to its end must not be cut. So
 /// the doubt is the greater, the less is used: the rest is called too large where it is estimated at more than
 /// `doubt` / used times what still fits. A search 120 times too large is told after a twentieth, one seven
-/// times too large after half of it; one that is less than that too large goes on in order to its limit.
+/// times too large after half of it; one that is less than that too large goes on in order to its limit. Within a
+/// bound on pre-emptions estimates are better from the beginning, and one 20 times too large is told after a twentieth.
 struct SearchRoom {
   /// How many schedules have to be behind an estimate.
   static let fewest = 100
@@ -14,6 +15,8 @@ struct SearchRoom {
   private static let half = 0.5
   /// The largest estimate of a tree of known size was 6 / used times too high (`SizeEstimateTests`).
   private static let doubt = 6.0
+  /// The largest estimate within a bound on pre-emptions was 9 times too high (`TooLarge.md`).
+  private static let mostWithinBound = 20.0
 
   /// How many schedules, steps and how much time there is for all of it.
   let schedules: Int
@@ -44,8 +47,21 @@ struct SearchRoom {
   }
 
   /// Whether so many more schedules, by estimate, are too many.
-  static func isTooSmall(for left: Double, after schedules: Int, part: Double) -> Bool {
-    left > doubt / part * fitting(after: schedules, part: part)
+  ///
+  /// - Parameters:
+  ///   - left: how many there still are, by estimate.
+  ///   - schedules: how many are behind.
+  ///   - part: which part of what the limits allow is used.
+  ///   - isBounded: whether the schedules have a bound on pre-emptions, and all of them are run.
+  /// - Returns: whether it is plain that they do not fit.
+  static func isTooSmall(
+    for left: Double,
+    after schedules: Int,
+    part: Double,
+    isBounded: Bool
+  ) -> Bool {
+    let doubt = isBounded ? min(mostWithinBound, doubt / part) : doubt / part
+    return left > doubt * fitting(after: schedules, part: part)
   }
 
   /// How many schedules fit in all.

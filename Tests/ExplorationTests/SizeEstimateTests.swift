@@ -233,7 +233,12 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
         let use = SearchRoom.Use(schedules: count, steps: 0, time: .zero)
         guard let part = room.partToAskAt(use) else { continue }
         #expect(
-          !SearchRoom.isTooSmall(for: left, after: count, part: part),
+          !SearchRoom.isTooSmall(
+            for: left,
+            after: count,
+            part: part,
+            isBounded: tree.bound != nil
+          ),
           "after \(count), with room for \(schedules)"
         )
       }
@@ -247,7 +252,12 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
     _ = tree.search { count, left in
       let use = SearchRoom.Use(schedules: count, steps: 0, time: .zero)
       if let part = room.partToAskAt(use),
-        SearchRoom.isTooSmall(for: left(), after: count, part: part)
+        SearchRoom.isTooSmall(
+          for: left(),
+          after: count,
+          part: part,
+          isBounded: tree.bound != nil
+        )
       {
         end = count
       }
@@ -265,6 +275,26 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
       // A hundred schedules have to be there for an estimate.
       #expect(Self.end(of: huge, room: 1_000) == 100)
       #expect(Self.end(of: huge, room: 90) == nil)
+    }
+  }
+
+  @Test(arguments: [(true, 0.05, 20.0), (true, 0.5, 12), (false, 0.05, 120), (false, 0.5, 12)])
+  func `has to be so many times too high for what is left to be too much`(
+    isBounded: Bool,
+    part: Double,
+    times: Double
+  ) {
+    // After a thousand schedules so many more fit.
+    let fitting = 1_000 * (1 - part) / part
+    for (factor, isTooSmall) in [(0.99, false), (1.01, true)] {
+      #expect(
+        SearchRoom.isTooSmall(
+          for: factor * times * fitting,
+          after: 1_000,
+          part: part,
+          isBounded: isBounded
+        ) == isTooSmall
+      )
     }
   }
 

@@ -33,7 +33,7 @@ struct Inquiry {
 
   /// A schedule that gets this long is given up.
   static let longest = 20_000
-  /// How many schedules to draw where there are too many choices to go through, and nothing says how many.
+  /// How many schedules to draw, at most, where there are too many choices to go through: each has many steps.
   static let instead = 1_000
   /// How many schedules to run in search of the smallest failing one, at most.
   static let allowance = 20_000
@@ -147,7 +147,7 @@ struct Inquiry {
       }
     } catch .tooWide(_, let options) {
       let drawing = remainder ?? .random(schedules: Self.instead)
-      var verdict = try explore(drawing, preemptions: nil, schedules: most)
+      var verdict = try explore(drawing, preemptions: nil, schedules: min(most, Self.instead))
       verdict.notCovered.insert(
         "all but \(verdict.schedules) schedules drawn at random: \(options) things can happen next, and the "
           + "exhaustive strategy keeps account of at most 64",
