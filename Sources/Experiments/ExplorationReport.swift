@@ -99,6 +99,45 @@ package struct ExplorationReport: Sendable, Codable {
     package var second: Int
   }
 
+  /// The schedules that were drawn where there were too many to be searched in order.
+  package struct Draws: Hashable, Sendable, Codable {
+    /// The depth of PCT; nil where each choice was drawn at random.
+    package var depth: Int?
+    package var seed: UInt64
+    /// How many were searched in order before.
+    package var inOrder: Int
+    /// About how many there are, in digits and words.
+    package var about: String
+    /// How many of those had room within the limits.
+    package var room: Int
+    package var wanted: Int
+    package var drawn: Int
+    /// How many agents there were in one of them, and how many steps, at most.
+    package var agents: Int
+    package var steps: Int
+    /// With which chance each of them shows a defect of that depth, at least; nil where nothing says so.
+    package var chance: Double?
+    /// How they are drawn, in words.
+    package var way: String
+    /// What is told when it goes over to them.
+    package var announcement: String
+
+    init(_ draws: Exploration.Draws) {
+      depth = draws.depth
+      seed = draws.seed
+      inOrder = draws.inOrder
+      about = Exploration.Draws.about(draws.estimate)
+      room = draws.room
+      wanted = draws.wanted
+      drawn = draws.drawn
+      agents = draws.agents
+      steps = draws.steps
+      chance = draws.chance
+      way = draws.way
+      announcement = draws.announcement
+    }
+  }
+
   /// How many schedules broke a promise.
   package struct Failure: Hashable, Sendable, Codable {
     package var kind: String
@@ -147,7 +186,12 @@ package struct ExplorationReport: Sendable, Codable {
   /// Whether the search ended at its number of schedules, with more to look at.
   package var isCut: Bool {
     strategy == .exhaustive && !isExhaustive && !wasInterrupted && found == nil && givenUp == 0
+      && draws == nil
   }
+  /// About how many schedules there are, where the search in order has ended before its end and looked at enough to tell.
+  package var estimate: Double?
+  /// What was drawn where there were too many schedules to be searched in order.
+  package var draws: Draws?
   /// How many schedules there are between jobs, all of which were looked at before those inside
   /// synchronous code; nil where only one of the two was asked for.
   package var schedulesBetweenJobs: Int?
@@ -181,6 +225,23 @@ package struct ExplorationPlan: Sendable, Codable {
   /// How to go on inside synchronous code once nothing fails between jobs; nil for only what the scenario
   /// itself asks for.
   package var inside: Inside?
+  /// What an exhaustive search goes over to where it is too large; nil for nothing.
+  package var instead: Instead?
+
+  /// What to draw, with the plan's seed, and with its depth if it is PCT.
+  package struct Instead: Hashable, Sendable, Codable {
+    /// `random` or `pct`.
+    package var strategy: ExplorationReport.Strategy
+    package var schedules: Int
+
+    package init(
+      _ strategy: ExplorationReport.Strategy = .pct,
+      schedules: Int = ExplorationPlan.defaultSchedules
+    ) {
+      self.strategy = strategy
+      self.schedules = schedules
+    }
+  }
 
   /// Whether the smallest schedule that fails is to name the lines that tasks stand at, also between jobs:
   /// looking them up takes about a second.
@@ -240,6 +301,7 @@ package struct ExplorationPlan: Sendable, Codable {
 package final class ExplorationControl: Sendable {
   private let isStopped = Atomic(false)
   private let looked = Atomic(0)
+  private let drawn = Mutex<ExplorationReport.Draws?>(nil)
   /// The journal of the exploration in another program that this one stands for, if it does.
   private let followed = Mutex<ScheduleJournal?>(nil)
   /// What another program reads and writes who explores here on its behalf.
@@ -251,6 +313,7 @@ package final class ExplorationControl: Sendable {
   package func follow(_ journal: ScheduleJournal) {
     followed.withLock { $0 = journal }
     looked.store(journal.schedules, ordering: .relaxed)
+    if let draws = journal.draws { drawn.withLock { $0 = ExplorationReport.Draws(draws) } }
     if shouldStop() { journal.stop() }
   }
 
@@ -263,8 +326,15 @@ package final class ExplorationControl: Sendable {
   /// How many schedules have been looked at.
   package var schedules: Int { looked.load(ordering: .relaxed) }
 
+  /// What it has gone over to, as there are too many schedules to be searched in order; nil if it has not.
+  package var draws: ExplorationReport.Draws? { drawn.withLock { $0 } }
+
   func shouldStop(_ progress: ExplorationProgress) -> Bool {
     looked.store(progress.schedules, ordering: .relaxed)
+    if let draws = progress.draws {
+      drawn.withLock { $0 = ExplorationReport.Draws(draws) }
+      journal?.note(draws)
+    }
     return shouldStop()
   }
 
@@ -327,6 +397,13 @@ extension ExplorationScenario {
           stopsAtViolation: !plan.all
         )
         exploration.mostSteps = mostSteps
+        exploration.instead = plan.instead.map {
+          Explorer.Instead(
+            depth: $0.strategy == .pct ? plan.depth : nil,
+            schedules: $0.schedules,
+            seed: plan.seed
+          )
+        }
         let verdict = try exploration(scenario, shouldStop: control.shouldStop)
         let found = try verdict.found.map { found in
           var minimum = try Minimum(of: found, in: scenario, shouldStop: control.shouldStop)
@@ -412,6 +489,8 @@ extension ExplorationScenario {
       },
       found: found,
       wasInterrupted: verdict.wasInterrupted,
+      estimate: verdict.estimate,
+      draws: verdict.draws.map(ExplorationReport.Draws.init),
       givenUp: verdict.givenUp,
       stoppedAtFirst: !plan.all && verdict.failed > 0 && verdict.coverage == .bounded,
       firstFailureAt: verdict.firstFailureAt,
@@ -453,7 +532,7 @@ extension ExplorationScenario {
       stoppedAtFirst: true,
       endedProgram: true,
       firstFailureAt: schedules,
-      notAsked: NotAsked.schedulesBehind(schedules),
+      notAsked: [NotAsked.schedulesBehind(schedules)],
       tasksLost: 0
     )
   }

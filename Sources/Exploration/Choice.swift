@@ -30,6 +30,9 @@ package struct Choice: Hashable, Sendable {
   /// Whether it comes from outside: it gives no agent a step.
   var isInterference: Bool { kind == .cancel || kind == .limit }
 
+  /// Whether an agent goes on by it, which a cancellation, a new limit or a sleeper's waking is not.
+  var isTurn: Bool { kind.isOwn }
+
   /// Who does it: `t02`, or what comes from outside, as a noun.
   var actorName: String {
     switch kind {

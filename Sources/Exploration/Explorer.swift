@@ -32,6 +32,25 @@ package struct Explorer: Sendable {
   package var longest: Int
   /// Whether the first violation ends the exploration.
   package var stopsAtViolation: Bool
+  /// What follows where a search in order is too large for its limits; nil for nothing.
+  package var instead: Instead?
+  /// How long the exploration may take, which `shouldStop` sees to; nil for any time.
+  package var time: Duration?
+
+  /// What to draw where there are too many schedules to be searched in order.
+  package struct Instead: Hashable, Sendable {
+    /// The depth of PCT; nil for each choice at random.
+    package var depth: Int?
+    /// How many schedules, at most.
+    package var schedules: Int
+    package var seed: UInt64
+
+    package init(depth: Int?, schedules: Int, seed: UInt64) {
+      self.depth = depth
+      self.schedules = schedules
+      self.seed = seed
+    }
+  }
 
   package init(
     strategy: Strategy = .exhaustive,
@@ -71,13 +90,18 @@ package struct Explorer: Sendable {
       var search = DepthFirst(
         preemptions: preemptions,
         states: .byCourse,
-        overlooked: reduction.overlooked
+        overlooked: reduction.overlooked,
+        size: SizeEstimate(preemptions: preemptions)
       )
       try explore(scenario, by: &search, reduction, into: &verdict, shouldStop)
       verdict.merged = search.merged
       verdict.isReduced = reduction.mergesCourses
       if search.hasDiverged { throw .diverges(scenario: scenario.name, at: search.divergence) }
       if let options = search.overflow { throw .tooWide(scenario: scenario.name, options: options) }
+      if verdict.isCut, verdict.schedules >= SearchRoom.fewest, let left = search.schedulesLeft {
+        verdict.estimate = Double(verdict.schedules) + left
+      }
+      if let draws = verdict.draws { try draw(draws, scenario, into: &verdict, shouldStop) }
     case .random:
       var walk = RandomWalk(seed: seed)
       try explore(scenario, by: &walk, .none, into: &verdict, shouldStop)
@@ -88,6 +112,60 @@ package struct Explorer: Sendable {
       verdict.coverage = .bounded
     }
     return verdict
+  }
+
+  /// Draws schedules where the search in order has been left.
+  private func draw(
+    _ draws: Draws,
+    _ scenario: Scenario,
+    into verdict: inout Verdict,
+    _ shouldStop: (ExplorationProgress) -> Bool
+  ) throws(ExplorationError) {
+    var further = self
+    further.schedules = draws.inOrder + draws.wanted
+    further.mostSteps = .max
+    further.instead = nil
+    guard let depth = draws.depth else {
+      var walk = RandomWalk(seed: draws.seed)
+      return try further.explore(scenario, by: &walk, .none, into: &verdict, shouldStop)
+    }
+    // The places of the changes are drawn from the length of the schedules, which is known by now.
+    var priorities = PriorityBased(depth: depth, seed: draws.seed, length: verdict.longest)
+    try further.explore(scenario, by: &priorities, .none, into: &verdict, shouldStop)
+  }
+
+  /// What to go over to, if it is plain that the search in order will not come to its end; asked behind each schedule.
+  private func draws(
+    insteadOf search: some SearchStrategy,
+    after verdict: Verdict,
+    _ time: () -> Duration,
+    _ room: inout SearchRoom
+  ) -> Draws? {
+    guard let instead else { return nil }
+    let use = SearchRoom.Use(
+      schedules: verdict.schedules,
+      steps: verdict.steps,
+      time: room.time == nil ? .zero : time()
+    )
+    guard let part = room.partToAskAt(use), let left = search.schedulesLeft,
+      SearchRoom.isTooSmall(
+        for: left,
+        after: use.schedules,
+        part: part,
+        // Where schedules are left, ever more of them are: the estimate is of more than there will be.
+        isBounded: preemptions != nil && !reduction.mergesCourses
+      )
+    else { return nil }
+    // How many fit in a time is not known to the last digit, and the time ends the draws by itself.
+    let fitting = SearchRoom(schedules: schedules, steps: mostSteps).left(use)
+    return Draws(
+      depth: instead.depth,
+      seed: instead.seed,
+      wanted: min(instead.schedules, fitting),
+      inOrder: use.schedules,
+      estimate: Double(use.schedules) + left,
+      room: room.all(use)
+    )
   }
 
   /// How many schedules may be given up one after the other before any has come to its end.
@@ -113,8 +191,15 @@ package struct Explorer: Sendable {
     var givenUpInARow = 0
     var asking = Asking()
     var isStopped = false
+    var room = SearchRoom(schedules: schedules, steps: mostSteps, time: time)
+    var headway = SearchHeadway(inOrder: verdict.draws?.inOrder ?? 0, wanted: schedules)
     while true {
       if verdict.schedules >= schedules || verdict.steps >= mostSteps {
+        verdict.isCut = true
+        break
+      }
+      if let draws = draws(insteadOf: search, after: verdict, { clock.now - start }, &room) {
+        verdict.draws = draws
         verdict.isCut = true
         break
       }
@@ -128,7 +213,8 @@ package struct Explorer: Sendable {
         if asking.isDue() {
           let progress = ExplorationProgress(
             schedules: verdict.schedules,
-            share: search.share ?? Double(verdict.schedules) / Double(schedules)
+            share: headway.share(of: search, after: verdict.schedules),
+            draws: verdict.draws
           )
           if shouldStop(progress) { isStopped = true }
         }
@@ -148,6 +234,8 @@ package struct Explorer: Sendable {
       }
       if !search.isDeadEnd { verdict.schedules += 1 }
       verdict.steps += run.steps
+      verdict.longest = max(verdict.longest, run.steps)
+      verdict.draws?.note(choices)
       // Where the tasks report nothing, only so can anybody tell that they retry for ever.
       if scenario.atRest != nil, !run.isOver, run.steps >= longest {
         let judgement = run.judgeLength()
@@ -184,6 +272,8 @@ package struct Explorer: Sendable {
       if !stopsAtViolation || run.violation == nil, search.beginsAnew(after: run) {
         verdict.schedules = 0
         verdict.givenUp = 0
+        room = SearchRoom(schedules: schedules, steps: mostSteps, time: time)
+        headway = SearchHeadway(inOrder: 0, wanted: schedules)
         continue
       }
       let hasMore = search.finish(steps: run.steps)
@@ -199,18 +289,8 @@ package struct Explorer: Sendable {
       }
     }
     if verdict.isCut { verdict.coverage = .bounded }
-    verdict.elapsed = clock.now - start
-    verdict.tasksLost = run.tasksLost
-    verdict.wasKeptFair = run.wasKeptFair
-    verdict.sawActorTurn = run.sawActorTurn
-    verdict.sawStart = run.sawStart
-    verdict.operations = run.operations
-    verdict.timerPoints = run.executor.strays.timerPoints
-    verdict.unseen = run.unseen.sorted()
-    verdict.isClosureUnseen = run.isClosureUnseen
-    verdict.unseenCalls = run.unseenCalls
-    verdict.runawayPoints = run.runawayPoints
-    verdict.races = Race.Search(isMade: run.carriers?.looksForRaces ?? false)
+    verdict.elapsed += clock.now - start
+    verdict.note(run)
   }
 }
 
@@ -238,6 +318,34 @@ package struct ExplorationProgress: Sendable {
   package var schedules: Int
   /// About which share that is of those there are, or are wanted: 0 to 1.
   package var share: Double
+  /// What is drawn, where the search in order was too large.
+  package var draws: Draws?
+}
+
+/// About which share of what there is to look at lies behind a search.
+private struct SearchHeadway {
+  /// How many schedules another search has looked at before.
+  let inOrder: Int
+  /// How many there are to be in the end, at most.
+  let wanted: Int
+  /// About how many there are, as was last estimated, and when that is done again.
+  private var total: Double?
+  private var next = 0
+
+  init(inOrder: Int, wanted: Int) {
+    self.inOrder = inOrder
+    self.wanted = wanted
+  }
+
+  mutating func share(of search: some SearchStrategy, after schedules: Int) -> Double {
+    if schedules >= next {
+      // An estimate takes as long as some schedules.
+      next = schedules + schedules / 8 + 8
+      total = search.schedulesLeft.map { Double(schedules) + $0 }
+    }
+    return total.map { min(1, Double(schedules) / $0) }
+      ?? Double(schedules - inOrder) / Double(wanted - inOrder)
+  }
 }
 
 /// What an exploration found.
@@ -286,6 +394,12 @@ package struct Verdict: Sendable {
   var isHopeless = false
   /// Whether it is of one schedule that was run again.
   var isReplay = false
+  /// About how many schedules there are, where a search in order was cut that had looked at enough to tell.
+  package internal(set) var estimate: Double?
+  /// What was drawn instead of the rest.
+  package internal(set) var draws: Draws?
+  /// How many steps a schedule had, at most.
+  var longest = 1
   /// How many schedules were looked at until the first that broke a promise, that one included.
   package internal(set) var firstFailureAt: Int?
   /// Whether the fairness bound left schedules out.
@@ -308,6 +422,21 @@ package struct Verdict: Sendable {
   package internal(set) var sawActorTurn = false
   /// Whether code started a task of its own.
   package internal(set) var sawStart = false
+
+  /// Notes what a search has seen besides, which has come to its end.
+  mutating func note(_ run: ScheduleRun) {
+    tasksLost += run.tasksLost
+    wasKeptFair = wasKeptFair || run.wasKeptFair
+    sawActorTurn = sawActorTurn || run.sawActorTurn
+    sawStart = sawStart || run.sawStart
+    operations.formUnion(run.operations)
+    timerPoints = timerPoints ?? run.executor.strays.timerPoints
+    unseen = Set(unseen).union(run.unseen).sorted()
+    isClosureUnseen = isClosureUnseen || run.isClosureUnseen
+    unseenCalls.merge(run.unseenCalls) { first, _ in first }
+    if runawayPoints.isEmpty { runawayPoints = run.runawayPoints }
+    races.add(Race.Search(isMade: run.carriers?.looksForRaces ?? false))
+  }
 
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {
     failed += 1

@@ -31,10 +31,18 @@ package struct NotAsked: Hashable, Sendable {
       if let preemptions {
         add("more than \(preemptions) pre-emption\(preemptions == 1 ? "" : "s")")
       }
-      if verdict.isCut {
-        for phrase in Self.schedulesBehind(verdict.schedules, isHopeless: verdict.isHopeless) {
-          addReason(phrase + ended)
+      if let draws = verdict.draws {
+        for phrase in draws.notCovered { addReason(phrase) }
+        if verdict.isHopeless || !ended.isEmpty {
+          addReason(Self.schedulesBehind(verdict.schedules, isHopeless: verdict.isHopeless) + ended)
         }
+      } else if verdict.isCut {
+        let phrase = Self.schedulesBehind(
+          verdict.schedules,
+          of: verdict.estimate,
+          isHopeless: verdict.isHopeless
+        )
+        addReason(phrase + ended)
       }
     } else {
       addReason(
@@ -95,9 +103,20 @@ package struct NotAsked: Hashable, Sendable {
   }
 
   /// Schedules that a search ended before, as it may at a violation or where it was told to.
-  package static func schedulesBehind(_ count: Int, isHopeless: Bool = false) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - count: how many it has looked at.
+  ///   - all: about how many there are; nil where nobody knows.
+  ///   - isHopeless: whether the last ones came to no end.
+  /// - Returns: a noun phrase.
+  package static func schedulesBehind(
+    _ count: Int,
+    of all: Double? = nil,
+    isHopeless: Bool = false
+  ) -> String {
+    let of = all.map { " of about \(Draws.about($0)) (an estimate)" } ?? ""
     let why = isHopeless ? ", the last of which came to no end one after the other" : ""
-    return ["schedules behind the first \(count)\(why)"]
+    return "schedules behind the first \(count)\(of)\(why)"
   }
 
   private mutating func addPlaces(

@@ -56,6 +56,13 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
       sawWeakOrders = races_saw_weak_orders()
     }
 
+    /// Adds what another search did.
+    mutating func add(_ other: Search) {
+      isMade = isMade || other.isMade
+      isPartial = isPartial || other.isPartial
+      sawWeakOrders = sawWeakOrders || other.sawWeakOrders
+    }
+
     /// What it leaves open, in words; `isAll` says whether all of the code under study is instrumented.
     func notCovered(isAll: Bool) -> [String] {
       guard isMade else { return ["data races and weak memory"] }

@@ -23,7 +23,9 @@ package final class ScheduleJournal: @unchecked Sendable {
     static let choices = 3
     static let pulse = 4
     static let isOver = 5
-    static let name = 6
+    /// What schedules are drawn, if the search in order was too large: six words, the first 0 if it was not.
+    static let draws = 6
+    static let name = draws + 6
     static let firstChoice = name + 32
   }
 
@@ -80,6 +82,33 @@ package final class ScheduleJournal: @unchecked Sendable {
     }
     for (index, word) in name.enumerated() { set(Place.name + index, word) }
     set(Place.choices, 0)
+    set(Place.draws, 0)
+  }
+
+  /// Notes what the exploration has gone over to.
+  package func note(_ draws: Draws) {
+    set(Place.draws + 1, UInt64(draws.inOrder))
+    set(Place.draws + 2, draws.estimate.bitPattern)
+    set(Place.draws + 3, UInt64(draws.room))
+    set(Place.draws + 4, UInt64(draws.depth ?? 0))
+    set(Place.draws + 5, draws.seed)
+    // The last, which says that there are any.
+    words[Place.draws].store(UInt64(draws.wanted), ordering: .releasing)
+  }
+
+  /// What the exploration has gone over to; nil if it has not.
+  package var draws: Draws? {
+    let wanted = words[Place.draws].load(ordering: .acquiring)
+    guard wanted > 0 else { return nil }
+    let depth = Int(get(Place.draws + 4))
+    return Draws(
+      depth: depth > 0 ? depth : nil,
+      seed: get(Place.draws + 5),
+      wanted: Int(wanted),
+      inOrder: Int(get(Place.draws + 1)),
+      estimate: Double(bitPattern: get(Place.draws + 2)),
+      room: Int(get(Place.draws + 3))
+    )
   }
 
   func beginSchedule() {

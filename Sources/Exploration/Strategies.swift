@@ -14,15 +14,15 @@ protocol SearchStrategy {
   /// Learns that the schedule is over; returns whether there is another to look at.
   mutating func finish(steps: Int) -> Bool
 
-  /// About which share of what it is to look at lies behind it, 0 to 1; nil where nothing tells.
-  var share: Double? { get }
+  /// About how many schedules it has still to look at; nil where nothing tells.
+  var schedulesLeft: Double? { get }
 
   /// Begins from the beginning, if the schedule that is over has shown that it left too much out.
   mutating func beginsAnew(after run: ScheduleRun) -> Bool
 }
 
 extension SearchStrategy {
-  var share: Double? { nil }
+  var schedulesLeft: Double? { nil }
 
   mutating func beginsAnew(after run: ScheduleRun) -> Bool { false }
 }
@@ -39,13 +39,25 @@ struct DepthFirst: SearchStrategy {
   private struct Fork {
     /// The options not yet looked at, one bit each; the lowest is under way.
     var left: UInt64
-    /// How many there were to look at.
-    var branches: Int
+    /// How many options there were, those beyond the bound too.
     var count: Int
     /// The course of events up to here.
     var fingerprint: UInt64
     /// What could be seen here, where that is of interest.
     var sight: Sight?
+    /// What tells how many schedules are behind it, where that is of interest.
+    var place: SizeEstimate.Class
+    var preempting: UInt64
+    var events: UInt64
+
+    /// How many there are of each kind among some of the options.
+    func ways(among options: UInt64) -> SizeEstimate.Ways {
+      SizeEstimate.Ways(
+        plain: Double((options & ~preempting & ~events).nonzeroBitCount),
+        preempting: Double((options & preempting).nonzeroBitCount),
+        events: Double((options & events).nonzeroBitCount)
+      )
+    }
   }
 
   /// At most this many pre-emptions; nil for any number.
@@ -63,9 +75,13 @@ struct DepthFirst: SearchStrategy {
   /// How many options there were, once there were more than can be kept account of.
   private(set) var overflow: Int?
 
+  /// About how many schedules there are, if that is asked.
+  private var size: SizeEstimate?
   private var path: [Fork] = []
   private var depth = 0
   private var spent = 0
+  /// How often something happened that gives nobody a turn.
+  private var events = 0
   private var choices: [Choice] = []
   private var value: Divergence.Value?
   private var visited: VisitedStates
@@ -86,18 +102,21 @@ struct DepthFirst: SearchStrategy {
     preemptions: Int? = nil,
     length: Int? = nil,
     states: States = .byCourseAndRounds,
-    overlooked: Touches.Oversight = []
+    overlooked: Touches.Oversight = [],
+    size: SizeEstimate? = nil
   ) {
     self.preemptions = preemptions
     self.length = length
     self.states = states
     self.overlooked = overlooked
+    self.size = size
     visited = VisitedStates(overlooked: overlooked)
   }
 
   mutating func begin() {
     depth = 0
     spent = 0
+    events = 0
     isDeadEnd = false
     choices.removeAll(keepingCapacity: true)
     value = nil
@@ -115,16 +134,7 @@ struct DepthFirst: SearchStrategy {
         merged += 1
         return nil
       }
-      let allowed = allowed(in: run)
-      path.append(
-        Fork(
-          left: allowed,
-          branches: allowed.nonzeroBitCount,
-          count: run.options.count,
-          fingerprint: run.fingerprint,
-          sight: run.sight
-        )
-      )
+      path.append(fork(in: run))
       return take(in: run)
     }
     if let seen = path[depth].sight {
@@ -160,22 +170,60 @@ struct DepthFirst: SearchStrategy {
     depth += 1
     choices.append(run.options[index].choice)
     if run.isPreemption(run.options[index]) { spent += 1 }
+    if !run.options[index].choice.isTurn { events += 1 }
     return index
+  }
+
+  private mutating func fork(in run: ScheduleRun) -> Fork {
+    var fork = Fork(
+      left: allowed(in: run),
+      count: run.options.count,
+      fingerprint: run.fingerprint,
+      sight: run.sight,
+      place: place,
+      preempting: 0,
+      events: 0
+    )
+    guard size != nil else { return fork }
+    for (index, option) in run.options.enumerated() {
+      if !option.choice.isTurn {
+        fork.events |= 1 << UInt64(index)
+      } else if run.isPreemption(option) {
+        fork.preempting |= 1 << UInt64(index)
+      }
+    }
+    size?.note(fork.ways(among: fork.left), at: depth, fork.place)
+    return fork
+  }
+
+  private var place: SizeEstimate.Class {
+    SizeEstimate.Class(preemptions: spent, events: events)
   }
 
   mutating func beginsAnew(after run: ScheduleRun) -> Bool {
     guard merged > 0, states != .apart, !hasDiverged, overflow == nil else { return false }
+    let size = size?.anew
     if run.touchesUnseen {
-      self = DepthFirst(preemptions: preemptions, length: length, states: .apart)
+      self = DepthFirst(preemptions: preemptions, length: length, states: .apart, size: size)
       return true
     }
     guard states == .byCourse, run.keptSomebody else { return false }
-    self = DepthFirst(preemptions: preemptions, length: length, overlooked: overlooked)
+    self = DepthFirst(
+      preemptions: preemptions,
+      length: length,
+      overlooked: overlooked,
+      size: size
+    )
     return true
   }
 
   mutating func finish(steps: Int) -> Bool {
     if hasDiverged || overflow != nil { return false }
+    // Where nothing was within the bound, the fork has been noted as one without ways.
+    if depth == path.count {
+      let place = place
+      size?.noteEnd(at: depth, place, counts: !isDeadEnd)
+    }
     // A schedule given up early was cut at `depth`; nothing below was ever entered.
     while let last = path.last {
       let left = last.left & (last.left &- 1)
@@ -188,18 +236,17 @@ struct DepthFirst: SearchStrategy {
     return false
   }
 
-  /// As if from each fork on all ways had as many schedules behind them.
-  ///
-  /// Knuth, "Estimating the efficiency of backtrack programs" (1975), turned round. The last ways of a fork have
-  /// fewer behind them where a bound on pre-emptions is used up, so the search ends sooner than this says.
-  var share: Double? {
-    var share = 0.0
-    var weight = 1.0
-    for fork in path where fork.branches > 0 {
-      weight /= Double(fork.branches)
-      share += weight * Double(fork.branches - fork.left.nonzeroBitCount)
-    }
-    return share
+  /// By `SizeEstimate`; nil before the first schedule.
+  var schedulesLeft: Double? {
+    guard let size, let last = path.indices.last else { return nil }
+    return size.leaves(
+      below: path.indices.map { depth in
+        let fork = path[depth]
+        // What is under way at a fork is what the deeper ones tell of, and nothing does below the deepest.
+        let left = depth == last ? fork.left : fork.left & (fork.left &- 1)
+        return (depth, fork.place, fork.ways(among: left))
+      }
+    )
   }
 
   private func allowed(in run: ScheduleRun) -> UInt64 {
@@ -265,7 +312,7 @@ struct PriorityBased: SearchStrategy {
   private let depth: Int
   private var random: SplitMix64
   /// The longest schedule so far: where changes are drawn from.
-  private var length = 8
+  private(set) var length: Int
   private var step = 0
   /// The priority of each agent; agents get theirs when they first appear.
   private var priorities: [Int] = []
@@ -277,12 +324,13 @@ struct PriorityBased: SearchStrategy {
   /// The step at which the limit is to change; 0 for never.
   private var resizing = 0
 
-  init(depth: Int, seed: UInt64) {
+  init(depth: Int, seed: UInt64, length: Int = 8) {
     precondition(
       depth >= 1,
       "the depth of a priority-based exploration must be at least 1, not \(depth)"
     )
     self.depth = depth
+    self.length = length
     random = SplitMix64(seed: seed)
   }
 

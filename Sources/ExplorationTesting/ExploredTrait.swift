@@ -17,7 +17,7 @@ public import Testing
 /// ```
 ///
 /// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else is a
-/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:races:reduction:replaying:report:fileID:line:_:)`` becomes one
+/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:races:reduction:instead:replaying:report:fileID:line:_:)`` becomes one
 /// issue, with the smallest schedule that shows it. Each case of a test with arguments is explored for itself. On a
 /// suite it holds for all tests of it.
 ///
@@ -31,6 +31,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
   var limit: Duration?
   var races: Bool
   var reduction: Bool
+  var instead: ExplorationStrategy?
   var schedule: String?
   var report: String?
 
@@ -81,6 +82,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
             within: trait.limit,
             races: trait.races,
             reduction: trait.reduction,
+            instead: trait.instead,
             replaying: trait.schedule,
             report: trait.report,
             fileID: test.sourceLocation.fileID,
@@ -116,6 +118,8 @@ extension Trait where Self == ExploredTrait {
   ///     order. Looked for in code that is built with the instrumentation.
   ///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state
   ///     that another one has gone on from, instead of being run to its end.
+  ///   - instead: What to go over to where it becomes plain that there are many more schedules than `schedules` and
+  ///     `within` have room for; nil to search in order until a limit ends that.
   ///   - replaying: A schedule that a failure names: only that one is run.
   ///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
   ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
@@ -129,6 +133,7 @@ extension Trait where Self == ExploredTrait {
     within: Duration? = nil,
     races: Bool = true,
     reduction: Bool = false,
+    instead: ExplorationStrategy? = .pct(schedules: 10_000),
     replaying: String? = nil,
     report: String? = nil
   ) -> Self {
@@ -139,6 +144,7 @@ extension Trait where Self == ExploredTrait {
       limit: within,
       races: races,
       reduction: reduction,
+      instead: instead,
       schedule: replaying,
       report: report
     )

@@ -80,6 +80,10 @@ package enum ExplorationText {
       let share = NumberText.percent(Double(report.failed) / Double(max(1, report.schedules)))
       pieces.append("\(NumberText.grouped(report.failed)) fail (\(share))")
     }
+    if let draws = report.draws {
+      pieces.append("in order \(NumberText.grouped(draws.inOrder)) of about \(draws.about)")
+      pieces.append("then \(NumberText.grouped(draws.drawn)) drawn by \(draws.way)")
+    }
     if report.givenUp > 0 {
       pieces.append("\(NumberText.count(report.givenUp, "schedule")) given up as too long")
     }
@@ -97,7 +101,17 @@ package enum ExplorationText {
   private static let longestLeft = 60.0
 
   /// How far an exploration has come, and how long it can still take where that is not long.
-  package static func progress(_ schedules: Int, of most: Int, after elapsed: Duration) -> String {
+  package static func progress(
+    _ schedules: Int,
+    of most: Int,
+    _ draws: ExplorationReport.Draws? = nil,
+    after elapsed: Duration
+  ) -> String {
+    if let draws, schedules >= draws.inOrder, schedules <= draws.inOrder + draws.wanted {
+      let (inOrder, wanted) = (NumberText.grouped(draws.inOrder), NumberText.grouped(draws.wanted))
+      return "\(inOrder) of about \(draws.about) schedules in order, then "
+        + "\(NumberText.grouped(schedules - draws.inOrder)) of \(wanted) drawn by \(draws.way)"
+    }
     guard schedules <= most else {
       return
         "\(NumberText.grouped(schedules)) schedules; after the first \(NumberText.grouped(most)) it "
@@ -308,8 +322,26 @@ package enum ExplorationText {
       ("schedules_between_jobs", report.schedulesBetweenJobs.map { .number($0) } ?? .null),
       ("elapsed_ns", .number(Int(nanoseconds(report.elapsed)))),
     ]
+    if let estimate = report.estimate {
+      members.append(("estimated_schedules", .number(Int(min(estimate.rounded(), 1e18)))))
+    }
+    if let draws = report.draws { members.append(("instead", .object(json(draws)))) }
     if report.wasInterrupted { members.append(("interrupted", "yes")) }
     return JSONObject.line(members)
+  }
+
+  private static func json(_ draws: ExplorationReport.Draws) -> [(StaticString, JSONObject.Value)] {
+    [
+      ("strategy", draws.depth == nil ? "random" : "pct"),
+      ("depth", draws.depth.map { .number($0) } ?? .null),
+      ("seed", .unsigned(draws.seed)),
+      ("in_order", .number(draws.inOrder)),
+      ("room", .number(draws.room)),
+      ("drawn", .number(draws.drawn)),
+      ("agents", .number(draws.agents)),
+      ("longest", .number(draws.steps)),
+      ("chance_one_in", draws.chance.map { .number(Int(min((1 / $0).rounded(), 1e18))) } ?? .null),
+    ]
   }
 
   /// What a replayed schedule came to, as one JSON object on a line.

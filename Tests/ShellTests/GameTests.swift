@@ -124,6 +124,37 @@ import Testing
     #expect(json.contains(#""visits":2,"resize":2,"bound":null"#), "\(json)")
   }
 
+  @Test func `an exploration that is too large tells what it went over to, in text and in JSON`()
+    async
+  {
+    let large = "explore limiter tasks=5 limit=2 cancel=any inside=no schedules=400 seed=3 depth=2"
+    let lab = Lab(display: Display(width: 400))
+    let text = await lab.run(large)
+    #expect(
+      text.contains(
+        #/^bounded: 400 schedules, .* in order 100 of about \S+( \w+)? · then 300 drawn by PCT \(depth 2, seed 3\)/#
+      ),
+      "\(text)"
+    )
+    #expect(text.contains("of which 400 fit in the limit: 100 were searched in order, then 300"))
+    #expect(text.contains("one that needs 2 orders of two steps is shown by each that PCT draws"))
+    // The keys that say how to draw have an effect then.
+    #expect(!text.contains("has no effect"), "\(text)")
+    let json = await Lab(json: true).run(large)
+    #expect(json.contains(#""coverage":"bounded","schedules":400"#), "\(json)")
+    #expect(
+      json.contains(
+        #/"estimated_schedules":\d+,"instead":\{"strategy":"pct","depth":2,"seed":3,"in_order":100,"room":400,"drawn":300,"agents":\d+,"longest":\d+,"chance_one_in":\d+\}/#
+      ),
+      "\(json)"
+    )
+    let random = await Lab(json: true).run("\(large) instead=random")
+    #expect(random.contains(#""instead":{"strategy":"random","depth":null,"seed":3"#), "\(random)")
+    let cut = await Lab(json: true).run("\(large) instead=none")
+    #expect(cut.contains(#""schedules":400"#) && !cut.contains(#""instead""#), "\(cut)")
+    #expect(cut.contains(#/"estimated_schedules":\d+/#), "\(cut)")
+  }
+
   @Test(arguments: [
     (
       "limiter preemptions=1 strategy=random",
@@ -140,6 +171,10 @@ import Testing
     (
       "limiter seed=3 inside=no",
       "seed=3 has no effect: strategy=exhaustive draws nothing at random"
+    ),
+    (
+      "limiter instead=pct strategy=random",
+      "instead=pct has no effect: strategy=random draws from the beginning; only an exhaustive search goes over"
     ),
     ("fifo-queue limit=3 inside=no", "limit=3 has no effect: fifo-queue runs one task at a time"),
     (

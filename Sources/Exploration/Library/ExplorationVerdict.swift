@@ -19,6 +19,16 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   public internal(set) var schedules: Int
   /// How many more the reduction left, each where it had come to what another had gone on from, as far as was seen.
   public internal(set) var merged: Int
+  /// How many of ``schedules`` were drawn: all that a strategy at random runs, or those that it goes over to where
+  /// there are too many to be searched in order.
+  public internal(set) var drawn: Int
+  /// About how many schedules there are within ``preemptionBound``, where the search in order has ended before its end
+  /// and looked at a hundred at least; else nil.
+  ///
+  /// The documentation says how it is made, and how far off it may be.
+  public internal(set) var estimate: Double?
+  /// With which chance, at least, each schedule that PCT drew shows a defect of PCT's depth; nil if it drew none.
+  public internal(set) var chance: Double?
   /// Over all schedules.
   public internal(set) var steps: Int
   /// Schedules that got too long and were left before their end.
@@ -34,6 +44,8 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   private var isReduced: Bool
   /// Among which schedules it looked, in words.
   private var bounds: String
+  /// How those were drawn that it went over to, in words; nil if there were none.
+  private var way: String?
   /// Those of `notCovered` that could have been covered.
   private var reasons: [String]
 
@@ -41,6 +53,7 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     "\(coverage.rawValue), \(bounds)\(isReduced ? ", reduced" : ""): "
       + "\(schedules) \(schedules == 1 ? "schedule" : "schedules")"
+      + (way.map { " (\(schedules - drawn) in order, then \(drawn) drawn by \($0))" } ?? "")
       + (isReduced ? " run and \(merged == 0 ? "none" : "\(merged)") left" : "")
       + ", \(steps) steps"
       + (reasons.isEmpty ? "" : "; not covered: " + reasons.joined(separator: "; "))
@@ -82,6 +95,12 @@ extension ExplorationVerdict {
     schedules = verdict.schedules
     merged = verdict.merged
     isReduced = verdict.isReduced
+    drawn =
+      verdict.strategy == .exhaustive || verdict.isReplay
+      ? verdict.draws?.drawn ?? 0 : verdict.schedules
+    estimate = verdict.estimate
+    chance = verdict.draws?.chance
+    way = verdict.draws?.way
     steps = verdict.steps
     givenUp = verdict.givenUp
     self.preemptionBound = preemptionBound

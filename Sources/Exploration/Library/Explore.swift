@@ -47,6 +47,11 @@ internal import Synchronization
 ///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state that
 ///     another one has gone on from, instead of being run to its end. Only ``ExplorationStrategy/exhaustive`` leaves
 ///     any, in code that is built with the instrumentation. The documentation says what it rests on.
+///   - instead: What to go over to where it becomes plain that there are many more schedules than `schedules` and
+///     `within` have room for: ``ExplorationStrategy/pct(schedules:depth:seed:)`` or
+///     ``ExplorationStrategy/random(schedules:seed:)``, with as many schedules as these say, as long as the limits
+///     hold; nil to search in order until a limit ends that. The documentation says when that is, and what the verdict
+///     says then. Only ``ExplorationStrategy/exhaustive`` goes over.
 ///   - replaying: A schedule from an ``ExplorationFailure``: only that one is run.
 ///   - report: To which file to write a page of the failing schedule, for a browser: it opens at the failure, goes
 ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
@@ -68,6 +73,7 @@ public func explore(
   within: Duration? = nil,
   races: Bool = true,
   reduction: Bool = false,
+  instead: ExplorationStrategy? = .pct(schedules: 10_000),
   replaying: String? = nil,
   report: String? = nil,
   fileID: String = #fileID,
@@ -77,6 +83,7 @@ public func explore(
   let place = "\(lastPart(of: fileID)):\(line)"
   var inquiry = Inquiry(name, place: place, within: within, races: races, body)
   inquiry.isReduced = reduction
+  inquiry.remainder = instead
   inquiry.report = report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
@@ -93,6 +100,7 @@ package func exploreUntilCancelled(
   within: Duration?,
   races: Bool,
   reduction: Bool,
+  instead: ExplorationStrategy?,
   replaying: String?,
   report: String?,
   fileID: String,
@@ -109,6 +117,7 @@ package func exploreUntilCancelled(
     body
   )
   inquiry.isReduced = reduction
+  inquiry.remainder = instead
   inquiry.report = report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
@@ -154,6 +163,17 @@ func answer(
   let wanted = min(schedules, strategy.schedules ?? schedules)
   guard wanted >= 1 else {
     fatalError("an exploration needs at least 1 schedule, not \(wanted)")
+  }
+  if let remainder = inquiry.remainder {
+    guard let further = remainder.schedules else {
+      fatalError(
+        "an exploration that is too large cannot go over to what it does already; pass nil as 'instead' to have it "
+          + "search in order until a limit ends it"
+      )
+    }
+    guard further >= 1 else {
+      fatalError("an exploration goes over to at least 1 schedule, not \(further)")
+    }
   }
   if let preemptions, preemptions < 0 {
     fatalError(
@@ -202,6 +222,17 @@ public enum ExplorationStrategy: Hashable, Sendable {
     switch self {
     case .exhaustive: nil
     case .random(let schedules, _), .pct(let schedules, _, _): schedules
+    }
+  }
+
+  /// It as what follows a search in order; nil for none that could.
+  var asRemainder: Explorer.Instead? {
+    switch self {
+    case .exhaustive: nil
+    case .random(let schedules, let seed):
+      Explorer.Instead(depth: nil, schedules: schedules, seed: seed)
+    case .pct(let schedules, let depth, let seed):
+      Explorer.Instead(depth: depth, schedules: schedules, seed: seed)
     }
   }
 }

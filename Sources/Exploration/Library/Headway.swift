@@ -17,6 +17,10 @@ enum Headway {
   private static let hasFailed = Atomic(false)
   /// What fails, in words, until it is told.
   private static let failure = Mutex<String?>(nil)
+  /// What else is to be told once, at once.
+  private static let news = Mutex<String?>(nil)
+  /// Whether schedules are drawn, as there are too many to be searched in order.
+  private static let isDrawing = Atomic(false)
   /// Whether it has been told.
   static let hasToldFailure = Atomic(false)
 
@@ -26,6 +30,8 @@ enum Headway {
     share.store(0, ordering: .relaxed)
     hasFailed.store(false, ordering: .relaxed)
     failure.withLock { $0 = nil }
+    news.withLock { $0 = nil }
+    isDrawing.store(false, ordering: .relaxed)
     hasToldFailure.store(false, ordering: .relaxed)
     began.store(MachineClock.monotonic(), ordering: .releasing)
   }
@@ -33,7 +39,12 @@ enum Headway {
   static func note(_ progress: ExplorationProgress) {
     schedules.store(progress.schedules, ordering: .relaxed)
     share.store(progress.share.bitPattern, ordering: .relaxed)
+    guard let draws = progress.draws, !isDrawing.exchange(true, ordering: .relaxed) else { return }
+    news.withLock { $0 = draws.announcement }
   }
+
+  /// What has come up, once.
+  static func takeNews() -> String? { news.withLock { $0.take() } }
 
   /// Notes that a schedule fails, and how, for who waits while the smallest is looked for.
   static func noteFailure(in schedule: Int, _ text: String) {
@@ -78,8 +89,10 @@ enum Headway {
     } else {
       let share = Double(bitPattern: share.load(ordering: .relaxed))
       var left = share > 0 ? elapsed * (1 - share) / share : .infinity
-      if share > 0 {
-        parts.append(share < 0.01 ? "less than 1 % of all" : "about \(Int(share * 100)) % of all")
+      let isDrawing = isDrawing.load(ordering: .relaxed)
+      let of = isDrawing ? " of those to be drawn" : " of all"
+      if share > 0 || isDrawing {
+        parts.append((share < 0.01 ? "less than 1 %" : "about \(Int(share * 100)) %") + of)
       }
       if let limit { left = min(left, max(0, limit / .seconds(1) - elapsed)) }
       if left.isFinite { parts.append("some \(time(left)) left") }
@@ -143,6 +156,9 @@ final class HeadwayTeller: Sendable {
         if let failure = Headway.takeFailure() {
           Headway.write("\(isTerminal ? "\r\u{1B}[K" : "")exploring '\(name)': \(failure)\n")
           Headway.hasToldFailure.store(true, ordering: .releasing)
+        }
+        if let news = Headway.takeNews() {
+          Headway.write("\(isTerminal ? "\r\u{1B}[K" : "")exploring '\(name)': \(news)\n")
         }
         guard isTerminal || seconds >= next else { continue }
         next = min(max(2, 2 * seconds), seconds + Self.longest)

@@ -16,6 +16,8 @@ struct Inquiry {
   var report: String?
   /// Whether schedules are left where others stand for them.
   var isReduced = false
+  /// What to go over to where there are too many schedules to be searched in order; nil for nothing.
+  var remainder: ExplorationStrategy?
   /// Whether nobody waits for the answer any more.
   private let isCancelled: @Sendable () -> Bool
   private(set) var scenario: Scenario
@@ -31,7 +33,7 @@ struct Inquiry {
 
   /// A schedule that gets this long is given up.
   static let longest = 20_000
-  /// How many schedules to draw where there are too many choices to go through.
+  /// How many schedules to draw, at most, where there are too many choices to go through: each has many steps.
   static let instead = 1_000
   /// How many schedules to run in search of the smallest failing one, at most.
   static let allowance = 20_000
@@ -130,6 +132,8 @@ struct Inquiry {
       most = min(most, schedules)
     }
     explorer.schedules = most
+    explorer.instead = strategy == .exhaustive ? remainder?.asRemainder : nil
+    explorer.time = limit
     explorer.longest = Self.longest
     explorer.stopsAtViolation = true
     let start = ContinuousClock.now
@@ -142,10 +146,10 @@ struct Inquiry {
         return stop != nil
       }
     } catch .tooWide(_, let options) {
-      let random = ExplorationStrategy.random(schedules: min(most, Self.instead))
-      var verdict = try explore(random, preemptions: nil, schedules: most)
+      let drawing = remainder ?? .random(schedules: Self.instead)
+      var verdict = try explore(drawing, preemptions: nil, schedules: min(most, Self.instead))
       verdict.notCovered.insert(
-        "all but \(verdict.schedules) random schedules: \(options) things can happen next, and the "
+        "all but \(verdict.schedules) schedules drawn at random: \(options) things can happen next, and the "
           + "exhaustive strategy keeps account of at most 64",
         at: 0
       )
@@ -155,7 +159,8 @@ struct Inquiry {
     }
     if let found = verdict.found {
       noteFound(found, in: verdict.schedules)
-      let place = "in schedule \(verdict.schedules)"
+      let place =
+        "in schedule \(verdict.schedules)" + (verdict.draws.map { ", drawn by \($0.way)" } ?? "")
       if found.violation.kind == .runaway {
         throw failureByRunaway(found, at: verdict.runawayPoints, place)
       }

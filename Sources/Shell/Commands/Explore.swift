@@ -29,7 +29,9 @@ extension Command {
       in the middle of jobs from the beginning, inside=no never; with neither, the search between jobs comes \
       first, and one in the middle of jobs follows for a few seconds: with one pre-emption, and with two where \
       that is soon done. A search that ends at \
-      schedules= or before its end is 'bounded'. The first violation ends the search and is reduced to the smallest schedule that shows it; 'all' goes on, \
+      schedules= or before its end is 'bounded'. Where a twentieth of what it may look at, or more, is done, and the rest \
+      is estimated at many times what is left, it says so and goes over to 10000 schedules, at most, that instead=pct \
+      draws, or instead=random; with instead=none it goes on in order. The first violation ends the search and is reduced to the smallest schedule that shows it; 'all' goes on, \
       and counts.
 
       Its limits: of mechanisms whose locks are not ours (task-group, main-actor-queue), and with \
@@ -71,9 +73,10 @@ extension Command {
       scenario,
       in: place,
       plan,
-      arguments,
-      ExploreKeys.ignored(arguments, by: scenario, plan)
-    )
+      arguments
+    ) { report throws(ShellError) in
+      try ExploreKeys.ignored(arguments, by: scenario, plan, report)
+    }
   }
 
   private static var explored: String {
@@ -124,7 +127,7 @@ extension Session {
     in place: ExplorationPlace,
     _ plan: ExplorationPlan,
     _ arguments: Arguments,
-    _ notes: [Note]
+    notes: (ExplorationReport) throws(ShellError) -> [Note]
   ) async throws -> Outcome {
     let control = ExplorationControl()
     if !json, output.canShowFrames { output.writeTransient("exploring; Ctrl-C ends it") }
@@ -147,7 +150,7 @@ extension Session {
       json: ExplorationText.json(report),
       ExplorationText.text(report, withTime: output.canShowFrames, output.format)
     )
-    tell(notes)
+    tell(try notes(report))
     return report.found == nil ? outcome : .violated
   }
 }
@@ -174,9 +177,16 @@ extension Session {
   ) async {
     let isInPlace = !json && output.canShowFrames
     let start = ContinuousClock.now
-    while (try? await Task.sleep(for: isInPlace ? .seconds(1) : .seconds(20))) != nil {
-      let (looked, elapsed) = (control.schedules, ContinuousClock.now - start)
-      let line = ExplorationText.progress(looked, of: plan.schedules, after: elapsed)
+    var (seconds, announced) = (0, false)
+    while (try? await Task.sleep(for: .seconds(1))) != nil {
+      seconds += 1
+      let (looked, elapsed, draws) = (control.schedules, ContinuousClock.now - start, control.draws)
+      if let draws, !announced {
+        announced = true
+        output.tellProgress("exploring: \(draws.announcement)")
+      }
+      guard isInPlace || seconds.isMultiple(of: 20) else { continue }
+      let line = ExplorationText.progress(looked, of: plan.schedules, draws, after: elapsed)
       if isInPlace {
         let text = "exploring; Ctrl-C ends it: \(line)"
         output.writeTransient(text)
@@ -263,9 +273,15 @@ enum ExploreKeys {
     help: "for pct: priorities change at one place fewer",
     candidates: ["2", "3", "4"]
   )
+  static let instead = Key(
+    "instead",
+    form: "pct, random or none",
+    help: "what draws up to 10000 schedules where an exhaustive search proves too large",
+    candidates: ["pct", "random", "none"]
+  )
 
   static let ofScenario = [tasks, Keys.limit, cancel, fail, bound, visits, resize, fair, inside]
-  static let all = ofScenario + [preemptions, strategy, schedules, depth, Keys.seed]
+  static let all = ofScenario + [preemptions, strategy, schedules, depth, instead, Keys.seed]
 
   /// What the keys ask to be explored of a mechanism.
   static func scenario(
@@ -323,6 +339,11 @@ enum ExploreKeys {
       depth: try arguments.value(depth) { ValueSyntax.count($0, in: 1...100) } ?? 3,
       preemptions: told ?? (scenario.inside ? ExplorationPlan.defaultPreemptions : nil)
     )
+    let drawing = try arguments.value(
+      instead,
+      { ["pct": ExplorationPlan.Instead(.pct), "random": .init(.random), "none": nil][$0] }
+    )
+    if strategy == .exhaustive { plan.instead = drawing ?? ExplorationPlan.Instead(.pct) }
     let isOpen = try arguments.value(inside, { $0 }) == nil
     // A specimen is explored with what shows its defect.
     if isOpen, scenario.mechanism.profile.exposure == nil,
@@ -343,7 +364,8 @@ enum ExploreKeys {
   static func ignored(
     _ arguments: Arguments,
     by scenario: ExplorationScenario,
-    _ plan: ExplorationPlan
+    _ plan: ExplorationPlan,
+    _ report: ExplorationReport
   ) throws(ShellError) -> [Note] {
     var notes = try ignoredLimit(arguments, by: scenario)
     func note(_ key: Key, because why: String) {
@@ -358,11 +380,17 @@ enum ExploreKeys {
     }
     let strategy = "strategy=\(plan.strategy.rawValue)"
     if plan.strategy == .exhaustive {
-      note(Keys.seed, because: "\(strategy) draws nothing at random")
-    } else if arguments.values[preemptions.name]?.text != "none" {
-      note(preemptions, because: "\(strategy) keeps to no bound; only an exhaustive search does")
+      if report.draws == nil { note(Keys.seed, because: "\(strategy) draws nothing at random") }
+    } else {
+      if arguments.values[preemptions.name]?.text != "none" {
+        note(preemptions, because: "\(strategy) keeps to no bound; only an exhaustive search does")
+      }
+      note(
+        instead,
+        because: "\(strategy) draws from the beginning; only an exhaustive search goes over"
+      )
     }
-    if plan.strategy != .pct {
+    if plan.strategy != .pct, report.draws?.depth == nil {
       note(depth, because: "it is for strategy=pct, and this is \(strategy)")
     }
     return notes

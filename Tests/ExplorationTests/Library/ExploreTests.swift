@@ -27,6 +27,7 @@ import Testing
     _ name: String,
     strategy: ExplorationStrategy = .exhaustive,
     preemptions: Int? = 2,
+    schedules: Int = 100_000,
     replaying schedule: String? = nil,
     line: Int = #line,
     _ body: @escaping @Sendable () async throws -> Void
@@ -37,6 +38,7 @@ import Testing
         name,
         strategy: strategy,
         preemptions: preemptions,
+        schedules: schedules,
         replaying: schedule,
         line: line,
         body
@@ -387,7 +389,9 @@ import Testing
     }
     #expect(verdict.coverage == .bounded)
     #expect(verdict.schedules == 20)
-    #expect(verdict.notCovered.first?.hasPrefix("all but 20 random schedules: 70 things") == true)
+    #expect(
+      verdict.notCovered.first?.hasPrefix("all but 20 schedules drawn at random: 70 things") == true
+    )
   }
 
   @Test func `code that behaves differently from run to run is said to diverge`() throws {
