@@ -14,7 +14,7 @@ extension Command {
       'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
       it; runs it on workloads drawn from a seed, which 'seed=' repeats; and sends it many rounds of tasks \
-      on real threads, which needs two processors and takes half a minute. 'exercise watch' grades whenever you save the \
+      on real threads, which needs two processors and takes some seconds. 'exercise watch' grades whenever you save the \
       file, until it passes or Ctrl-C. 'exercise again' starts over; what you had is kept beside it. Once \
       the step is passed, 'exercise compare' shows your file beside the solution, and 'exercise puzzle' \
       a wrong answer: what goes wrong there, and when? 'exercise reveal' tells.
