@@ -32,6 +32,7 @@ struct ExerciseHarness: Sendable {
     "outbox": ExerciseHarness(type: "MyOutbox", grader: "outbox"),
     "account": ExerciseHarness(type: "MyAccount", grader: "account"),
     "copier": ExerciseHarness(type: "MyCopier", grader: "copier"),
+    "gauge": ExerciseHarness(type: "MyGauge", grader: "gauge"),
     "meter": ExerciseHarness(type: "MyMeter", grader: "meter"),
     "test": ExerciseHarness(type: "MyTest", grader: "test"),
     "design": ExerciseHarness(type: "MyLimiter", grader: "design"),
