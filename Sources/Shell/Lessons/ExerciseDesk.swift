@@ -38,6 +38,7 @@ struct ExerciseHarness: Sendable {
     "design": ExerciseHarness(type: "MyLimiter", grader: "design"),
     "image-cache": ExerciseHarness(type: "MyImageCache", grader: "imageCache"),
     "connections": ExerciseHarness(type: "MyConnections", grader: "connections"),
+    "executor": ExerciseHarness(type: "MyExecutor", grader: "executor"),
   ]
 
   /// Whether it is code that tasks are carried through; what else a learner writes is explored by the
