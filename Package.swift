@@ -199,7 +199,10 @@ let package = Package(
       "Mechanisms",
       "Tracing",
       "Workloads",
-      "Basics"
+      "Basics",
+      embedding: ["Manifest", "ReadMe", "Limit", "LimitBench", "LimitTests"].map {
+        "Lessons/TakenPackage/\($0).txt"
+      }
     ),
     room("Statistics", "Basics", heap),
     room(

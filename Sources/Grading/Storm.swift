@@ -24,7 +24,9 @@ private struct Shape: Sendable {
   var limit: Int
   /// How many other tasks keep a permit while the racers race for those that are left.
   var seated = 0
-  /// How many visits each racer makes in a round, one after the other.
+  /// How many times the racers race in a round, beginning each time together.
+  var laps = 1
+  /// How many visits each racer makes in a lap, one after the other.
   var visits = 1
   /// How many tasks each racer has beside it, all visiting at once.
   var crowd = 1
@@ -38,7 +40,7 @@ private struct Shape: Sendable {
   var cancelled = false
   var rounds: Int
   /// How many looks at it, ten a second, end it early, on a machine that is slow or busy.
-  var looks = 40
+  var looks = 100
 
   /// Every visit is a task of its own.
   var hasTasks: Bool { crowd > 1 || cancelled }
@@ -70,21 +72,21 @@ struct Storm: Sendable {
 
   private var shapes: [Shape] {
     var shapes = [
-      Shape(racers: 2, limit: 1, lurks: true, rounds: 30_000, looks: 200),
-      Shape(racers: 2, limit: 1, rounds: 10_000),
-      Shape(racers: 2, limit: 1, visits: 2, yields: 1, rounds: 4_000),
-      Shape(racers: 3, limit: 2, visits: 2, rounds: 3_000),
-      Shape(racers: 4, limit: 3, visits: 3, yields: 2, failing: fails, rounds: 500),
-      Shape(racers: 2, limit: 5, crowd: 80, yields: 1, failing: fails, rounds: 60),
+      Shape(racers: 2, limit: 1, lurks: true, rounds: 10_000),
+      Shape(racers: 2, limit: 1, rounds: 3_000),
+      Shape(racers: 2, limit: 1, visits: 2, yields: 1, rounds: 1_500),
+      Shape(racers: 3, limit: 2, visits: 2, rounds: 1_500),
+      Shape(racers: 4, limit: 3, visits: 3, yields: 2, failing: fails, rounds: 300),
+      Shape(racers: 2, limit: 5, crowd: 80, yields: 1, failing: fails, rounds: 30),
     ]
     if entry.profile.lendsPermitsOnly {
-      shapes.append(Shape(racers: 2, limit: 33, seated: 32, lurks: true, rounds: 3_000, looks: 100))
+      shapes.append(Shape(racers: 2, limit: 33, seated: 32, laps: 20, lurks: true, rounds: 300))
     }
     if cancels {
       shapes += [
-        Shape(racers: 2, limit: 1, cancelled: true, rounds: 5_000),
-        Shape(racers: 3, limit: 2, visits: 2, yields: 1, cancelled: true, rounds: 1_000),
-        Shape(racers: 2, limit: 3, crowd: 80, yields: 1, cancelled: true, rounds: 60),
+        Shape(racers: 2, limit: 1, cancelled: true, rounds: 2_000),
+        Shape(racers: 3, limit: 2, visits: 2, yields: 1, cancelled: true, rounds: 500),
+        Shape(racers: 2, limit: 3, crowd: 80, yields: 1, cancelled: true, rounds: 30),
       ]
     }
     return shapes
@@ -195,6 +197,9 @@ private final class Gang: Tracer, World {
   }
   /// How many racers have found somebody in service and are about to arrive.
   private let come = Atomic(0)
+  /// How often a racer has ended a lap of this round, and how many laps all have ended.
+  private let lapsEnded = Atomic(0)
+  private let laps = Atomic(0)
   private let isStopped = Atomic(false)
   private let trouble = Mutex<String?>(nil)
 
@@ -260,13 +265,26 @@ private final class Gang: Tracer, World {
     _ round: Int,
     _ random: inout SplitMix64
   ) async {
-    for _ in 0..<shape.visits {
-      marks[racer].bits.store(0, ordering: .relaxed)
-      if shape.lurks, racer != round % shape.racers { comeUpon() }
-      // A task that comes a little later meets the others elsewhere.
-      spin(random.next(below: 1 << random.next(below: 9)))
-      await visit(racer, mechanism, &random)
+    for lap in 0..<shape.laps {
+      for _ in 0..<shape.visits {
+        marks[racer].bits.store(0, ordering: .relaxed)
+        if shape.lurks, racer != round % shape.racers { comeUpon() }
+        // A task that comes a little later meets the others elsewhere.
+        spin(random.next(below: 1 << random.next(below: 9)))
+        await visit(racer, mechanism, &random)
+      }
+      if shape.laps > 1 { await end(lap) }
     }
+  }
+
+  /// Waits until all racers have ended a lap.
+  private func end(_ lap: Int) async {
+    let all = shape.racers * (lap + 1)
+    if lapsEnded.add(1, ordering: .acquiringAndReleasing).newValue == all {
+      come.store(0, ordering: .relaxed)
+      laps.store(lap + 1, ordering: .releasing)
+    }
+    await wait(spins: 2_000) { laps.load(ordering: .acquiring) > lap }
   }
 
   /// The same when all permits but one are taken: what is wrong at a large limit only is not met otherwise,
@@ -369,6 +387,8 @@ private final class Gang: Tracer, World {
         isMeeting.store(false, ordering: .relaxed)
         admissions.store(0, ordering: .relaxed)
         come.store(0, ordering: .relaxed)
+        lapsEnded.store(0, ordering: .relaxed)
+        laps.store(0, ordering: .relaxed)
         seats.withLock { $0 = Seats() }
         let fresh = entry.make(MechanismSetup(limit: shape.limit).noting(in: faults))
         mechanism.withLock { $0 = fresh }

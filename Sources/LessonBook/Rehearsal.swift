@@ -118,22 +118,39 @@ package struct Rehearsal: Sendable {
     return problems
   }
 
+  /// In a transcript, stands for any lines left out.
+  private static let leftOut = "…"
+
   /// The first line in which two outputs differ, told with both.
   static func difference(
     _ recorded: [String],
     _ now: [String],
     _ command: String
   ) -> (offset: Int, text: String)? {
-    guard recorded != now else { return nil }
-    let offset = zip(recorded, now).prefix { $0 == $1 }.count
-    func shown(_ lines: [String]) -> String {
-      lines.indices.contains(offset) ? "'\(lines[offset])'" : "nothing more"
+    func shown(_ lines: ArraySlice<String>) -> String {
+      lines.first.map { "'\($0)'" } ?? "nothing more"
     }
-    return (
-      offset,
-      "'\(command)' now prints \(shown(now)) where the lesson has \(shown(recorded)); record the "
-        + "transcripts anew if that is right, and read the text around it"
-    )
+    func differs(_ offset: Int, _ now: ArraySlice<String>) -> (offset: Int, text: String) {
+      (
+        offset,
+        "'\(command)' now prints \(shown(now)) where the lesson has "
+          + "\(shown(recorded[offset...])); record the "
+          + "transcripts anew if that is right, and read the text around it"
+      )
+    }
+    var rest = now[...]
+    var isBehindGap = false
+    for (offset, line) in recorded.enumerated() {
+      if line == leftOut {
+        isBehindGap = true
+        continue
+      }
+      let place = isBehindGap ? rest.firstIndex(of: line) : rest.startIndex
+      guard let place, rest.first != nil, rest[place] == line else { return differs(offset, rest) }
+      rest = rest[(place + 1)...]
+      isBehindGap = false
+    }
+    return rest.isEmpty || isBehindGap ? nil : differs(recorded.count, rest)
   }
 
   /// The lesson's text with every transcript replaced by what the lab prints now.
@@ -154,8 +171,12 @@ package struct Rehearsal: Sendable {
     for transcript in lesson.transcripts {
       var renewed = transcript
       for index in renewed.exchanges.indices {
-        let answer = await conversation.run(renewed.exchanges[index].command)
-        renewed.exchanges[index].output = answer.output
+        let (command, old) = (renewed.exchanges[index].command, renewed.exchanges[index].output)
+        let answer = await conversation.run(command)
+        // What was left out by hand stays left out, as long as the rest is right.
+        let isStillRight =
+          old.contains(Self.leftOut) && Self.difference(old, answer.output, command) == nil
+        if !isStillRight || !transcript.isExact { renewed.exchanges[index].output = answer.output }
       }
       let hasOutput = transcript.exchanges.contains { !$0.output.isEmpty }
       guard transcript.isExact || includingReal || !hasOutput else { continue }

@@ -90,7 +90,7 @@ import Testing
     #expect(cancelled.failed == nil)
     let design = await grade(Grader.design(Sound.self))
     #expect(design.failed == nil)
-    #expect(design.passed.count == 22)
+    #expect(design.passed.count == 23)
   }
 
   @Test func `no limit at all fails with the schedule that shows it`() async {

@@ -205,6 +205,20 @@ import Testing
     }
   }
 
+  @Test(arguments: 1...5 as ClosedRange<UInt64>)
+  func `that look and act under two locks when cancelled are refused in lessons 9 and 16`(
+    seed: UInt64
+  ) async {
+    for book in [
+      Grader.cancellableLimiter(LooksThenLeaves.self), Grader.design(LooksThenLeaves.self),
+    ] {
+      // On threads of a busy machine another question may come upon it first.
+      let inside = GradeBook(book.questions.filter { $0.name == "inside_cancelled" })
+      let refused = await refusal(inside, seed: seed)
+      #expect(refused?.sentence.contains("permit-leak") == true, "\(refused as Any)")
+    }
+  }
+
   @Test func `are known as yours to a lab that has them explored in their own program`()
     async throws
   {

@@ -435,6 +435,39 @@ enum TwoLocksWhenMany: LearnerLimiter {
   }
 }
 
+/// A task that is cancelled looks whether it is in the line, and leaves it, under two locks.
+final class LooksThenLeaves: LearnerLimiter {
+  private let state: Mutex<(free: Int, line: [Signal])>
+
+  init(limit: Int) { state = Mutex((limit, [])) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = state.withLock { state in
+      if state.free == 0 { state.line.append(signal) } else { state.free -= 1 }
+      return state.line.last == signal
+    }
+    do {
+      if mustWait { try await condition.wait() }
+    } catch {
+      let isInLine = state.withLock { $0.line.contains(signal) }
+      if isInLine { state.withLock { $0.line.removeAll { $0 == signal } } } else { giveBack() }
+      throw error
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    let next: Signal? = state.withLock { state in
+      if !state.line.isEmpty { return state.line.removeFirst() }
+      state.free += 1
+      return nil
+    }
+    next?.signal()
+  }
+}
+
 /// Each has permits of its own, and all have one line.
 final class OneLineForAll: LearnerLimiter {
   private struct State {

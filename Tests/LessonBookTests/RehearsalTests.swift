@@ -76,6 +76,23 @@ import Testing
     #expect(try await problems() == [])
   }
 
+  @Test
+  func `a transcript may leave lines out, and has the others in the order in which they come`() {
+    func offset(_ recorded: [String], _ now: [String]) -> Int? {
+      Rehearsal.difference(recorded, now, "run")?.offset
+    }
+    let now = ["first", "second", "third", "last"]
+    #expect(offset(["first", "…", "last"], now) == nil)
+    #expect(offset(["…", "third", "…"], now) == nil)
+    #expect(offset(["first", "…"], ["first"]) == nil)
+    #expect(offset(["first", "…", "second", "last"], now) == 3)
+    #expect(offset(["first", "…", "fourth"], now) == 2)
+    #expect(offset(["…", "third"], now) == 2)
+    #expect(offset(["…", "third", "second"], now) == 2)
+    #expect(offset(["first"], now) == 1)
+    #expect(offset(["first", "second"], ["first"]) == 1)
+  }
+
   @Test func `a transcript that differs is found at its line`() async throws {
     let found = try await problems(
       replacing: "lab> why t4\nt4 waited 10 ms",

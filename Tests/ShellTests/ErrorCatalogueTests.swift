@@ -1001,6 +1001,18 @@ import Testing
       after: toTheExercise + "; solution; solution"
     ),
     Wrong(
+      "exercise take /tmp/mine",
+      at: "exercise",
+      "only the limiters of lessons 9 and 16 are made a package of.",
+      after: toTheExercise
+    ),
+    Wrong(
+      "exercise grade twice",
+      at: "twice",
+      "'twice' is one word too many: 'take' needs a folder.",
+      after: toTheExercise
+    ),
+    Wrong(
       "exercise reveal",
       at: "exercise",
       "there is no puzzle to reveal yet. 'exercise puzzle'.",
@@ -1029,7 +1041,7 @@ import Testing
     Wrong(
       "exercise now",
       at: "now",
-      "what to do cannot be 'now'. Write start, grade, watch, again, compare, puzzle or reveal.",
+      "what to do cannot be 'now'. Write start, grade, watch, again, compare, puzzle, reveal or take.",
       after: toTheExercise
     ),
     Wrong(

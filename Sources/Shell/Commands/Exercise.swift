@@ -7,17 +7,21 @@ internal import Rendering
 extension Command {
   static let exercise = Command(
     "exercise",
-    [Parameter("DO", .choice(ExerciseVerb.allCases.map(\.rawValue)), optional: true)],
+    [
+      Parameter("DO", .choice(ExerciseVerb.allCases.map(\.rawValue)), optional: true),
+      Parameter("FOLDER", .file, optional: true),
+    ],
     keys: [Keys.seed],
     summary: "write Swift in a lesson: get the starting file, have it built and graded",
     details: """
       'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
       it; runs it on workloads drawn from a seed, which 'seed=' repeats; and sends it many rounds of tasks \
-      on real threads, which needs two processors and takes half a minute. 'exercise watch' grades whenever you save the \
+      on real threads, which needs two processors and takes some seconds. 'exercise watch' grades whenever you save the \
       file, until it passes or Ctrl-C. 'exercise again' starts over; what you had is kept beside it. Once \
       the step is passed, 'exercise compare' shows your file beside the solution, and 'exercise puzzle' \
-      a wrong answer: what goes wrong there, and when? 'exercise reveal' tells.
+      a wrong answer: what goes wrong there, and when? 'exercise reveal' tells. In lessons 9 \
+      and 16 'exercise take FOLDER' makes a package of your limiter: your file, tests that explore it, and a bench.
       """,
     examples: ["lesson 7; exercise"]
   ) { session, arguments in
@@ -45,6 +49,10 @@ extension Command {
     let verb = try arguments.place(0, as: "what to do", form: form, candidates: names) { text in
       ExerciseVerb.allCases.first { !text.isEmpty && $0.rawValue.hasPrefix(text) }
     }
+    if verb != .take, arguments.places.count > 1 {
+      let word = arguments.places[1]
+      throw ShellError("'\(word.text)' is one word too many: 'take' needs a folder", at: word)
+    }
     let file = session.classroom.exerciseFile(of: visit, named: harness.type)
     switch verb {
     case .grade: return try await session.grade(exercise, harness, file, desk, arguments).outcome
@@ -53,6 +61,7 @@ extension Command {
     case .compare: return try session.compareExercise(exercise, file, arguments)
     case .puzzle: return try session.puzzle(exercise, arguments)
     case .reveal: return try session.revealPuzzle(exercise, arguments)
+    case .take: return try session.take(harness, file, desk, arguments)
     case .start, nil: return try session.startExercise(exercise, file, anew: false, arguments)
     }
   }
@@ -67,6 +76,7 @@ private enum ExerciseVerb: String, CaseIterable {
   case compare
   case puzzle
   case reveal
+  case take
 }
 
 extension Session {
@@ -230,5 +240,49 @@ extension Session {
     let title = exercise.nearMisses[number].title
     let text = title.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? title
     return say([.advice("Wrong answer \(number + 1): \(text).")])
+  }
+
+  /// Makes a package of the learner's limiter.
+  fileprivate func take(
+    _ harness: ExerciseHarness,
+    _ file: String,
+    _ desk: ExerciseDesk,
+    _ arguments: Arguments
+  ) throws(ShellError) -> Outcome {
+    guard harness.asksCancellation else {
+      throw ShellError(
+        "only the limiters of lessons 9 and 16 are made a package of",
+        at: arguments.name
+      )
+    }
+    guard arguments.places.count > 1 else { throw arguments.missing("the folder") }
+    let folder = arguments.places[1]
+    guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
+      throw ShellError(
+        "there is no file of yours to take. 'exercise' starts one",
+        at: arguments.name
+      )
+    }
+    let url = URL(fileURLWithPath: (folder.text as NSString).expandingTildeInPath)
+    guard !FileManager.default.fileExists(atPath: url.path) else {
+      throw ShellError("'\(folder.text)' exists. Name a folder that does not", at: folder)
+    }
+    let package = TakenPackage(
+      name: url.lastPathComponent,
+      root: URL(fileURLWithPath: desk.root).standardizedFileURL.path,
+      code: code
+    )
+    do {
+      try package.write(to: url.path)
+    } catch {
+      throw ShellError(
+        "the package cannot be written to \(folder.text): \(WholeFile.reason(error))",
+        at: folder
+      )
+    }
+    return say([
+      .advice("Your package: \(url.path)"),
+      .advice("In it: 'swift test', then 'swift package explore'; its README.md says more."),
+    ])
   }
 }

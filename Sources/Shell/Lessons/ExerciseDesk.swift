@@ -32,11 +32,13 @@ struct ExerciseHarness: Sendable {
     "outbox": ExerciseHarness(type: "MyOutbox", grader: "outbox"),
     "account": ExerciseHarness(type: "MyAccount", grader: "account"),
     "copier": ExerciseHarness(type: "MyCopier", grader: "copier"),
+    "gauge": ExerciseHarness(type: "MyGauge", grader: "gauge"),
     "meter": ExerciseHarness(type: "MyMeter", grader: "meter"),
     "test": ExerciseHarness(type: "MyTest", grader: "test"),
     "design": ExerciseHarness(type: "MyLimiter", grader: "design"),
     "image-cache": ExerciseHarness(type: "MyImageCache", grader: "imageCache"),
     "connections": ExerciseHarness(type: "MyConnections", grader: "connections"),
+    "executor": ExerciseHarness(type: "MyExecutor", grader: "executor"),
   ]
 
   /// Whether it is code that tasks are carried through; what else a learner writes is explored by the

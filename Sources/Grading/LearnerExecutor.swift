@@ -1,0 +1,357 @@
+internal import Basics
+internal import Dispatch
+internal import Foundation
+internal import GradeReport
+internal import Synchronization
+
+/// What a learner writes in the exercise on executors: one thread that runs the jobs of tasks.
+package protocol LearnerExecutor: TaskExecutor {
+  init()
+}
+
+/// The thread that runs this, as the kernel calls it.
+private struct Place: Hashable, Sendable {
+  let thread: String
+
+  static var here: Place {
+    let line = KernelFile.line("/proc/thread-self/stat") ?? ""
+    return Place(thread: String(line.prefix { $0 != " " }))
+  }
+
+  /// The name of the queue for which Dispatch runs the thread, or what it says of a thread that is not its own.
+  static var queue: String {
+    typealias Label = @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
+    guard let symbol = dlsym(nil, "dispatch_queue_get_label") else { return "" }
+    return unsafeBitCast(symbol, to: Label.self)(nil).map { String(cString: $0) } ?? ""
+  }
+
+  /// Whether the thread sleeps, as the kernel sees it; one that could run and has no processor does not.
+  var isAsleep: Bool {
+    // The name stands in parentheses and may hold anything; the state is the letter behind it.
+    let state = KernelFile.line("/proc/self/task/\(thread)/stat")?.split(separator: ")").last
+    return state?.drop { $0 == " " }.first == "S"
+  }
+
+  /// How often the thread has gone to sleep until now.
+  var sleeps: Int {
+    let text = KernelFile.field("voluntary_ctxt_switches", of: "/proc/self/task/\(thread)/status")
+    return text.flatMap { Int($0) } ?? 0
+  }
+}
+
+/// How many of the jobs that are made ready have run, for a thread that waits for them.
+private final class Arrivals: Sendable {
+  private let count = Atomic(0)
+  private let came = DispatchSemaphore(value: 0)
+
+  func come() {
+    count.add(1, ordering: .releasing)
+    came.signal()
+  }
+
+  var all: Int { count.load(ordering: .acquiring) }
+
+  /// Waits for so many more.
+  ///
+  /// - Returns: how many are missing when for five seconds none has come; nil if none is.
+  func missing(of wanted: Int) -> Int? {
+    for number in 0..<wanted {
+      guard came.wait(timeout: .now() + .seconds(5)) == .success else { return wanted - number }
+    }
+    return nil
+  }
+}
+
+extension Grader {
+  /// Lesson 20: every job runs once, on one thread, in order; the thread sleeps when there is none.
+  package static func executor<Executor: LearnerExecutor>(_ type: Executor.Type) -> GradeBook {
+    GradeBook([
+      elsewhere(type),
+      inOrder(type),
+      oneThread(type),
+      fromManyThreads(type),
+      whenAsleep(type),
+      sleepsWell(type),
+      executorsApart(type),
+    ])
+  }
+
+  /// Every executor of a grading: a thread of the learner's may use one for as long as the program runs.
+  private static let executors = Mutex<[any TaskExecutor]>([])
+
+  private static func made<Executor: LearnerExecutor>(_ type: Executor.Type) -> Executor {
+    let executor = Executor()
+    executors.withLock { $0.append(executor) }
+    return executor
+  }
+
+  private static let neverRan =
+    "Look whether the thread is woken each time, and whether a job runs while your lock is held"
+
+  private static func question(
+    _ name: String,
+    _ asked: String,
+    _ praise: String,
+    _ fault: @escaping @Sendable (_ seed: UInt64) -> String?
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: name) { terms in
+      // An 'enqueue' that does not come back keeps the thread that called it.
+      let answer = Mutex<(fault: String?, isThere: Bool)>((nil, false))
+      let isThere = DispatchSemaphore(value: 0)
+      OSThread {
+        let fault = fault(terms.seed)
+        answer.withLock { $0 = (fault, true) }
+        isThere.signal()
+      }.detach()
+      guard isThere.wait(timeout: .now() + .seconds(60)) == .success else {
+        return GradeItem(
+          name,
+          passed: false,
+          "\(asked): 'enqueue' has not come back for a minute. It is called while a job runs too: hold no lock then"
+        )
+      }
+      let found = answer.withLock { $0.fault }
+      return GradeItem(name, passed: found == nil, "\(asked): \(found ?? praise)")
+    }
+  }
+
+  // MARK: One job
+
+  private static func elsewhere<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question("elsewhere", "one task", "it runs on another thread, and 'enqueue' comes back") { _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      let isInside = Atomic(false)
+      let place = Mutex<Place?>(nil)
+      let here = Place.here
+      isInside.store(true, ordering: .releasing)
+      Task(executorPreference: executor) {
+        place.withLock { $0 = Place.here }
+        ran.come()
+      }
+      if ran.missing(of: 1) != nil {
+        return "it was ready five seconds ago, and has not run"
+      }
+      guard place.withLock({ $0 }) != here else {
+        return
+          "it ran inside 'enqueue', on the thread that made it ready. That thread has work of its own: keep the "
+          + "job, and let a thread of yours run it"
+      }
+      return nil
+    }
+  }
+
+  // MARK: Order
+
+  /// Tasks that yield while others are ready, all of which became so while the thread was busy.
+  private static func inOrder<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "in_order",
+      "a job that takes long, and eight tasks that yield, made ready meanwhile",
+      "each goes on when those have had their turn that were ready before"
+    ) { _ in
+      let executor = made(type)
+      let (tasks, yields) = (8, 20)
+      let (ran, begun) = (Arrivals(), Arrivals())
+      let mayEnd = DispatchSemaphore(value: 0)
+      let turns = Mutex<[Int]>([])
+      Task(executorPreference: executor) {
+        begun.come()
+        waitHere(for: mayEnd)
+        ran.come()
+      }
+      if begun.missing(of: 1) != nil { return "the first never ran" }
+      let made = Arrivals()
+      OSThread {
+        for number in 1...tasks {
+          Task(executorPreference: executor) { @Sendable in
+            for _ in 0..<yields {
+              turns.withLock { $0.append(number) }
+              await Task.yield()
+            }
+            ran.come()
+          }
+        }
+        made.come()
+      }.detach()
+      guard made.missing(of: 1) == nil else {
+        // The job goes on for ever: the next one might end the program before this is told.
+        return
+          "'enqueue' did not come back while a job was running. Jobs may take long: hold no lock while one runs"
+      }
+      let early = turns.withLock { $0.count }
+      mayEnd.signal()
+      if early > 0 {
+        return "others ran while the first was running: one thread runs one job at a time"
+      }
+      if let missing = ran.missing(of: tasks + 1) {
+        return "\(missing) of \(tasks + 1) never ended. \(neverRan)"
+      }
+      let order = turns.withLock { $0 }
+      for (place, number) in order.enumerated() where number != place % tasks + 1 {
+        let due = place % tasks + 1
+        let had = order[..<place].count { $0 == number }
+        let waits = order[..<place].count { $0 == due }
+        return "task \(number) went on for the \(ordinal(had + 1)) time before task \(due) for the "
+          + "\(ordinal(waits + 1)), which was ready before. Who is ready first runs first"
+      }
+      return nil
+    }
+  }
+
+  private static func ordinal(_ number: Int) -> String {
+    ["first", "second", "third"].dropFirst(number - 1).first ?? "\(number)th"
+  }
+
+  private static func waitHere(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
+  // MARK: The thread
+
+  private static func oneThread<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question("one_thread", "forty tasks that yield", "all run on one thread, the executor's own") {
+      _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      let places = Mutex<Set<Place>>([])
+      let queues = Mutex<Set<String>>([])
+      for _ in 1...40 {
+        Task(executorPreference: executor) { @Sendable in
+          for _ in 1...5 {
+            places.withLock { _ = $0.insert(Place.here) }
+            queues.withLock { _ = $0.insert(Place.queue) }
+            await Task.yield()
+          }
+          ran.come()
+        }
+      }
+      if let missing = ran.missing(of: 40) { return "\(missing) of 40 never ended. \(neverRan)" }
+      let count = places.withLock { $0.count }
+      if count > 1 { return "they ran on \(count) threads, not on one of its own" }
+      // Here, too, a thread runs that belongs to no queue.
+      guard queues.withLock({ $0 }) == [Place.queue] else {
+        return "they ran on a thread of Dispatch or of Swift, which has other work too. Start one: "
+          + "Thread.detachNewThread"
+      }
+      return nil
+    }
+  }
+
+  /// Jobs that several threads make ready at once.
+  private static func fromManyThreads<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    let (threads, tasks) = (4, 3_000)
+    return question(
+      "together",
+      "four threads, each of which makes 3,000 tasks ready",
+      "each ran, and once"
+    ) { _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      for _ in 0..<threads {
+        OSThread {
+          for _ in 0..<tasks { Task(executorPreference: executor) { @Sendable in ran.come() } }
+        }.detach()
+      }
+      guard let missing = ran.missing(of: threads * tasks) else { return nil }
+      return "\(missing) of \(threads * tasks) never ran. \(neverRan)"
+    }
+  }
+
+  /// A job that becomes ready at the moment at which the thread goes to sleep.
+  private static func whenAsleep<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "going_to_sleep",
+      "tasks that become ready one by one, just as the thread goes to sleep",
+      "each woke it"
+    ) { seed in
+      let executor = made(type)
+      let ran = Arrivals()
+      var random = SplitMix64(seed: seed)
+      let end = ContinuousClock.now + .seconds(3)
+      var round = 0
+      while round < 60_000, ContinuousClock.now < end {
+        round += 1
+        Task(executorPreference: executor) { ran.come() }
+        // The thread goes to sleep within a microsecond of the job's end. To be woken at that end takes several.
+        var looks = 0
+        while ran.all < round, looks < 5_000 { looks += 1 }
+        if ran.missing(of: 1) != nil {
+          return
+            "task \(round) became ready as the thread went to sleep, and nobody woke it. Look for work and go to "
+            + "sleep in one step, or have the waker's signal kept for who comes to sleep later"
+        }
+        let delay = random.next(below: 1 << random.next(below: 12))
+        for _ in 0..<delay { _ = ran.all }
+      }
+      return nil
+    }
+  }
+
+  /// A thread that has nothing to do leaves the processor to others.
+  private static func sleepsWell<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question("asleep", "nothing to do for a moment", "the thread sleeps") { _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      let place = Mutex<Place?>(nil)
+      Task(executorPreference: executor) {
+        place.withLock { $0 = Place.here }
+        ran.come()
+      }
+      guard ran.missing(of: 1) == nil, let thread = place.withLock({ $0 }) else {
+        return "the task that came before never ran. \(neverRan)"
+      }
+      Thread.sleep(forTimeInterval: 0.05)
+      let sleeps = thread.sleeps
+      var awake = 0
+      for _ in 1...20 {
+        Thread.sleep(forTimeInterval: 0.01)
+        if !thread.isAsleep { awake += 1 }
+      }
+      if awake > 4 {
+        return
+          "the thread goes on asking for work, and takes a processor from everybody else. Let it wait until "
+          + "'enqueue' wakes it"
+      }
+      if thread.sleeps - sleeps > 4 {
+        return
+          "the thread woke \(thread.sleeps - sleeps) times to look for work. Let it wait until 'enqueue' wakes it"
+      }
+      return nil
+    }
+  }
+
+  /// What runs in one does not hold up the other.
+  private static func executorsApart<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "apart",
+      "two executors, of which one has a job that takes long",
+      "the other goes on"
+    ) { _ in
+      let (one, other) = (made(type), made(type))
+      let (begun, ran) = (Arrivals(), Arrivals())
+      let mayEnd = DispatchSemaphore(value: 0)
+      Task(executorPreference: one) {
+        begun.come()
+        waitHere(for: mayEnd)
+      }
+      if begun.missing(of: 1) != nil { return "the first never ran" }
+      for _ in 1...10 { Task(executorPreference: other) { ran.come() } }
+      let missing = ran.missing(of: 10)
+      mayEnd.signal()
+      return missing.map { "\($0) of 10 jobs of the other did not run meanwhile" }
+    }
+  }
+}

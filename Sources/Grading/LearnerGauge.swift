@@ -1,0 +1,370 @@
+internal import Basics
+internal import Experiments
+internal import Exploration
+internal import Foundation
+internal import GradeReport
+internal import Limiters
+internal import Mechanisms
+internal import Rendering
+internal import Tracing
+internal import Workloads
+
+/// What a learner writes in the exercise on Little's law: a gauge in a server, which is told when requests come and
+/// when they go, and not which.
+package protocol LearnerGauge: Sendable {
+  init()
+
+  /// A request arrived at that time.
+  func arrived(at time: Duration)
+
+  /// A request departed at that time.
+  func departed(at time: Duration)
+
+  /// What was measured from time zero to that time.
+  func reading(at time: Duration) -> Reading
+}
+
+/// What a gauge has measured.
+package struct Reading: Equatable, Sendable {
+  /// L: how many requests were inside, on average over the time.
+  package var inside: Double
+  /// λ: how many arrived a second.
+  package var rate: Double
+  /// W: how long a request was inside, on average; nil while one is, and before the first.
+  package var response: Duration?
+
+  package init(inside: Double, rate: Double, response: Duration?) {
+    self.inside = inside
+    self.rate = rate
+    self.response = response
+  }
+}
+
+/// What is told to a gauge, in the order in which it is told, and what it must have measured.
+private struct GaugeLog: Sendable {
+  struct Request: Sendable {
+    var arrived: Int64
+    /// Nil for one that is still inside.
+    var departed: Int64?
+  }
+
+  struct Word: Sendable {
+    var time: Int64
+    var isArrival: Bool
+  }
+
+  var words: [Word]
+  var requests: [Request]
+
+  /// In the order of time; of what happens at one time, arrivals come first.
+  init(_ requests: [Request]) {
+    self.requests = requests
+    words = requests.flatMap { request in
+      [Word(time: request.arrived, isArrival: true)]
+        + (request.departed.map { [Word(time: $0, isArrival: false)] } ?? [])
+    }.sorted { ($0.time, $0.isArrival ? 0 : 1) < ($1.time, $1.isArrival ? 0 : 1) }
+  }
+
+  func tell(_ gauge: some LearnerGauge) {
+    for word in words {
+      if word.isArrival {
+        gauge.arrived(at: .nanoseconds(word.time))
+      } else {
+        gauge.departed(at: .nanoseconds(word.time))
+      }
+    }
+  }
+
+  /// What is right at a time behind all that was told: each figure by itself, from the requests one by one.
+  func reading(at end: Int64) -> Reading {
+    let times = requests.map { ($0.departed ?? end) - $0.arrived }
+    let total = times.reduce(0.0) { $0 + Double($1) }
+    let isOver = !requests.isEmpty && requests.allSatisfy { $0.departed != nil }
+    return Reading(
+      inside: end == 0 ? 0 : total / Double(end),
+      rate: end == 0 ? 0 : Double(requests.count) / (Double(end) / 1e9),
+      response: isOver ? .nanoseconds(Int64(total / Double(requests.count))) : nil
+    )
+  }
+}
+
+extension Grader {
+  private static let second: Int64 = 1_000_000_000
+
+  /// Lesson 14: the three figures of Little's law, by a gauge that keeps nothing of a request.
+  package static func gauge<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook {
+    GradeBook([
+      read(type, "alone", "one request, inside from 1 s to 3 s", at: [4]) { _ in
+        GaugeLog([.init(arrived: second, departed: 3 * second)])
+      },
+      read(type, "nobody", "no request at all", at: [0, 10]) { _ in GaugeLog([]) },
+      read(
+        type,
+        "unequal",
+        "requests inside from 0 to 10 s, from 1 to 2 s and from 1 to 5 s",
+        at: [20]
+      ) { _ in
+        GaugeLog([
+          .init(arrived: 0, departed: 10 * second), .init(arrived: second, departed: 2 * second),
+          .init(arrived: second, departed: 5 * second),
+        ])
+      },
+      read(
+        type,
+        "still_inside",
+        "one request inside from 1 to 2 s, and one that came at 3 s and is still there",
+        at: [4, 4, 8]
+      ) { _ in
+        GaugeLog([.init(arrived: second, departed: 2 * second), .init(arrived: 3 * second)])
+      },
+      readMeanwhile(type),
+      read(
+        type,
+        "swapped",
+        "requests inside from 1 to 5 s and from 3 to 4 s, and each time told a little late: 3, 1, 5, 4",
+        at: [8]
+      ) { _ in
+        var log = GaugeLog([
+          .init(arrived: second, departed: 5 * second),
+          .init(arrived: 3 * second, departed: 4 * second),
+        ])
+        log.words = [
+          .init(time: 3 * second, isArrival: true), .init(time: second, isArrival: true),
+          .init(time: 5 * second, isArrival: false), .init(time: 4 * second, isArrival: false),
+        ]
+        return log
+      },
+      told(type),
+      lab(type),
+      day(type),
+      keeps(type),
+    ])
+  }
+
+  /// Tells a gauge everything, and reads it at some times.
+  private static func read<Gauge: LearnerGauge>(
+    _ type: Gauge.Type,
+    _ name: String,
+    _ asked: String,
+    at seconds: [Int64],
+    _ draw: @escaping @Sendable (UInt64) -> GaugeLog
+  ) -> GradeBook.Question {
+    .task(name, asked, seconds: 20) { seed in
+      let log = draw(seed)
+      let gauge = Gauge()
+      log.tell(gauge)
+      for second in seconds {
+        if let fault = fault(of: gauge, log, at: second * Self.second) {
+          return GradeItem(name, passed: false, "\(asked): \(fault)")
+        }
+      }
+      return GradeItem(name, passed: true, "\(asked): L, λ and W are right")
+    }
+  }
+
+  /// What is wrong with a reading; nil if nothing is.
+  private static func fault(
+    of gauge: some LearnerGauge,
+    _ log: GaugeLog,
+    at time: Int64
+  ) -> String? {
+    let due = log.reading(at: time)
+    let told = gauge.reading(at: .nanoseconds(time))
+    let place = "read at \(DurationText.text(time)), "
+    guard told.rate.isFinite, isNear(told.rate, due.rate) else {
+      return place + "'rate' is \(text(told.rate)) a second, and "
+        + "\(log.requests.count) arrived in \(DurationText.text(time)): \(text(due.rate)) a second"
+    }
+    guard told.inside.isFinite, isNear(told.inside, due.inside) else {
+      return place
+        + "'inside' is \(text(told.inside)), and it is \(text(due.inside)) on average over the time, "
+        + "in which nobody may have been inside for long: add up how many were inside times for how long, and "
+        + "divide by all the time"
+    }
+    guard let response = due.response else {
+      guard told.response != nil else { return nil }
+      return place + "'response' is \(text(told.response)), "
+        + (log.requests.isEmpty
+          ? "though nobody came"
+          : "though somebody is still inside, of whom nobody knows how long it takes") + ": nil"
+    }
+    guard let answer = told.response else {
+      return place
+        + "'response' is nil, though all have departed, after \(text(response)) on average"
+    }
+    guard isNear(answer / .seconds(1), response / .seconds(1)) else {
+      return place
+        + "'response' is \(text(answer)), and they were inside for \(text(response)) on average"
+    }
+    return nil
+  }
+
+  private static func isNear(_ told: Double, _ due: Double) -> Bool {
+    abs(told - due) <= max(1e-9, abs(due) / 10_000)
+  }
+
+  private static func text(_ number: Double) -> String {
+    number.isFinite ? String(format: "%.4g", number) : "\(number)"
+  }
+
+  private static func text(_ duration: Duration?) -> String {
+    guard let duration else { return "nil" }
+    let (seconds, attoseconds) = duration.components
+    guard abs(seconds) < 1_000_000 else { return "\(duration)" }
+    let nanoseconds = seconds * second + attoseconds / second
+    return (nanoseconds < 0 ? "-" : "") + DurationText.text(abs(nanoseconds))
+  }
+
+  /// A reading is no event: it changes nothing.
+  private static func readMeanwhile<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let asked = "two requests inside from 1 to 3 s and from 2 to 6 s, read every second"
+    return .task("meanwhile", asked, seconds: 10) { _ in
+      let gauge = Gauge()
+      let requests: [GaugeLog.Request] = [
+        .init(arrived: second, departed: 3 * second),
+        .init(arrived: 2 * second, departed: 6 * second),
+      ]
+      for time in 0...8 as ClosedRange<Int64> {
+        let now = time * second
+        for request in requests {
+          if request.arrived == now { gauge.arrived(at: .nanoseconds(now)) }
+          if request.departed == now { gauge.departed(at: .nanoseconds(now)) }
+        }
+        let past = GaugeLog(
+          requests.filter { $0.arrived <= now }.map { request in
+            .init(
+              arrived: request.arrived,
+              departed: request.departed.flatMap { $0 <= now ? $0 : nil }
+            )
+          }
+        )
+        if let fault = fault(of: gauge, past, at: now) {
+          return GradeItem("meanwhile", passed: false, "\(asked): \(fault)")
+        }
+      }
+      return GradeItem("meanwhile", passed: true, "\(asked): right each time")
+    }
+  }
+
+  /// Two tasks tell the gauge at once, in every order.
+  private static func told<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    promise(
+      "together",
+      "two tasks tell the gauge of a request each, inside from 1 to 3 s and from 2 to 4 s",
+      tasks: ["one of them", "the other"]
+    ) {
+      let gauge = Gauge()
+      let tasks = [1, 2].map { arrival in
+        Task {
+          gauge.arrived(at: .seconds(arrival))
+          gauge.departed(at: .seconds(arrival + 2))
+        }
+      }
+      for task in tasks { await task.value }
+      let reading = gauge.reading(at: .seconds(8))
+      try require(
+        isNear(reading.rate, 0.25) && isNear(reading.inside, 0.5)
+          && reading.response == .seconds(2),
+        "read at 8 s, 'rate' is \(text(reading.rate)), 'inside' \(text(reading.inside)) and 'response' "
+          + "\(text(reading.response)), and not 0.25, 0.5 and 2 s: what one task told was lost"
+      )
+    }
+  }
+
+  /// Runs of the lab, as in the lesson.
+  private static func lab<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let asked = "runs of the lab with random arrivals"
+    return .task("lab", asked, seconds: 60) { seed in
+      var random = SplitMix64(seed: seed)
+      var loads: [String] = []
+      for limit in [1, 4, 16] {
+        let workload = Workload(
+          count: 400,
+          service: .exponential(mean: 40_000_000),
+          arrivals: .poisson(perSecond: Double(limit * (15 + random.next(below: 9)))),
+          seed: random.next()
+        )
+        guard let ours = Catalogue.entry("limiter") else {
+          preconditionFailure("the catalogue has no limiter")
+        }
+        let run = await run(ours, limit: limit, workload)
+        let lives = TaskLife.all(in: run.events, tasks: workload.count)
+        let log = GaugeLog(
+          lives.compactMap { life in life.arrived.map { .init(arrived: $0, departed: life.ended) } }
+        )
+        let gauge = Gauge()
+        log.tell(gauge)
+        let end = (lives.compactMap(\.ended).max() ?? 0) + second
+        if let fault = fault(of: gauge, log, at: end) {
+          return GradeItem(
+            "lab",
+            passed: false,
+            "400 tasks through \(limit) permits, seed \(seed): \(fault)"
+          )
+        }
+        loads.append(text(log.reading(at: end).inside))
+      }
+      return GradeItem(
+        "lab",
+        passed: true,
+        "\(asked), seed \(seed): \(ListText.all(loads)) inside on average, as the lab counts them"
+      )
+    }
+  }
+
+  /// A day of requests, of which some hours have none.
+  private static func day<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    read(
+      type,
+      "day",
+      "a day in which 20,000 requests come, and none at night",
+      at: [86_400, 86_400]
+    ) { seed in
+      var random = SplitMix64(seed: seed)
+      return GaugeLog(
+        (0..<20_000).map { _ in
+          let arrived = (28_800 + Int64(random.next(below: 36_000))) * second
+          return .init(
+            arrived: arrived,
+            departed: arrived + Int64(1 + random.next(below: 600)) * second
+          )
+        }
+      )
+    }
+  }
+
+  /// A gauge in a server must not grow with the requests.
+  private static func keeps<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let asked = "thousands of requests"
+    return GradeBook.Question(name: "kept") { terms in
+      let heap = terms.heap
+      return GradeBook.Question.task("kept", asked, seconds: 60) { _ in
+        let gauge = Gauge()
+        // A sum or a count takes nothing; an array grows by doubling, so only the whole growth tells.
+        let (batch, batches) = (5_000, 20)
+        var before: Int64 = 0
+        for number in 0..<batches {
+          for visit in 0..<batch {
+            let time = Duration.milliseconds(number * batch + visit)
+            gauge.arrived(at: time)
+            gauge.departed(at: time + .microseconds(500))
+          }
+          if number == 0 { before = heap() }
+        }
+        let requests = batch * batches
+        guard heap() - before > Int64(requests) * leastKeptOfRequest else {
+          return GradeItem("kept", passed: true, "\(requests) requests: nothing is kept of them")
+        }
+        return GradeItem(
+          "kept",
+          passed: false,
+          "\(requests) requests: memory grows with them. A server has millions: keep sums and "
+            + "counts instead of times"
+        )
+      }.ask(terms)
+    }
+  }
+
+  /// How many bytes are kept of each request at least, if anything is: a number.
+  private static let leastKeptOfRequest: Int64 = 4
+}
