@@ -5,7 +5,7 @@ import Testing
 
 @testable import Shell
 
-/// What 'exercise take' writes; .ci/taken-package builds it.
+/// What 'exercise take' writes; `.ci/long taken` builds it.
 @Suite(.watched) struct `A package taken home` {
   private let code = """
     import Grading

@@ -644,7 +644,8 @@ import Testing
     }
   }
 
-  @Test func `loops that come to no end in one schedule after another are left, which is said`()
+  @Test(.search)
+  func `loops that come to no end in one schedule after another are left, which is said`()
     throws
   {
     let verdict = try explore("counted retries") {
@@ -659,7 +660,7 @@ import Testing
     #expect(verdict.notCovered.contains { $0.contains("came to no end") }, "\(verdict)")
   }
 
-  @Test func `jobs that can never go on keep no files open`() async {
+  @Test(.search) func `jobs that can never go on keep no files open`() async {
     await #expect(processExitsWith: .success) {
       func open() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) != -1 } }
       // What the tests beside this one have open may be open here too.

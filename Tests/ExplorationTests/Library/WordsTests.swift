@@ -103,7 +103,7 @@ import Testing
     },
   ]
 
-  @Test(arguments: rounds.indices)
+  @Test(arguments: rounds.indices.fewUnlessSearching { $0 == 0 })
   func `a round in which all find the same and write nothing is a livelock`(way: Int) throws {
     let failure = try ExploreTests.failure("round") { await Self.rounds[way](Shared()) }
     guard case .livelock = failure.kind else { throw failure }
