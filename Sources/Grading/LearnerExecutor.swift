@@ -189,6 +189,8 @@ extension Grader {
         return
           "'enqueue' did not come back while a job was running. Jobs may take long: hold no lock while one runs"
       }
+      // A second thread, if there is one, gets time to take some, on a busy machine too.
+      Thread.sleep(forTimeInterval: 0.2)
       let early = turns.withLock { $0.count }
       mayEnd.signal()
       if early > 0 {
@@ -389,6 +391,7 @@ extension Grader {
         var goesOn = true
         while goesOn {
           goesOn = await withUnsafeContinuation { continuation in
+            // Resumed once: the thread that asks takes it out under the lock, and resumes what it took out.
             waiting.withLock { $0 = continuation }
             ran.come()
           }

@@ -144,11 +144,12 @@ import Testing
   /// Has room for 256 jobs.
   private final class Bounded: LearnerExecutor {
     private let worker = Worker()
-    private let room = DispatchSemaphore(value: 256)
+    private let room = ThreadSemaphore()
 
     init() {
+      for _ in 1...256 { room.post() }
       worker.start { [self] job in
-        room.signal()
+        room.post()
         job.runSynchronously(on: asUnownedTaskExecutor())
       }
     }
