@@ -69,10 +69,14 @@ extension Grader {
       elsewhere(type),
       inOrder(type),
       oneThread(type),
+      byName(type),
+      pile(type),
       fromManyThreads(type),
       whenAsleep(type),
+      whenAsleepInATask(type),
       sleepsWell(type),
       executorsApart(type),
+      keepsNothing(type),
     ])
   }
 
@@ -86,7 +90,8 @@ extension Grader {
   }
 
   private static let neverRan =
-    "Look whether the thread is woken each time, and whether a job runs while your lock is held"
+    "Look whether the thread is woken each time, after the job was added, and whether a job runs while your lock is "
+    + "held"
 
   private static func question(
     _ name: String,
@@ -107,7 +112,7 @@ extension Grader {
         return GradeItem(
           name,
           passed: false,
-          "\(asked): 'enqueue' has not come back for a minute. It is called while a job runs too: hold no lock then"
+          "\(asked): 'enqueue' has not come back for a minute. It is called while a job runs too: hold no lock then, and let it wait for no job"
         )
       }
       let found = answer.withLock { $0.fault }
@@ -151,7 +156,7 @@ extension Grader {
   {
     question(
       "in_order",
-      "a job that takes long, and eight tasks that yield, made ready meanwhile",
+      "a job that takes long, and eight tasks that yield, low and high in urgency, made ready meanwhile",
       "each goes on when those have had their turn that were ready before"
     ) { _ in
       let executor = made(type)
@@ -164,11 +169,12 @@ extension Grader {
         waitHere(for: mayEnd)
         ran.come()
       }
-      if begun.missing(of: 1) != nil { return "the first never ran" }
+      if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
       let made = Arrivals()
       OSThread {
         for number in 1...tasks {
-          Task(executorPreference: executor) { @Sendable in
+          let priority: TaskPriority = number % 2 == 1 ? .low : .high
+          Task(executorPreference: executor, priority: priority) { @Sendable in
             for _ in 0..<yields {
               turns.withLock { $0.append(number) }
               await Task.yield()
@@ -183,6 +189,8 @@ extension Grader {
         return
           "'enqueue' did not come back while a job was running. Jobs may take long: hold no lock while one runs"
       }
+      // A second thread, if there is one, gets time to take some, on a busy machine too.
+      Thread.sleep(forTimeInterval: 0.2)
       let early = turns.withLock { $0.count }
       mayEnd.signal()
       if early > 0 {
@@ -197,7 +205,7 @@ extension Grader {
         let had = order[..<place].count { $0 == number }
         let waits = order[..<place].count { $0 == due }
         return "task \(number) went on for the \(ordinal(had + 1)) time before task \(due) for the "
-          + "\(ordinal(waits + 1)), which was ready before. Who is ready first runs first"
+          + "\(ordinal(waits + 1)), which was ready before. Who is ready first runs first, however urgent another is"
       }
       return nil
     }
@@ -239,6 +247,75 @@ extension Grader {
           + "Thread.detachNewThread"
       }
       return nil
+    }
+  }
+
+  /// Whom a job is told that it runs on: one that runs on the executor of its task need not go there by 'enqueue'.
+  private static func byName<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "by_name",
+      "two tasks, of which each calls an async function that does not wait",
+      "each call goes on in the same job"
+    ) { _ in
+      let executor = made(type)
+      let (ran, begun) = (Arrivals(), Arrivals())
+      let mayEnd = DispatchSemaphore(value: 0)
+      let turns = Mutex<[Int]>([])
+      Task(executorPreference: executor) {
+        begun.come()
+        waitHere(for: mayEnd)
+      }
+      if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
+      for number in 1...2 {
+        Task(executorPreference: executor) { @Sendable in
+          turns.withLock { $0.append(number) }
+          await goOn { turns.withLock { $0.append(number) } }
+          ran.come()
+        }
+      }
+      mayEnd.signal()
+      if let missing = ran.missing(of: 2) { return "\(missing) of 2 never ended. \(neverRan)" }
+      guard turns.withLock({ $0 }) == [1, 1, 2, 2] else {
+        return
+          "the call went through 'enqueue' again, as if the job ran elsewhere. Say where it runs: "
+          + "job.runSynchronously(on: asUnownedTaskExecutor())"
+      }
+      return nil
+    }
+  }
+
+  @concurrent private static func goOn(_ body: @Sendable () -> Void) async { body() }
+
+  /// Many jobs that wait for one: there is room for each.
+  private static func pile<Executor: LearnerExecutor>(_ type: Executor.Type) -> GradeBook.Question {
+    let tasks = 10_000
+    return question(
+      "pile",
+      "a job that takes long, and 10,000 tasks made ready meanwhile",
+      "'enqueue' comes back each time, and each task runs"
+    ) { _ in
+      let executor = made(type)
+      let (ran, begun, isReady) = (Arrivals(), Arrivals(), Arrivals())
+      let mayEnd = DispatchSemaphore(value: 0)
+      Task(executorPreference: executor) {
+        begun.come()
+        waitHere(for: mayEnd)
+      }
+      if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
+      OSThread {
+        for _ in 0..<tasks {
+          Task(executorPreference: executor) { @Sendable in ran.come() }
+          isReady.come()
+        }
+      }.detach()
+      if let missing = isReady.missing(of: tasks) {
+        return
+          "when \(tasks - missing) were ready, 'enqueue' did not come back. It must not wait for room"
+      }
+      mayEnd.signal()
+      return ran.missing(of: tasks).map { "\($0) of \(tasks) never ran. \(neverRan)" }
     }
   }
 
@@ -296,6 +373,50 @@ extension Grader {
     }
   }
 
+  /// The same, of one task that is resumed again and again: that comes sooner after the job's end than a new task.
+  private static func whenAsleepInATask<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "resumed",
+      "a task that is resumed again and again, just as the thread goes to sleep",
+      "each time it woke"
+    ) { seed in
+      let executor = made(type)
+      let ran = Arrivals()
+      let waiting = Mutex<UnsafeContinuation<Bool, Never>?>(nil)
+      var random = SplitMix64(seed: seed)
+      let end = ContinuousClock.now + .seconds(2)
+      Task(executorPreference: executor) {
+        var goesOn = true
+        while goesOn {
+          goesOn = await withUnsafeContinuation { continuation in
+            // Resumed once: the thread that asks takes it out under the lock, and resumes what it took out.
+            waiting.withLock { $0 = continuation }
+            ran.come()
+          }
+        }
+      }
+      var round = 0
+      while true {
+        round += 1
+        var looks = 0
+        while ran.all < round, looks < 5_000 { looks += 1 }
+        if ran.missing(of: 1) != nil {
+          return
+            "the task was resumed for the \(round - 1)th time as the thread went to sleep, and nobody woke it. Look "
+            + "for work and go to sleep in one step, or have the waker's signal kept for who comes to sleep later"
+        }
+        guard let continuation = waiting.withLock({ $0.take() }) else { return "a job ran twice" }
+        let delay = random.next(below: 1 << random.next(below: 10))
+        for _ in 0..<delay { _ = ran.all }
+        let goesOn = round < 60_000 && ContinuousClock.now < end
+        continuation.resume(returning: goesOn)
+        if !goesOn { return nil }
+      }
+    }
+  }
+
   /// A thread that has nothing to do leaves the processor to others.
   private static func sleepsWell<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
@@ -347,11 +468,36 @@ extension Grader {
         begun.come()
         waitHere(for: mayEnd)
       }
-      if begun.missing(of: 1) != nil { return "the first never ran" }
+      if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
       for _ in 1...10 { Task(executorPreference: other) { ran.come() } }
       let missing = ran.missing(of: 10)
       mayEnd.signal()
       return missing.map { "\($0) of 10 jobs of the other did not run meanwhile" }
+    }
+  }
+
+  /// An executor lives as long as its program, which makes jobs all the time.
+  private static func keepsNothing<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    GradeBook.Question(name: "kept") { terms in
+      let heap = terms.heap
+      return question("kept", "100,000 tasks, a thousand at a time", "nothing is kept of them") {
+        _ in
+        let executor = made(type)
+        let ran = Arrivals()
+        // The first round makes room for a thousand.
+        let (tasks, rounds) = (1_000, 100)
+        var before: Int64 = 0
+        for round in 0..<rounds {
+          for _ in 0..<tasks { Task(executorPreference: executor) { @Sendable in ran.come() } }
+          if let missing = ran.missing(of: tasks) { return "\(missing) never ran. \(neverRan)" }
+          if round == 0 { before = heap() }
+        }
+        // An array of jobs keeps eight bytes of each.
+        guard heap() - before > Int64(4 * tasks * rounds) else { return nil }
+        return "memory grows with them. Let go of each job that has run"
+      }.ask(terms)
     }
   }
 }

@@ -113,7 +113,7 @@ extension Grader {
         type,
         "still_inside",
         "one request inside from 1 to 2 s, and one that came at 3 s and is still there",
-        at: [4, 4, 8]
+        at: [4, 4, 8, 4]
       ) { _ in
         GaugeLog([.init(arrived: second, departed: 2 * second), .init(arrived: 3 * second)])
       },
@@ -135,8 +135,10 @@ extension Grader {
         return log
       },
       told(type),
+      whole(type),
+      onThreads(type),
       lab(type),
-      day(type),
+      year(type),
       keeps(type),
     ])
   }
@@ -155,7 +157,12 @@ extension Grader {
       log.tell(gauge)
       for second in seconds {
         if let fault = fault(of: gauge, log, at: second * Self.second) {
-          return GradeItem(name, passed: false, "\(asked): \(fault)")
+          let fresh = Gauge()
+          log.tell(fresh)
+          let isSpoilt = Self.fault(of: fresh, log, at: second * Self.second) == nil
+          let advice =
+            isSpoilt ? ". Without an earlier reading it is right: let a reading change nothing" : ""
+          return GradeItem(name, passed: false, "\(asked): \(fault)\(advice)")
         }
       }
       return GradeItem(name, passed: true, "\(asked): L, λ and W are right")
@@ -271,6 +278,61 @@ extension Grader {
     }
   }
 
+  /// A reading while a request arrives is of before or of after, not of both.
+  private static func whole<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    promise(
+      "whole",
+      "one request inside from 1 to 3 s; one task tells that another came at 4 s, a second one reads meanwhile",
+      tasks: ["who tells", "who reads"]
+    ) {
+      let gauge = Gauge()
+      gauge.arrived(at: .seconds(1))
+      gauge.departed(at: .seconds(3))
+      let tells = Task { gauge.arrived(at: .seconds(4)) }
+      let reads = Task { gauge.reading(at: .seconds(8)) }
+      await tells.value
+      let told = await reads.value
+      let isBefore =
+        isNear(told.rate, 0.125) && isNear(told.inside, 0.25) && told.response == .seconds(2)
+      let isAfter =
+        isNear(told.rate, 0.25) && isNear(told.inside, 0.75) && told.response == nil
+      try require(
+        isBefore || isAfter,
+        "read at 8 s, 'rate' is \(text(told.rate)), 'inside' \(text(told.inside)) and 'response' "
+          + "\(text(told.response)). That is neither 0.125, 0.25 and 2 s, as before the second came, nor 0.25, 0.75 "
+          + "and nil, as after it: change all figures under one lock, and read them under it"
+      )
+    }
+  }
+
+  /// Threads that tell at the same moment: an exploration does not stop inside code that takes no lock.
+  private static func onThreads<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let (threads, visits) = (4, 20_000)
+    let asked = "\(threads) threads, each of which tells of \(visits) requests of 1 ms each"
+    return GradeBook.Question.task("threads", asked, seconds: 60) { _ in
+      let gauge = Gauge()
+      let all = (0..<threads).map { _ in
+        OSThread {
+          for visit in 0..<visits {
+            gauge.arrived(at: .milliseconds(visit))
+            gauge.departed(at: .milliseconds(visit + 1))
+          }
+        }
+      }
+      for thread in all { thread.join() }
+      let request = GaugeLog.Request(arrived: 0, departed: second / 1000)
+      let log = GaugeLog(Array(repeating: request, count: threads * visits))
+      guard let fault = fault(of: gauge, log, at: 100 * second) else {
+        return GradeItem("threads", passed: true, "\(asked): nothing is lost")
+      }
+      return GradeItem(
+        "threads",
+        passed: false,
+        "\(asked): \(fault). What one thread told was lost: let one lock guard all that changes"
+      )
+    }
+  }
+
   /// Runs of the lab, as in the lesson.
   private static func lab<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
     let asked = "runs of the lab with random arrivals"
@@ -312,18 +374,18 @@ extension Grader {
     }
   }
 
-  /// A day of requests, of which some hours have none.
-  private static func day<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+  /// A year of requests, of which some months have none: too long for a sum of times in nanoseconds.
+  private static func year<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
     read(
       type,
-      "day",
-      "a day in which 20,000 requests come, and none at night",
-      at: [86_400, 86_400]
+      "year",
+      "a year in which 20,000 requests come, and none in winter",
+      at: [31_536_000, 31_536_000]
     ) { seed in
       var random = SplitMix64(seed: seed)
       return GaugeLog(
         (0..<20_000).map { _ in
-          let arrived = (28_800 + Int64(random.next(below: 36_000))) * second
+          let arrived = (7_776_000 + Int64(random.next(below: 15_552_000))) * second
           return .init(
             arrived: arrived,
             departed: arrived + Int64(1 + random.next(below: 600)) * second
@@ -333,7 +395,7 @@ extension Grader {
     }
   }
 
-  /// A gauge in a server must not grow with the requests.
+  /// A gauge in a server must not grow with the requests, nor with who asks it.
   private static func keeps<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
     let asked = "thousands of requests"
     return GradeBook.Question(name: "kept") { terms in
@@ -341,26 +403,30 @@ extension Grader {
       return GradeBook.Question.task("kept", asked, seconds: 60) { _ in
         let gauge = Gauge()
         // A sum or a count takes nothing; an array grows by doubling, so only the whole growth tells.
-        let (batch, batches) = (5_000, 20)
-        var before: Int64 = 0
-        for number in 0..<batches {
-          for visit in 0..<batch {
-            let time = Duration.milliseconds(number * batch + visit)
-            gauge.arrived(at: time)
-            gauge.departed(at: time + .microseconds(500))
+        let (first, requests) = (5_000, 100_000)
+        func growth(_ what: String, _ advice: String, _ body: (Int) -> Void) -> GradeItem? {
+          for number in 0..<first { body(number) }
+          let before = heap()
+          for number in first..<requests { body(number) }
+          guard heap() - before > Int64(requests) * leastKeptOfRequest else { return nil }
+          return GradeItem(
+            "kept",
+            passed: false,
+            "\(requests) \(what): memory grows with them. \(advice)"
+          )
+        }
+        let sums = "A server has millions: keep sums and counts instead of times"
+        // While all are inside: a list of those who are is a list too, and so is one that goes when nobody is.
+        let fault =
+          growth("requests, all inside", sums) { gauge.arrived(at: .milliseconds($0)) }
+          ?? growth("requests that depart", sums) {
+            gauge.departed(at: .milliseconds(requests + $0))
           }
-          if number == 0 { before = heap() }
-        }
-        let requests = batch * batches
-        guard heap() - before > Int64(requests) * leastKeptOfRequest else {
-          return GradeItem("kept", passed: true, "\(requests) requests: nothing is kept of them")
-        }
-        return GradeItem(
-          "kept",
-          passed: false,
-          "\(requests) requests: memory grows with them. A server has millions: keep sums and "
-            + "counts instead of times"
-        )
+          ?? growth("readings", "A reading changes nothing: keep none") {
+            _ = gauge.reading(at: .milliseconds(2 * requests + $0))
+          }
+        return fault
+          ?? GradeItem("kept", passed: true, "\(requests) requests: nothing is kept of them")
       }.ask(terms)
     }
   }

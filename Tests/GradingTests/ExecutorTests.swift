@@ -98,6 +98,121 @@ import Testing
     }
   }
 
+  /// The most urgent first.
+  private final class UrgentFirst: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+
+    init() {
+      Thread.detachNewThread { [self] in
+        while true {
+          ready.wait()
+          jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+        }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { jobs in
+        jobs.insert(job, at: jobs.firstIndex { $0.priority < job.priority } ?? jobs.endIndex)
+      }
+      ready.post()
+    }
+  }
+
+  /// A thread that works off what it is given by somebody else, to whom the jobs may be said to belong.
+  private final class Worker: Sendable {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+
+    func start(_ run: @escaping @Sendable (UnownedJob) -> Void) {
+      Thread.detachNewThread { [self] in
+        while true {
+          ready.wait()
+          run(jobs.withLock { $0.removeFirst() })
+        }
+      }
+    }
+
+    func add(_ job: UnownedJob) {
+      jobs.withLock { $0.append(job) }
+      ready.post()
+    }
+  }
+
+  /// Has room for 256 jobs.
+  private final class Bounded: LearnerExecutor {
+    private let worker = Worker()
+    private let room = ThreadSemaphore()
+
+    init() {
+      for _ in 1...256 { room.post() }
+      worker.start { [self] job in
+        room.post()
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      room.wait()
+      worker.add(job)
+    }
+  }
+
+  /// Says of its jobs that another executor runs them.
+  private final class UnderAnotherName: LearnerExecutor {
+    private let worker = Worker()
+    private let other = Inline()
+
+    init() {
+      worker.start { [self] job in job.runSynchronously(on: other.asUnownedTaskExecutor()) }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) { worker.add(UnownedJob(job)) }
+  }
+
+  /// Keeps something of each job that has run.
+  private final class Keeping: LearnerExecutor {
+    static let bytes = PlainCount()
+    private let worker = Worker()
+
+    init() {
+      worker.start { [self] job in
+        Self.bytes.add(8)
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) { worker.add(UnownedJob(job)) }
+  }
+
+  /// Takes back that it was woken only when it has looked for work for the last time.
+  private final class LooksTooEarly: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+    private let isWoken = Atomic(false)
+
+    init() {
+      Thread.detachNewThread { [self] in
+        while true {
+          ready.wait()
+          while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+          }
+          isWoken.store(false, ordering: .releasing)
+        }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { $0.append(job) }
+      if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { ready.post() }
+    }
+  }
+
   private func expect<Executor: LearnerExecutor>(
     _ type: Executor.Type,
     refusedBy name: String,
@@ -126,11 +241,32 @@ import Testing
       refusedBy: "in_order",
       saying: "'enqueue' did not come back while a job was running"
     )
+    await expect(UrgentFirst.self, refusedBy: "in_order", saying: "however urgent another is")
+    await expect(Bounded.self, refusedBy: "pile", saying: "It must not wait for room")
+  }
+
+  @Test func `that lose a wake-up between their last look and their sleep are refused`() async {
+    // Which of the two it is, chance decides.
+    let failed = await refusal(Grader.executor(LooksTooEarly.self))
+    #expect(["going_to_sleep", "resumed"].contains(failed?.name), "\(failed as Any)")
+  }
+
+  @Test func `that keep something of each job are refused`() async {
+    let failed = await refusal(
+      Grader.executor(Keeping.self),
+      heap: { Int64(Keeping.bytes.value) }
+    )
+    #expect(failed?.name == "kept", "\(failed as Any)")
   }
 
   @Test func `that have another thread run it are refused by who ran it`() async {
     await expect(Inline.self, refusedBy: "elsewhere", saying: "it ran inside 'enqueue'")
     await expect(Queue.self, refusedBy: "one_thread", saying: "a thread of Dispatch or of Swift")
+    await expect(
+      UnderAnotherName.self,
+      refusedBy: "by_name",
+      saying: "job.runSynchronously(on: asUnownedTaskExecutor())"
+    )
     // Which of the two it is depends on the machine.
     let failed = await refusal(Grader.executor(Flawed<TwoThreads>.self))
     #expect(["in_order", "one_thread"].contains(failed?.name), "\(failed as Any)")

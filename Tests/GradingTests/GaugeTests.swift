@@ -21,6 +21,8 @@ import Testing
     static var countsReading: Bool { get }
     /// Whether what was measured begins anew with each reading.
     static var beginsAnew: Bool { get }
+    /// Whether a reading takes the sum up to its own time.
+    static var advances: Bool { get }
   }
 
   private final class Flawed<F: Flaw>: LearnerGauge {
@@ -45,7 +47,11 @@ import Testing
       state.withLock { state in
         guard time > .zero else { return Reading(inside: 0, rate: 0, response: nil) }
         if F.countsReading { state.arrivals += 1 }
-        let area = state.area + F.since(time - state.last) * state.inside
+        var area = state.area + F.since(time - state.last) * state.inside
+        if F.advances {
+          if time < state.last { area = state.area }
+          (state.area, state.last) = (area, max(time, state.last))
+        }
         let arrivals = F.arrivals(state.arrivals, inside: state.inside)
         let mean = arrivals > 0 ? area / arrivals : nil
         if F.beginsAnew { (state.area, state.last) = (.zero, time) }
@@ -81,6 +87,10 @@ import Testing
     static let beginsAnew = true
   }
 
+  enum ReadsForwards: Flaw {
+    static let advances = true
+  }
+
   /// Looks at the count, and adds to the area, under two locks.
   private final class TwoLocks: LearnerGauge {
     private let counts = Mutex((arrivals: 0, inside: 0))
@@ -111,6 +121,140 @@ import Testing
         response: inside == 0 && arrivals > 0 ? area / arrivals : nil
       )
     }
+  }
+
+  /// Counts arrivals under a lock of their own, and all else under another.
+  private final class ArrivalsApart: LearnerGauge {
+    private let arrivals = Mutex(0)
+    private let rest = Mutex((inside: 0, area: Duration.zero, last: Duration.zero))
+
+    func arrived(at time: Duration) {
+      arrivals.withLock { $0 += 1 }
+      note(time, 1)
+    }
+
+    func departed(at time: Duration) { note(time, -1) }
+
+    private func note(_ time: Duration, _ change: Int) {
+      rest.withLock { $0 = ($0.inside + change, $0.area + (time - $0.last) * $0.inside, time) }
+    }
+
+    func reading(at time: Duration) -> Reading {
+      let (inside, area) = rest.withLock { ($0.inside, $0.area + (time - $0.last) * $0.inside) }
+      let arrivals = arrivals.withLock { $0 }
+      guard time > .zero else { return Reading(inside: 0, rate: 0, response: nil) }
+      return Reading(
+        inside: area / time,
+        rate: Double(arrivals) / (time / .seconds(1)),
+        response: inside == 0 && arrivals > 0 ? area / arrivals : nil
+      )
+    }
+  }
+
+  /// Sums of times as whole nanoseconds.
+  protocol Sums: Sendable {
+    init()
+    func add(arrivals: Int, inside: Int, time: Int)
+    var value: (arrivals: Int, inside: Int, time: Int) { get }
+  }
+
+  private final class Summed<S: Sums>: LearnerGauge {
+    private let sums = S()
+
+    func arrived(at time: Duration) { sums.add(arrivals: 1, inside: 1, time: 0 &- whole(time)) }
+
+    func departed(at time: Duration) { sums.add(arrivals: 0, inside: -1, time: whole(time)) }
+
+    private func whole(_ time: Duration) -> Int { Int(time / .nanoseconds(1)) }
+
+    func reading(at time: Duration) -> Reading {
+      let value = sums.value
+      guard time > .zero else { return Reading(inside: 0, rate: 0, response: nil) }
+      let area = value.time &+ whole(time) &* value.inside
+      return Reading(
+        inside: Double(area) / Double(whole(time)),
+        rate: Double(value.arrivals) / (time / .seconds(1)),
+        response: value.inside == 0 && value.arrivals > 0
+          ? .nanoseconds(area / value.arrivals) : nil
+      )
+    }
+  }
+
+  /// Two sums, of arrivals and of departures; one that is too large stays at the largest, where a learner's would trap.
+  private final class Saturated: Sums {
+    private let sums = Mutex((arrivals: 0, inside: 0, came: 0, went: 0))
+
+    func add(arrivals: Int, inside: Int, time: Int) {
+      sums.withLock { sums in
+        sums.arrivals += arrivals
+        sums.inside += inside
+        if inside > 0 {
+          sums.came = max(sums.came, .min - time) + time
+        } else {
+          sums.went = min(sums.went, .max - time) + time
+        }
+      }
+    }
+
+    var value: (arrivals: Int, inside: Int, time: Int) {
+      sums.withLock { ($0.arrivals, $0.inside, $0.came &+ $0.went) }
+    }
+  }
+
+  /// As plain variables without a lock.
+  private final class Unlocked: Sums {
+    private let arrivals = PlainCount()
+    private let inside = PlainCount()
+    private let time = PlainCount()
+
+    func add(arrivals: Int, inside: Int, time: Int) {
+      self.arrivals.addUnguarded(arrivals)
+      self.inside.addUnguarded(inside)
+      self.time.addUnguarded(time)
+    }
+
+    var value: (arrivals: Int, inside: Int, time: Int) {
+      (arrivals.value, inside.value, time.value)
+    }
+  }
+
+  /// Measures right, and keeps something.
+  private final class Keeping<K: Kept>: LearnerGauge {
+    private let gauge = Flawed<NoFlaw>()
+
+    func arrived(at time: Duration) {
+      K.bytes.add(K.ofRequest)
+      gauge.arrived(at: time)
+    }
+
+    func departed(at time: Duration) {
+      K.bytes.add(-K.ofRequest)
+      gauge.departed(at: time)
+    }
+
+    func reading(at time: Duration) -> Reading {
+      K.bytes.add(K.ofReading)
+      return gauge.reading(at: time)
+    }
+  }
+
+  /// How many bytes are kept of each request that is inside, and of each reading.
+  protocol Kept: SendableMetatype {
+    static var bytes: PlainCount { get }
+    static var ofRequest: Int { get }
+    static var ofReading: Int { get }
+  }
+
+  private enum WhoIsInside: Kept {
+    static let bytes = PlainCount()
+    static let ofRequest = 8
+    static let ofReading = 0
+  }
+
+  private enum Readings: Kept {
+    static let bytes = PlainCount()
+    static let ofRequest = 0
+    static let ofReading = 8
   }
 
   private func expect<Gauge: LearnerGauge>(
@@ -154,12 +298,40 @@ import Testing
       refusedBy: "together",
       saying: "what one task told was lost"
     )
+    await expect(
+      ArrivalsApart.self,
+      refusedBy: "whole",
+      saying: "'rate' is 0.25, 'inside' 0.25 and 'response' 1 s. That is neither"
+    )
+    await expect(
+      Flawed<ReadsForwards>.self,
+      refusedBy: "still_inside",
+      saying: "let a reading change nothing"
+    )
+    await expect(Summed<Saturated>.self, refusedBy: "year", saying: "'inside' is")
+  }
+
+  @Test func `that two threads change without a lock are refused by threads`() async {
+    await expect(Summed<Unlocked>.self, refusedBy: "threads", saying: "let one lock guard all")
   }
 
   @Test func `that keep something of each request are refused`() async {
     let failed = await refusal(Grader.gauge(Flawed<NoFlaw>.self), heap: Growing().bytes)
     #expect(failed?.name == "kept")
     #expect(failed?.sentence.contains("keep sums and counts instead of times") == true)
+  }
+
+  @Test func `that keep those inside, or readings, are refused by what they kept then`() async {
+    let ofInside = await refusal(
+      Grader.gauge(Keeping<WhoIsInside>.self),
+      heap: { Int64(WhoIsInside.bytes.value) }
+    )
+    #expect(ofInside?.sentence.contains("requests, all inside: memory grows") == true)
+    let ofReadings = await refusal(
+      Grader.gauge(Keeping<Readings>.self),
+      heap: { Int64(Readings.bytes.value) }
+    )
+    #expect(ofReadings?.sentence.contains("readings: memory grows") == true)
   }
 
   /// A heap that has grown by a million bytes whenever it is looked at.
@@ -179,4 +351,5 @@ extension Gauges.Flaw {
   static func arrivals(_ arrivals: Int, inside: Int) -> Int { arrivals }
   static var countsReading: Bool { false }
   static var beginsAnew: Bool { false }
+  static var advances: Bool { false }
 }

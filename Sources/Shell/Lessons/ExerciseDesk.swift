@@ -51,7 +51,10 @@ struct ExerciseHarness: Sendable {
   var asksCancellation: Bool { ["cancellableLimiter", "design"].contains(grader) }
 
   var program: String {
-    "import Grading\n\n" + """
+    // What is explored has a type of this name too, and a learner who writes it means Foundation's.
+    let thread = "import Foundation\n\ntypealias Thread = Foundation.Thread\n"
+    return "import Grading\n" + (grader == "executor" ? thread : "") + """
+
       @main struct Program {
         static func main() { Grader.\(grader)(\(type).self).main() }
       }
@@ -128,7 +131,8 @@ struct ExerciseDesk: Sendable {
       )
     case .exited(let status), .killed(let status):
       return .broken(
-        "was stopped\(place) (\(status)): a trap, or a continuation misused.\(why)",
+        "was stopped\(place) (\(status)): a trap, as of an index or a number out of range, a continuation misused, "
+          + "or memory that two threads change without a lock.\(why)",
         items
       )
     }

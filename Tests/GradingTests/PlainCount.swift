@@ -1,0 +1,17 @@
+import Synchronization
+
+/// A number in memory that an exploration does not see, as it sees no plain variable.
+///
+/// The atomic one only keeps the thread sanitizer content with what an answer does to it without a lock.
+final class PlainCount: Sendable {
+  private let number: Atomic<Int>
+
+  init(_ number: Int = 0) { self.number = Atomic(number) }
+
+  var value: Int { number.load(ordering: .relaxed) }
+
+  /// Loses what another thread adds meanwhile.
+  func addUnguarded(_ more: Int) { number.store(value &+ more, ordering: .relaxed) }
+
+  func add(_ more: Int) { number.wrappingAdd(more, ordering: .relaxed) }
+}
