@@ -28,7 +28,7 @@ package struct Run: Sendable {
   /// Which platform's queues were modelled; nil where the mechanism was the real one.
   package var platform: Platform?
   /// What carries the tasks: "thread" or "worker".
-  package var carrier: String { clock == .real || platform != nil ? "thread" : "worker" }
+  package var threadNoun: String { clock == .real || platform != nil ? "thread" : "worker" }
   /// What the mechanism promised in this run.
   package var facts: RunFacts
   /// The tasks, by number from 1.

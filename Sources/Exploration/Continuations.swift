@@ -15,10 +15,10 @@ enum Continuations {
 
   static func forget() { latest.withLock { $0.removeAll(keepingCapacity: true) } }
 
-  /// Notes that the task, which the calling thread runs, has a new one; `carrier` is nil where nobody explores it.
-  static func begin(_ task: UInt, by carrier: Carrier?) {
-    let agent = carrier.map {
-      $0.carriers.run.executor.choiceOfCurrentCode(orElse: $0.choice).agent
+  /// Notes that the task, which the calling thread runs, has a new one; `worker` is nil where nobody explores it.
+  static func begin(_ task: UInt, by worker: Worker?) {
+    let agent = worker.map {
+      $0.workers.run.executor.choiceOfCurrentCode(orElse: $0.choice).agent
     }
     latest.withLock { $0[task] = agent.map { Last(agent: $0, isPending: true) } }
   }

@@ -54,7 +54,7 @@ package struct Divergence: Hashable, Sendable {
     defer { run.close() }
     var sights: [Sight] = []
     for number in 0..<4 {
-      if let carriers = run.carriers, carriers.lost > 0 { return nil }
+      if let workers = run.workers, workers.lost > 0 { return nil }
       run.begin()
       defer { run.end() }
       if number > 0 {
@@ -84,9 +84,9 @@ extension ScheduleRun {
     for sleeper in executor.sleepers {
       parts.append(Sight.Part(choice: Choice(.wake, Int(sleeper.agent)), state: .sleeps))
     }
-    for carrier in carriers?.standing ?? [] {
+    for worker in workers?.standing ?? [] {
       parts.append(
-        Sight.Part(choice: carrier.choice, state: .stands, operation: carrier.operation)
+        Sight.Part(choice: worker.choice, state: .stands, operation: worker.operation)
       )
     }
     return Sight(parts: parts, found: found)

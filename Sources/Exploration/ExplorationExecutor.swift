@@ -12,9 +12,9 @@ internal import ExplorableSynchronization
 /// A job of no task (the turn of an actor, the second half of a yield) is named after the agent that
 /// made it ready.
 final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
-  // Safe: everything is touched only by the thread that has the baton: the exploring thread, or the carrier
-  // that leads where jobs run on carriers. `enqueue` checks it. A job from a carrier that does not lead waits
-  // in the carriers' inbox. One from any other thread means that the scenario left the executor, and is only
+  // Safe: everything is touched only by the thread that has the baton: the exploring thread, or the worker
+  // that leads where jobs run on workers. `enqueue` checks it. A job from a worker that does not lead waits
+  // in the workers' inbox. One from any other thread means that the scenario left the executor, and is only
   // noted. Exclusivity is unchecked because no access lasts while a job runs, and the checks would cost a
   // fifth of a step.
 
@@ -100,14 +100,14 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   @exclusivity(unchecked) private var starting: Int32 = 0
   @exclusivity(unchecked) private var tickets: UInt64 = 0
   /// Where jobs run that may stop in the middle; nil where none may.
-  @exclusivity(unchecked) var carriers: Carriers?
+  @exclusivity(unchecked) var workers: Workers?
   /// Where it is noted what steps touch, if that is wanted.
   @exclusivity(unchecked) var touches: Touches?
   private let thread: UInt
   /// What the main actor's jobs are given to while this executor explores.
   private(set) lazy var main = MainActorStandIn(self)
-  /// Where jobs go that came neither from the exploring thread nor from a carrier.
-  let strays = Strays()
+  /// Where jobs go that came neither from the exploring thread nor from a worker.
+  let escapes = Escapes()
   private let keepsTasks: Bool
   /// Told of the first job of each new agent, while it is being enqueued.
   var onFirstJob: ((Int32) -> Void)?
@@ -145,7 +145,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   var hasFurtherTasks: Bool { serials.dropFirst(Int(tasks) + 1).contains { $0 != .max } }
 
   /// Whether something of the scenario ran on another thread.
-  var escaped: Bool { strays.any }
+  var escaped: Bool { escapes.any }
 
   func enqueue(_ job: consuming ExecutorJob) { take(UnownedJob(job)) }
 
@@ -153,7 +153,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   func take(_ job: UnownedJob, from origin: Origin = .own) {
     withoutPoints {
       if OSThread.current == thread { return admit(job, from: origin) }
-      if carriers?.post(job, from: origin) != true { strays.note(job) }
+      if workers?.post(job, from: origin) != true { escapes.note(job) }
     }
   }
 
@@ -161,8 +161,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// false if the calling thread is not explored.
   func take(_ job: UnownedJob, in time: Duration) -> Bool {
     withoutPoints {
-      guard keepsTasks, Carrier.current?.carriers === carriers else { return false }
-      carriers?.rejoin()
+      guard keepsTasks, Worker.current?.workers === workers else { return false }
+      workers?.rejoin()
       noteCurrentTask()
       let deadline = VirtualClock.Instant(nanoseconds: now).advanced(by: max(time, .zero))
         .nanoseconds
@@ -329,7 +329,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   ///
   /// Time is chosen, but goes forward: a sleeper cannot be woken while another has an earlier deadline.
   func pause(until deadline: Int64 = 0) async throws {
-    carriers?.rejoin()
+    workers?.rejoin()
     noteCurrentTask()
     try Task.checkCancellation()
     tickets += 1
@@ -349,7 +349,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
         )
       }
     } onCancel: {
-      carriers?.rejoin()
+      workers?.rejoin()
       if let index = sleepers.firstIndex(where: { $0.ticket == ticket }),
         case .continuation(let continuation) = sleepers.remove(at: index).alarm
       {
@@ -400,8 +400,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// Keeps the task whose code runs: where it began inside an actor's turn, or at once in the middle of
   /// another's step, it never came as a job.
   private func noteCurrentTask() {
-    // On another thread than a carrier it may be the task that called `explore`.
-    guard keepsTasks, Carrier.current != nil, let job = UnownedJob.ofCurrentTask,
+    // On another thread than a worker it may be the task that called `explore`.
+    guard keepsTasks, Worker.current != nil, let job = UnownedJob.ofCurrentTask,
       job.isAsyncLet || !job.asTask.hasEnded
     else { return }
     keep(job, as: Int(agent(ofSerial: job.taskSerial)))
@@ -443,10 +443,10 @@ final class MainActorStandIn: SerialExecutor {
   func enqueue(_ job: consuming ExecutorJob) { executor.take(UnownedJob(job), from: .mainActor) }
 
   /// Work of the main queue is no job of this executor, and on the main actor all the same.
-  func isIsolatingCurrentContext() -> Bool? { Carrier.current?.isOnMain == true }
+  func isIsolatingCurrentContext() -> Bool? { Worker.current?.isOnMain == true }
 
   func checkIsolated() {
-    guard Carrier.current?.isOnMain == true else {
+    guard Worker.current?.isOnMain == true else {
       fatalError("this is not on the main actor, and what is called must be")
     }
   }

@@ -302,7 +302,7 @@ extension ScheduleRun {
   fileprivate func repeats(_ choices: [Choice], _ sights: [Sight]) -> (Bool, Divergence?) {
     // What counts up breaks a promise at every second time, or every third.
     for _ in 0..<3 {
-      if let carriers, carriers.lost > 0 { return (false, nil) }
+      if let workers, workers.lost > 0 { return (false, nil) }
       begin()
       defer { end() }
       let divergence = follow(choices, comparedWith: sights)
@@ -430,12 +430,12 @@ package struct Verdict: Sendable {
     sawActorTurn = sawActorTurn || run.sawActorTurn
     sawStart = sawStart || run.sawStart
     operations.formUnion(run.operations)
-    timerPoints = timerPoints ?? run.executor.strays.timerPoints
+    timerPoints = timerPoints ?? run.executor.escapes.timerPoints
     unseen = Set(unseen).union(run.unseen).sorted()
     isClosureUnseen = isClosureUnseen || run.isClosureUnseen
     unseenCalls.merge(run.unseenCalls) { first, _ in first }
     if runawayPoints.isEmpty { runawayPoints = run.runawayPoints }
-    races.add(Race.Search(isMade: run.carriers?.looksForRaces ?? false))
+    races.add(Race.Search(isMade: run.workers?.looksForRaces ?? false))
   }
 
   mutating func note(_ violation: Violation, _ schedule: @autoclosure () -> Schedule) {

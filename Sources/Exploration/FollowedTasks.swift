@@ -6,13 +6,13 @@ internal import Synchronization
 /// Such a thread sends the task to the pool, and the exploration would hear of it only when a thread of the pool
 /// has come to it, which in a busy process may take seconds.
 enum FollowedTasks {
-  private static let followed = Mutex<(serials: Set<UInt64>, strays: Strays)?>(nil)
+  private static let followed = Mutex<(serials: Set<UInt64>, escapes: Escapes)?>(nil)
   /// Asked for each job of the process that is not explored.
   private static let areAny = Atomic(false)
 
-  /// Forgets those of before, and notes from now on with `strays`.
-  static func begin(noting strays: Strays) {
-    followed.withLock { $0 = ([], strays) }
+  /// Forgets those of before, and notes from now on with `escapes`.
+  static func begin(noting escapes: Escapes) {
+    followed.withLock { $0 = ([], escapes) }
     areAny.store(true, ordering: .releasing)
   }
 
@@ -27,7 +27,7 @@ enum FollowedTasks {
   static func notice(_ job: UnownedJob) {
     guard areAny.load(ordering: .acquiring) else { return }
     let serial = job.taskSerial
-    let strays = followed.withLock { $0?.serials.contains(serial) == true ? $0?.strays : nil }
-    strays?.note(job)
+    let escapes = followed.withLock { $0?.serials.contains(serial) == true ? $0?.escapes : nil }
+    escapes?.note(job)
   }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// Such tasks ask no executor: the runtime sends their jobs to the global pool. It calls a hook first,
 /// one for the process. (Another says what the main actor's executor is.) Ours looks whether the calling
-/// thread explores just now: it is the one that called the exploration, or a carrier of one. If so, the job
+/// thread explores just now: it is the one that called the exploration, or a worker of one. If so, the job
 /// goes to that exploration; if not, it goes on to the pool. So only what comes from these threads is kept,
 /// and other tasks of the process notice nothing.
 ///
@@ -17,7 +17,7 @@ enum GlobalPoolHook {
   private typealias MainExecutorHook = @convention(thin) (MainExecutor) -> UnownedSerialExecutor
 
   /// The thread's explorer, unretained: on the thread that called it, it sets itself before a schedule and takes
-  /// itself out after; on a carrier it stays for the life of the thread.
+  /// itself out after; on a worker it stays for the life of the thread.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     guard pthread_key_create(&key, nil) == 0 else {
@@ -122,7 +122,7 @@ private enum Executors: ExecutorFactory {
       tolerance: C.Duration?,
       clock: C
     ) {
-      GlobalPoolHook.current?.strays.noteTimer()
+      GlobalPoolHook.current?.escapes.noteTimer()
       guard let executor = original as? any SchedulingExecutor else {
         fatalError("the default executor of this process cannot wait")
       }
@@ -152,7 +152,7 @@ private enum Executors: ExecutorFactory {
       tolerance: C.Duration?,
       clock: C
     ) {
-      GlobalPoolHook.current?.strays.noteTimer()
+      GlobalPoolHook.current?.escapes.noteTimer()
       guard let executor = original as? any SchedulingExecutor else {
         fatalError("the default executor of this process cannot wait")
       }

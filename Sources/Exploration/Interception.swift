@@ -13,7 +13,7 @@ enum Interception {
   /// Whether some of this program's code was compiled with the instrumentation.
   static var hasInstrumentedCode: Bool { has_instrumented_code() }
 
-  /// Has calls that are taken over ask the carrier on whose thread they are made.
+  /// Has calls that are taken over ask the worker on whose thread they are made.
   static func install() { _ = installed }
 
   private static let installed: Void = {
@@ -23,16 +23,16 @@ enum Interception {
     )
     var answers = exploration_answers()
     answers.stand = { kind, address in
-      guard let me = Carrier.current,
+      guard let me = Worker.current,
         let kind = SynchronizationOperation.Kind(rawValue: kind)
       else { return true }
       return me.stand(before: kind, at: address)
     }
-    answers.note_outcome = { Carrier.current?.noteOutcome(hasWritten: $0) }
-    answers.wants_values = { Carrier.current != nil }
+    answers.note_outcome = { Worker.current?.noteOutcome(hasWritten: $0) }
+    answers.wants_values = { Worker.current != nil }
     answers.note_values = { values in
-      guard let values = values?.pointee, let me = Carrier.current else { return }
-      me.carriers.run.found = values.found
+      guard let values = values?.pointee, let me = Worker.current else { return }
+      me.workers.run.found = values.found
       guard me.wantsValues else { return }
       me.note(
         OperationValues(
@@ -43,61 +43,61 @@ enum Interception {
       )
     }
     answers.note_release = { address in
-      guard let me = Carrier.leading else { return }
-      me.noteRelease(of: me.carriers.number(at: address))
+      guard let me = Worker.leading else { return }
+      me.noteRelease(of: me.workers.number(at: address))
     }
     answers.note_shared_release = { address in
-      guard let me = Carrier.leading else { return }
-      me.carriers.noteSharedRelease(of: me.carriers.number(at: address), by: me)
+      guard let me = Worker.leading else { return }
+      me.workers.noteSharedRelease(of: me.workers.number(at: address), by: me)
     }
     answers.holds = { address in
-      guard let me = Carrier.leading else { return false }
-      return me.carriers.holds(me, me.carriers.number(at: address))
+      guard let me = Worker.leading else { return false }
+      return me.workers.holds(me, me.workers.number(at: address))
     }
     answers.begin_wait = { condition, lock in
-      guard let me = Carrier.leading else { return }
-      me.carriers.beginWait(for: me.carriers.number(at: condition), by: me)
-      me.noteRelease(of: me.carriers.number(at: lock))
+      guard let me = Worker.leading else { return }
+      me.workers.beginWait(for: me.workers.number(at: condition), by: me)
+      me.noteRelease(of: me.workers.number(at: lock))
     }
-    answers.is_tried = { Carrier.leading?.carriers.isTried($0) ?? false }
+    answers.is_tried = { Worker.leading?.workers.isTried($0) ?? false }
     answers.limit_wait = { time in
-      guard let me = Carrier.leading else { return }
-      me.deadline = me.carriers.run.executor.deadline(in: time)
+      guard let me = Worker.leading else { return }
+      me.deadline = me.workers.run.executor.deadline(in: time)
     }
-    answers.now = { Carrier.leading?.carriers.run.executor.now ?? 0 }
-    answers.chance = { Carrier.leading?.carriers.chance() ?? 0 }
+    answers.now = { Worker.leading?.workers.run.executor.now ?? 0 }
+    answers.chance = { Worker.leading?.workers.chance() ?? 0 }
     answers.give_work = { line, work in
-      guard let line = line?.pointee, let me = Carrier.leading else { return }
-      me.carriers.give(Work(work), to: line)
+      guard let line = line?.pointee, let me = Worker.leading else { return }
+      me.workers.give(Work(work), to: line)
     }
     answers.join_line = { line in
-      guard let line = line?.pointee, let me = Carrier.leading else { return true }
-      return me.carriers.join(line, by: me)
+      guard let line = line?.pointee, let me = Worker.leading else { return true }
+      return me.workers.join(line, by: me)
     }
     answers.leave_line = {
-      guard let me = Carrier.leading else { return }
-      me.carriers.leaveLine(me)
+      guard let me = Worker.leading else { return }
+      me.workers.leaveLine(me)
     }
-    answers.is_in_line = { queue in Carrier.current?.turns.contains { $0.queue == queue } ?? false }
-    answers.current_line = { Carrier.current?.turns.last?.queue ?? 0 }
+    answers.is_in_line = { queue in Worker.current?.turns.contains { $0.queue == queue } ?? false }
+    answers.current_line = { Worker.current?.turns.last?.queue ?? 0 }
     answers.await_group = { group, line, work in
-      guard let line = line?.pointee, let me = Carrier.leading else { return }
-      me.carriers.give(Work(work), to: line, atEndOf: group)
+      guard let line = line?.pointee, let me = Worker.leading else { return }
+      me.workers.give(Work(work), to: line, atEndOf: group)
     }
-    answers.end_group = { Carrier.leading?.carriers.endGroup($0) }
+    answers.end_group = { Worker.leading?.workers.endGroup($0) }
     answers.begin_continuation = { task, isExplored in
-      Continuations.begin(task, by: isExplored ? Carrier.leading : nil)
+      Continuations.begin(task, by: isExplored ? Worker.leading : nil)
     }
     answers.end_continuation = { task, isExplored in
-      guard let agent = Continuations.endTwice(task), isExplored, let me = Carrier.leading else {
+      guard let agent = Continuations.endTwice(task), isExplored, let me = Worker.leading else {
         return true
       }
-      me.carriers.run.executor.onDoubleResume?(agent)
+      me.workers.run.executor.onDoubleResume?(agent)
       return false
     }
     answers.note_unseen = { name in
-      guard let name, let me = Carrier.leading else { return }
-      me.carriers.run.noteUnseenCall(String(cString: name))
+      guard let name, let me = Worker.leading else { return }
+      me.workers.run.noteUnseenCall(String(cString: name))
     }
     answers.end_program = { function, status in
       guard let function else { return status }

@@ -2,7 +2,7 @@ internal import Basics
 
 /// Looks for the baton before its thread goes to sleep for it.
 ///
-/// Between two schedules the baton goes from a carrier to the home and back. A short schedule takes ten
+/// Between two schedules the baton goes from a worker to the home and back. A short schedule takes ten
 /// microseconds, and to put a thread to sleep and wake it takes more, twice. So the thread that has handed the
 /// baton over looks for it as long as a short schedule may take. Where that was in vain, schedules are longer or
 /// the processors have other work, and it sleeps at once for a while.

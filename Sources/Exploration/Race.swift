@@ -23,7 +23,7 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
 
     func text(_ lines: SourceLines?) -> String {
       let place = lines?.at(points) ?? ""
-      return "\(Telling.name(agent)) \(isWrite ? "writes" : "reads")\(place)"
+      return "\(ScheduleTrace.name(agent)) \(isWrite ? "writes" : "reads")\(place)"
     }
   }
 

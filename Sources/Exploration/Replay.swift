@@ -51,7 +51,7 @@ package struct Replay: Sendable {
     steps = run.record?.steps ?? []
     if withPlaces, let record = run.record {
       steps = record.stepsWithPlaces(
-        SourceLines(of: record.stacks, besides: SourceLines.carriers + scenario.besides)
+        SourceLines(of: record.stacks, besides: SourceLines.roomsOfTheLab + scenario.besides)
       )
     }
   }

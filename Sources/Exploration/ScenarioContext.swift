@@ -13,7 +13,7 @@ package final class ScenarioContext: Sendable {
   package func report(_ observation: Observation, of task: Int) { run.observe(observation, task) }
 
   /// What came from other threads.
-  var strays: Strays { run.executor.strays }
+  var escapes: Escapes { run.executor.escapes }
 
   /// Notes what the code under study found wrong with itself; whether it still counts.
   @discardableResult

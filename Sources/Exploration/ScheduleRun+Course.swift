@@ -23,14 +23,14 @@ extension ScheduleRun {
         touches.note(urgency: step.job.urgency)
       }
     case .standing:
-      guard let carrier = carriers?.standing[option.slot] else { break }
+      guard let worker = workers?.standing[option.slot] else { break }
       if option.choice.kind == .wake { touches.noteTime() }
-      if carrier.isOnMain { touches.noteMainActor() }
-      guard let task = carrier.task else { break }
+      if worker.isOnMain { touches.noteMainActor() }
+      guard let task = worker.task else { break }
       touches.note(address: task.address)
       touches.note(urgency: task.urgency)
     case .thread:
-      if let thread = carriers?.threads[option.slot] {
+      if let thread = workers?.threads[option.slot] {
         touches.note(object: thread.object)
         if thread.isOnMain { touches.noteMainActor() }
       }
@@ -70,13 +70,13 @@ extension ScheduleRun {
       add(4, touches.state(of: sleeper.agent), UInt64(bitPattern: sleeper.deadline))
     }
     add(5, UInt64(bitPattern: executor.now))
-    if let carriers {
-      for carrier in carriers.standing {
-        let operation = UInt64(carrier.operation?.kind.rawValue ?? 255)
-        add(6, touches.state(of: carrier.choice.agent), operation)
-        if carrier.isLimited { add(12, UInt64(bitPattern: carrier.deadline)) }
+    if let workers {
+      for worker in workers.standing {
+        let operation = UInt64(worker.operation?.kind.rawValue ?? 255)
+        add(6, touches.state(of: worker.choice.agent), operation)
+        if worker.isLimited { add(12, UInt64(bitPattern: worker.deadline)) }
       }
-      for thread in carriers.threads { add(7, touches.state(of: thread.agent)) }
+      for thread in workers.threads { add(7, touches.state(of: thread.agent)) }
     }
     if isStrict, !touches.overlooked.contains(.rounds) { addRounds(add, touches) }
     return course

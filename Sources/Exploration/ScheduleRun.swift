@@ -7,7 +7,7 @@ internal import ExplorableSynchronization
 /// Used again for schedule after schedule, since making the executor and the tables anew would cost
 /// more than a short schedule does.
 final class ScheduleRun: @unchecked Sendable {
-  // Safe: touched only by the exploring thread, or by the carrier that has the baton; a carrier that was
+  // Safe: touched only by the exploring thread, or by the worker that has the baton; a worker that was
   // called blocked takes the baton again before it reports anything. It is shared with
   // the scenario's tasks, which all run there. Exclusivity is unchecked because no access lasts while a
   // step runs.
@@ -84,12 +84,12 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) var record: StepRecorder?
   @exclusivity(unchecked) private(set) var last = Turn()
   /// Where jobs run that may stop in the middle; nil where none may.
-  @exclusivity(unchecked) private(set) var carriers: Carriers?
+  @exclusivity(unchecked) private(set) var workers: Workers?
   /// Whether jobs were given up for ever, with their threads.
-  var hasLostThreads: Bool { (carriers?.lost ?? 0) > Carriers.mostLost || doesNotComeBack }
+  var hasLostThreads: Bool { (workers?.lost ?? 0) > Workers.mostLost || doesNotComeBack }
 
   /// Whether a step did not come to its end in time: its thread goes on in it.
-  private var doesNotComeBack: Bool { carriers?.runaway != nil }
+  private var doesNotComeBack: Bool { workers?.runaway != nil }
 
   /// Where that step was.
   @exclusivity(unchecked) private(set) var runawayPoints: [UInt] = []
@@ -102,7 +102,7 @@ final class ScheduleRun: @unchecked Sendable {
       Violation(
         kind: .runaway,
         message:
-          "\(Telling.name(Int(choice.agent))) does not come back\(place): it has run for \(seconds) s with "
+          "\(ScheduleTrace.name(Int(choice.agent))) does not come back\(place): it has run for \(seconds) s with "
           + "no end, no suspension and nothing that is a point, and the time allowed is over. Its thread goes on "
           + "until the process ends",
         tasks: [Int(choice.agent)]
@@ -120,7 +120,7 @@ final class ScheduleRun: @unchecked Sendable {
     runnable = 0
     isRestToFinish = false
     guard isLive else { return }
-    let name = Telling.name(Int(choice.agent))
+    let name = ScheduleTrace.name(Int(choice.agent))
     let place = SourceLines(of: [fall.points]).at(fall.points)
     note(
       Violation(
@@ -211,10 +211,10 @@ final class ScheduleRun: @unchecked Sendable {
       }
     }
     executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
-    if scenario.inside { carriers = Carriers(self) }
-    executor.carriers = carriers
+    if scenario.inside { workers = Workers(self) }
+    executor.workers = workers
     touches =
-      self.reduction.mergesCourses && carriers?.seesTouches == true
+      self.reduction.mergesCourses && workers?.seesTouches == true
       ? Touches(overlooked: self.reduction.overlooked) : nil
     executor.touches = touches
     journal?.begin(scenario.name)
@@ -224,10 +224,10 @@ final class ScheduleRun: @unchecked Sendable {
   func close() {
     context = nil
     touches?.end()
-    let runaway = doesNotComeBack ? carriers : nil
-    carriers?.close()
-    executor.carriers = nil
-    carriers = nil
+    let runaway = doesNotComeBack ? workers : nil
+    workers?.close()
+    executor.workers = nil
+    workers = nil
     if !left.isEmpty { _ = Unmanaged.passRetained(Kept(instances: left)) }
     // Its thread may come to a point yet, and ask who it is.
     if let runaway { _ = (Unmanaged.passRetained(self), Unmanaged.passRetained(runaway)) }
@@ -252,7 +252,7 @@ final class ScheduleRun: @unchecked Sendable {
     found = nil
     race = nil
     last = Turn()
-    carriers?.begin()
+    workers?.begin()
     looks.removeAll(keepingCapacity: true)
     overtakings.removeAll(keepingCapacity: true)
     mustBegin = 0
@@ -307,8 +307,8 @@ final class ScheduleRun: @unchecked Sendable {
   ///
   /// `choose` is called on the thread that has the baton; only one thread calls it at a time.
   func drive(_ choose: (ScheduleRun) -> Int?) {
-    if let carriers {
-      withoutActuallyEscaping(choose) { carriers.drive($0) }
+    if let workers {
+      withoutActuallyEscaping(choose) { workers.drive($0) }
       finishRest()
       return
     }
@@ -335,7 +335,7 @@ final class ScheduleRun: @unchecked Sendable {
     values = nil
     found = nil
     if isLive { journal?.note(option.choice) } else { journal?.noteLife() }
-    let stands = option.source == .standing ? carriers?.standing[option.slot] : nil
+    let stands = option.source == .standing ? workers?.standing[option.slot] : nil
     if isLive {
       record?.begin(
         option.choice,
@@ -367,7 +367,7 @@ final class ScheduleRun: @unchecked Sendable {
       // Where a handler may stop in the middle, it counts when it has ended.
       monitor.noteCancellation(
         of: agent,
-        isHandOffPossible: carriers != nil || !isParked(agent)
+        isHandOffPossible: workers != nil || !isParked(agent)
       )
       if !hasBegun[agent], reduction.beginsCancelledAtOnce { mustBegin = option.choice.agent }
     case .sleeper:
@@ -396,9 +396,9 @@ final class ScheduleRun: @unchecked Sendable {
   }
 
   /// Finds out what may happen now that the step has ended: `choice`'s job is over, or it `stood` still.
-  func endStep(_ choice: Choice, stood: Carrier?) {
-    carriers?.settle()
-    carriers?.isTimeOver = false
+  func endStep(_ choice: Choice, stood: Worker?) {
+    workers?.settle()
+    workers?.isTimeOver = false
     switch choice.kind {
     case .wake:
       if executor.ready.count > readyBefore, !executor.ready[readyBefore].isTurn,
@@ -413,7 +413,7 @@ final class ScheduleRun: @unchecked Sendable {
       last = Turn(
         choice: choice,
         canGoOn: !isExhausted(choice.agent)
-          && (stood.map { isStanding($0) && carriers?.isEnabled($0) == true }
+          && (stood.map { isStanding($0) && workers?.isEnabled($0) == true }
             ?? executor.ready.contains { $0.agent == choice.agent })
       )
       if scenario.atRest != nil, madeAnotherReady { somethingHappened = true }
@@ -421,10 +421,10 @@ final class ScheduleRun: @unchecked Sendable {
       if let stood {
         last = Turn(
           choice: choice,
-          canGoOn: isStanding(stood) && carriers?.isEnabled(stood) == true
+          canGoOn: isStanding(stood) && workers?.isEnabled(stood) == true
         )
       } else if last.choice == choice {
-        last = Carrier.current?.interrupted ?? Turn()
+        last = Worker.current?.interrupted ?? Turn()
       }
     }
     if somethingHappened {
@@ -440,17 +440,17 @@ final class ScheduleRun: @unchecked Sendable {
       mix(UInt64(UInt32(bitPattern: step.agent)) << 1 | (step.isTurn ? 1 : 0))
     }
     for sleeper in executor.sleepers { mix(UInt64(UInt32(bitPattern: sleeper.agent)) << 33) }
-    if let carriers {
-      for carrier in carriers.standing {
-        mix(carrier.choice.code)
-        if let operation = carrier.operation {
+    if let workers {
+      for worker in workers.standing {
+        mix(worker.choice.code)
+        if let operation = worker.operation {
           mix(UInt64(operation.kind.rawValue) << 40 | UInt64(operation.object))
         }
       }
     }
     if !sawStart, executor.hasFurtherTasks { sawStart = true }
     if let touches {
-      if let carriers, !carriers.blocked.isEmpty || wasUncertain {
+      if let workers, !workers.blocked.isEmpty || wasUncertain {
         // When it comes back is the system's affair.
         wasUncertain = true
         touches.noteEverything()
@@ -458,17 +458,17 @@ final class ScheduleRun: @unchecked Sendable {
       touches.endStep()
     }
     findOptions()
-    if runnable == 0, let carriers, !carriers.blocked.isEmpty {
-      carriers.settle(patiently: true)
+    if runnable == 0, let workers, !workers.blocked.isEmpty {
+      workers.settle(patiently: true)
       findOptions()
     }
-    if runnable == 0, let carriers {
-      carriers.isTimeOver = true
+    if runnable == 0, let workers {
+      workers.isTimeOver = true
       findOptions()
     }
-    carriers?.noteMiddle()
+    workers?.noteMiddle()
     if isLive { judgePool() }
-    if isLive, carriers?.looksForRaces == true { noteRace() }
+    if isLive, workers?.looksForRaces == true { noteRace() }
     if isLive, runnable == 0, monitor.violation == nil {
       isRestToFinish = true
     } else if isLive {
@@ -476,7 +476,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
   }
 
-  /// Judges a schedule that has come to its rest; not on a carrier.
+  /// Judges a schedule that has come to its rest; not on a worker.
   private func finishRest() {
     guard isRestToFinish else { return }
     isRestToFinish = false
@@ -489,11 +489,11 @@ final class ScheduleRun: @unchecked Sendable {
     guard hasBegun[task], handles.indices.contains(task - 1), !handles[task - 1].hasEnded else {
       return []
     }
-    return carriers?.points(of: task) ?? handles[task - 1].job.resumePoints
+    return workers?.points(of: task) ?? handles[task - 1].job.resumePoints
   }
 
-  private func isStanding(_ carrier: Carrier) -> Bool {
-    carriers?.standing.contains { $0 === carrier } == true
+  private func isStanding(_ worker: Worker) -> Bool {
+    workers?.standing.contains { $0 === worker } == true
   }
 
   /// What an operation did, as far as it tells who only waits for somebody.
@@ -572,7 +572,7 @@ final class ScheduleRun: @unchecked Sendable {
     for agent in executor.unfinished {
       depths[agent] = executor.unfinishedTask(of: agent)?.job.depth
     }
-    for carrier in carriers?.standing ?? [] { depths[Int(carrier.choice.agent)] = carrier.depth }
+    for worker in workers?.standing ?? [] { depths[Int(worker.choice.agent)] = worker.depth }
     return depths
   }
 
@@ -608,12 +608,12 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Notes that the pool's threads are all blocked, by what only a job could end that needs one of them.
   private func judgePool() {
-    guard let width = scenario.poolWidth, runnable > 0, let carriers,
-      carriers.threadsBlocked >= width, !carriers.hasThreadThatGoesOn,
+    guard let width = scenario.poolWidth, runnable > 0, let workers,
+      workers.threadsBlocked >= width, !workers.hasThreadThatGoesOn,
       options[..<runnable].allSatisfy(needsThreadOfPool)
     else { return }
     let waiting = Set(options[..<runnable].map { Int($0.choice.agent) }).sorted()
-    let stuck = carriers.stuck { "task \($0.agent)" }.joined(separator: "; ")
+    let stuck = workers.stuck { "task \($0.agent)" }.joined(separator: "; ")
     monitor.note(
       Violation(
         kind: .blockedPool,
@@ -699,7 +699,7 @@ final class ScheduleRun: @unchecked Sendable {
       if let found = atRest(self) { monitor.note(found) }
       return
     }
-    if let carriers, carriers.isBusy { return monitor.judgeStuck(carriers.stuck()) }
+    if let workers, workers.isBusy { return monitor.judgeStuck(workers.stuck()) }
     let permitsInUse = instance?.permitsInUse?()
     monitor.judgeRest(permitsInUse: permitsInUse)
     guard monitor.violation == nil, monitor.ended == scenario.tasks else { return }
@@ -748,7 +748,7 @@ final class ScheduleRun: @unchecked Sendable {
   private func mix(_ value: UInt64) { fingerprint = (fingerprint ^ value) &* 0x0000_0100_0000_01B3 }
 
   /// Whether some job stands in the middle, or is blocked there.
-  private var isBusyInside: Bool { carriers?.isBusy == true }
+  private var isBusyInside: Bool { workers?.isBusy == true }
 
   /// Whether taking `option` now would take the turn from an agent that could go on.
   ///
@@ -805,18 +805,18 @@ final class ScheduleRun: @unchecked Sendable {
       finish(\.defaultOption)
       if trapPoints != nil { return leave() }
     }
-    if let carriers, carriers.isBusy || !carriers.threads.isEmpty {
+    if let workers, workers.isBusy || !workers.threads.isEmpty {
       // Jobs in the middle come first: a lock that one of them holds would keep who is cancelled.
       finish { run in
-        guard carriers.isBusy || !carriers.threads.isEmpty else { return nil }
+        guard workers.isBusy || !workers.threads.isEmpty else { return nil }
         return run.options[..<run.runnable].firstIndex {
           $0.source != .ready && $0.source != .sleeper
         } ?? 0
       }
       if trapPoints != nil { return leave() }
-      if carriers.isBusy {
+      if workers.isBusy {
         // A deadlock in locks: cancelling would wait for it too.
-        carriers.abandon()
+        workers.abandon()
         tasksLost += scenario.tasks - monitor.ended
         instance = nil
         handles.removeAll(keepingCapacity: true)
@@ -841,7 +841,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
     if trapPoints != nil { return leave() }
     executor.clearAlarms()
-    carriers?.abandon()
+    workers?.abandon()
     tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
@@ -851,16 +851,16 @@ final class ScheduleRun: @unchecked Sendable {
   func leave() {
     isLive = false
     GlobalPoolHook.setCurrent(nil)
-    carriers?.abandon()
+    workers?.abandon()
     if let instance { left.append(instance) }
     instance = nil
     handles.removeAll(keepingCapacity: true)
   }
 
-  /// Runs what is left to its end, on carriers where code may stop in the middle: on this thread it would
+  /// Runs what is left to its end, on workers where code may stop in the middle: on this thread it would
   /// block for what only another could give it.
   private func finishAll() {
-    if carriers == nil { drain() } else { finish(\.defaultOption) }
+    if workers == nil { drain() } else { finish(\.defaultOption) }
   }
 
   /// Lets happen what `choose` chooses, until nothing can run, or all that can retries in vain.
@@ -893,7 +893,7 @@ final class ScheduleRun: @unchecked Sendable {
   func observe(_ observation: Observation, _ task: Int) {
     let wereOpen = points_close()
     defer { points_reopen(wereOpen) }
-    carriers?.rejoin()
+    workers?.rejoin()
     guard isLive else { return }
     somethingHappened = true
     mix(UInt64(observation.rawValue) << 32 | UInt64(task))
@@ -907,7 +907,7 @@ final class ScheduleRun: @unchecked Sendable {
   @discardableResult
   func note(_ kind: Violation.Kind, _ message: String) -> Bool {
     withoutPoints {
-      carriers?.rejoin()
+      workers?.rejoin()
       guard isLive, violation == nil else { return false }
       monitor.note(Violation(kind: kind, message: message, tasks: []))
       return true
@@ -916,7 +916,7 @@ final class ScheduleRun: @unchecked Sendable {
 
   func noteDoubleResume(_ what: String) {
     withoutPoints {
-      carriers?.rejoin()
+      workers?.rejoin()
       guard isLive else { return }
       monitor.noteDoubleResume(what)
     }
@@ -924,7 +924,7 @@ final class ScheduleRun: @unchecked Sendable {
 
   private func noteEnd(of task: Int) {
     withoutPoints {
-      carriers?.rejoin()
+      workers?.rejoin()
       somethingHappened = true
       if isLive { monitor.noteEnd(of: task) } else { monitor.noteLateEnd(of: task) }
     }
@@ -944,9 +944,9 @@ final class ScheduleRun: @unchecked Sendable {
     let fresh = reduction.ordersFreshTasks && scenario.symmetric ? firstFreshTasks() : (0, 0)
     let mustStep = mustBegin != 0 ? mustBegin : mustGoOn
     var kept = 0
-    if let carriers, mustStep == 0 { kept = addStanding(carriers) }
+    if let workers, mustStep == 0 { kept = addStanding(workers) }
     // Its jobs run one at a time, in the order in which they came.
-    var isMainActorTaken = carriers?.isMainActorTaken == true
+    var isMainActorTaken = workers?.isMainActorTaken == true
     for (slot, step) in executor.ready.enumerated() {
       if step.origin == .mainActor {
         if isMainActorTaken { continue }
@@ -975,9 +975,9 @@ final class ScheduleRun: @unchecked Sendable {
       var earliest = executor.sleepers.lazy.map(\.deadline).min() ?? .max
       let awake = options.count
       // A wait whose time is over goes on at once: who waits so keeps its thread.
-      for (slot, carrier) in carriers?.limited(before: earliest) ?? [] {
-        earliest = carrier.deadline
-        let agent = carrier.choice.agent
+      for (slot, worker) in workers?.limited(before: earliest) ?? [] {
+        earliest = worker.deadline
+        let agent = worker.choice.agent
         if !overtakings.isEmpty, options[..<awake].contains(where: { hasOvertaken(agent, $0) }) {
           kept += 1
           continue
@@ -1007,18 +1007,18 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Adds the jobs in the middle that can go on, who ran last first, and threads; returns how many the
   /// fairness bound kept.
-  private func addStanding(_ carriers: Carriers) -> Int {
+  private func addStanding(_ workers: Workers) -> Int {
     var kept = 0
-    for (slot, carrier) in carriers.standing.enumerated().reversed()
-    where carriers.isEnabled(carrier) {
-      if carrier.choice.kind == .run, isExhausted(carrier.choice.agent) {
+    for (slot, worker) in workers.standing.enumerated().reversed()
+    where workers.isEnabled(worker) {
+      if worker.choice.kind == .run, isExhausted(worker.choice.agent) {
         kept += 1
         continue
       }
-      options.append(Option(choice: carrier.choice, source: .standing, slot: slot))
+      options.append(Option(choice: worker.choice, source: .standing, slot: slot))
     }
-    for (slot, thread) in carriers.threads.enumerated()
-    where !thread.isOnMain || !carriers.isMainActorTaken {
+    for (slot, thread) in workers.threads.enumerated()
+    where !thread.isOnMain || !workers.isMainActorTaken {
       options.append(Option(choice: Choice(.run, Int(thread.agent)), source: .thread, slot: slot))
     }
     return kept
@@ -1054,7 +1054,7 @@ final class ScheduleRun: @unchecked Sendable {
   /// not for ever.
   private func beginIdleRound() {
     idleRounds += 1
-    let standing = carriers?.standing.filter { carriers?.isEnabled($0) == true } ?? []
+    let standing = workers?.standing.filter { workers?.isEnabled($0) == true } ?? []
     retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
     executor.yields.removeAll(keepingCapacity: true)
     if let most = scenario.mostIdleRounds, idleRounds > most {

@@ -132,7 +132,7 @@ package struct Stepper: Sendable {
     }
     let lines = SourceLines(
       of: records.flatMap(\.stacks),
-      besides: SourceLines.carriers + scenario.besides
+      besides: SourceLines.roomsOfTheLab + scenario.besides
     )
     var told = records.map { $0.stepsWithPlaces(lines) }
     steps = told.removeFirst()

@@ -33,7 +33,7 @@ struct Touches {
   /// Notes that the step changes an object that is known by its number, or only finds it as it is.
   func note(object: Int, _ kind: touch_kind = touch_of_lock, isWritten: Bool = true) {
     let isWritten = isWritten && !(kind == touch_of_atomic && overlooked.contains(.writes))
-    touch(kind, Carriers.order(of: object), isWritten)
+    touch(kind, Workers.order(of: object), isWritten)
   }
 
   /// Notes that the step changes what is at the address.
@@ -45,7 +45,7 @@ struct Touches {
   /// Notes that an actor has jobs to run.
   func noteActors() { touch_actors() }
 
-  func noteMainActor() { touch(touch_of_main_actor, Carriers.orderOfMainActor, true) }
+  func noteMainActor() { touch(touch_of_main_actor, Workers.orderOfMainActor, true) }
 
   func noteChance() { touch(touch_of_chance, Self.chance, true) }
 
@@ -63,7 +63,7 @@ struct Touches {
   func state(of agent: Int32) -> UInt64 { touch_state(touch_agent(agent)) }
 
   /// The same of an object that is known by its number.
-  func state(ofObject object: Int) -> UInt64 { touch_state(Carriers.order(of: object)) }
+  func state(ofObject object: Int) -> UInt64 { touch_state(Workers.order(of: object)) }
 
   /// Tells the course of events so far from others: which steps were taken, and which of them found what another
   /// left.

@@ -242,12 +242,12 @@ package struct LessonLint {
       ]
     }
     let original = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    guard let stray = Self.firstStray(lines, in: original) else { return [] }
+    guard let deviation = Self.firstDeviation(lines, in: original) else { return [] }
     return [
       LessonProblem(
         file: file,
         line: line,
-        "\(source) does not contain this quote any more, from '\(stray.trimmed)' on; copy it anew, "
+        "\(source) does not contain this quote any more, from '\(deviation.trimmed)' on; copy it anew, "
           + "and see whether the text around it still holds"
       )
     ]
@@ -257,7 +257,7 @@ package struct LessonLint {
   ///
   /// The lines must follow each other as in the original, all indented by the same number of spaces
   /// less or more. A line `// …` stands for any number of lines left out.
-  static func firstStray(_ quote: [String], in original: [String]) -> String? {
+  static func firstDeviation(_ quote: [String], in original: [String]) -> String? {
     var from = 0
     for part in quote.split(whereSeparator: { $0.trimmed == "// …" }) {
       var longest = 0

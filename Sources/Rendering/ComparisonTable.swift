@@ -26,7 +26,7 @@ package enum ComparisonTable {
         + "\(Throughput.words(summary.throughput)), "
         + "half waited at most \(DurationText.text(summary.waiting.p50)), "
         + "at most \(summary.peakRunning) ran at once, "
-        + "\(NumberText.count(summary.threadsPeak, entry.run.carrier)), "
+        + "\(NumberText.count(summary.threadsPeak, entry.run.threadNoun)), "
         + "\(SummaryText.order(entry.run, summary))."
     }
     return (each + differences(entries)).map { $0 + "\n" }.joined()
@@ -217,7 +217,7 @@ package enum ComparisonTable {
       let (peak, threads, limit) = (summary.peakRunning, summary.threadsPeak, summary.limit.peak)
       guard run.lackedWorkers(summary), peak < limit, threads <= peak else { return nil }
       return "\(entry.name): peak \(peak) of \(NumberText.grouped(limit)): the pool gave only "
-        + NumberText.count(threads, run.carrier) + "."
+        + NumberText.count(threads, run.threadNoun) + "."
     }
   }
 

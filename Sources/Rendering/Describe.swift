@@ -25,7 +25,7 @@ package enum Describe {
     }
     sentences.append(order(run, summary))
     if summary.threadsPeak > 0 {
-      let noun = run.carrier
+      let noun = run.threadNoun
       let count = NumberText.count(summary.threadsPeak, noun)
       let pool = run.workers.map { max($0, summary.threadsPeak) } ?? summary.threadsPeak
       sentences.append(

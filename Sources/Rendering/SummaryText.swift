@@ -75,7 +75,7 @@ package enum SummaryText {
     }
     pieces += [
       "at most \(NumberText.grouped(summary.peakWaiting)) waiting",
-      NumberText.count(summary.threadsPeak, run.carrier),
+      NumberText.count(summary.threadsPeak, run.threadNoun),
     ]
     pieces += claim(run, summary) + ["\(NumberText.grouped(summary.finished)) finished"]
     pieces += troubles(summary) + work(run)

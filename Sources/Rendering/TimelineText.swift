@@ -28,7 +28,7 @@ package enum TimelineText {
   /// A sentence for each worker.
   package static func describeWorkers(_ run: Run) -> String {
     let lanes = run.timeline.workers
-    let noun = run.carrier
+    let noun = run.threadNoun
     let lines = lanes.prefix(most).map { lane in
       let name = "\(noun) w\(lane.worker.number)"
       if lane.spans.isEmpty {

@@ -189,15 +189,15 @@ import Testing
 
   @Test func `a quote may leave lines out and be indented otherwise, no more`() {
     let original = ["a {", "  b", "  c {", "    d", "  }", "}"]
-    func stray(_ quote: String...) -> String? { LessonLint.firstStray(quote, in: original) }
-    #expect(stray("a {", "  b") == nil)
-    #expect(stray("c {", "  d", "}") == nil)
-    #expect(stray("a {", "// …", "}") == nil)
-    #expect(stray("b", "// …", "  d") == nil)
-    #expect(stray("c {", "d", "}") == "d")
-    #expect(stray("d", "// …", "b") == "b")
-    #expect(stray("b", "d") == "d")
-    #expect(stray("e") == "e")
+    func deviation(_ quote: String...) -> String? { LessonLint.firstDeviation(quote, in: original) }
+    #expect(deviation("a {", "  b") == nil)
+    #expect(deviation("c {", "  d", "}") == nil)
+    #expect(deviation("a {", "// …", "}") == nil)
+    #expect(deviation("b", "// …", "  d") == nil)
+    #expect(deviation("c {", "d", "}") == "d")
+    #expect(deviation("d", "// …", "b") == "b")
+    #expect(deviation("b", "d") == "d")
+    #expect(deviation("e") == "e")
   }
 
   @Test func `links are found, but not in code`() {

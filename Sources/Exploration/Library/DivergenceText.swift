@@ -56,13 +56,13 @@ extension Divergence {
       run.begin()
       for choice in choices {
         guard let index = run.index(of: choice) else { break }
-        let origin = Telling.origin(of: run.options[index], in: run)
+        let origin = ScheduleTrace.origin(of: run.options[index], in: run)
         steps.append(Step(choice: choice, from: origin.points, operation: origin.operation))
         run.take(index)
       }
-      for carrier in run.carriers?.standing ?? [] {
+      for worker in run.workers?.standing ?? [] {
         standing.append(
-          Step(choice: carrier.choice, from: carrier.points, operation: carrier.operation)
+          Step(choice: worker.choice, from: worker.points, operation: worker.operation)
         )
       }
       starts = witness.starts
@@ -89,7 +89,7 @@ extension Divergence {
       let agent = Int(step.choice.agent)
       let start = agent == 1 ? place : lines.place(of: starts[agent] ?? [])?.description
       let line = lines.place(of: step.from)?.description ?? start
-      return Telling.name(agent) + " takes" + (line.map { " at \($0)" } ?? "")
+      return ScheduleTrace.name(agent) + " takes" + (line.map { " at \($0)" } ?? "")
         + (step.operation.map { " (\($0.text(of: names[$0.object])))" } ?? "")
     }
 
@@ -101,12 +101,12 @@ extension Divergence {
       }
       let words =
         own.map(text(of:))
-        + missing.map { "\(Telling.name(Int($0.choice.agent))) waits or has ended" }
+        + missing.map { "\(ScheduleTrace.name(Int($0.choice.agent))) waits or has ended" }
       return words.isEmpty ? "the same tasks go on in another order" : ListText.all(words)
     }
 
     private func text(of part: Sight.Part) -> String {
-      let name = Telling.name(Int(part.choice.agent))
+      let name = ScheduleTrace.name(Int(part.choice.agent))
       switch part.state {
       case .isReady:
         return "\(name) \(part.choice.kind == .turn ? "has a turn to come" : "goes on")"

@@ -277,7 +277,7 @@ package func exploreAll(
     let inquiry = Inquiry(name, place: "", races: races) {
       let text = try await body()
       // What is left is run to some end, which says nothing of the schedules that are looked at.
-      withoutPoints { if Carrier.current?.carriers.run.isLive == true { outcome(text) } }
+      withoutPoints { if Worker.current?.workers.run.isLive == true { outcome(text) } }
     }
     return try explorer(inquiry.scenario)
   }

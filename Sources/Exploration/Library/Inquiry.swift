@@ -10,7 +10,7 @@ struct Inquiry {
   let limit: Duration?
   /// How long to look for the smallest failing schedule once one is found, at most.
   ///
-  /// With ``timeForPair`` and the telling, a failure is told in full within ten seconds.
+  /// With ``timeForPair`` and the trace, a failure is told in full within ten seconds.
   var timeForSmallest = Duration.seconds(6)
   /// To which file to write a page of the failing schedule; nil for none.
   var report: String?
@@ -28,7 +28,7 @@ struct Inquiry {
     /// The error that the closure threw first.
     let thrown = Mutex<(any Error)?>(nil)
     /// What came from other threads.
-    let strays = Mutex<Strays?>(nil)
+    let escapes = Mutex<Escapes?>(nil)
   }
 
   /// A schedule that gets this long is given up.
@@ -78,7 +78,7 @@ struct Inquiry {
       promises: Scenario.Promises(service: false, workConservation: false),
       fingerprint: { _ in plain.isEmpty ? "-" : plain },
       make: { context in
-        notes.strays.withLock { $0 = context.strays }
+        notes.escapes.withLock { $0 = context.escapes }
         return ScenarioInstance(body: { _ in
           do { try await body() } catch let error as RequirementNotMet {
             context.note(.requirement, error.description)
@@ -96,10 +96,10 @@ struct Inquiry {
     scenario.poolWidth = Self.poolWidth
     scenario.atRest = { run in
       let waiting = run.executor.unfinished
-      let stuck = run.carriers?.stuck { Telling.name(Int($0.agent)) } ?? []
+      let stuck = run.workers?.stuck { ScheduleTrace.name(Int($0.agent)) } ?? []
       if waiting.isEmpty, stuck.isEmpty { return nil }
       let finish = waiting.count == 1 ? "finishes" : "finish"
-      let message = waiting.isEmpty ? "" : ", and \(Telling.names(waiting)) never \(finish)"
+      let message = waiting.isEmpty ? "" : ", and \(ScheduleTrace.names(waiting)) never \(finish)"
       return Violation(
         kind: .deadlock,
         message: (["nothing can run any more\(message)"] + stuck).joined(separator: "; "),
@@ -113,7 +113,7 @@ struct Inquiry {
     preemptions: Int?,
     schedules most: Int
   ) throws(ExplorationFailure) -> ExplorationVerdict {
-    Carriers.hasMetLeftLock.store(false, ordering: .releasing)
+    Workers.hasMetLeftLock.store(false, ordering: .releasing)
     var most = most
     var explorer = Explorer(
       schedules: most,
@@ -193,12 +193,12 @@ struct Inquiry {
   ///   - points: What the last step came to.
   /// - Returns: A line for each.
   func steps(ofUnfinished text: String, at points: [UInt]) -> String? {
-    telling(ofUnfinished: text, at: points)?.text
+    trace(ofUnfinished: text, at: points)?.text
   }
 
-  private func telling(ofUnfinished text: String, at points: [UInt]) -> Telling? {
+  private func trace(ofUnfinished text: String, at points: [UInt]) -> ScheduleTrace? {
     guard let schedule = try? Schedule(parsing: text) else { return nil }
-    return try? Telling(unfinished: schedule, in: scenario, place: place, at: points)
+    return try? ScheduleTrace(unfinished: schedule, in: scenario, place: place, at: points)
   }
 
   /// Why to look no further; nil for no reason.
@@ -217,11 +217,11 @@ struct Inquiry {
 
   /// Runs one schedule again.
   func replay(_ text: String) throws(ExplorationFailure) -> ExplorationVerdict {
-    let telling: Telling
+    let trace: ScheduleTrace
     let schedule: Schedule
     do {
       schedule = try Schedule(parsing: text)
-      telling = try Telling(of: schedule, in: scenario, place: place, longest: Self.longest)
+      trace = try ScheduleTrace(of: schedule, in: scenario, place: place, longest: Self.longest)
     } catch {
       throw ExplorationFailure(
         kind: .diverged,
@@ -229,15 +229,15 @@ struct Inquiry {
         description: "the schedule of '\(name)' cannot be replayed: \(error)"
       )
     }
-    if let violation = telling.violation {
-      throw failure(violation, telling, "in the schedule that was replayed")
+    if let violation = trace.violation {
+      throw failure(violation, trace, "in the schedule that was replayed")
     }
     var verdict = Verdict(strategy: .random, seed: 1)
     verdict.coverage = .bounded
     verdict.isReplay = true
-    verdict.races = telling.races
+    verdict.races = trace.races
     verdict.schedules = 1
-    verdict.steps = telling.steps.count + telling.further
+    verdict.steps = trace.steps.count + trace.further
     return ExplorationVerdict(
       verdict,
       of: scenario,
@@ -272,20 +272,20 @@ extension Inquiry {
           start.isOver(timeForSmallest + Self.timeForPair) || isCancelled()
         }
       )
-      var telling = try Telling(
+      var trace = try ScheduleTrace(
         of: least.schedule,
         in: scenario,
         place: place,
         longest: Self.longest
       )
       // What comes behind the schedule's end is not told.
-      telling.race = least.race.flatMap { $0.second <= telling.steps.count ? $0 : nil }
-      if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
+      trace.race = least.race.flatMap { $0.second <= trace.steps.count ? $0 : nil }
+      if Workers.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
       // Alone it breaks nothing, so something else has a part in it than the order of the steps.
       let isOfOrder = [.requirement, .thrown, .trap].contains(least.violation.kind)
-      if isOfOrder, telling.violation == nil {
+      if isOfOrder, trace.violation == nil {
         return failure(of: diverges(found.schedule))
       }
       let size =
@@ -298,13 +298,13 @@ extension Inquiry {
             ? "not proved to be the smallest that fails, for \(least.schedules) schedules were looked at: "
             : "not proved to be the smallest that fails: "
       return failure(
-        telling.violation ?? least.violation,
-        telling,
+        trace.violation ?? least.violation,
+        trace,
         "\(whereFound); \(size)\(least.preemptions) "
           + "\(least.preemptions == 1 ? "pre-emption" : "pre-emptions")"
       )
     } catch {
-      if Carriers.hasMetLeftLock.load(ordering: .acquiring) {
+      if Workers.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
       return failure(of: diverges(found.schedule), error.description)
@@ -325,16 +325,16 @@ extension Inquiry {
   private func failureByLength(_ found: Verdict.Found, _ whereFound: String) -> ExplorationFailure {
     do {
       let beginning = try Schedule(beginningOf: found.schedule, in: scenario, atLeast: Self.told)
-      let telling = try Telling(
+      let trace = try ScheduleTrace(
         of: beginning,
         in: scenario,
         place: place,
         longest: Self.longest
       )
-      guard let violation = telling.violation else {
+      guard let violation = trace.violation else {
         return failure(of: diverges(beginning))
       }
-      return failure(violation, telling, whereFound)
+      return failure(violation, trace, whereFound)
     } catch {
       return failure(of: .diverges(scenario: scenario.name), error.description)
     }
@@ -347,15 +347,15 @@ extension Inquiry {
     _ whereFound: String
   ) -> ExplorationFailure {
     let (kind, message) = failureKind(of: found.violation)
-    let telling = telling(ofUnfinished: found.schedule.description, at: points)
-    let steps = telling?.text ?? ""
+    let trace = trace(ofUnfinished: found.schedule.description, at: points)
+    let steps = trace?.text ?? ""
     return ExplorationFailure(
       kind: kind,
       schedule: found.schedule.description,
       description: """
         '\(name)' fails \(whereFound): \(message)
         \(steps)
-        \(telling.map { pageLine($0, message) } ?? "")to run it again: \(call(replaying: found.schedule))
+        \(trace.map { pageLine($0, message) } ?? "")to run it again: \(call(replaying: found.schedule))
         """,
       message: message,
       steps: steps
@@ -409,39 +409,39 @@ extension Inquiry {
 
   private func failure(
     _ violation: Violation,
-    _ telling: Telling,
+    _ trace: ScheduleTrace,
     _ whereFound: String
   ) -> ExplorationFailure {
     var (kind, message) = failureKind(of: violation)
-    if case .race = kind, let text = telling.raceText { message = text }
+    if case .race = kind, let text = trace.raceText { message = text }
     if case .deadlock = kind {
-      if let escape = telling.escape {
+      if let escape = trace.escape {
         kind = .escaped
         message = escape
-      } else if telling.violation == nil {
+      } else if trace.violation == nil {
         kind = .escaped
         message += ", but only sometimes: a thread that is not explored has a part in it"
       }
     }
     return ExplorationFailure(
       kind: kind,
-      schedule: telling.schedule.description,
+      schedule: trace.schedule.description,
       description: """
         '\(name)' fails \(whereFound): \(message)
-        \(telling.text)
-        \(pageLine(telling, message))to run it again: \(call(replaying: telling.schedule))
+        \(trace.text)
+        \(pageLine(trace, message))to run it again: \(call(replaying: trace.schedule))
         """,
       message: message,
-      steps: telling.text
+      steps: trace.text
     )
   }
 
   /// Writes the page that is asked for, and says where it is, or why it is not.
-  private func pageLine(_ telling: Telling, _ message: String) -> String {
+  private func pageLine(_ trace: ScheduleTrace, _ message: String) -> String {
     guard let report else { return "" }
-    let again = call(replaying: telling.schedule)
-    let page = telling.page(of: name, failing: message, again: again)
-    guard let reason = Telling.write(page, to: report) else { return "its page: \(report)\n" }
+    let again = call(replaying: trace.schedule)
+    let page = trace.page(of: name, failing: message, again: again)
+    guard let reason = ScheduleTrace.write(page, to: report) else { return "its page: \(report)\n" }
     return "its page could not be written to \(report): \(reason)\n"
   }
 
@@ -450,7 +450,7 @@ extension Inquiry {
     _ detail: String = ""
   ) -> ExplorationFailure {
     // A sleep that ended by itself ends elsewhere the next time.
-    if let points = notes.strays.withLock({ $0?.timerPoints }), case .diverges = error {
+    if let points = notes.escapes.withLock({ $0?.timerPoints }), case .diverges = error {
       let place = SourceLines(of: [points]).at(points)
       return ExplorationFailure(
         kind: .escaped,
@@ -463,18 +463,18 @@ extension Inquiry {
     }
     switch error {
     case .escapes:
-      if let sleeper = notes.strays.withLock({ $0?.sleeper }) {
+      if let sleeper = notes.escapes.withLock({ $0?.sleeper }) {
         return ExplorationFailure(
           kind: .escaped,
           schedule: "",
           description:
-            "'\(name)' leaves the exploration: \(Telling.name(sleeper)) sleeps on its thread, and nothing that "
+            "'\(name)' leaves the exploration: \(ScheduleTrace.name(sleeper)) sleeps on its thread, and nothing that "
             + "is explored can wake it there. A `sem_t`, a file or the "
             + "network are not explored; where one thread waits for another, have it wait for a lock, a "
             + "condition or a DispatchSemaphore"
         )
       }
-      let points = notes.strays.withLock { $0?.resumePoints } ?? []
+      let points = notes.escapes.withLock { $0?.resumePoints } ?? []
       let waited = SourceLines(of: [points]).place(of: points).map { "; it waited at \($0)" } ?? ""
       return ExplorationFailure(
         kind: .escaped,

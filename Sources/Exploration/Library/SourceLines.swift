@@ -54,7 +54,7 @@ struct SourceLines {
   private let others: [String]
 
   /// How names of this package's rooms begin that carry tasks through what the lab explores.
-  static let carriers = [
+  static let roomsOfTheLab = [
     "$s6Basics", "$s9Workloads", "$s10Mechanisms", "$s20ExplorableMechanisms", "$s11Experiments",
   ]
 

@@ -46,7 +46,7 @@ import Testing
   private static func goOnForEver() async {
     await Task.yield()
     // Only from here: on a busy machine a step before may be as long.
-    Carriers.longStep.store(1, ordering: .releasing)
+    Workers.longStep.store(1, ordering: .releasing)
     // Each time it asks the kernel, which is nothing that an exploration sees.
     while getppid() >= 0 {}
   }
@@ -93,7 +93,7 @@ import Testing
       try explore("long") {
         await Task.yield()
         // Only from here: on a busy machine a step before may be looked at twice.
-        Carriers.longStep.store(0, ordering: .releasing)
+        Workers.longStep.store(0, ordering: .releasing)
         for _ in 0..<2 {
           let start = ContinuousClock.now
           while !ScheduleUnderWay.hasToldOfLongStep.load(ordering: .acquiring) {

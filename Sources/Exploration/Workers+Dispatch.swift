@@ -18,7 +18,7 @@ struct Work: @unchecked Sendable {
   }
 }
 
-extension Carrier {
+extension Worker {
   /// A turn on a queue, or the wait for one.
   struct Turn {
     var queue: UInt
@@ -28,7 +28,7 @@ extension Carrier {
   }
 }
 
-extension Carriers {
+extension Workers {
   /// Work that waits for its turn, or for the end of a group.
   struct Waiting {
     var agent: Int32
@@ -45,17 +45,17 @@ extension Carriers {
     let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
     let queue = line.queue
     let body: @Sendable () -> Void = {
-      guard let me = Carrier.current else { return }
+      guard let me = Worker.current else { return }
       withoutPoints {
-        me.turns.append(Carrier.Turn(queue: queue, object: object, ticket: ticket, hasCome: true))
+        me.turns.append(Worker.Turn(queue: queue, object: object, ticket: ticket, hasCome: true))
       }
       withUnsafePointer(to: line) { race_begin_turn($0) }
       if let group { race_after_group(group) }
       work.run()
       withUnsafePointer(to: line) { race_end_turn($0) }
       withoutPoints {
-        me.carriers.rejoin()
-        me.carriers.leaveLine(me)
+        me.workers.rejoin()
+        me.workers.leaveLine(me)
       }
     }
     let agent = agent(of: object, isSerial: line.is_serial)
@@ -84,22 +84,22 @@ extension Carriers {
     return agent
   }
 
-  /// Gets the carrier's job in line at a queue; whether its turn has come.
-  func join(_ line: exploration_line, by carrier: Carrier) -> Bool {
+  /// Gets the worker's job in line at a queue; whether its turn has come.
+  func join(_ line: exploration_line, by worker: Worker) -> Bool {
     let object = number(at: line.queue)
     run.touches?.note(object: object, touch_of_queue)
     let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
-    carrier.turns.append(
-      Carrier.Turn(queue: line.queue, object: object, ticket: ticket, hasCome: false)
+    worker.turns.append(
+      Worker.Turn(queue: line.queue, object: object, ticket: ticket, hasCome: false)
     )
-    waitingJobs[ticket] = carrier
+    waitingJobs[ticket] = worker
     admit(admitted)
-    return carrier.turns.last?.hasCome == true
+    return worker.turns.last?.hasCome == true
   }
 
-  /// Ends the carrier's latest turn.
-  func leaveLine(_ carrier: Carrier) {
-    guard let turn = carrier.turns.popLast() else { return }
+  /// Ends the worker's latest turn.
+  func leaveLine(_ worker: Worker) {
+    guard let turn = worker.turns.popLast() else { return }
     run.touches?.note(object: turn.object, touch_of_queue)
     admit(lines.leave(turn.object, turn.ticket))
   }
@@ -108,8 +108,8 @@ extension Carriers {
     for ticket in tickets {
       if let work = waitingWork.removeValue(forKey: ticket) {
         add(work)
-      } else if let carrier = waitingJobs.removeValue(forKey: ticket) {
-        carrier.turns[carrier.turns.count - 1].hasCome = true
+      } else if let worker = waitingJobs.removeValue(forKey: ticket) {
+        worker.turns[worker.turns.count - 1].hasCome = true
       }
     }
   }

@@ -7,10 +7,10 @@ internal import Synchronization
 /// How a job can stop in the middle.
 ///
 /// A job that stops between two of its operations keeps its stack, so jobs run on threads of their own,
-/// the carriers. One of them has the baton at any moment: it chooses what happens next, and does it
+/// the workers. One of them has the baton at any moment: it chooses what happens next, and does it
 /// itself if it can. Before an operation on a lock or an atomic it chooses too; if its own job goes on,
 /// nothing is handed over, which is why staying with an agent costs no switch. Else its job stands, and
-/// the baton goes to the carrier whose job goes on, or to an idle one that begins another.
+/// the baton goes to the worker whose job goes on, or to an idle one that begins another.
 ///
 /// The home, on which the exploration was called, has the baton between drives. During one it only
 /// watches. A job can block in the runtime: while a cancellation handler of a task runs, resuming that
@@ -20,7 +20,7 @@ internal import Synchronization
 /// job that comes back stands before its next operation; the leader waits for it at the end of the step
 /// that freed it, so what happens stays the same each time. Who sleeps for something that does not say
 /// who holds it is called blocked after a while.
-final class Carriers: @unchecked Sendable {
+final class Workers: @unchecked Sendable {
   // Safe: all but what is atomic, behind a lock or the home's is touched by the thread that has the baton
   // only. It is handed over through semaphores, which carry memory along.
 
@@ -39,9 +39,9 @@ final class Carriers: @unchecked Sendable {
   /// Whether accesses to memory are looked at.
   let looksForRaces: Bool
   /// Jobs in the middle, waiting to be chosen, in the order in which they stopped.
-  private(set) var standing: [Carrier] = []
+  private(set) var standing: [Worker] = []
   /// Jobs that sleep in the runtime.
-  private(set) var blocked: [Carrier] = []
+  private(set) var blocked: [Worker] = []
   /// Threads started by the code under study that have not begun.
   private(set) var threads:
     [(agent: Int32, object: Int, isOnMain: Bool, body: @Sendable () -> Void)] = []
@@ -51,25 +51,25 @@ final class Carriers: @unchecked Sendable {
   var agentsOfQueues: [Int: Int32] = [:]
   /// Work in line, and jobs, by their tickets.
   var waitingWork: [Int: Waiting] = [:]
-  var waitingJobs: [Int: Carrier] = [:]
+  var waitingJobs: [Int: Worker] = [:]
   /// Work that waits for the end of a group.
   var afterGroups: [Int: [(line: exploration_line, work: Work)]] = [:]
-  /// A carrier whose job did not come back in time, and goes on.
-  private(set) var runaway: Carrier?
-  /// Carriers given up with their jobs, for ever.
+  /// A worker whose job did not come back in time, and goes on.
+  private(set) var runaway: Worker?
+  /// Workers given up with their jobs, for ever.
   private(set) var lost = 0
-  private var idle: [Carrier] = []
+  private var idle: [Worker] = []
   /// All of them, by what the kernel calls their threads.
-  private let made = Synchronization.Mutex<[Int32: Carrier]>([:])
+  private let made = Synchronization.Mutex<[Int32: Worker]>([:])
   /// Who holds each lock, and in whose name it took it: a task may keep a lock while it is suspended, and another
   /// one runs on the thread then.
-  private var holders: [Int: (carrier: Carrier, choice: Choice)] = [:]
+  private var holders: [Int: (worker: Worker, choice: Choice)] = [:]
   /// How many have each lock together, to read.
   private var readers: [Int: Int] = [:]
   /// Who waits for a signal of each condition.
-  private var waiters: [Int: [Carrier]] = [:]
+  private var waiters: [Int: [Worker]] = [:]
   /// The signals of each condition that nobody has taken yet, each with those who waited when it was given.
-  private var signals: [Int: [[Carrier]]] = [:]
+  private var signals: [Int: [[Worker]]] = [:]
   /// The numbers of objects that are known by their addresses.
   private var numbers: [UInt: Int] = [:]
   /// The addresses of those, by number.
@@ -93,18 +93,18 @@ final class Carriers: @unchecked Sendable {
   private let home = ThreadSemaphore()
   /// The home's, which touches it without the baton; nobody else does.
   private var lookout = Lookout()
-  /// The key of the carrier that has the baton and whose job runs; 0 where none runs.
+  /// The key of the worker that has the baton and whose job runs; 0 where none runs.
   ///
-  /// Then the home has the baton, or a carrier chooses what comes next. What sleeps at that is no job, and must
+  /// Then the home has the baton, or a worker chooses what comes next. What sleeps at that is no job, and must
   /// not be called blocked.
   private let leader = Synchronization.Atomic<UInt>(0)
   /// Whether something stands in the middle.
   private let isInMiddle = Synchronization.Atomic(false)
   /// Rises whenever the leader does something.
   private let pulse = Synchronization.Atomic<Int>(0)
-  /// Jobs that blocked carriers made ready as they came back.
+  /// Jobs that blocked workers made ready as they came back.
   private let inbox = Synchronization.Mutex<
-    [(carrier: Int, job: UnownedJob, origin: ExplorationExecutor.Origin)]
+    [(worker: Int, job: UnownedJob, origin: ExplorationExecutor.Origin)]
   >([])
 
   private static let schedules = Synchronization.Atomic<UInt32>(0)
@@ -170,8 +170,8 @@ final class Carriers: @unchecked Sendable {
 
   /// Ends the threads.
   func close() {
-    for carrier in idle { give(carrier, .leave) }
-    for carrier in idle { carrier.thread?.join() }
+    for worker in idle { give(worker, .leave) }
+    for worker in idle { worker.thread?.join() }
     idle = []
     made.withLock { $0 = [:] }
     if looksForRaces { races_end() }
@@ -214,62 +214,62 @@ final class Carriers: @unchecked Sendable {
     }
   }
 
-  private func place(_ carrier: Carrier) {
-    carrier.stands = true
-    standing.append(carrier)
+  private func place(_ worker: Worker) {
+    worker.stands = true
+    standing.append(worker)
   }
 
-  private func unstand(at slot: Int) -> Carrier {
-    let carrier = standing.remove(at: slot)
-    carrier.stands = false
-    return carrier
+  private func unstand(at slot: Int) -> Worker {
+    let worker = standing.remove(at: slot)
+    worker.stands = false
+    return worker
   }
 
-  private func give(_ carrier: Carrier, _ order: Order) {
+  private func give(_ worker: Worker, _ order: Order) {
     leader.store(0, ordering: .releasing)
-    carrier.order = order
-    carrier.seat.post()
+    worker.order = order
+    worker.seat.post()
   }
 
   /// Waits to be called; the thread has the baton then.
-  private func wait(_ me: Carrier) {
+  private func wait(_ me: Worker) {
     me.seat.wait()
     takeBaton(me)
   }
 
-  private func takeBaton(_ me: Carrier) {
+  private func takeBaton(_ me: Worker) {
     pulse.add(1, ordering: .relaxed)
     leader.store(me.key, ordering: .releasing)
   }
 
-  private func rest(_ carrier: Carrier) {
-    carrier.isIdle = true
-    idle.append(carrier)
+  private func rest(_ worker: Worker) {
+    worker.isIdle = true
+    idle.append(worker)
   }
 
-  private func helper() -> Carrier {
-    if let carrier = idle.popLast() { return carrier }
+  private func helper() -> Worker {
+    if let worker = idle.popLast() { return worker }
     count += 1
-    let carrier = Carrier(self, count)
-    carrier.thread = OSThread { ScheduleUnderWay.withSecondStack { self.serve(as: carrier) } }
-    return carrier
+    let worker = Worker(self, count)
+    worker.thread = OSThread { ScheduleUnderWay.withSecondStack { self.serve(as: worker) } }
+    return worker
   }
 
-  /// Makes happen what the carrier is told, until it is to leave; on its thread.
-  private func serve(as carrier: Carrier) {
-    made.withLock { $0[carrier.begin()] = carrier }
+  /// Makes happen what the worker is told, until it is to leave; on its thread.
+  private func serve(as worker: Worker) {
+    made.withLock { $0[worker.begin()] = worker }
     GlobalPoolHook.setCurrent(run.executor)
     var lookout = Lookout()
     while true {
-      // The carrier that ended a schedule begins the next one, soon if schedules are short.
-      if !lookout.sees(carrier.seat) { carrier.seat.wait() }
-      guard case .perform(let option) = carrier.order else { return }
-      lead(carrier, option)
+      // The worker that ended a schedule begins the next one, soon if schedules are short.
+      if !lookout.sees(worker.seat) { worker.seat.wait() }
+      guard case .perform(let option) = worker.order else { return }
+      lead(worker, option)
     }
   }
 
   /// Performs `first` and goes on choosing, until the baton goes elsewhere.
-  private func lead(_ me: Carrier, _ first: ScheduleRun.Option) {
+  private func lead(_ me: Worker, _ first: ScheduleRun.Option) {
     var option = first
     while true {
       me.isIdle = false
@@ -294,19 +294,19 @@ final class Carriers: @unchecked Sendable {
     home.post()
   }
 
-  /// Whether the carrier's job has the baton still; else it was called blocked.
+  /// Whether the worker's job has the baton still; else it was called blocked.
   ///
-  /// If so, the watch cannot take the baton from here on: the carrier chooses what comes next.
-  private func endJob(_ me: Carrier) -> Bool {
+  /// If so, the watch cannot take the baton from here on: the worker chooses what comes next.
+  private func endJob(_ me: Worker) -> Bool {
     leader.compareExchange(expected: me.key, desired: 0, ordering: .acquiringAndReleasing).exchanged
   }
 
-  /// Whether the carrier has the baton; else it was called blocked.
-  private func has(_ me: Carrier) -> Bool { leader.load(ordering: .acquiring) == me.key }
+  /// Whether the worker has the baton; else it was called blocked.
+  private func has(_ me: Worker) -> Bool { leader.load(ordering: .acquiring) == me.key }
 
   // MARK: What happens
 
-  private func perform(_ option: ScheduleRun.Option, on me: Carrier) {
+  private func perform(_ option: ScheduleRun.Option, on me: Worker) {
     let executor = run.executor
     me.choice = option.choice
     me.interrupted = nil
@@ -396,7 +396,7 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Stands before an operation until it is chosen; `has` been called blocked or leads.
-  func stand(_ me: Carrier, before operation: SynchronizationOperation?) {
+  func stand(_ me: Worker, before operation: SynchronizationOperation?) {
     me.operation = operation
     if endJob(me) {
       me.running = run.executor.running
@@ -433,14 +433,14 @@ final class Carriers: @unchecked Sendable {
   /// whether it had to.
   @discardableResult
   func rejoin() -> Bool {
-    guard let me = Carrier.current, me.carriers === self, !has(me) else { return false }
+    guard let me = Worker.current, me.workers === self, !has(me) else { return false }
     stand(me, before: nil)
     return true
   }
 
-  /// Takes a job that came from a carrier; false if it did not.
+  /// Takes a job that came from a worker; false if it did not.
   func post(_ job: UnownedJob, from origin: ExplorationExecutor.Origin) -> Bool {
-    guard let me = Carrier.current, me.carriers === self else { return false }
+    guard let me = Worker.current, me.workers === self else { return false }
     pulse.add(1, ordering: .releasing)
     if has(me) {
       run.executor.admit(job, from: origin)
@@ -489,11 +489,11 @@ final class Carriers: @unchecked Sendable {
       if isCalled { return }
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
-      guard let carrier = made.withLock({ $0.values.first { $0.key == key } }) else {
+      guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
         before = nil
         continue
       }
-      let state = carrier.state
+      let state = worker.state
       if state != before?.state || pulse != before?.pulse { since = .now }
       before = (pulse, state)
       let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
@@ -501,26 +501,26 @@ final class Carriers: @unchecked Sendable {
       if let end = run.scenario.isOverAt, ContinuousClock.now > end,
         ContinuousClock.now - step.begun > long, take(batonOf: key)
       {
-        return giveUp(runaway: carrier, after: ContinuousClock.now - step.begun)
+        return giveUp(runaway: worker, after: ContinuousClock.now - step.begun)
       }
       if state == .runs, ContinuousClock.now - since > long { ScheduleUnderWay.tellOfLongStep() }
       let slept = state == .runs ? .zero : ContinuousClock.now - since
       let isAlone = !isInMiddle.load(ordering: .acquiring)
-      let isHeldUp = isHeldUp(carrier)
+      let isHeldUp = isHeldUp(worker)
       guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience), take(batonOf: key)
       else { continue }
       before = nil
-      carrier.running = run.executor.running
-      carrier.sleep = state
-      blocked.append(carrier)
-      run.endStep(carrier.choice, stood: carrier)
-      if isAlone, !isHeldUp { return run.executor.strays.note(sleeper: Int(carrier.choice.agent)) }
+      worker.running = run.executor.running
+      worker.sleep = state
+      blocked.append(worker)
+      run.endStep(worker.choice, stood: worker)
+      if isAlone, !isHeldUp { return run.executor.escapes.note(sleeper: Int(worker.choice.agent)) }
       guard let option = next() else { return }
       dispatch(option)
     }
   }
 
-  /// Takes the baton from the carrier of that key, on the home; whether its job still ran.
+  /// Takes the baton from the worker of that key, on the home; whether its job still ran.
   private func take(batonOf key: UInt) -> Bool {
     leader.compareExchange(expected: key, desired: 0, ordering: .acquiringAndReleasing).exchanged
   }
@@ -528,34 +528,34 @@ final class Carriers: @unchecked Sendable {
   /// Goes on without the thread on which the code under study would end the program; whether that can be.
   private func leave(_ fall: Standstill.Fall) -> Bool {
     // What a thread does without the baton has no part in what is told.
-    guard fall.canBeLeft, let carrier = made.withLock({ $0[fall.thread] }),
-      take(batonOf: carrier.key)
+    guard fall.canBeLeft, let worker = made.withLock({ $0[fall.thread] }),
+      take(batonOf: worker.key)
     else { return false }
     // Some twenty whole stacks are as much memory as the others have.
     lost += fall.isDeep ? 25 : 1
-    for (object, holder) in holders where holder.carrier === carrier { leaveLocked(object) }
-    carrier.giveUp()
-    run.noteTrap(carrier.choice, fall)
+    for (object, holder) in holders where holder.worker === worker { leaveLocked(object) }
+    worker.giveUp()
+    run.noteTrap(worker.choice, fall)
     Standstill.leave()
     return true
   }
 
   /// Leaves a thread to its job, which does not come back.
-  private func giveUp(runaway carrier: Carrier, after time: Duration) {
-    runaway = carrier
+  private func giveUp(runaway worker: Worker, after time: Duration) {
+    runaway = worker
     lost += 1
-    let thread = made.withLock { $0.first { $0.value === carrier }?.key }
+    let thread = made.withLock { $0.first { $0.value === worker }?.key }
     let points = thread.map(SourceLines.points(ofThread:)) ?? []
-    carrier.giveUp()
-    run.noteRunaway(carrier.choice, for: Int(time / .seconds(1)), at: points)
+    worker.giveUp()
+    run.noteRunaway(worker.choice, for: Int(time / .seconds(1)), at: points)
   }
 
   /// Whether the job sleeps until one goes on that stands: such a job holds the lock that it sleeps for,
   /// or somebody does who sleeps so too.
-  private func isHeldUp(_ carrier: Carrier) -> Bool {
-    let state = carrier.state
+  private func isHeldUp(_ worker: Worker) -> Bool {
+    let state = worker.state
     // A thread that was awake at the first look, and let go of the lock, sleeps for another one at the second.
-    return leadsToStanding(state) && carrier.state == state && leadsToStanding(state)
+    return leadsToStanding(state) && worker.state == state && leadsToStanding(state)
   }
 
   private func leadsToStanding(_ state: ThreadSight.State) -> Bool {
@@ -577,38 +577,38 @@ final class Carriers: @unchecked Sendable {
   /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
   func settle(patiently: Bool = false) {
     if blocked.isEmpty { return }
-    for carrier in blocked {
+    for worker in blocked {
       let start = ContinuousClock.now
-      while !carrier.hasComeBack {
-        if isHeldUp(carrier) { break }
+      while !worker.hasComeBack {
+        if isHeldUp(worker) { break }
         // Awake meanwhile, or the watch would take this thread for a blocked one.
         sched_yield()
         // An explored thread that wakes it has done so by now.
-        guard carrier.isUnaccounted, carrier.state == carrier.sleep else { continue }
+        guard worker.isUnaccounted, worker.state == worker.sleep else { continue }
         if !patiently || ContinuousClock.now - start > Self.patience { break }
       }
     }
     let back = blocked.filter(\.hasComeBack)
     if back.isEmpty { return }
-    blocked.removeAll { carrier in back.contains { $0 === carrier } }
+    blocked.removeAll { worker in back.contains { $0 === worker } }
     let jobs = inbox.withLock { inbox in
       defer { inbox = [] }
-      return inbox.sorted { $0.carrier < $1.carrier }
+      return inbox.sorted { $0.worker < $1.worker }
     }
     let running = run.executor.running
     for (number, job, origin) in jobs {
-      if let carrier = back.first(where: { $0.number == number }) {
-        run.executor.running = carrier.running
+      if let worker = back.first(where: { $0.number == number }) {
+        run.executor.running = worker.running
       }
       run.executor.admit(job, from: origin)
     }
     run.executor.running = running
-    for carrier in back.sorted(by: { $0.number < $1.number }) {
-      if carrier.takeUp() {
-        rest(carrier)
+    for worker in back.sorted(by: { $0.number < $1.number }) {
+      if worker.takeUp() {
+        rest(worker)
       } else {
-        carrier.choice = run.executor.choice(ofSerial: carrier.serial) ?? carrier.choice
-        place(carrier)
+        worker.choice = run.executor.choice(ofSerial: worker.serial) ?? worker.choice
+        place(worker)
       }
     }
   }
@@ -616,9 +616,9 @@ final class Carriers: @unchecked Sendable {
   /// Gives up the jobs that can never go on, with their threads.
   func abandon() {
     lost += standing.count + blocked.count
-    for carrier in standing + blocked {
-      for (object, holder) in holders where holder.carrier === carrier { leaveLocked(object) }
-      carrier.giveUp()
+    for worker in standing + blocked {
+      for (object, holder) in holders where holder.worker === worker { leaveLocked(object) }
+      worker.giveUp()
     }
     standing = []
     blocked = []
@@ -698,28 +698,28 @@ final class Carriers: @unchecked Sendable {
     }
   }
 
-  /// Whether the carrier's job has the lock.
-  func holds(_ carrier: Carrier, _ object: Int) -> Bool { holders[object]?.carrier === carrier }
+  /// Whether the worker's job has the lock.
+  func holds(_ worker: Worker, _ object: Int) -> Bool { holders[object]?.worker === worker }
 
-  private func hasSignal(_ carrier: Carrier, _ condition: Int) -> Bool {
-    signals[condition]?.contains { $0.contains { $0 === carrier } } == true
+  private func hasSignal(_ worker: Worker, _ condition: Int) -> Bool {
+    signals[condition]?.contains { $0.contains { $0 === worker } } == true
   }
 
-  /// Notes that the carrier's job waits for a signal.
-  func beginWait(for condition: Int, by carrier: Carrier) {
+  /// Notes that the worker's job waits for a signal.
+  func beginWait(for condition: Int, by worker: Worker) {
     run.touches?.note(object: condition)
-    waiters[condition, default: []].append(carrier)
+    waiters[condition, default: []].append(worker)
   }
 
-  /// Whether there was a signal for the carrier's job, which takes it and waits no more.
-  private func endWait(for condition: Int, by carrier: Carrier) -> Bool {
-    waiters[condition]?.removeAll { $0 === carrier }
+  /// Whether there was a signal for the worker's job, which takes it and waits no more.
+  private func endWait(for condition: Int, by worker: Worker) -> Bool {
+    waiters[condition]?.removeAll { $0 === worker }
     guard
-      let index = signals[condition]?.firstIndex(where: { $0.contains { $0 === carrier } })
+      let index = signals[condition]?.firstIndex(where: { $0.contains { $0 === worker } })
     else { return false }
     signals[condition]?.remove(at: index)
     for other in (signals[condition] ?? []).indices {
-      signals[condition]?[other].removeAll { $0 === carrier }
+      signals[condition]?[other].removeAll { $0 === worker }
     }
     signals[condition]?.removeAll(where: \.isEmpty)
     return true
@@ -735,21 +735,21 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Whether the job can go on.
-  func isEnabled(_ carrier: Carrier) -> Bool {
-    guard let operation = carrier.operation else { return true }
+  func isEnabled(_ worker: Worker) -> Bool {
+    guard let operation = worker.operation else { return true }
     switch operation.kind {
     case .lock: return isFree(operation.object)
     case .park: return wakeUps.contains(operation.object)
     case .parkAWhile: return isTimeOver || wakeUps.contains(operation.object)
     case .join: return ended.contains(operation.object)
     case .readLock: return isReadable(operation.object)
-    case .wait: return hasSignal(carrier, operation.object)
-    case .waitAWhile: return carrier.isTimeOver || hasSignal(carrier, operation.object)
+    case .wait: return hasSignal(worker, operation.object)
+    case .waitAWhile: return worker.isTimeOver || hasSignal(worker, operation.object)
     case .takePermit: return hasPermit(operation.object)
-    case .takePermitInTime: return carrier.isTimeOver || hasPermit(operation.object)
-    case .turn: return carrier.turns.last?.hasCome ?? true
+    case .takePermitInTime: return worker.isTimeOver || hasPermit(operation.object)
+    case .turn: return worker.turns.last?.hasCome ?? true
     case .awaitGroup: return isGroupEmpty(operation.object)
-    case .awaitGroupInTime: return carrier.isTimeOver || isGroupEmpty(operation.object)
+    case .awaitGroupInTime: return worker.isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
       .enqueue, .leaveGroup, .tryGroup, .register:
@@ -769,7 +769,7 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Those whose wait has a limit, by where they stand, the earliest only.
-  func limited(before earliest: Int64) -> [(slot: Int, carrier: Carrier)] {
+  func limited(before earliest: Int64) -> [(slot: Int, worker: Worker)] {
     let limited = standing.enumerated().filter { $0.element.isLimited && !isEnabled($0.element) }
     let earliest = limited.lazy.map(\.element.deadline).reduce(earliest, min)
     return limited.filter { $0.element.deadline == earliest }.map { ($0.offset, $0.element) }
@@ -785,7 +785,7 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Does in the model what `me` is about to do; whether it could.
-  func apply(_ operation: SynchronizationOperation, by me: Carrier) -> Bool {
+  func apply(_ operation: SynchronizationOperation, by me: Worker) -> Bool {
     let object = operation.object
     run.noteKind(operation.kind)
     var isDone = true
@@ -847,7 +847,7 @@ final class Carriers: @unchecked Sendable {
   }
 
   /// Notes that who has the lock for himself, or one of those who have it together, has released it.
-  func noteSharedRelease(of object: Int, by carrier: Carrier) {
+  func noteSharedRelease(of object: Int, by worker: Worker) {
     rejoin()
     run.touches?.note(object: object)
     let count = readers[object] ?? 0
@@ -861,33 +861,33 @@ final class Carriers: @unchecked Sendable {
 
   /// What each job in the middle waits for, in words.
   func stuck(_ name: (Choice) -> String = \.actorName) -> [String] {
-    standing.map { carrier in
-      guard let operation = carrier.operation else { return "\(name(carrier.choice)) waits" }
+    standing.map { worker in
+      guard let operation = worker.operation else { return "\(name(worker.choice)) waits" }
       let left = lockedForEver.contains(operation.object)
       let holder =
         holders[operation.object].map { ", which \(name($0.choice)) holds" }
         ?? (left ? ", which a schedule before left locked" : "")
       let what = operation.kind.hasObject ? operation.objectName : "its turn"
-      return "\(name(carrier.choice)) waits for \(what)\(holder)"
+      return "\(name(worker.choice)) waits for \(what)\(holder)"
     }
-      + blocked.map { carrier in
+      + blocked.map { worker in
         let isCancelling = (standing + blocked).contains { $0.choice.isInterference }
         let reason =
-          carrier.isUnaccounted
+          worker.isUnaccounted
           ? "for what nobody explored will wake it from"
-          : isForAbsent(carrier)
+          : isForAbsent(worker)
             ? "for a lock that a task holds which is on no thread: it waits for its turn"
             : isCancelling
               ? "in the runtime, which waits for a cancellation handler to end"
               : "for a lock that another holds, in the middle of its code: one that is not of "
                 + "ExplorableSynchronization, or the runtime's while a cancellation handler runs"
-        return "\(name(carrier.choice)) sleeps \(reason)"
+        return "\(name(worker.choice)) sleeps \(reason)"
       }
   }
 
   /// Whether the job sleeps for a lock that was taken by one that has left its thread since.
-  private func isForAbsent(_ carrier: Carrier) -> Bool {
-    guard case .sleeps(_, let number) = carrier.sleep else { return false }
+  private func isForAbsent(_ worker: Worker) -> Bool {
+    guard case .sleeps(_, let number) = worker.sleep else { return false }
     return made.withLock { $0[number] }.map { !$0.stands } ?? false
   }
 
@@ -909,15 +909,15 @@ final class Carriers: @unchecked Sendable {
 }
 
 /// A thread that jobs run on.
-final class Carrier: SynchronizationPart, @unchecked Sendable {
+final class Worker: SynchronizationPart, @unchecked Sendable {
   // Safe: touched with the baton only, but for what is atomic, and for what a thread that was called
   // blocked writes before it says that it has come back.
 
-  unowned let carriers: Carriers
+  unowned let workers: Workers
   /// From 1.
   let number: Int
   let seat = ThreadSemaphore()
-  var order = Carriers.Order.goOn
+  var order = Workers.Order.goOn
   var thread: OSThread?
   /// By what choice the job goes on.
   var choice = Choice(.run, 0)
@@ -980,12 +980,12 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
   private var box: PartBox?
   private var sight: ThreadSight?
 
-  init(_ carriers: Carriers, _ number: Int) {
-    self.carriers = carriers
+  init(_ workers: Workers, _ number: Int) {
+    self.workers = workers
     self.number = number
   }
 
-  /// Makes the calling thread the carrier's; returns what the kernel calls it.
+  /// Makes the calling thread the worker's; returns what the kernel calls it.
   func begin() -> Int32 {
     let box = PartBox(self)
     self.box = box
@@ -1003,7 +1003,7 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
 
   var isGivenUp: Bool { sight == nil }
 
-  /// How much of the calling thread's stack, which is the carrier's, is used.
+  /// How much of the calling thread's stack, which is the worker's, is used.
   func depthOfStack() -> Int { Int(base &- Self.stackAddress()) / 64 }
 
   @inline(never)
@@ -1011,13 +1011,13 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { UInt(bitPattern: $0.baseAddress) }
   }
 
-  /// The carrier whose thread this is.
-  static var current: Carrier? { currentPart as? Carrier }
+  /// The worker whose thread this is.
+  static var current: Worker? { currentPart as? Worker }
 
   /// The same, with the baton: a thread that was called blocked has waited for it.
-  static var leading: Carrier? {
+  static var leading: Worker? {
     let me = current
-    me?.carriers.rejoin()
+    me?.workers.rejoin()
     return me
   }
 
@@ -1043,38 +1043,38 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     let wereOpen = points_close()
     defer { points_reopen(wereOpen) }
     // Objects are numbered with the baton only.
-    hasRejoined = carriers.rejoin()
-    return carriers.number(of: identity)
+    hasRejoined = workers.rejoin()
+    return workers.number(of: identity)
   }
 
   func stand(before operation: SynchronizationOperation) -> Bool {
-    if operation.kind == .start { carriers.noteOrder(at: operation) }
+    if operation.kind == .start { workers.noteOrder(at: operation) }
     let isDone = stand(beforeAny: operation)
-    if isDone, operation.kind != .start { carriers.noteOrder(at: operation) }
+    if isDone, operation.kind != .start { workers.noteOrder(at: operation) }
     return isDone
   }
 
   private func stand(beforeAny operation: SynchronizationOperation) -> Bool {
     withoutPoints {
       self.operation = operation
-      if !hasRejoined || !carriers.isEnabled(self) { carriers.stand(self, before: operation) }
+      if !hasRejoined || !workers.isEnabled(self) { workers.stand(self, before: operation) }
       hasRejoined = false
       isTimeOver = false
-      return carriers.apply(operation, by: self)
+      return workers.apply(operation, by: self)
     }
   }
 
   /// Stands before an operation of code that was taken over, on what is at the address.
   func stand(before kind: SynchronizationOperation.Kind, at address: UInt) -> Bool {
     if !kind.hasObject { return stand(beforeAny: SynchronizationOperation(kind, 0)) }
-    hasRejoined = carriers.rejoin()
-    return stand(beforeAny: SynchronizationOperation(kind, carriers.number(at: address)))
+    hasRejoined = workers.rejoin()
+    return stand(beforeAny: SynchronizationOperation(kind, workers.number(at: address)))
   }
 
   func noteOutcome(hasWritten: Bool) {
     guard let object = operation?.object else { return }
     withoutPoints {
-      carriers.run.noteOperation(
+      workers.run.noteOperation(
         hasWritten ? .wrote : .looked,
         on: object,
         touch_of_atomic,
@@ -1083,13 +1083,13 @@ final class Carrier: SynchronizationPart, @unchecked Sendable {
     }
   }
 
-  var wantsValues: Bool { carriers.run.points != nil }
+  var wantsValues: Bool { workers.run.points != nil }
 
-  func note(_ values: OperationValues) { carriers.run.values = values }
+  func note(_ values: OperationValues) { workers.run.values = values }
 
-  func noteRelease(of object: Int) { withoutPoints { carriers.noteRelease(of: object) } }
+  func noteRelease(of object: Int) { withoutPoints { workers.noteRelease(of: object) } }
 
   func start(_ thread: Int, _ body: @escaping @Sendable () -> Void) {
-    withoutPoints { carriers.start(thread, body) }
+    withoutPoints { workers.start(thread, body) }
   }
 }

@@ -2,7 +2,7 @@ internal import Basics
 import Synchronization
 
 /// Notes that something ran where it should not have.
-final class Strays: Sendable {
+final class Escapes: Sendable {
   private let seen = Atomic<Bool>(false)
   private let first = Mutex<[UInt]>([])
   private let asleep = Mutex<Int?>(nil)

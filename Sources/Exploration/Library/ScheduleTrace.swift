@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 
 /// A schedule run once more, to be told: who took each step, and at which line of the code under test.
-struct Telling {
+struct ScheduleTrace {
   struct Step {
     var choice: Choice
     /// The agent that could have gone on instead; 0 for none.
@@ -71,7 +71,7 @@ struct Telling {
     defer { run.close() }
     let witness = Witness()
     run.notePlaces()
-    FollowedTasks.begin(noting: run.executor.strays)
+    FollowedTasks.begin(noting: run.executor.escapes)
     defer { FollowedTasks.end() }
     run.executor.onFirstJob = { [unowned executor = run.executor] agent in
       witness.starts[Int(agent)] = SourceLines.here()
@@ -103,15 +103,15 @@ struct Telling {
     if !run.isOver { run.note(run.judgeLength()) }
     further = run.steps - steps.count
     violation = run.violation
-    races = Race.Search(isMade: run.carriers?.looksForRaces ?? false)
+    races = Race.Search(isMade: run.workers?.looksForRaces ?? false)
     starts = witness.starts
     // Where the first was started is the call of `explore`.
     starts[1] = nil
     if violation?.kind == .deadlock {
-      let standing = run.carriers?.standing ?? []
+      let standing = run.workers?.standing ?? []
       waiting = run.executor.unfinished.map { agent in
-        let carrier = standing.first { Int($0.choice.agent) == agent }
-        return (agent, carrier?.points ?? run.executor.resumePoints(of: agent))
+        let worker = standing.first { Int($0.choice.agent) == agent }
+        return (agent, worker?.points ?? run.executor.resumePoints(of: agent))
       }
     }
     guard violation != nil else { return }
@@ -216,7 +216,7 @@ struct Telling {
     step.hasEnded = executor.hasEnded(agent)
     // Of a task that is in the middle of its end nothing is known.
     if run.trapPoints == nil, !executor.ready.contains(where: { $0.agent == choice.agent }),
-      run.carriers?.standing.contains(where: { $0.choice == choice }) != true
+      run.workers?.standing.contains(where: { $0.choice == choice }) != true
     {
       step.waitsAt = executor.resumePoints(of: agent)
     }
@@ -229,8 +229,8 @@ struct Telling {
   {
     switch option.source {
     case .standing:
-      let carrier = run.carriers?.standing[option.slot]
-      return (carrier?.points ?? [], carrier?.operation)
+      let worker = run.workers?.standing[option.slot]
+      return (worker?.points ?? [], worker?.operation)
     // Its own job says it even of an `async let`, which is not kept.
     case .ready where option.choice.kind == .run:
       return (run.executor.ready[option.slot].job.resumePoints, nil)
@@ -243,7 +243,7 @@ struct Telling {
   private mutating func findEscape(in run: ScheduleRun) {
     // Who stands in the middle waits for a lock there, be it the runtime's.
     for (agent, points) in waiting
-    where lines.isSleeping(at: points) && run.carriers?.points(of: agent) == nil {
+    where lines.isSleeping(at: points) && run.workers?.points(of: agent) == nil {
       escape =
         "task \(agent) is in Task.sleep\(at(points)), whose time is the runtime's and is not explored; "
         + "sleep on a clock that the code is given, and give it a VirtualClock() here"
@@ -256,7 +256,7 @@ struct Telling {
     while !run.executor.escaped, !turns.areOver { Turns.pause() }
     if run.executor.escaped {
       escape =
-        "a task that waited\(at(run.executor.strays.resumePoints)) was resumed by a thread that is not "
+        "a task that waited\(at(run.executor.escapes.resumePoints)) was resumed by a thread that is not "
         + "explored; the closure may wait only for what it starts itself"
     }
   }
@@ -284,7 +284,7 @@ struct Telling {
 
 // MARK: Text
 
-extension Telling {
+extension ScheduleTrace {
   /// `task 1`.
   static func name(_ agent: Int) -> String { "task \(agent)" }
 

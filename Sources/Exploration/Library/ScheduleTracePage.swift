@@ -5,7 +5,7 @@ internal import Pages
 
 // What is told of a schedule, as a page for the browser.
 
-extension Telling {
+extension ScheduleTrace {
   /// More files than that are not shown.
   private static let mostFiles = 12
   /// Nor is a longer one.
