@@ -59,15 +59,7 @@ package enum Grader {
       wholeLimit(entry),
       kept(entry, cancels: true),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
-      explored(
-        entry,
-        "inside_cancelled",
-        tasks: 2,
-        limit: 1,
-        cancels: true,
-        inside: true,
-        isRandom: true
-      ),
+      insideCancelled(entry),
       apart(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
@@ -132,15 +124,7 @@ package enum Grader {
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
-      explored(
-        entry,
-        "inside_cancelled",
-        tasks: 2,
-        limit: 1,
-        cancels: true,
-        inside: true,
-        isRandom: true
-      ),
+      insideCancelled(entry),
       apart(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
@@ -239,6 +223,19 @@ package enum Grader {
   private struct Words {
     var asked: String
     var violations: [String: String]
+  }
+
+  /// Stopped inside the code, with a cancellation: too many schedules to be searched in order.
+  private static func insideCancelled(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(
+      entry,
+      "inside_cancelled",
+      tasks: 2,
+      limit: 1,
+      cancels: true,
+      inside: true,
+      isRandom: true
+    )
   }
 
   private static func explored(
