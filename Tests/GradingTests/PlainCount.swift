@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// A number in memory that an exploration does not see, as it sees no plain variable.
@@ -10,8 +11,12 @@ final class PlainCount: Sendable {
 
   var value: Int { number.load(ordering: .relaxed) }
 
-  /// Loses what another thread adds meanwhile.
-  func addUnguarded(_ more: Int) { number.store(value &+ more, ordering: .relaxed) }
+  /// Loses what another thread adds meanwhile, on one processor too: the other gets it meanwhile.
+  func addUnguarded(_ more: Int) {
+    let before = value
+    sched_yield()
+    number.store(before &+ more, ordering: .relaxed)
+  }
 
   func add(_ more: Int) { number.wrappingAdd(more, ordering: .relaxed) }
 }
