@@ -31,6 +31,12 @@ let http = external("FlyingFox", from: "FlyingFox")
 let sockets = external("FlyingSocks", from: "FlyingFox")
 let histogram = external("Histogram", from: "hdrhistogram-swift")
 
+// What runs at each step of an exploration is optimised in debug builds too: explorations are tests, and most
+// of their time goes there. The code that is explored stays as its own package builds it.
+let swiftOptimisedInDebug = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
+let cOptimisedInDebug = CSetting.unsafeFlags(["-O2"], .when(configuration: .debug))
+let runsAtEachStep: Set = ["Basics", "ExplorableSynchronization", "Exploration"]
+
 /// A room of the house: a library target, the rooms it may look into, and the files that its code embeds.
 func room(_ name: String, _ dependencies: Target.Dependency..., embedding files: [String] = [])
   -> Target
@@ -39,7 +45,7 @@ func room(_ name: String, _ dependencies: Target.Dependency..., embedding files:
     name: name,
     dependencies: dependencies,
     resources: files.map { .embedInCode($0) },
-    swiftSettings: house
+    swiftSettings: house + (runsAtEachStep.contains(name) ? [swiftOptimisedInDebug] : [])
   )
 }
 
@@ -108,9 +114,13 @@ let package = Package(
     .target(name: "CAllocations"),
 
     // What explorable locks and atomics look at before each operation.
-    .target(name: "CExplorable"),
+    .target(name: "CExplorable", cSettings: [cOptimisedInDebug]),
     // Takes over the locks, the hops and the clock of the programs that link it, which are explored ones only.
-    .target(name: "CInterception", dependencies: ["CExplorable"]),
+    .target(
+      name: "CInterception",
+      dependencies: ["CExplorable"],
+      cSettings: [cOptimisedInDebug]
+    ),
 
     // Has the compiler import ExplorationTesting where a test imports Exploration.
     .target(name: "CExplorationOverlay"),
