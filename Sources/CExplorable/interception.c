@@ -6,10 +6,10 @@ struct exploration_answers exploration_answers;
 const struct interception *interception = 0;
 int instrumented_files = 0;
 
-bool exploration_stand(uint8_t point, uintptr_t object) {
+bool exploration_pause(uint8_t point, uintptr_t object) {
   explored_thread.is_open = 0;
   explored_thread.due = 0;
-  bool may = exploration_answers.stand(point, object);
+  bool may = exploration_answers.pause(point, object);
   explored_thread.is_open = 1;
   return may;
 }
@@ -46,7 +46,7 @@ unsigned long points_of_hop(uintptr_t *points, unsigned long room) {
 }
 
 // Written by the thread of the one exploration under way on which the code under study runs, and read by the one that
-// explores once that one has said that it stands.
+// explores once that one has said that it is paused.
 static char words[2048];
 static size_t word_count;
 static bool are_kept_back;

@@ -26,7 +26,7 @@ static void enter(uintptr_t here) {
     explored_thread.task = task;
     if (is_other && !explored_thread.due) explored_thread.due = point_begin;
   }
-  if (explored_thread.due) exploration_stand(explored_thread.due, 0);
+  if (explored_thread.due) exploration_pause(explored_thread.due, 0);
 }
 
 TAKEN void __tsan_init(void) { __atomic_fetch_add(&instrumented_files, 1, __ATOMIC_RELAXED); }
@@ -53,7 +53,7 @@ static uintptr_t caller(void) {
 /// Notes an access by the code at `here`, after what was due has happened.
 static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (!is_under_study(here)) return;
-  if (explored_thread.due) exploration_stand(explored_thread.due, 0);
+  if (explored_thread.due) exploration_pause(explored_thread.due, 0);
   if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
     race_access((uintptr_t)at, size, is_write, here, caller());
   }

@@ -40,7 +40,7 @@ static void note_order(const volatile void *at, bool reads, bool writes, int ord
   TAKEN uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *at, uint##bits##_t value,      \
     int order) {                                                                                            \
     if (!IS_POINT(at)) return change;                                                                        \
-    exploration_stand(point_update, (uintptr_t)at);                                                         \
+    exploration_pause(point_update, (uintptr_t)at);                                                         \
     uint##bits##_t found = change;                                                                          \
     note_order(at, true, true, order);                                                                      \
     note_values(found, *at, bits / 8, true, true);                                                          \
@@ -62,7 +62,7 @@ static void note_order(const volatile void *at, bool reads, bool writes, int ord
 #define OPERATIONS(bits)                                                                                    \
   TAKEN uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order) {           \
     if (!IS_POINT(at)) return __atomic_load_n(at, IN_ORDER);                                                 \
-    exploration_stand(point_load, (uintptr_t)at);                                                           \
+    exploration_pause(point_load, (uintptr_t)at);                                                           \
     uint##bits##_t found = __atomic_load_n(at, IN_ORDER);                                                   \
     note_order(at, true, false, order);                                                                     \
     note_values(found, 0, bits / 8, false, false);                                                          \
@@ -70,7 +70,7 @@ static void note_order(const volatile void *at, bool reads, bool writes, int ord
   }                                                                                                         \
   TAKEN void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order) {    \
     if (!IS_POINT(at)) return __atomic_store_n(at, value, IN_ORDER);                                         \
-    exploration_stand(point_store, (uintptr_t)at);                                                          \
+    exploration_pause(point_store, (uintptr_t)at);                                                          \
     note_values(*at, value, bits / 8, true, true);                                                          \
     note_order(at, false, true, order);                                                                     \
     __atomic_store_n(at, value, IN_ORDER);                                                                  \
@@ -78,7 +78,7 @@ static void note_order(const volatile void *at, bool reads, bool writes, int ord
   TAKEN uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at, uint##bits##_t value,    \
     int order) {                                                                                            \
     if (!IS_POINT(at)) return __atomic_exchange_n(at, value, IN_ORDER);                                      \
-    exploration_stand(point_exchange, (uintptr_t)at);                                                       \
+    exploration_pause(point_exchange, (uintptr_t)at);                                                       \
     uint##bits##_t found = __atomic_exchange_n(at, value, IN_ORDER);                                        \
     note_order(at, true, true, order);                                                                      \
     note_values(found, value, bits / 8, true, found != value);                                              \
@@ -101,7 +101,7 @@ OPERATIONS(64)
 #define ORDINARY_COMPARING(bits)                                                                            \
   static uint##bits##_t explored_compare##bits(volatile uint##bits##_t *at, uint##bits##_t expected,        \
     uint##bits##_t desired, uintptr_t here, int order, int failure_order) {                                 \
-    if (IS_POINT_FROM(at, here)) exploration_stand(point_compare, (uintptr_t)at);                           \
+    if (IS_POINT_FROM(at, here)) exploration_pause(point_compare, (uintptr_t)at);                           \
     return compare##bits(at, expected, desired, here, order, failure_order);                                                      \
   }
 
@@ -118,7 +118,7 @@ static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uin
   if (!IS_POINT_FROM(at, here)) return compare32(at, expected, desired, here, order, failure_order);
   uint32_t own = own_thread_number();
   if (expected == 0 && desired == own) {
-    if (!exploration_stand(may_try_mutex(here) ? point_try_lock : point_lock, (uintptr_t)at)) {
+    if (!exploration_pause(may_try_mutex(here) ? point_try_lock : point_lock, (uintptr_t)at)) {
       return __atomic_load_n(at, IN_ORDER);
     }
     uint32_t found = 0;
@@ -136,7 +136,7 @@ static uint32_t explored_compare32(volatile uint32_t *at, uint32_t expected, uin
     }
     return found;
   }
-  exploration_stand(point_compare, (uintptr_t)at);
+  exploration_pause(point_compare, (uintptr_t)at);
   return compare32(at, expected, desired, here, order, failure_order);
 }
 
@@ -199,7 +199,7 @@ static two_words nand_128(two_words found, two_words value) { return ~(found & v
 
 TAKEN two_words __tsan_atomic128_load(const volatile two_words *at, int order) {
   if (IS_POINT(at)) {
-    exploration_stand(point_load, (uintptr_t)at);
+    exploration_pause(point_load, (uintptr_t)at);
     note_order(at, true, false, order);
   }
   return compare128((volatile two_words *)at, 0, 0);
@@ -207,7 +207,7 @@ TAKEN two_words __tsan_atomic128_load(const volatile two_words *at, int order) {
 
 TAKEN void __tsan_atomic128_store(volatile two_words *at, two_words value, int order) {
   if (IS_POINT(at)) {
-    exploration_stand(point_store, (uintptr_t)at);
+    exploration_pause(point_store, (uintptr_t)at);
     note_order(at, false, true, order);
   }
   change128(at, value, take_128);
@@ -216,7 +216,7 @@ TAKEN void __tsan_atomic128_store(volatile two_words *at, two_words value, int o
 #define CHANGING_128(name, point, change)                                                                   \
   TAKEN two_words __tsan_atomic128_##name(volatile two_words *at, two_words value, int order) {             \
     if (IS_POINT(at)) {                                                                                     \
-      exploration_stand(point, (uintptr_t)at);                                                              \
+      exploration_pause(point, (uintptr_t)at);                                                              \
       note_order(at, true, true, order);                                                                    \
     }                                                                                                       \
     return change128(at, value, change);                                                                    \
@@ -233,7 +233,7 @@ CHANGING_128(fetch_nand, point_update, nand_128)
 static two_words explored_compare128(volatile two_words *at, two_words expected, two_words desired,
   uintptr_t here, int order, int failure_order) {
   if (!IS_POINT_FROM(at, here)) return compare128(at, expected, desired);
-  exploration_stand(point_compare, (uintptr_t)at);
+  exploration_pause(point_compare, (uintptr_t)at);
   two_words found = compare128(at, expected, desired);
   note_order(at, true, found == expected, found == expected ? order : failure_order);
   note_outcome(found == expected && found != desired);

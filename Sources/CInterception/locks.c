@@ -17,7 +17,7 @@ static void stand_before_release(uintptr_t lock) {
   bool were_open = points_close();
   bool is_tried = exploration_answers.is_tried(lock);
   points_reopen(were_open);
-  if (is_tried) exploration_stand(point_go_on, 0);
+  if (is_tried) exploration_pause(point_go_on, 0);
 }
 
 void taken_stand_before_release(uintptr_t lock) { stand_before_release(lock); }
@@ -40,7 +40,7 @@ static bool is_taken_again(const pthread_mutex_t *mutex) {
 TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_lock", mutex_function *);
   if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
-    exploration_stand(point_lock, (uintptr_t)mutex);
+    exploration_pause(point_lock, (uintptr_t)mutex);
   }
   int result = original(mutex);
   if (result == 0) ACQUIRE(mutex);
@@ -50,7 +50,7 @@ TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
 TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_trylock", mutex_function *);
   if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)
-      && !exploration_stand(point_try_lock, (uintptr_t)mutex)) {
+      && !exploration_pause(point_try_lock, (uintptr_t)mutex)) {
     return EBUSY;
   }
   int result = original(mutex);
@@ -62,7 +62,7 @@ TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time) {
   mutex_time_function *original = ORIGINAL("pthread_mutex_timedlock", mutex_time_function *);
   if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
-    if (!exploration_stand(point_try_lock, (uintptr_t)mutex)) return ETIMEDOUT;
+    if (!exploration_pause(point_try_lock, (uintptr_t)mutex)) return ETIMEDOUT;
     int result = ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
     ACQUIRE(mutex);
     return result;
@@ -140,8 +140,8 @@ static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uin
   points_reopen(were_open);
   RELEASE(mutex);
   ORIGINAL("pthread_mutex_unlock", mutex_function *)(mutex);
-  bool is_signalled = exploration_stand(point, (uintptr_t)condition);
-  exploration_stand(point_lock, (uintptr_t)mutex);
+  bool is_signalled = exploration_pause(point, (uintptr_t)condition);
+  exploration_pause(point_lock, (uintptr_t)mutex);
   ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
   ACQUIRE(mutex);
   return is_signalled;
@@ -167,13 +167,13 @@ TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mut
 
 TAKEN int pthread_cond_signal(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_signal", condition_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_stand(point_signal, (uintptr_t)condition);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_pause(point_signal, (uintptr_t)condition);
   return original(condition);
 }
 
 TAKEN int pthread_cond_broadcast(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_broadcast", condition_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_stand(point_broadcast, (uintptr_t)condition);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_pause(point_broadcast, (uintptr_t)condition);
   return original(condition);
 }
 
@@ -187,7 +187,7 @@ typedef int shared_function(pthread_rwlock_t *);
 #define SHARED(name, point)                                                                                 \
   TAKEN int pthread_rwlock_##name(pthread_rwlock_t *lock) {                                                 \
     shared_function *original = ORIGINAL("pthread_rwlock_" #name, shared_function *);                       \
-    if (IS_EXPLORED && IS_CALLED_BY_STUDY && !exploration_stand(point, (uintptr_t)lock)) return EBUSY;    \
+    if (IS_EXPLORED && IS_CALLED_BY_STUDY && !exploration_pause(point, (uintptr_t)lock)) return EBUSY;    \
     int result = original(lock);                                                                            \
     if (result == 0) ACQUIRE(lock);                                                                         \
     if (result == 0 && point != point_read_lock && point != point_try_read_lock) ACQUIRE(READERS(lock));    \
@@ -229,8 +229,8 @@ __attribute__((swiftcall)) void taken_lock_slow(uint32_t number, SELF void *mute
     bool were_open = points_close();
     bool holds = exploration_answers.holds((uintptr_t)mutex);
     points_reopen(were_open);
-    // It stood at the comparison already, and a thread that is not explored has the lock.
-    if (!holds) exploration_stand(point_lock, (uintptr_t)mutex);
+    // It paused at the comparison already, and a thread that is not explored has the lock.
+    if (!holds) exploration_pause(point_lock, (uintptr_t)mutex);
     uint32_t free = 0;
     if (__atomic_compare_exchange_n((uint32_t *)mutex, &free, number, false, __ATOMIC_SEQ_CST,
           __ATOMIC_SEQ_CST)) {
@@ -289,9 +289,9 @@ TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
                                      : point_take_permit_in_time;
   bool were_open;
   taken_limit_wait(time);
-  exploration_stand(point, (uintptr_t)semaphore);
+  exploration_pause(point, (uintptr_t)semaphore);
   were_open = points_close();
-  // Who waits without end stood until there was one.
+  // Who waits without end paused until there was one.
   intptr_t result = original(semaphore, time == all_time ? all_time : no_time);
   points_reopen(were_open);
   if (result == 0) ACQUIRE(DISPATCH_ORDER(semaphore));
@@ -301,7 +301,7 @@ TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
 TAKEN intptr_t dispatch_semaphore_signal(void *semaphore) {
   semaphore_signal_function *original =
     ORIGINAL("dispatch_semaphore_signal", semaphore_signal_function *);
-  if (IS_EXPLORED) exploration_stand(point_give_permit, (uintptr_t)semaphore);
+  if (IS_EXPLORED) exploration_pause(point_give_permit, (uintptr_t)semaphore);
   RELEASE(DISPATCH_ORDER(semaphore));
   return original(semaphore);
 }

@@ -96,7 +96,7 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
-  exploration_stand(point_enqueue, line.queue);
+  exploration_pause(point_enqueue, line.queue);
   were_open = points_close();
   exploration_answers.give_work(&line, (struct exploration_work){run_block, kept, after, object});
   points_reopen(were_open);
@@ -107,11 +107,11 @@ static void run_in_turn(void *queue, void *block, bool is_alone) {
   bool were_open = points_close();
   struct exploration_line line = line_of(queue, is_alone);
   points_reopen(were_open);
-  exploration_stand(point_enqueue, line.queue);
+  exploration_pause(point_enqueue, line.queue);
   were_open = points_close();
   bool is_turn = exploration_answers.join_line(&line);
   points_reopen(were_open);
-  if (!is_turn) exploration_stand(point_turn, line.queue);
+  if (!is_turn) exploration_pause(point_turn, line.queue);
   race_begin_turn(&line);
   TOUCH(block, false);
   ((struct block *)block)->invoke(block);
@@ -219,7 +219,7 @@ static void leave_explored(void *group) {
 TAKEN void dispatch_group_leave(void *group) {
   group_function *original = ORIGINAL("dispatch_group_leave", group_function *);
   if (!IS_EXPLORED) return original(group);
-  exploration_stand(point_leave_group, (uintptr_t)group);
+  exploration_pause(point_leave_group, (uintptr_t)group);
   leave_explored(group);
 }
 
@@ -238,7 +238,7 @@ TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
-  exploration_stand(point_enqueue, line.queue);
+  exploration_pause(point_enqueue, line.queue);
   were_open = points_close();
   exploration_answers.await_group((uintptr_t)group, &line,
     (struct exploration_work){run_block, kept, NULL, NULL});
@@ -253,7 +253,7 @@ TAKEN intptr_t dispatch_group_wait(void *group, uint64_t time) {
                   : time == all_time ? point_await_group
                                      : point_await_group_in_time;
   taken_limit_wait(time);
-  exploration_stand(point, (uintptr_t)group);
+  exploration_pause(point, (uintptr_t)group);
   intptr_t result = original(group, time == all_time ? all_time : no_time);
   if (result == 0) ACQUIRE(DISPATCH_ORDER(group));
   return result;

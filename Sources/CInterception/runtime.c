@@ -36,7 +36,7 @@ TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
     if (identity != 0 && left != identity && is_under_study((uintptr_t)function)) {
       explored_thread.hop_function = (uintptr_t)function;
       explored_thread.hop_context = (uintptr_t)context;
-      exploration_stand(point_hop, 0);
+      exploration_pause(point_hop, 0);
     }
     if (left != identity) {
       if (left && ARE_TOUCHES_NOTED) touch_actor(left);
@@ -187,7 +187,7 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
     return original;
   }
   if (is_under_study(caller)) {
-    exploration_stand(function->point, 0);
+    exploration_pause(function->point, 0);
     // Who is cancelled, and what the handlers find, is not known; nor is who has cancelled a group.
     bool is_behind_all = function->point == point_cancel || IS_ASKED_OF_DISCARDING_GROUP(index);
     if (is_behind_all && ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);

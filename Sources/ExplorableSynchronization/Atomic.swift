@@ -327,19 +327,19 @@ struct AtomicIdentity: ~Copyable, Sendable {
   init() {}
 
   @usableFromInline
-  func willLoad() { stand(before: .load) }
+  func willLoad() { pause(before: .load) }
 
   @usableFromInline
-  func willStore() { stand(before: .store) }
+  func willStore() { pause(before: .store) }
 
   @usableFromInline
-  func willUpdate() { stand(before: .update) }
+  func willUpdate() { pause(before: .update) }
 
   @usableFromInline
-  func willExchange() { stand(before: .exchange) }
+  func willExchange() { pause(before: .exchange) }
 
   @usableFromInline
-  func willCompare() { stand(before: .compare) }
+  func willCompare() { pause(before: .compare) }
 
   @usableFromInline
   func noteOutcome(hasWritten: Bool) { currentPart?.noteOutcome(hasWritten: hasWritten) }
@@ -376,7 +376,7 @@ struct AtomicIdentity: ~Copyable, Sendable {
     return isPlain ? "\(number)" : "0x" + String(number, radix: 16)
   }
 
-  private func stand(before kind: SynchronizationOperation.Kind) {
-    _ = currentPart?.stand(before: kind, of: identity)
+  private func pause(before kind: SynchronizationOperation.Kind) {
+    _ = currentPart?.pause(before: kind, of: identity)
   }
 }

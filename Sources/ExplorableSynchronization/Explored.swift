@@ -114,8 +114,8 @@ package protocol SynchronizationPart: AnyObject {
   func number(of identity: borrowing ObjectIdentity) -> Int
   /// Returns when the thread may do `operation`; false for a `tryLock` of a lock that is
   /// taken, and for a `parkAWhile` whose time is over.
-  func stand(before operation: SynchronizationOperation) -> Bool
-  /// Notes whether the operation that the thread stood before, a comparison or an exchange, changed anything.
+  func pause(before operation: SynchronizationOperation) -> Bool
+  /// Notes whether the operation that the thread paused before, a comparison or an exchange, changed anything.
   func noteOutcome(hasWritten: Bool)
   /// Whether it asks what operations on atomics find and leave; only a run that is told does.
   var wantsValues: Bool { get }
@@ -154,11 +154,11 @@ package struct ObjectIdentity: ~Copyable, Sendable {
 
 extension SynchronizationPart {
   /// Stands before an operation on the object known by `identity`.
-  func stand(
+  func pause(
     before kind: SynchronizationOperation.Kind,
     of identity: borrowing ObjectIdentity
   ) -> Bool {
-    stand(before: SynchronizationOperation(kind, number(of: identity)))
+    pause(before: SynchronizationOperation(kind, number(of: identity)))
   }
 }
 

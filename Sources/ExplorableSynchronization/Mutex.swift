@@ -51,13 +51,13 @@ struct MutexIdentity: ~Copyable, Sendable {
 
   /// Returns when the lock may be taken; whether it is explored.
   @usableFromInline
-  func willLock() -> Bool { currentPart?.stand(before: .lock, of: identity) ?? false }
+  func willLock() -> Bool { currentPart?.pause(before: .lock, of: identity) ?? false }
 
   /// Whether it is explored; nil if the lock is taken.
   @usableFromInline
   func mayLock() -> Bool? {
     guard let part = currentPart else { return false }
-    return part.stand(before: .tryLock, of: identity) ? true : nil
+    return part.pause(before: .tryLock, of: identity) ? true : nil
   }
 
   @usableFromInline

@@ -18,7 +18,7 @@ public final class Parker: Sendable {
   public func park() {
     if exploration_is_under_way(), let part = currentPart {
       // Chosen only once it is woken; then the real one has its wake-up too.
-      _ = part.stand(before: .park, of: identity)
+      _ = part.pause(before: .park, of: identity)
     }
     real.park()
   }
@@ -28,7 +28,7 @@ public final class Parker: Sendable {
   /// Explored, the time is over when nothing else can go on.
   public func park(nanoseconds: Int) -> Bool {
     if exploration_is_under_way(), let part = currentPart,
-      !part.stand(before: .parkAWhile, of: identity)
+      !part.pause(before: .parkAWhile, of: identity)
     {
       return false
     }
@@ -38,7 +38,7 @@ public final class Parker: Sendable {
   /// Wakes the thread that is parked, or the next one to park.
   public func unpark() {
     if exploration_is_under_way(), let part = currentPart {
-      _ = part.stand(before: .unpark, of: identity)
+      _ = part.pause(before: .unpark, of: identity)
     }
     real.unpark()
   }
@@ -53,7 +53,7 @@ public final class Thread: Sendable {
   public init(_ body: @escaping @Sendable () -> Void) {
     if exploration_is_under_way(), let part = currentPart {
       let number = part.number(of: identity)
-      _ = part.stand(before: SynchronizationOperation(.start, number))
+      _ = part.pause(before: SynchronizationOperation(.start, number))
       part.start(number, body)
     } else {
       let thread = OSThread(nil, startsTasks: false, body)
@@ -65,7 +65,7 @@ public final class Thread: Sendable {
   public func join() {
     if let thread = handle.withLock({ $0.take() }) { return thread.join() }
     if exploration_is_under_way(), let part = currentPart {
-      _ = part.stand(before: .join, of: identity)
+      _ = part.pause(before: .join, of: identity)
     }
   }
 }

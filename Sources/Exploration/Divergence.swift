@@ -1,17 +1,17 @@
 internal import ExplorableSynchronization
 
-/// What can be seen of a run between two of its steps: who can go on, who sleeps, who stands before what.
+/// What can be seen of a run between two of its steps: who can go on, who sleeps, who is paused before what.
 struct Sight: Hashable, Sendable {
   struct Part: Hashable {
     enum State: Hashable {
       case isReady
       case sleeps
-      case stands
+      case paused
     }
 
     var choice: Choice
     var state: State
-    /// What one that stands is about to do.
+    /// What one that is paused is about to do.
     var operation: SynchronizationOperation?
   }
 
@@ -84,9 +84,9 @@ extension ScheduleRun {
     for sleeper in executor.sleepers {
       parts.append(Sight.Part(choice: Choice(.wake, Int(sleeper.agent)), state: .sleeps))
     }
-    for worker in workers?.standing ?? [] {
+    for worker in workers?.paused ?? [] {
       parts.append(
-        Sight.Part(choice: worker.choice, state: .stands, operation: worker.operation)
+        Sight.Part(choice: worker.choice, state: .paused, operation: worker.operation)
       )
     }
     return Sight(parts: parts, found: found)

@@ -22,11 +22,11 @@ enum Interception {
       "the points of CExplorable and the kinds of operations have other numbers"
     )
     var answers = exploration_answers()
-    answers.stand = { kind, address in
+    answers.pause = { kind, address in
       guard let me = Worker.current,
         let kind = SynchronizationOperation.Kind(rawValue: kind)
       else { return true }
-      return me.stand(before: kind, at: address)
+      return me.pause(before: kind, at: address)
     }
     answers.note_outcome = { Worker.current?.noteOutcome(hasWritten: $0) }
     answers.wants_values = { Worker.current != nil }

@@ -22,8 +22,8 @@ extension ScheduleRun {
         touches.note(address: step.job.address)
         touches.note(urgency: step.job.urgency)
       }
-    case .standing:
-      guard let worker = workers?.standing[option.slot] else { break }
+    case .paused:
+      guard let worker = workers?.paused[option.slot] else { break }
       if option.choice.kind == .wake { touches.noteTime() }
       if worker.isOnMain { touches.noteMainActor() }
       guard let task = worker.task else { break }
@@ -71,7 +71,7 @@ extension ScheduleRun {
     }
     add(5, UInt64(bitPattern: executor.now))
     if let workers {
-      for worker in workers.standing {
+      for worker in workers.paused {
         let operation = UInt64(worker.operation?.kind.rawValue ?? 255)
         add(6, touches.state(of: worker.choice.agent), operation)
         if worker.isLimited { add(12, UInt64(bitPattern: worker.deadline)) }

@@ -18,8 +18,8 @@ final class ScheduleRun: @unchecked Sendable {
     enum Source: UInt8 {
       case ready
       case sleeper
-      /// Jobs that stand in the middle.
-      case standing
+      /// Jobs that are paused in the middle.
+      case paused
       /// Threads that have not begun.
       case thread
       /// From outside: a cancellation, a change of the limit.
@@ -319,9 +319,9 @@ final class ScheduleRun: @unchecked Sendable {
       case .ready: executor.run(readyAt: option.slot)
       case .sleeper: executor.wake(sleeperAt: option.slot)
       case .outside: executor.asDriver { interfere(option.choice) }
-      case .standing, .thread: preconditionFailure("a job stands in the middle, and none may")
+      case .paused, .thread: preconditionFailure("a job is paused in the middle, and none may be")
       }
-      endStep(option.choice, stood: nil)
+      endStep(option.choice, paused: nil)
       finishRest()
     }
   }
@@ -335,14 +335,14 @@ final class ScheduleRun: @unchecked Sendable {
     values = nil
     found = nil
     if isLive { journal?.note(option.choice) } else { journal?.noteLife() }
-    let stands = option.source == .standing ? workers?.standing[option.slot] : nil
+    let worker = option.source == .paused ? workers?.paused[option.slot] : nil
     if isLive {
       record?.begin(
         option.choice,
         preempting: isPreemption(option) ? last.choice : nil,
-        operation: stands?.operation,
-        at: stands?.points ?? [],
-        goesOn: option.source == .standing,
+        operation: worker?.operation,
+        at: worker?.points ?? [],
+        goesOn: option.source == .paused,
         tasks: scenario.tasks
       )
     }
@@ -377,12 +377,12 @@ final class ScheduleRun: @unchecked Sendable {
       if option.choice.kind == .run, agent < hasBegun.count { hasBegun[agent] = true }
       if executor.ready[option.slot].isActor { sawActorTurn = true }
     case .thread: somethingHappened = true
-    case .standing:
-      guard let stands, option.choice.kind == .wake else { break }
+    case .paused:
+      guard let worker, option.choice.kind == .wake else { break }
       somethingHappened = true
       if scenario.atRest != nil { noteOvertaking(by: option.choice.agent) }
-      stands.isTimeOver = true
-      executor.advance(to: stands.deadline)
+      worker.isTimeOver = true
+      executor.advance(to: worker.deadline)
     }
   }
 
@@ -395,8 +395,8 @@ final class ScheduleRun: @unchecked Sendable {
     }
   }
 
-  /// Finds out what may happen now that the step has ended: `choice`'s job is over, or it `stood` still.
-  func endStep(_ choice: Choice, stood: Worker?) {
+  /// Finds out what may happen now that the step has ended: `choice`'s job is over, or its worker is `paused`.
+  func endStep(_ choice: Choice, paused: Worker?) {
     workers?.settle()
     workers?.isTimeOver = false
     switch choice.kind {
@@ -407,21 +407,21 @@ final class ScheduleRun: @unchecked Sendable {
         mustGoOn = choice.agent
       }
     case .run, .turn:
-      if stood == nil, choice.kind == .run, Int(choice.agent) <= scenario.tasks {
+      if paused == nil, choice.kind == .run, Int(choice.agent) <= scenario.tasks {
         monitor.noteSettled(Int(choice.agent))
       }
       last = Turn(
         choice: choice,
         canGoOn: !isExhausted(choice.agent)
-          && (stood.map { isStanding($0) && workers?.isEnabled($0) == true }
+          && (paused.map { isPaused($0) && workers?.isEnabled($0) == true }
             ?? executor.ready.contains { $0.agent == choice.agent })
       )
       if scenario.atRest != nil, madeAnotherReady { somethingHappened = true }
     case .cancel, .limit:
-      if let stood {
+      if let paused {
         last = Turn(
           choice: choice,
-          canGoOn: isStanding(stood) && workers?.isEnabled(stood) == true
+          canGoOn: isPaused(paused) && workers?.isEnabled(paused) == true
         )
       } else if last.choice == choice {
         last = Worker.current?.interrupted ?? Turn()
@@ -441,7 +441,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
     for sleeper in executor.sleepers { mix(UInt64(UInt32(bitPattern: sleeper.agent)) << 33) }
     if let workers {
-      for worker in workers.standing {
+      for worker in workers.paused {
         mix(worker.choice.code)
         if let operation = worker.operation {
           mix(UInt64(operation.kind.rawValue) << 40 | UInt64(operation.object))
@@ -492,8 +492,8 @@ final class ScheduleRun: @unchecked Sendable {
     return workers?.points(of: task) ?? handles[task - 1].job.resumePoints
   }
 
-  private func isStanding(_ worker: Worker) -> Bool {
-    workers?.standing.contains { $0 === worker } == true
+  private func isPaused(_ worker: Worker) -> Bool {
+    workers?.paused.contains { $0 === worker } == true
   }
 
   /// What an operation did, as far as it tells who only waits for somebody.
@@ -566,13 +566,13 @@ final class ScheduleRun: @unchecked Sendable {
   private static let mostDepth = 64
 
   /// How deep the calls of each agent are under way: in functions of a task that waits, in units of about a
-  /// frame of a job that stands.
+  /// frame of a paused job.
   private func callDepths() -> [Int: Int] {
     var depths: [Int: Int] = [:]
     for agent in executor.unfinished {
       depths[agent] = executor.unfinishedTask(of: agent)?.job.depth
     }
-    for worker in workers?.standing ?? [] { depths[Int(worker.choice.agent)] = worker.depth }
+    for worker in workers?.paused ?? [] { depths[Int(worker.choice.agent)] = worker.depth }
     return depths
   }
 
@@ -630,7 +630,7 @@ final class ScheduleRun: @unchecked Sendable {
     switch option.source {
     case .ready: executor.ready[option.slot].origin != .mainActor
     case .sleeper, .outside: true
-    case .standing, .thread: false
+    case .paused, .thread: false
     }
   }
 
@@ -747,7 +747,7 @@ final class ScheduleRun: @unchecked Sendable {
 
   private func mix(_ value: UInt64) { fingerprint = (fingerprint ^ value) &* 0x0000_0100_0000_01B3 }
 
-  /// Whether some job stands in the middle, or is blocked there.
+  /// Whether some job is paused in the middle, or is blocked there.
   private var isBusyInside: Bool { workers?.isBusy == true }
 
   /// Whether taking `option` now would take the turn from an agent that could go on.
@@ -757,7 +757,7 @@ final class ScheduleRun: @unchecked Sendable {
   func isPreemption(_ option: Option) -> Bool {
     switch option.source {
     case .sleeper, .outside: false
-    case .ready, .standing, .thread: last.canGoOn && !isLast(option.choice)
+    case .ready, .paused, .thread: last.canGoOn && !isLast(option.choice)
     }
   }
 
@@ -944,7 +944,7 @@ final class ScheduleRun: @unchecked Sendable {
     let fresh = reduction.ordersFreshTasks && scenario.symmetric ? firstFreshTasks() : (0, 0)
     let mustStep = mustBegin != 0 ? mustBegin : mustGoOn
     var kept = 0
-    if let workers, mustStep == 0 { kept = addStanding(workers) }
+    if let workers, mustStep == 0 { kept = addPaused(workers) }
     // Its jobs run one at a time, in the order in which they came.
     var isMainActorTaken = workers?.isMainActorTaken == true
     for (slot, step) in executor.ready.enumerated() {
@@ -982,7 +982,7 @@ final class ScheduleRun: @unchecked Sendable {
           kept += 1
           continue
         }
-        options.append(Option(choice: Choice(.wake, Int(agent)), source: .standing, slot: slot))
+        options.append(Option(choice: Choice(.wake, Int(agent)), source: .paused, slot: slot))
       }
       for (index, sleeper) in executor.sleepers.enumerated() where sleeper.deadline <= earliest {
         if !overtakings.isEmpty,
@@ -1007,15 +1007,15 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Adds the jobs in the middle that can go on, who ran last first, and threads; returns how many the
   /// fairness bound kept.
-  private func addStanding(_ workers: Workers) -> Int {
+  private func addPaused(_ workers: Workers) -> Int {
     var kept = 0
-    for (slot, worker) in workers.standing.enumerated().reversed()
+    for (slot, worker) in workers.paused.enumerated().reversed()
     where workers.isEnabled(worker) {
       if worker.choice.kind == .run, isExhausted(worker.choice.agent) {
         kept += 1
         continue
       }
-      options.append(Option(choice: worker.choice, source: .standing, slot: slot))
+      options.append(Option(choice: worker.choice, source: .paused, slot: slot))
     }
     for (slot, thread) in workers.threads.enumerated()
     where !thread.isOnMain || !workers.isMainActorTaken {
@@ -1054,8 +1054,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// not for ever.
   private func beginIdleRound() {
     idleRounds += 1
-    let standing = workers?.standing.filter { workers?.isEnabled($0) == true } ?? []
-    retrying = Set(executor.ready.map { Int($0.agent) } + standing.map { Int($0.choice.agent) })
+    let paused = workers?.paused.filter { workers?.isEnabled($0) == true } ?? []
+    retrying = Set(executor.ready.map { Int($0.agent) } + paused.map { Int($0.choice.agent) })
     executor.yields.removeAll(keepingCapacity: true)
     if let most = scenario.mostIdleRounds, idleRounds > most {
       monitor.noteLivelock(retrying.filter { $0 <= scenario.tasks }.sorted())

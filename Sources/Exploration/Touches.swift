@@ -99,7 +99,7 @@ extension Touches.Oversight {
   static let turns = Self(rawValue: 1 << 26)
   /// What keeps tasks from going round.
   static let rounds = Self(rawValue: 1 << 27)
-  /// What there is besides the steps: who is ready, who sleeps until when, who stands before what.
+  /// What there is besides the steps: who is ready, who sleeps until when, who is paused before what.
   static let course = Self(rawValue: 1 << 28)
 }
 

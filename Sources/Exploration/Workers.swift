@@ -9,15 +9,15 @@ internal import Synchronization
 /// A job that stops between two of its operations keeps its stack, so jobs run on threads of their own,
 /// the workers. One of them has the baton at any moment: it chooses what happens next, and does it
 /// itself if it can. Before an operation on a lock or an atomic it chooses too; if its own job goes on,
-/// nothing is handed over, which is why staying with an agent costs no switch. Else its job stands, and
+/// nothing is handed over, which is why staying with an agent costs no switch. Else its job is paused, and
 /// the baton goes to the worker whose job goes on, or to an idle one that begins another.
 ///
 /// The home, on which the exploration was called, has the baton between drives. During one it only
 /// watches. A job can block in the runtime: while a cancellation handler of a task runs, resuming that
 /// task waits for the handler's end. The home calls the leader blocked, and takes the baton, when it
-/// sleeps for a lock whose holder stands in the middle of a job: that lock is let go of only by letting
+/// sleeps for a lock whose holder is paused in the middle of a job: that lock is let go of only by letting
 /// the holder go on, so no time has to pass for it to be certain, however busy the machine. A blocked
-/// job that comes back stands before its next operation; the leader waits for it at the end of the step
+/// job that comes back pauses before its next operation; the leader waits for it at the end of the step
 /// that freed it, so what happens stays the same each time. Who sleeps for something that does not say
 /// who holds it is called blocked after a while.
 final class Workers: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class Workers: @unchecked Sendable {
   enum Order {
     /// Make this option happen, then lead.
     case perform(ScheduleRun.Option)
-    /// Go on with the job that stands.
+    /// Go on with the paused job.
     case goOn
     case leave
   }
@@ -39,7 +39,7 @@ final class Workers: @unchecked Sendable {
   /// Whether accesses to memory are looked at.
   let looksForRaces: Bool
   /// Jobs in the middle, waiting to be chosen, in the order in which they stopped.
-  private(set) var standing: [Worker] = []
+  private(set) var paused: [Worker] = []
   /// Jobs that sleep in the runtime.
   private(set) var blocked: [Worker] = []
   /// Threads started by the code under study that have not begun.
@@ -98,7 +98,7 @@ final class Workers: @unchecked Sendable {
   /// Then the home has the baton, or a worker chooses what comes next. What sleeps at that is no job, and must
   /// not be called blocked.
   private let leader = Synchronization.Atomic<UInt>(0)
-  /// Whether something stands in the middle.
+  /// Whether some job is paused in the middle.
   private let isInMiddle = Synchronization.Atomic(false)
   /// Rises whenever the leader does something.
   private let pulse = Synchronization.Atomic<Int>(0)
@@ -134,7 +134,7 @@ final class Workers: @unchecked Sendable {
   var seesTouches: Bool { takesOver && races_can_be_found() && Interception.hasInstrumentedCode }
 
   /// Whether some job is in the middle.
-  var isBusy: Bool { !standing.isEmpty || !blocked.isEmpty }
+  var isBusy: Bool { !paused.isEmpty || !blocked.isEmpty }
 
   /// Forgets the objects and threads of the schedule before.
   func begin() {
@@ -178,9 +178,9 @@ final class Workers: @unchecked Sendable {
     noteExploration(isUnderWay: false)
   }
 
-  /// Where the task's job stands in the middle; nil if it does not.
+  /// Where the task's job is paused in the middle; nil if it is not.
   func points(of task: Int) -> [UInt]? {
-    (standing + blocked).first { Int($0.choice.agent) == task && $0.choice.kind == .run }?.points
+    (paused + blocked).first { Int($0.choice.agent) == task && $0.choice.kind == .run }?.points
   }
 
   // MARK: Handing over
@@ -207,21 +207,21 @@ final class Workers: @unchecked Sendable {
 
   /// Has another thread make it happen.
   private func dispatch(_ option: ScheduleRun.Option) {
-    if option.source == .standing {
-      give(unstand(at: option.slot), .goOn)
+    if option.source == .paused {
+      give(takePaused(at: option.slot), .goOn)
     } else {
       give(helper(), .perform(option))
     }
   }
 
   private func place(_ worker: Worker) {
-    worker.stands = true
-    standing.append(worker)
+    worker.isPaused = true
+    paused.append(worker)
   }
 
-  private func unstand(at slot: Int) -> Worker {
-    let worker = standing.remove(at: slot)
-    worker.stands = false
+  private func takePaused(at slot: Int) -> Worker {
+    let worker = paused.remove(at: slot)
+    worker.isPaused = false
     return worker
   }
 
@@ -276,12 +276,12 @@ final class Workers: @unchecked Sendable {
       perform(option, on: me)
       guard endJob(me) else { return me.comeBack(finished: true) }
       me.isIdle = true
-      run.endStep(option.choice, stood: nil)
+      run.endStep(option.choice, paused: nil)
       guard let following = next() else {
         rest(me)
         return goHome()
       }
-      if following.source == .standing {
+      if following.source == .paused {
         rest(me)
         return dispatch(following)
       }
@@ -348,7 +348,7 @@ final class Workers: @unchecked Sendable {
       open(as: 0)
       run.interfere(option.choice)
       close(nil)
-    case .standing: preconditionFailure("a job that stands goes on where it is")
+    case .paused: preconditionFailure("a paused job goes on where it is")
     }
     if has(me) { executor.running = 0 }
   }
@@ -396,7 +396,7 @@ final class Workers: @unchecked Sendable {
   }
 
   /// Stands before an operation until it is chosen; `has` been called blocked or leads.
-  func stand(_ me: Worker, before operation: SynchronizationOperation?) {
+  func pause(_ me: Worker, before operation: SynchronizationOperation?) {
     me.operation = operation
     if endJob(me) {
       me.running = run.executor.running
@@ -409,10 +409,10 @@ final class Workers: @unchecked Sendable {
         let isCallGone = [.hop, .register].contains(operation?.kind)
         me.points = isCallGone ? SourceLines.hereAtHop() : points()
       }
-      run.endStep(me.choice, stood: me)
+      run.endStep(me.choice, paused: me)
       if let option = next() {
-        if option.source == .standing, standing[option.slot] === me {
-          _ = unstand(at: option.slot)
+        if option.source == .paused, paused[option.slot] === me {
+          _ = takePaused(at: option.slot)
           run.executor.running = me.running
           return takeBaton(me)
         }
@@ -434,7 +434,7 @@ final class Workers: @unchecked Sendable {
   @discardableResult
   func rejoin() -> Bool {
     guard let me = Worker.current, me.workers === self, !has(me) else { return false }
-    stand(me, before: nil)
+    pause(me, before: nil)
     return true
   }
 
@@ -455,7 +455,7 @@ final class Workers: @unchecked Sendable {
   /// How long a thread must sleep to be called blocked where nobody is known to hold what it sleeps
   /// for: another thread of the process may, and may not get a processor for as long.
   private static let patience = Duration.seconds(1)
-  /// The same where nothing stands in the middle, so that nobody explored can be what it waits for.
+  /// The same where no job is paused, so that it waits for nothing that is explored.
   private static let greatPatience = Duration.seconds(3)
 
   /// How many seconds a job runs with nothing to be seen until that is told.
@@ -463,7 +463,7 @@ final class Workers: @unchecked Sendable {
   /// Only a test changes it, in a process of its own.
   static let longStep = Synchronization.Atomic(10)
 
-  /// Notes whether something stands in the middle, for the watch.
+  /// Notes whether some job is paused, for the watch.
   func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
 
   /// Whether somebody reads what is printed: else the one who keeps the journal tells it.
@@ -513,7 +513,7 @@ final class Workers: @unchecked Sendable {
       worker.running = run.executor.running
       worker.sleep = state
       blocked.append(worker)
-      run.endStep(worker.choice, stood: worker)
+      run.endStep(worker.choice, paused: worker)
       if isAlone, !isHeldUp { return run.executor.escapes.note(sleeper: Int(worker.choice.agent)) }
       guard let option = next() else { return }
       dispatch(option)
@@ -550,29 +550,29 @@ final class Workers: @unchecked Sendable {
     run.noteRunaway(worker.choice, for: Int(time / .seconds(1)), at: points)
   }
 
-  /// Whether the job sleeps until one goes on that stands: such a job holds the lock that it sleeps for,
+  /// Whether the job sleeps until a paused one goes on: such a job holds the lock that it sleeps for,
   /// or somebody does who sleeps so too.
   private func isHeldUp(_ worker: Worker) -> Bool {
     let state = worker.state
     // A thread that was awake at the first look, and let go of the lock, sleeps for another one at the second.
-    return leadsToStanding(state) && worker.state == state && leadsToStanding(state)
+    return leadsToPaused(state) && worker.state == state && leadsToPaused(state)
   }
 
-  private func leadsToStanding(_ state: ThreadSight.State) -> Bool {
+  private func leadsToPaused(_ state: ThreadSight.State) -> Bool {
     var state = state
     // More in a row are a circle.
     for _ in 0...made.withLock(\.count) {
       guard case .sleeps(_, let number) = state, let holder = made.withLock({ $0[number] }) else {
         return false
       }
-      if holder.stands || holder.hasComeBack || holder.isGivenUp || holder.isIdle { return true }
+      if holder.isPaused || holder.hasComeBack || holder.isGivenUp || holder.isIdle { return true }
       state = holder.state
     }
     return true
   }
 
-  /// Waits until each blocked job either sleeps until one goes on that stands, or has come back and
-  /// stands or ended.
+  /// Waits until each blocked job either sleeps until a paused one goes on, or has come back and
+  /// is paused or has ended.
   ///
   /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
   func settle(patiently: Bool = false) {
@@ -615,12 +615,12 @@ final class Workers: @unchecked Sendable {
 
   /// Gives up the jobs that can never go on, with their threads.
   func abandon() {
-    lost += standing.count + blocked.count
-    for worker in standing + blocked {
+    lost += paused.count + blocked.count
+    for worker in paused + blocked {
       for (object, holder) in holders where holder.worker === worker { leaveLocked(object) }
       worker.giveUp()
     }
-    standing = []
+    paused = []
     blocked = []
   }
 
@@ -757,20 +757,20 @@ final class Workers: @unchecked Sendable {
     }
   }
 
-  /// Whether somebody has tried to take the lock at the address, or stands before it: then it shows that another
+  /// Whether somebody has tried to take the lock at the address, or is paused before it: then it shows that another
   /// holds it, even if that one does nothing else meanwhile.
   func isTried(_ address: UInt) -> Bool {
     guard let object = numbers[address] else { return false }
     return tried.contains(object)
-      || standing.contains {
+      || paused.contains {
         guard let operation = $0.operation, operation.object == object else { return false }
         return operation.kind == .tryLock || operation.kind == .tryReadLock
       }
   }
 
-  /// Those whose wait has a limit, by where they stand, the earliest only.
+  /// Those whose wait has a limit, by where they are paused, the earliest only.
   func limited(before earliest: Int64) -> [(slot: Int, worker: Worker)] {
-    let limited = standing.enumerated().filter { $0.element.isLimited && !isEnabled($0.element) }
+    let limited = paused.enumerated().filter { $0.element.isLimited && !isEnabled($0.element) }
     let earliest = limited.lazy.map(\.element.deadline).reduce(earliest, min)
     return limited.filter { $0.element.deadline == earliest }.map { ($0.offset, $0.element) }
   }
@@ -861,7 +861,7 @@ final class Workers: @unchecked Sendable {
 
   /// What each job in the middle waits for, in words.
   func stuck(_ name: (Choice) -> String = \.actorName) -> [String] {
-    standing.map { worker in
+    paused.map { worker in
       guard let operation = worker.operation else { return "\(name(worker.choice)) waits" }
       let left = lockedForEver.contains(operation.object)
       let holder =
@@ -871,7 +871,7 @@ final class Workers: @unchecked Sendable {
       return "\(name(worker.choice)) waits for \(what)\(holder)"
     }
       + blocked.map { worker in
-        let isCancelling = (standing + blocked).contains { $0.choice.isInterference }
+        let isCancelling = (paused + blocked).contains { $0.choice.isInterference }
         let reason =
           worker.isUnaccounted
           ? "for what nobody explored will wake it from"
@@ -888,23 +888,23 @@ final class Workers: @unchecked Sendable {
   /// Whether the job sleeps for a lock that was taken by one that has left its thread since.
   private func isForAbsent(_ worker: Worker) -> Bool {
     guard case .sleeps(_, let number) = worker.sleep else { return false }
-    return made.withLock { $0[number] }.map { !$0.stands } ?? false
+    return made.withLock { $0[number] }.map { !$0.isPaused } ?? false
   }
 
   /// How many threads of the pool are taken by jobs that cannot go on.
   var threadsBlocked: Int {
-    standing.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
+    paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
   }
 
   /// Whether some thread has a job in the middle that goes on sooner or later.
   var hasThreadThatGoesOn: Bool {
-    standing.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile || $0.isLimited }
+    paused.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile || $0.isLimited }
       || blocked.contains { $0.isUnaccounted || $0.hasComeBack }
   }
 
   /// Whether a job on the main actor is in the middle: another must not begin.
   var isMainActorTaken: Bool {
-    standing.contains(where: \.isOnMain) || blocked.contains(where: \.isOnMain)
+    paused.contains(where: \.isOnMain) || blocked.contains(where: \.isOnMain)
   }
 }
 
@@ -931,13 +931,13 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   var points: [UInt] = []
   /// The turns that its job has on dispatch queues, or waits for, the innermost last.
   var turns: [Turn] = []
-  /// The task whose code stands, if that is wanted.
+  /// The task whose code is paused, if that is wanted.
   var task: UnownedJob?
   /// Whether its job is one of the main actor's.
   var isOnMain = false
   /// Whether its job is one of the pool's, and keeps one of its threads.
   var isOnPool = false
-  /// How much of the stack was used where it stands, in units of about a frame.
+  /// How much of the stack was used where it is paused, in units of about a frame.
   var depth = 0
   /// In whose name its job runs.
   var running: Int32 = 0
@@ -949,7 +949,7 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
     }
   }
   /// Whether it waits to be chosen.
-  var stands: Bool {
+  var isPaused: Bool {
     get { place.load(ordering: .acquiring) }
     set { place.store(newValue, ordering: .releasing) }
   }
@@ -960,7 +960,7 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
     get { rest.load(ordering: .acquiring) }
     set { rest.store(newValue, ordering: .releasing) }
   }
-  /// The task whose code it stands in, where it came back by itself.
+  /// The task whose code it is paused in, where it came back by itself.
   var serial: UInt64?
   /// What it slept for when it was called blocked.
   var sleep = ThreadSight.State.runs
@@ -968,11 +968,11 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   var isUnaccounted: Bool {
     if case .sleeps(_, holder: 0) = sleep { true } else { false }
   }
-  /// Whether it was made to stand just before the operation that it names next.
+  /// Whether it was paused just before the operation that it names next.
   private var hasRejoined = false
   /// Who had the turn when the driver interfered; nil once somebody else had it.
   var interrupted: ScheduleRun.Turn?
-  /// 0: not come back; 1: stands; 2: its job has ended.
+  /// 0: not come back; 1: is paused; 2: its job has ended.
   private let back = Synchronization.Atomic<Int>(0)
   private let place = Synchronization.Atomic(false)
   private let rest = Synchronization.Atomic(false)
@@ -1031,7 +1031,7 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
 
   var hasComeBack: Bool { back.load(ordering: .acquiring) != 0 }
 
-  /// Says that a job called blocked has come back, and stands now or has ended.
+  /// Says that a job called blocked has come back, and is paused now or has ended.
   func comeBack(finished: Bool) { back.store(finished ? 2 : 1, ordering: .releasing) }
 
   /// Whether the job that came back has ended; it is not blocked any more.
@@ -1047,17 +1047,17 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
     return workers.number(of: identity)
   }
 
-  func stand(before operation: SynchronizationOperation) -> Bool {
+  func pause(before operation: SynchronizationOperation) -> Bool {
     if operation.kind == .start { workers.noteOrder(at: operation) }
-    let isDone = stand(beforeAny: operation)
+    let isDone = pause(beforeAny: operation)
     if isDone, operation.kind != .start { workers.noteOrder(at: operation) }
     return isDone
   }
 
-  private func stand(beforeAny operation: SynchronizationOperation) -> Bool {
+  private func pause(beforeAny operation: SynchronizationOperation) -> Bool {
     withoutPoints {
       self.operation = operation
-      if !hasRejoined || !workers.isEnabled(self) { workers.stand(self, before: operation) }
+      if !hasRejoined || !workers.isEnabled(self) { workers.pause(self, before: operation) }
       hasRejoined = false
       isTimeOver = false
       return workers.apply(operation, by: self)
@@ -1065,10 +1065,10 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   }
 
   /// Stands before an operation of code that was taken over, on what is at the address.
-  func stand(before kind: SynchronizationOperation.Kind, at address: UInt) -> Bool {
-    if !kind.hasObject { return stand(beforeAny: SynchronizationOperation(kind, 0)) }
+  func pause(before kind: SynchronizationOperation.Kind, at address: UInt) -> Bool {
+    if !kind.hasObject { return pause(beforeAny: SynchronizationOperation(kind, 0)) }
     hasRejoined = workers.rejoin()
-    return stand(beforeAny: SynchronizationOperation(kind, workers.number(at: address)))
+    return pause(beforeAny: SynchronizationOperation(kind, workers.number(at: address)))
   }
 
   func noteOutcome(hasWritten: Bool) {

@@ -71,8 +71,8 @@ struct exploration_work {
 /// What an exploration answers; called on its threads only, with points closed.
 struct exploration_answers {
   /// Returns when the thread may do it; false for a try that fails and a wait whose time is over.
-  bool (*stand)(uint8_t point, uintptr_t object);
-  /// Notes what a comparison or an exchange, for which the thread stood, has changed.
+  bool (*pause)(uint8_t point, uintptr_t object);
+  /// Notes what a comparison or an exchange, for which the thread paused, has changed.
   void (*note_outcome)(bool has_written);
   bool (*wants_values)(void);
   void (*note_values)(const struct exploration_values *values);
@@ -88,7 +88,7 @@ struct exploration_answers {
   bool (*is_tried)(uintptr_t object);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
-  /// Notes for how many nanoseconds the thread waits, at most, for what it stands before next.
+  /// Notes for how many nanoseconds the thread waits, at most, for what it pauses before next.
   void (*limit_wait)(int64_t time);
   /// The schedule's next random number.
   uint64_t (*chance)(void);
@@ -141,7 +141,7 @@ extern _Thread_local struct explored_thread explored_thread;
 extern struct exploration_answers exploration_answers;
 
 /// Stands before what the calling thread is about to do, which is explored.
-bool exploration_stand(uint8_t point, uintptr_t object);
+bool exploration_pause(uint8_t point, uintptr_t object);
 
 /// What the exploration asks of those who take calls over.
 struct interception {

@@ -39,7 +39,7 @@ extension Divergence {
     }
 
     private var steps: [Step] = []
-    private var standing: [Step] = []
+    private var paused: [Step] = []
     private var starts: [Int: [UInt]] = [:]
     private let place: String
     private let lines: SourceLines
@@ -60,8 +60,8 @@ extension Divergence {
         steps.append(Step(choice: choice, from: origin.points, operation: origin.operation))
         run.take(index)
       }
-      for worker in run.workers?.standing ?? [] {
-        standing.append(
+      for worker in run.workers?.paused ?? [] {
+        paused.append(
           Step(choice: worker.choice, from: worker.points, operation: worker.operation)
         )
       }
@@ -69,7 +69,7 @@ extension Divergence {
       starts[1] = nil
       run.end()
       run.close()
-      let all = steps + standing
+      let all = steps + paused
       let lines = SourceLines(of: all.map(\.from) + starts.values, besides: scenario.besides)
       self.lines = lines
       names = ObjectNames.names(
@@ -111,8 +111,8 @@ extension Divergence {
       case .isReady:
         return "\(name) \(part.choice.kind == .turn ? "has a turn to come" : "goes on")"
       case .sleeps: return "\(name) sleeps"
-      case .stands:
-        let place = standing.first { $0.choice == part.choice && $0.operation == part.operation }
+      case .paused:
+        let place = paused.first { $0.choice == part.choice && $0.operation == part.operation }
           .flatMap { lines.place(of: $0.from) }
         let what = part.operation.map { $0.text(of: names[$0.object]) } ?? "goes on"
         return "\(name) \(what)" + (place.map { " at \($0)" } ?? "")

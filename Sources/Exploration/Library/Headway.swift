@@ -95,7 +95,7 @@ enum Headway {
         parts.append((share < 0.01 ? "less than 1 %" : "about \(Int(share * 100)) %") + of)
       }
       if let limit { left = min(left, max(0, limit / .seconds(1) - elapsed)) }
-      if left.isFinite { parts.append("some \(time(left)) left") }
+      if left.isFinite { parts.append("\(time(left)) left") }
     }
     if still > 0 { parts.append("no step for \(still) s") }
     return "exploring '\(name)': " + parts.joined(separator: ", ")
@@ -118,10 +118,11 @@ enum Headway {
 
   private static func time(_ seconds: Double) -> String {
     switch seconds {
-    case ..<120: "\(Int(seconds.rounded(.up))) s"
-    case ..<7_200: "\(Int(seconds / 60)) min"
-    case ..<(365 * 86_400): "\(Int(seconds / 3_600)) h"
-    default: "a year and more"
+    case ..<120: "about \(Int(seconds.rounded(.up))) s"
+    case ..<7_200: "about \(Int(seconds / 60)) min"
+    case ..<172_800: "about \(Int(seconds / 3_600)) h"
+    case ..<(365 * 86_400): "about \(Int(seconds / 86_400)) days"
+    default: "more than a year"
     }
   }
 }

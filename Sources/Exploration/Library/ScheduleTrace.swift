@@ -108,9 +108,9 @@ struct ScheduleTrace {
     // Where the first was started is the call of `explore`.
     starts[1] = nil
     if violation?.kind == .deadlock {
-      let standing = run.workers?.standing ?? []
+      let paused = run.workers?.paused ?? []
       waiting = run.executor.unfinished.map { agent in
-        let worker = standing.first { Int($0.choice.agent) == agent }
+        let worker = paused.first { Int($0.choice.agent) == agent }
         return (agent, worker?.points ?? run.executor.resumePoints(of: agent))
       }
     }
@@ -216,7 +216,7 @@ struct ScheduleTrace {
     step.hasEnded = executor.hasEnded(agent)
     // Of a task that is in the middle of its end nothing is known.
     if run.trapPoints == nil, !executor.ready.contains(where: { $0.agent == choice.agent }),
-      run.workers?.standing.contains(where: { $0.choice == choice }) != true
+      run.workers?.paused.contains(where: { $0.choice == choice }) != true
     {
       step.waitsAt = executor.resumePoints(of: agent)
     }
@@ -228,8 +228,8 @@ struct ScheduleTrace {
     -> (points: [UInt], operation: SynchronizationOperation?)
   {
     switch option.source {
-    case .standing:
-      let worker = run.workers?.standing[option.slot]
+    case .paused:
+      let worker = run.workers?.paused[option.slot]
       return (worker?.points ?? [], worker?.operation)
     // Its own job says it even of an `async let`, which is not kept.
     case .ready where option.choice.kind == .run:
@@ -241,7 +241,7 @@ struct ScheduleTrace {
 
   /// Looks whether the tasks wait for something that is not explored.
   private mutating func findEscape(in run: ScheduleRun) {
-    // Who stands in the middle waits for a lock there, be it the runtime's.
+    // Who is paused in the middle waits for a lock there, be it the runtime's.
     for (agent, points) in waiting
     where lines.isSleeping(at: points) && run.workers?.points(of: agent) == nil {
       escape =

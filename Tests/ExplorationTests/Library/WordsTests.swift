@@ -188,7 +188,7 @@ import Testing
     let change =
       #/about \d.* schedules, of which \d+ fit in the limit; after \d+ in order it goes over to 10000 drawn by PCT/#
     let headway =
-      #/\d+ schedules, \d+/s, (less than 1|about \d+) % of those to be drawn, some .* left/#
+      #/\d+ schedules, \d+/s, (less than 1|about \d+) % of those to be drawn, (about .*|more than a year) left/#
     let told = try #require(lines.firstIndex { $0.contains(change) }, "\(text)")
     #expect(lines.count { $0.contains(change) } == 1, "\(text)")
     #expect(lines[told...].contains { $0.contains(headway) }, "\(text)")
