@@ -157,13 +157,23 @@ static bool find_under_study(uintptr_t address) {
 // What was found is kept by address: the address, then one bit. An address of code has less than 62 bits.
 #define KEPT 8192
 static uintptr_t kept_study[KEPT], kept_tries[KEPT], kept_nameless[KEPT], kept_variables[KEPT];
+static uintptr_t kept_foundation[KEPT];
 
+/// In one of some slots beside each other: with one for each, two addresses that are asked for in turn would drive
+/// each other out, and the loader takes microseconds to find one again.
 static bool keep(uintptr_t *kept, uintptr_t address, bool (*find)(uintptr_t)) {
-  uintptr_t *slot = &kept[(address ^ address >> 13) % KEPT];
-  uintptr_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
-  if (word >> 1 == address) return word & 1;
+  size_t first = (address * 0x9E3779B97F4A7C15) >> 32, free = first % KEPT;
+  for (size_t way = 0; way < 8; way++) {
+    size_t slot = (first + way) % KEPT;
+    uintptr_t word = __atomic_load_n(&kept[slot], __ATOMIC_RELAXED);
+    if (word >> 1 == address) return word & 1;
+    if (word == 0) {
+      free = slot;
+      break;
+    }
+  }
   bool found = find(address);
-  __atomic_store_n(slot, address << 1 | found, __ATOMIC_RELAXED);
+  __atomic_store_n(&kept[free], address << 1 | found, __ATOMIC_RELAXED);
   return found;
 }
 
@@ -174,7 +184,7 @@ static bool find_nameless(uintptr_t address) {
   return !info.dli_sname && starts(slash ? slash + 1 : info.dli_fname, "libFoundation.so");
 }
 
-bool is_of_foundation(uintptr_t address) {
+static bool find_foundation(uintptr_t address) {
   Dl_info info;
   if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
   const char *slash = strrchr(info.dli_fname, '/');
@@ -182,6 +192,8 @@ bool is_of_foundation(uintptr_t address) {
   // What Swift calls of Dispatch it calls by way of a library of its own.
   return starts(name, "libFoundation") || starts(name, "libswiftDispatch");
 }
+
+bool is_of_foundation(uintptr_t address) { return keep(kept_foundation, address, find_foundation); }
 
 bool is_of_runtime(uintptr_t address) {
   Dl_info info;

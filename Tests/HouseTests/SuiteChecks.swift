@@ -19,6 +19,22 @@ enum SuiteChecks {
     }
   }
 
+  /// Suites that take a place among the watched before their turn to explore, while all others take the turn first:
+  /// the two would wait for each other.
+  static func turnsTakenLast(in file: SourceFile) -> [Finding] {
+    file.lines.enumerated().compactMap { index, line in
+      guard line.contains("@Suite"), let turn = line.firstRange(of: ".inTurn"),
+        let watched = line.firstRange(of: ".watched"), watched.lowerBound < turn.lowerBound
+      else { return nil }
+      return Finding(
+        path: file.path,
+        line: index + 1,
+        message:
+          "takes a place before its turn, and may wait for ever; write @Suite(.inTurn, .watched)"
+      )
+    }
+  }
+
   /// Calls that hold the calling thread, which may be one of the few of the cooperative pool.
   static func blockingCalls(in file: SourceFile) -> [Finding] {
     let calls = [

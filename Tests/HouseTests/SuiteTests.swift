@@ -17,6 +17,17 @@ import Testing
     }
   }
 
+  @Test func `that explores takes its turn before a place`() throws {
+    let wrong = SourceFile(path: "A.swift", text: "@Suite(.watched, .inTurn) struct A {")
+    #expect(SuiteChecks.turnsTakenLast(in: wrong).map(\.line) == [1])
+    let files = try SourceTree.files(in: "Tests", withExtensions: ["swift"])
+      .filter { $0.path != "Tests/HouseTests/SuiteTests.swift" }
+    #expect(files.contains { $0.lines.contains { $0.contains("@Suite(.inTurn, .watched)") } })
+    for file in files {
+      for finding in SuiteChecks.turnsTakenLast(in: file) { Issue.record("\(finding)") }
+    }
+  }
+
   @Test func `blocks only threads of its own`() throws {
     // Its semaphores are waited for by what runs on ThreadsExecutor, or on threads of GCD.
     let ours: Set = [

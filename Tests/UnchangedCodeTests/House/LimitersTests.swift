@@ -1,0 +1,76 @@
+import Exploration
+import TestSupport
+import Testing
+
+/// The limiters as other packages get them, explored as other packages explore theirs.
+///
+/// What a body changes nothing but the limiter guards: a second body beside it would be a data race.
+@Suite(.inTurn, .watched) struct `The limiters, unchanged` {
+  private final class Log: @unchecked Sendable {
+    // Unchecked, and a race where a limiter lets two in at once: that is what is looked for.
+    var entries: [Int] = []
+  }
+
+  private actor Ledger {
+    var entries: [Int] = []
+    func note(_ entry: Int) { entries.append(entry) }
+  }
+
+  private func explored(
+    _ name: String,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) throws {
+    let verdict = try explore(name, schedules: 1_000_000) { try await body() }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @Test(.search) func `let one of three tasks in at a time, in every schedule`() throws {
+    try explored("limiter") {
+      let limiter = ConcurrencyLimiter(concurrency: 1)
+      let log = Log()
+      try await withThrowingTaskGroup { group in
+        for number in 1...3 {
+          group.addTask { try await limiter.run { log.entries.append(number) } }
+        }
+        try await group.waitForAll()
+      }
+      try require(log.entries.count == 3, "\(log.entries)")
+    }
+  }
+
+  @Test(.search) func `run what is sent to a queue one after the other, in the order sent`() throws
+  {
+    try explored("fifo-queue") {
+      let queue = FIFOQueue()
+      let log = Log()
+      for number in 1...2 { queue.enqueue { log.entries.append(number) } }
+      let entries = try await queue.enqueueAndWait { log.entries + [3] }
+      try require(entries == [1, 2, 3], "\(entries)")
+    }
+  }
+
+  @Test(.search) func `start what is sent to an actor in the order sent`() throws {
+    try explored("actor-queue") {
+      let queue = ActorQueue<Ledger>()
+      let ledger = Ledger()
+      queue.adoptExecutionContext(of: ledger)
+      for number in 1...2 { queue.enqueue { $0.entries.append(number) } }
+      let entries = try await queue.enqueueAndWait { $0.entries + [3] }
+      try require(entries == [1, 2, 3], "\(entries)")
+    }
+  }
+
+  @Test(.search) func `let three tasks wait at a queue, each for its own turn`() throws {
+    try explored("fifo-queue-waiting") {
+      let queue = FIFOQueue()
+      let log = Log()
+      try await withThrowingTaskGroup { group in
+        for number in 1...3 {
+          group.addTask { try await queue.enqueueAndWait { log.entries.append(number) } }
+        }
+        try await group.waitForAll()
+      }
+      try require(log.entries.count == 3, "\(log.entries)")
+    }
+  }
+}
