@@ -8,7 +8,9 @@ package struct Glossary: Hashable, Sendable {
 
     /// Every way to say it, in small letters.
     fileprivate var names: [String] {
-      title.lowercased().components(around: ", ").flatMap { $0.components(around: " and ") }
+      let title = title.lowercased()
+      let parts = title.components(around: ", ").flatMap { $0.components(around: " and ") }
+      return parts.count == 1 ? parts : parts + [title]
     }
   }
 
@@ -39,7 +41,9 @@ package struct Glossary: Hashable, Sendable {
 
   /// The entries whose word occurs in a text, in the order of the glossary.
   package func entries(in text: String) -> [Entry] {
-    let text = " " + String(text.lowercased().map { $0.isLetter || $0 == "-" ? $0 : " " }) + " "
+    let text =
+      " "
+      + String(text.lowercased().map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : " " }) + " "
     return entries.filter { entry in
       entry.names.contains { text.contains(" \($0) ") || text.contains(" \($0)s ") }
     }

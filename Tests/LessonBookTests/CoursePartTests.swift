@@ -58,6 +58,10 @@ import Testing
 
       Straight to the next.
 
+      ## Percentile, p99
+
+      Of a hundred.
+
       ## Permit
 
       Lets one in.
@@ -68,9 +72,12 @@ import Testing
     #expect(words("An open loop (not closed).") == ["Closed loop, open loop"])
     #expect(words("Its signals come; permitted.") == ["Condition and Signal"])
     #expect(words("A permission to hand off") == [])
+    #expect(words("The p99, not the p9.") == ["Percentile, p99"])
     #expect(glossary.entry("Permit ")?.blocks.count == 1)
     #expect(glossary.entry("hand")?.title == "Hand-off")
     #expect(glossary.entry("condition")?.title == "Condition and Signal")
+    #expect(glossary.entry("condition and signal")?.title == "Condition and Signal")
+    #expect(glossary.entry("Closed loop, open loop")?.title == "Closed loop, open loop")
     #expect(glossary.entry("") == nil)
     #expect(glossary.entry("x") == nil)
   }
