@@ -34,6 +34,7 @@ package struct ChildProcess: Sendable {
   ///   - timeLimit: How long it may run.
   ///   - holdsLifeline: Whether its standard input is a pipe that nobody writes to and that closes
   ///     when this process goes away, however it goes; if not, its standard input is empty.
+  ///   - outputFile: Where its standard output goes, so that it can be read while the program runs.
   ///   - isInterrupted: Whether the user asked to stop.
   /// - Returns: How it ended, and what it wrote.
   /// - Throws: `CannotStart`.
@@ -43,6 +44,7 @@ package struct ChildProcess: Sendable {
     environment: [String: String] = [:],
     timeLimit: Duration,
     holdsLifeline: Bool = false,
+    outputFile: String? = nil,
     isInterrupted: @escaping @Sendable () -> Bool = { false }
   ) async throws -> ChildProcess {
     var options = PlatformOptions()
@@ -59,7 +61,9 @@ package struct ChildProcess: Sendable {
       environment: .inherit.updating(Dictionary(uniqueKeysWithValues: variables)),
       platformOptions: options
     )
-    let process = Task { try await collect(configuration, holdsLifeline: holdsLifeline) }
+    let process = Task {
+      try await collect(configuration, holdsLifeline: holdsLifeline, outputFile)
+    }
     let killedBecause = Mutex<Ending?>(nil)
     let watch = Task {
       let end = ContinuousClock.now + timeLimit
@@ -87,36 +91,62 @@ package struct ChildProcess: Sendable {
 
   private static func collect(
     _ configuration: Configuration,
-    holdsLifeline: Bool
+    holdsLifeline: Bool,
+    _ outputFile: String?
   ) async throws -> ChildProcess {
-    guard holdsLifeline else { return try await collect(configuration, input: .none) }
+    guard holdsLifeline else { return try await collect(configuration, input: .none, outputFile) }
     let lifeline = try FileDescriptor.pipe()
     defer { try? lifeline.writeEnd.close() }
     return try await collect(
       configuration,
-      input: .fileDescriptor(lifeline.readEnd, closeAfterSpawningProcess: true)
+      input: .fileDescriptor(lifeline.readEnd, closeAfterSpawningProcess: true),
+      outputFile
     )
   }
 
   private static func collect(
     _ configuration: Configuration,
-    input: some InputProtocol
+    input: some InputProtocol,
+    _ outputFile: String?
   ) async throws -> ChildProcess {
+    if let outputFile {
+      let file = try FileDescriptor.open(
+        FilePath(outputFile),
+        .writeOnly,
+        options: [.create, .truncate, .closeOnExec],
+        permissions: .ownerReadWrite
+      )
+      let result = try await Subprocess.run(
+        configuration,
+        input: input,
+        output: .fileDescriptor(file, closeAfterSpawningProcess: true),
+        error: .bytes(limit: mostBytes)
+      )
+      return ChildProcess(
+        ending: Ending(result.terminationStatus),
+        output: "",
+        errors: String(decoding: result.standardError, as: UTF8.self)
+      )
+    }
     let result = try await Subprocess.run(
       configuration,
       input: input,
       output: .bytes(limit: mostBytes),
       error: .bytes(limit: mostBytes)
     )
-    let ending: Ending =
-      switch result.terminationStatus {
-      case .exited(let status): .exited(status)
-      case .signaled(let signal): .killed(signal: signal)
-      }
     return ChildProcess(
-      ending: ending,
+      ending: Ending(result.terminationStatus),
       output: String(decoding: result.standardOutput, as: UTF8.self),
       errors: String(decoding: result.standardError, as: UTF8.self)
     )
+  }
+}
+
+extension ChildProcess.Ending {
+  fileprivate init(_ status: TerminationStatus) {
+    switch status {
+    case .exited(let status): self = .exited(status)
+    case .signaled(let signal): self = .killed(signal: signal)
+    }
   }
 }

@@ -397,6 +397,7 @@ extension ExplorationScenario {
           stopsAtViolation: !plan.all
         )
         exploration.mostSteps = mostSteps
+        let start = ContinuousClock.now
         exploration.instead = plan.instead.map {
           Explorer.Instead(
             depth: $0.strategy == .pct ? plan.depth : nil,
@@ -420,7 +421,10 @@ extension ExplorationScenario {
             minimum: description(of: minimum)
           )
         }
-        return report(verdict, plan, found, longest: exploration.longest)
+        var report = report(verdict, plan, found, longest: exploration.longest)
+        // Most of it may go to making what failed smaller.
+        report.elapsed = ContinuousClock.now - start
+        return report
       }
     } catch {
       throw ExplorationFailure(description: "\(error)")

@@ -181,7 +181,7 @@ private struct ScenarioTracer: Tracer {
       case .cancelled(.waiting): .cancelledWaiting
       case .cancelled(.running): .cancelledRunning
       case .rejected: .rejected
-      case .blocked, .answered, .error, .progress, .suspended, .resumed, .limit: nil
+      case .blocked, .unblocked, .answered, .error, .progress, .suspended, .resumed, .limit: nil
       }
     if let observation { context.report(observation, of: Int(task.number)) }
   }

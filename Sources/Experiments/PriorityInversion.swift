@@ -85,7 +85,8 @@ package struct PriorityInversion: Sendable {
       tasks: plan.count,
       limit: nil,
       promisesOrder: false,
-      serviceHoldsWorker: true
+      serviceHoldsWorker: true,
+      withoutPermit: Set(plan.filter { $0.priority == .medium }.map { TaskID($0.number) })
     )
     var stoppedBecause: String?
     if case .stuck = outcome {

@@ -148,7 +148,7 @@ extension Run {
         due[event.task] = parts.first.map { (event.time + $0, parts.dropFirst()) }
       // A task that is made to wait in service, or is told to stop, goes by another plan.
       case .suspended, .resumed, .failed, .cancelled: due[event.task] = nil
-      case .arrived, .blocked, .answered, .error, .holds, .rejected, .limit: continue
+      case .arrived, .blocked, .unblocked, .answered, .error, .holds, .rejected, .limit: continue
       }
     }
     if let now {

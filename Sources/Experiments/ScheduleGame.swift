@@ -58,9 +58,14 @@ package struct ScheduleGame: Sendable {
       options = stepper.options.map { option in
         let text = option.choice.text
         let end = ends.first { $0.choice == text }
+        // As it will be told once it has happened, with the line that a task comes to: two choices may look the same
+        // otherwise.
+        let told = option.outcome.flatMap { outcome in
+          ExplorationReport.Step.all(stepper.steps + [outcome], tasks: tasks, code).last
+        }
         return Option(
-          actor: option.outcome?.actor ?? StepRecord.actor(of: option.choice),
-          description: option.outcome.map { code.named($0).description } ?? "ends the program",
+          actor: told?.actor ?? StepRecord.actor(of: option.choice),
+          description: told?.description ?? "ends the program",
           choice: text,
           broken: end?.broken
         )

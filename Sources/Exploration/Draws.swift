@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// The schedules that are drawn where all there are would be too many to be searched in order.
@@ -61,23 +62,26 @@ package struct Draws: Hashable, Sendable, Codable {
 
   /// What is told when it goes over to them.
   package var announcement: String {
-    "about \(Self.about(estimate)) schedules, of which \(room) fit in the limit; after \(inOrder) in order it goes "
-      + "over to \(wanted) drawn by \(way)"
+    "about \(Self.about(estimate)) schedules, of which \(grouped(room)) fit in the limit; after "
+      + "\(grouped(inOrder)) in order it goes "
+      + "over to \(grouped(wanted)) drawn by \(way)"
   }
+
+  private func grouped(_ number: Int) -> String { FigureText.grouped(number) }
 
   /// What they leave open, one noun phrase each.
   var notCovered: [String] {
-    let left = drawn < wanted ? ", of \(wanted) that were to be" : ""
+    let left = drawn < wanted ? ", of \(grouped(wanted)) that were to be" : ""
     let rest =
-      "the rest of about \(Self.about(estimate)) schedules (an estimate), of which \(room) fit in the limit: "
-      + "\(inOrder) were searched in order, then \(drawn) drawn by \(way)\(left)"
+      "the rest of about \(Self.about(estimate)) schedules (an estimate), of which \(grouped(room)) fit in the limit: "
+      + "\(grouped(inOrder)) were searched in order, then \(grouped(drawn)) drawn by \(way)\(left)"
     guard let depth, let chance, drawn > 0 else { return [rest] }
     let all = 1 - exp(Double(drawn) * log1p(-chance))
     let orders = depth == 1 ? "one order of two steps" : "\(depth) orders of two steps"
     return [
       rest,
       "a defect that none of these show: one that needs \(orders) is shown by each that PCT draws with a chance "
-        + "of \(Self.chance(chance)) or more, with \(agents) tasks and \(steps) steps, and by \(drawn) with one of "
+        + "of \(Self.chance(chance)) or more, with \(agents) tasks and \(steps) steps, and by \(grouped(drawn)) with one of "
         + "\(Self.chance(all)) or more",
     ]
   }
@@ -106,7 +110,7 @@ package struct Draws: Hashable, Sendable, Codable {
       return tenths.isMultiple(of: 10)
         ? "\(tenths / 10)\(unit.name)" : "\(tenths / 10).\(tenths % 10)\(unit.name)"
     }
-    return "\(Int(value.rounded(rule) * scale))\(unit.name)"
+    return FigureText.grouped(Int(value.rounded(rule) * scale)) + unit.name
   }
 
   /// A chance, told no higher than it is: `1 in 40000`, `22 %`.

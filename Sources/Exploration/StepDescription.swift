@@ -48,7 +48,10 @@ extension StepRecord {
           self.reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting"
         )
       }
-      if let woken = wokenNames { parts.append("\(woken) can go on") }
+      // Who acts stands before it: "t01  lets t02 go on".
+      if let woken = wokenNames {
+        parts.append(parts.isEmpty ? "lets \(woken) go on" : "\(woken) can go on")
+      }
     }
     if parts.isEmpty { parts.append(choice.kind == .turn ? "gets its turn" : "goes on") }
     return parts.joined(separator: "; ")
@@ -122,12 +125,21 @@ extension SynchronizationOperation {
   ///   - values: what the operation found and left, if that is known.
   /// - Returns: what the agent does, to what, and with which values.
   func text(of name: String? = nil, _ values: OperationValues? = nil) -> String {
-    let found = values?.found.map { [name, "= \($0)"].compactMap(\.self).joined(separator: " ") }
-    let inside = [found ?? name, values?.left.map { "then \($0)" }].compactMap(\.self)
+    let found = Self.told(values?.found).map {
+      [name, "= \($0)"].compactMap(\.self).joined(separator: " ")
+    }
+    let inside = [found ?? name, Self.told(values?.left).map { "then \($0)" }].compactMap(\.self)
     let verb = kind == .compare && values?.hasWritten == false ? "compares" : kind.verb
     if !kind.hasObject { return verb }
     return "\(verb) \(objectName)"
       + (inside.isEmpty ? "" : " (\(inside.joined(separator: ", ")))")
+  }
+
+  /// A value, if it says something: of several figures packed into one word nobody reads a sum.
+  private static func told(_ value: String?) -> String? {
+    value.flatMap { text in
+      text.count > 9 && text.allSatisfy { $0.isNumber || $0 == "-" } ? nil : text
+    }
   }
 
   /// `lock 1`.

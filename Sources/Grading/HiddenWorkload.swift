@@ -218,7 +218,8 @@ struct HiddenWorkload: Sendable {
         running += 1
       case .finished, .failed, .cancelled(.running): running -= 1
       case .cancelled(.waiting), .rejected: waiting.remove(event.task)
-      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: continue
+      case .blocked, .unblocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+        continue
       }
       let next = events.indices.contains(index + 1) ? events[index + 1].time : event.time
       guard next > event.time, running < limit, let one = waiting.min() else { continue }

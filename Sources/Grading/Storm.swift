@@ -516,7 +516,8 @@ private final class Gang: Tracer, World {
       mark(task, .served)
     case .cancelled(.waiting): mark(task, .left)
     case .rejected: mark(task, .rejected)
-    case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: break
+    case .blocked, .unblocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+      break
     }
   }
 

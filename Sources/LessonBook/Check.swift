@@ -77,9 +77,20 @@ package struct Check: Hashable, Sendable {
 package struct CheckResult: Hashable, Sendable {
   package enum Verdict: Hashable, Sendable {
     case met(ExpectationResult)
-    case missed(ExpectationResult)
-    /// The learner has run nothing yet that it is about; how the run that comes nearest differs.
-    case nothingToJudge(nearest: [String])
+    /// What was run later may not be what it is about.
+    case missed(ExpectationResult, newest: Stranger? = nil)
+    /// The learner has run nothing yet that it is about.
+    case nothingToJudge(nearest: Stranger?)
+  }
+
+  /// A run that the check is not about.
+  package struct Stranger: Hashable, Sendable {
+    /// What the learner did; nil where nobody can tell.
+    let origin: String?
+    /// What it has in place of what is asked for.
+    let differences: [String]
+
+    var text: String { differences.joined(separator: " and ") }
   }
 
   package let check: Check
@@ -91,7 +102,7 @@ package struct CheckResult: Hashable, Sendable {
   package var complaint: String? {
     switch verdict {
     case .met: nil
-    case .missed(let result): result.sentence
+    case .missed(let result, _): result.sentence
     case .nothingToJudge:
       "nothing was run with " + check.conditions.map(\.text).joined(separator: " and ")
     }
@@ -99,15 +110,21 @@ package struct CheckResult: Hashable, Sendable {
 
   /// What to tell the learner: nil when it is met.
   ///
-  /// It tells what the learner's own run was like, and never what it should be: that is the question.
-  package var remark: String? {
+  /// What the figure should be is told where it is not what is asked.
+  package func remark(asking asked: Metric? = nil) -> String? {
     switch verdict {
-    case .met: nil
-    case .missed(let result): "in your run \(result.finding)"
-    case .nothingToJudge(nearest: []): "you have not run anything yet that shows it"
-    case .nothingToJudge(let nearest):
-      "you have not run yet what this is about: the run that comes nearest had "
-        + nearest.joined(separator: " and ")
+    case .met: return nil
+    case .missed(let result, let newest):
+      let isSecret = result.metric == asked || result.metric.isChosen
+      let later = newest.map {
+        "\($0.origin ?? "your newest run") had \($0.text) and does not count; "
+      }
+      return (later ?? "") + result.finding(withGoal: !isSecret)
+    case .nothingToJudge(nil): return "you have not run anything yet that shows it"
+    case .nothingToJudge(let nearest?):
+      let origin = nearest.origin.map { ", \($0)," } ?? ""
+      return "you have not run yet what this is about: the run that comes nearest\(origin) had "
+        + nearest.text
     }
   }
 }
@@ -121,7 +138,9 @@ extension [Check] {
       else {
         return CheckResult(check: check, verdict: .nothingToJudge(nearest: check.nearest(evidence)))
       }
-      return CheckResult(check: check, verdict: result.isMet ? .met(result) : .missed(result))
+      if result.isMet { return CheckResult(check: check, verdict: .met(result)) }
+      let newest = evidence[(place + 1)...].last.flatMap(check.nearMiss)
+      return CheckResult(check: check, verdict: .missed(result, newest: newest))
     }
   }
 }
@@ -189,13 +208,33 @@ extension MetricTable {
 
 extension Check {
   /// What the run that meets the most conditions, the newest of those, has in place of the others.
-  fileprivate func nearest(_ evidence: [any MetricSource]) -> [String] {
-    let differences = evidence.reversed().compactMap { source -> [String]? in
-      let results = conditions.map { try? $0.judge(source) }
-      guard results.allSatisfy({ $0 != nil }) else { return nil }
-      return results.compactMap { $0 }.filter { !$0.isMet }.map { "\($0.metric) = \($0.got)" }
+  fileprivate func nearest(_ evidence: [any MetricSource]) -> CheckResult.Stranger? {
+    let strangers = evidence.reversed().compactMap { source -> CheckResult.Stranger? in
+      guard let missed = missed(by: source) else { return nil }
+      return CheckResult.Stranger(
+        origin: source.origin,
+        differences: missed.map { "\($0.metric) = \($0.got)" }
+      )
     }
-    return differences.min { $0.count < $1.count } ?? []
+    let nearest = strangers.min { $0.differences.count < $1.differences.count }
+    return nearest?.differences.isEmpty == false ? nearest : nil
+  }
+
+  /// What a run has in place of the one condition that it does not meet; nil where it is about something else.
+  fileprivate func nearMiss(_ source: any MetricSource) -> CheckResult.Stranger? {
+    guard let missed = missed(by: source), missed.count == 1, missed[0].metric.name != "mechanism"
+    else { return nil }
+    return CheckResult.Stranger(
+      origin: source.origin,
+      differences: ["\(missed[0].metric) = \(missed[0].got)"]
+    )
+  }
+
+  /// The conditions that a source does not meet; nil where they cannot be asked of it.
+  private func missed(by source: any MetricSource) -> [ExpectationResult]? {
+    let results = conditions.map { try? $0.judge(source) }
+    guard results.allSatisfy({ $0 != nil }) else { return nil }
+    return results.compactMap(\.self).filter { !$0.isMet }
   }
 
   fileprivate func isMet(by source: some MetricSource) -> Bool {

@@ -60,7 +60,7 @@ extension ClaimFinding {
     let conditions = result.check.conditions.map(\.text)
     let value: MetricValue? =
       switch result.verdict {
-      case .met(let result), .missed(let result): result.got
+      case .met(let result), .missed(let result, _): result.got
       case .nothingToJudge: nil
       }
     self.init(

@@ -60,12 +60,20 @@ package struct ExpectationResult: Hashable, Sendable {
   package let soFar: String?
   /// Which task, and when, where the source can tell.
   package let witness: String?
+  /// What there was in plain words, where the metric's name says little.
+  let plainly: String?
+  /// What the learner did that it was found in.
+  let origin: String?
 
   /// One line: what was expected, what there was, who and when.
   package var sentence: String { line(wanted: isMet ? "" : ", expected \(expected)") }
 
-  /// The same without what was expected.
-  package var finding: String { line(wanted: "") }
+  /// What was found in which run, and what was wanted if that is to be told.
+  func finding(withGoal: Bool) -> String {
+    if let plainly { return origin.map { "\($0): \(plainly)" } ?? plainly }
+    let place = origin.map { "\($0): " } ?? "in your run "
+    return place + line(wanted: "") + (withGoal ? "; wanted: \(expected)" : "")
+  }
 
   private func line(wanted: String) -> String {
     let end = [soFar, witness].compactMap(\.self).joined(separator: "; ")
@@ -147,7 +155,9 @@ extension Expectation {
       expected: expected,
       got: got,
       soFar: prospect == .settled ? nil : source.unsettledBecause,
-      witness: source.witness(of: metric)
+      witness: source.witness(of: metric),
+      plainly: source.plainly(metric),
+      origin: source.origin
     )
   }
 

@@ -8,9 +8,8 @@ package struct Glossary: Hashable, Sendable {
 
     /// Every way to say it, in small letters.
     fileprivate var names: [String] {
-      let title = title.lowercased()
-      let parts = title.components(around: ", ").flatMap { $0.components(around: " and ") }
-      return parts.count == 1 ? parts : parts + [title]
+      [title.lowercased()]
+        + title.lowercased().components(around: ", ").flatMap { $0.components(around: " and ") }
     }
   }
 
@@ -39,11 +38,19 @@ package struct Glossary: Hashable, Sendable {
     return begun.count == 1 && !word.isEmpty ? begun[0] : nil
   }
 
+  /// What has a word of the glossary in it and means something else.
+  private static let otherSenses = [
+    "task group", "task groups", "processor's cache", "operations on", "operation on",
+  ]
+
   /// The entries whose word occurs in a text, in the order of the glossary.
+  ///
+  /// A call's name, as in `signal()`, is not the word.
   package func entries(in text: String) -> [Entry] {
-    let text =
-      " "
-      + String(text.lowercased().map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : " " }) + " "
+    var text = text.replacing(/\w+\(\)/, with: "").lowercased()
+    text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    for other in Self.otherSenses { text = text.replacing(other, with: "") }
+    text = " " + String(text.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : " " }) + " "
     return entries.filter { entry in
       entry.names.contains { text.contains(" \($0) ") || text.contains(" \($0)s ") }
     }

@@ -27,6 +27,8 @@ package struct LessonVisit: Sendable {
   package let lesson: Lesson
   /// The lesson after it; nil where it is the last.
   private let following: Lesson?
+  /// Whether this is the only lesson of the course that was still to do, if it was.
+  private let othersAreThrough: Bool
   private let glossary: Glossary
   /// What is to be kept of it.
   package private(set) var record: LessonRecord
@@ -45,10 +47,12 @@ package struct LessonVisit: Sendable {
     _ lesson: Lesson,
     record: LessonRecord = LessonRecord(),
     following: Lesson? = nil,
+    othersAreThrough: Bool = false,
     glossary: Glossary = Glossary()
   ) {
     self.lesson = lesson
     self.following = following
+    self.othersAreThrough = othersAreThrough
     self.glossary = glossary
     self.record = record
     let left = record.current.flatMap { id in lesson.sections.firstIndex { $0.id == id } }
@@ -94,7 +98,7 @@ package struct LessonVisit: Sendable {
       passages.append(.title("Lesson \(lesson.number): \(lesson.title)"))
     }
     passages.append(.title("\(section.title) (\(place + 1) of \(lesson.sections.count))"))
-    passages.append(.text(section.task))
+    passages.append(.text(section.task.filter { !$0.namesNextLesson }))
     let words = wordsMetHere
     if !words.isEmpty { passages.append(.words(words)) }
     if let prediction = section.prediction {
@@ -160,7 +164,10 @@ package struct LessonVisit: Sendable {
   }
 
   private var whatFollows: String {
-    following.map { "'lesson \($0.number)' is the next: \($0.title)." }
+    if othersAreThrough, record.isThrough(lesson) {
+      return "You are through the whole course. 'lessons' lists it."
+    }
+    return following.map { "'lesson \($0.number)' is the next: \($0.title)." }
       ?? "'lessons' lists the course."
   }
 
@@ -208,20 +215,28 @@ package struct LessonVisit: Sendable {
     return "\(prediction.question) Write \(prediction.form.description), or press Enter to skip."
   }
 
-  /// Keeps what the learner has run as evidence for the section's check.
-  package mutating func note(_ source: any MetricSource) { evidence.append(source) }
+  /// Keeps what the learner has run as evidence for the section's check; of a file only the latest grading counts.
+  package mutating func note(_ source: any MetricSource) {
+    if source.isGrading { evidence.removeAll(where: \.isGrading) }
+    evidence.append(source)
+  }
+
+  /// Keeps what has been shown so far for a later visit.
+  package mutating func keepEvidence() {
+    let kept = section.kept(of: evidence)
+    record[section].runs = kept.isEmpty ? nil : kept
+  }
 
   /// Judges what the learner has run; `now` dates the passing.
   package mutating func check(now: String) -> (passages: [Passage], passed: Bool) {
     guard section.isStep else { return ([.advice("Nothing to check here. \(whatNow)")], true) }
     let results = section.checks.judge(evidence)
     // Who comes back tomorrow has not to do again what was shown today.
-    let kept = section.kept(of: evidence)
-    record[section].runs = kept.isEmpty ? nil : kept
+    keepEvidence()
     let isPassed = results.allSatisfy(\.isMet)
     var passages = comparison(isPassed: isPassed).map { [$0] } ?? []
     for (number, result) in zip(1..., results) {
-      if let remark = result.remark {
+      if let remark = result.remark(asking: section.prediction?.figure) {
         // Not the check's sentence: it says what a right run shows, and so the answer.
         let which = results.count == 1 ? "not yet" : "\(number) of \(results.count): not yet"
         passages.append(.missed(which, because: remark))
@@ -259,9 +274,12 @@ package struct LessonVisit: Sendable {
       isPassed || !prediction.isKnownBeforehand, let guess = prediction.guess(written),
       let (got, isRight) = prediction.comparison(of: guess, with: evidence)
     else { return nil }
+    if !isRight { return .comparison("you guessed \(guess); it is \(got)", isRight: false) }
+    let isExact = guess.description == got.description
     return .comparison(
-      isRight ? "you guessed \(guess): right" : "you guessed \(guess); it is \(got)",
-      isRight: isRight
+      isExact
+        ? "you guessed \(guess): right" : "you guessed \(guess), which is close: it is \(got)",
+      isRight: true
     )
   }
 
@@ -317,7 +335,17 @@ package struct LessonVisit: Sendable {
   }
 }
 
+extension MetricSource {
+  /// Whether it is what came of a learner's file.
+  fileprivate var isGrading: Bool { value(of: Metric("passed")) != nil }
+}
+
 extension LessonBlock {
+  /// Whether it names the lesson that comes next in the book; in the lab the way is another.
+  fileprivate var namesNextLesson: Bool {
+    if case .text(.paragraph(let text)) = content { text.hasPrefix("Next: [") } else { false }
+  }
+
   static func paragraph(_ text: String, line: Int) -> LessonBlock {
     LessonBlock(.text(.paragraph(text)), line: line)
   }

@@ -43,6 +43,13 @@ package protocol MetricSource: Sendable {
 
   /// Which task made the value what it is, and when: "t12 ended last, at 400 ms".
   func witness(of metric: Metric) -> String?
+
+  /// What the value says in plain words, where the metric's name says little: "nobody began before an earlier
+  /// arrival".
+  func plainly(_ metric: Metric) -> String?
+
+  /// What the learner did that has these figures: "run 3 ('run 12 limiter limit=4')"; nil where nobody can tell.
+  var origin: String? { get }
 }
 
 extension MetricSource {
@@ -53,6 +60,34 @@ extension MetricSource {
   package var unsettledBecause: String? { nil }
 
   package func witness(of metric: Metric) -> String? { nil }
+
+  package func plainly(_ metric: Metric) -> String? { nil }
+
+  package var origin: String? { nil }
+}
+
+/// Figures with what the learner did to get them.
+package struct OriginatedSource<Source: MetricSource>: MetricSource {
+  private let source: Source
+  package let origin: String?
+
+  package init(_ source: Source, from origin: String) {
+    (self.source, self.origin) = (source, origin)
+  }
+
+  package var metricForms: [String] { source.metricForms }
+
+  package func value(of metric: Metric) -> MetricValue? { source.value(of: metric) }
+
+  package func objection(to metric: Metric) -> String? { source.objection(to: metric) }
+
+  package func prospect(of metric: Metric) -> MetricProspect { source.prospect(of: metric) }
+
+  package var unsettledBecause: String? { source.unsettledBecause }
+
+  package func witness(of metric: Metric) -> String? { source.witness(of: metric) }
+
+  package func plainly(_ metric: Metric) -> String? { source.plainly(metric) }
 }
 
 /// Figures in a table, each under its metric as it is written: `waiting(t10)`.

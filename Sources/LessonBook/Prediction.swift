@@ -52,14 +52,14 @@ package struct Prediction: Hashable, Sendable {
 
   /// The figure that the answer is taken from, if the learner sets it; nil if it is found out.
   var chosenByLearner: Metric? {
-    guard case .figure(let metric, _) = answer, Self.settings.contains(metric.name) else {
-      return nil
-    }
-    return metric
+    figure.flatMap { $0.isChosen ? $0 : nil }
   }
 
+  /// The figure that the answer is taken from; nil if it is known beforehand.
+  var figure: Metric? { if case .figure(let metric, _) = answer { metric } else { nil } }
+
   /// What is told to a command, and not told by it.
-  private static let settings: Set = [
+  fileprivate static let settings: Set = [
     "limit", "tasks", "workers", "seed", "kind", "clock", "mechanism", "executor", "permits",
     "body",
     "waiters", "explored", "explored_tasks", "explored_limit", "explored_cancel", "explored_fail",
@@ -113,6 +113,14 @@ package struct Prediction: Hashable, Sendable {
       got = value
     }
     guard let there = got.magnitude, let said = guess.magnitude else { return (got, got == guess) }
-    return (got, (there - said).magnitude <= there.magnitude * tolerance / 100)
+    var slack = there.magnitude * tolerance / 100
+    // A part of nothing is nothing: where a guess need not be exact, one percent is close to none.
+    if tolerance > 0, case .percent = got { slack = max(slack, 1) }
+    return (got, (there - said).magnitude <= slack)
   }
+}
+
+extension Metric {
+  /// Whether the learner sets it.
+  var isChosen: Bool { Prediction.settings.contains(name) }
 }

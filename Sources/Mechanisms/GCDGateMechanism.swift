@@ -39,6 +39,7 @@ package final class GCDGateMechanism: Mechanism {
       self.gate.async(group: self.permits.group) {
         visit.block()
         self.permits.take()
+        visit.unblock()
         // A barrier has the queue to itself: it begins when all blocks before it have ended.
         let flags: DispatchWorkItemFlags = visit.task.isBarrier ? .barrier : []
         self.permits.queue.async(group: self.permits.group, flags: flags) { ticket.serve() }

@@ -43,6 +43,9 @@ package struct Visit: Sendable {
   /// The task waits and the calling thread waits with it.
   package func block() { tracer.record(.blocked, of: id) }
 
+  /// The task has its permit, and waits on without that thread until another serves it.
+  package func unblock() { tracer.record(.unblocked, of: id) }
+
   /// The task waits, and holds a permit of another limit meanwhile.
   package func hold(_ permit: TraceEvent.Permit) { tracer.record(.holds(permit), of: id) }
 

@@ -32,6 +32,16 @@ package enum Columns {
     return lines
   }
 
+  /// A laid-out text whose lines are kept as they are where they fit, and broken at words where they do not.
+  package static func reflowed(_ text: String, width: Int) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      guard line.count > width else { return String(line) }
+      let margin = String(line.prefix { $0 == " " })
+      return wrap(String(line), width: width, indent: margin.count + 2, first: margin)
+        .joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+
   /// A text in lines of at most `width` columns, begun after `first` and continued after `indent` blanks; a
   /// line of the text begins a new one.
   package static func wrap(

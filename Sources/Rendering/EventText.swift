@@ -7,6 +7,7 @@ package enum EventText {
     switch kind {
     case .arrived: "arrived"
     case .blocked: "blocked"
+    case .unblocked: "unblocked"
     case .answered(let answer): answer.rawValue
     case .holds: "holds"
     case .admitted: "admitted"

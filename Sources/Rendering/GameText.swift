@@ -22,15 +22,27 @@ package enum GameText {
         text += Columns.left(number == 0 ? head : "", margin) + line + "\n"
       }
     }
-    let names = game.waiters.map { waiter in
-      TaskID(waiter.task).label(amongst: game.scenario.tasks) + " since step \(waiter.since)"
-        + (waiter.isCancelled ? ", cancelled" : "")
-    }
+    let names = waiting(game)
     let waiting = names.isEmpty ? "nobody" : names.joined(separator: "; ")
     let margin = Columns.left("", title.count + 3)
     let limit = game.scenario.effectiveLimit.map { " of \($0)" } ?? ""
     return text + "\(margin)running:    \(steps.last?.running ?? 0)\(limit)\n"
       + "\(margin)waits:      \(waiting)\n" + CodeColumns.text(at: game, format)
+  }
+
+  /// Who waits, whether it has parked or has still to do so, and since which step.
+  private static func waiting(_ game: ScheduleGame) -> [String] {
+    (1...max(1, game.scenario.tasks)).compactMap { task in
+      let parked = game.waiters.first { $0.task == task }
+      let isWaiting = { (step: ExplorationReport.Step) in
+        step.states.indices.contains(task - 1) && step.states[task - 1] == .waiting
+      }
+      guard parked != nil || game.steps.last.map(isWaiting) == true else { return nil }
+      let since = game.steps.last { !isWaiting($0) }.map { $0.number + 1 } ?? 1
+      return TaskID(task).label(amongst: game.scenario.tasks)
+        + " since step \(parked?.since ?? since)"
+        + (parked?.isCancelled == true ? ", cancelled" : "")
+    }
   }
 
   private static func ending(

@@ -96,7 +96,7 @@ package struct Gantt {
   // MARK: Workers
 
   private func drawWorkers(legend: Bool) -> String {
-    let lanes = timeline.workers
+    let lanes = timeline.workers.filter(isDrawn)
     guard !lanes.isEmpty else { return "no event of this run names a worker\n" }
     return draw(lanes, legend: legend, note: onlySteps ? stepsNote : nil) { lane in
       (lane.worker.label, row(of: lane))
@@ -116,6 +116,11 @@ package struct Gantt {
     return Columns.wrap(text, width: format.width).map { format.style.paint($0, .faint) }
   }
 
+  /// Whether anything of a worker is drawn: where work holds its worker, who only takes tasks in has no mark.
+  private func isDrawn(_ lane: Timeline.WorkerLane) -> Bool {
+    onlySteps || !lane.spans.isEmpty || lane.marks.contains(where: \.isShown)
+  }
+
   private func row(of lane: Timeline.WorkerLane) -> GlyphLine {
     var row = GlyphLine(axis: layout.axis, glyphs: format.glyphs)
     let spans = lane.spans.map { span in
@@ -126,7 +131,7 @@ package struct Gantt {
     let marks = lane.marks.compactMap { mark -> (time: Int64, role: Style.Role)? in
       if let route = mark.route, !mark.kind.isEnd { return (mark.time, Style.Role(route)) }
       // Where work holds its worker the spans show it, and only ends are marked.
-      if !onlySteps, !mark.kind.isEnd { return nil }
+      if !onlySteps, !mark.isShown { return nil }
       return (mark.time, Style.Role(mark.kind))
     }
     row.draw(spans, marks: marks)
@@ -165,14 +170,15 @@ package struct Gantt {
   }
 
   private var sparklines: [String] {
-    func maxima(_ function: StepFunction, instants: Bool) -> [Int] {
+    func cells(_ function: StepFunction, _ choice: GrowingCells.Choice) -> [Int] {
       let axis = layout.axis
-      return function.maxima(count: axis.cells, length: axis.cell, instants: instants)
+      return function.cells(count: axis.cells, length: axis.cell, choice)
     }
     return layout.sparklines(
-      running: maxima(timeline.running, instants: true),
-      limit: run.limitChanged ? maxima(timeline.limit, instants: true) : nil,
-      waiting: maxima(timeline.waiting, instants: false)
+      running: cells(timeline.running, .lasting(cap: run.facts.limit)),
+      most: timeline.running.peak,
+      limit: run.limitChanged ? cells(timeline.limit, .lasting(cap: nil)) : nil,
+      waiting: cells(timeline.waiting, .largest)
     )
   }
 
@@ -195,4 +201,9 @@ package struct Gantt {
     let pieces = roles.map { "\($0.0.glyph(format.glyphs)) \($0.1)" }
     return Columns.flow(pieces, separator: "  ", width: format.width)
   }
+}
+
+extension Timeline.Mark {
+  /// Whether it is drawn where spans show who holds a worker.
+  fileprivate var isShown: Bool { kind.isEnd || route != nil }
 }

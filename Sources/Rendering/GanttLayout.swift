@@ -53,14 +53,21 @@ struct GanttLayout {
   /// The cells that have begun at a moment.
   func cells(begunBy moment: Int64) -> Int { min(axis.cells, axis.cell(of: moment) + 1) }
 
-  /// How many ran and waited, and the limit where it has changed: the largest in each cell from the first.
-  func sparklines(running: [Int], limit: [Int]?, waiting: [Int]) -> [String] {
+  /// How many ran and waited, and the limit where it has changed, in each cell from the first; `most` is how many
+  /// ever ran at once.
+  func sparklines(running: [Int], most: Int, limit: [Int]?, waiting: [Int]) -> [String] {
     let isNarrow = margin < 8
-    func row(_ name: String, _ values: [Int], digits: Bool) -> String {
+    func row(_ name: String, _ values: [Int], most: Int? = nil, digits: Bool) -> String {
       Columns.left(name, margin)
-        + Sparkline.line(values, room: room, digits: digits, glyphs: format.glyphs)
+        + Sparkline.line(
+          values,
+          most: most ?? values.max() ?? 0,
+          room: room,
+          digits: digits,
+          glyphs: format.glyphs
+        )
     }
-    var lines = [row(isNarrow ? "run" : "running", running, digits: true)]
+    var lines = [row(isNarrow ? "run" : "running", running, most: most, digits: true)]
     if let limit { lines.append(row("limit", limit, digits: true)) }
     return lines + [row(isNarrow ? "wait" : "waiting", waiting, digits: false)]
   }

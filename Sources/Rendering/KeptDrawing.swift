@@ -22,16 +22,16 @@ package struct KeptDrawing: Sendable {
   }
 
   private struct Curves: Sendable {
-    var running: GrowingMaxima
-    var limit: GrowingMaxima
-    var waiting: GrowingMaxima
+    var running: GrowingCells
+    var limit: GrowingCells
+    var waiting: GrowingCells
     var values: [[Int]] = []
     var lines: [String] = []
 
-    init(length: Int64) {
-      running = GrowingMaxima(length: length, instants: true)
-      limit = running
-      waiting = GrowingMaxima(length: length, instants: false)
+    init(length: Int64, of limit: Int?) {
+      running = GrowingCells(length: length, .lasting(cap: limit))
+      self.limit = GrowingCells(length: length, .lasting(cap: nil))
+      waiting = GrowingCells(length: length, .largest)
     }
   }
 
@@ -43,12 +43,12 @@ package struct KeptDrawing: Sendable {
   /// How many rows were drawn again for the last picture.
   private(set) var drawnAgain = 0
 
-  /// Nothing is drawn yet, on an axis to that time.
-  init(_ format: TextFormat, until horizon: Int64, tasks: Int) {
+  /// Nothing is drawn yet, on an axis to that time; `limit` is the one that the run began with.
+  init(_ format: TextFormat, until horizon: Int64, tasks: Int, limit: Int?) {
     sheet = Sheet(format: format.ofAnyHeight, horizon: horizon, tasks: tasks)
     layout = GanttLayout(format, until: horizon, tasks: tasks)
     axisLine = layout.axisLine
-    curves = Curves(length: layout.axis.cell)
+    curves = Curves(length: layout.axis.cell, of: limit)
   }
 
   /// Whether what was drawn may stay in such a picture.
@@ -115,10 +115,15 @@ package struct KeptDrawing: Sendable {
     let running = curves.running.first(begun, of: known.running)
     let limit = log.limitChanged ? curves.limit.first(begun, of: known.limit) : nil
     let waiting = curves.waiting.first(begun, of: known.waiting)
-    let values = [running, limit ?? [], waiting]
+    let values = [running, [known.running.peak], limit ?? [], waiting]
     if values != curves.values {
       curves.values = values
-      curves.lines = layout.sparklines(running: running, limit: limit, waiting: waiting)
+      curves.lines = layout.sparklines(
+        running: running,
+        most: known.running.peak,
+        limit: limit,
+        waiting: waiting
+      )
     }
     return curves.lines
   }

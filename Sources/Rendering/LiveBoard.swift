@@ -51,7 +51,7 @@ package struct LiveBoard: Sendable {
 
   private func next(after state: State, _ event: TraceEvent) -> State {
     switch event.kind {
-    case .arrived: return .waiting
+    case .arrived, .unblocked: return .waiting
     case .blocked: return .blocked
     case .admitted: return .running(since: event.time, share: nil)
     case .progress(let share):

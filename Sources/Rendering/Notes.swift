@@ -61,7 +61,12 @@ package struct Note: Hashable, Sendable {
       return summary.unended.first.map { "why \(run.label(of: $0))" } ?? "timeline"
     case "order":
       let lives = TaskLife.all(in: run.events, tasks: run.facts.tasks)
-      let order = ArrivalOrder(events: run.events, lives: lives, limit: run.facts.limit)
+      let order = ArrivalOrder(
+        events: run.events,
+        lives: lives,
+        limit: run.facts.limit,
+        withoutPermit: run.facts.withoutPermit
+      )
       return order.firstBreak.map { "why \(run.label(of: $0.overtaken))" } ?? "events"
     default:
       // The others name the task first.

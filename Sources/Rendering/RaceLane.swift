@@ -5,6 +5,8 @@ package import Workloads
 /// of them arrived, counted from its events as they come.
 package struct RaceLane: Sendable {
   package let name: String
+  /// The limit that it promised to keep; nil where it promised none.
+  let limit: Int?
   private var board: LiveBoard
   private(set) var running = StepFunction()
   private(set) var waiting = StepFunction()
@@ -18,8 +20,8 @@ package struct RaceLane: Sendable {
   /// The time of the latest event.
   private(set) var lastTime: Int64 = 0
 
-  package init(name: String, plan: [SimulatedTask]) {
-    self.name = name
+  package init(name: String, plan: [SimulatedTask], limit: Int?) {
+    (self.name, self.limit) = (name, limit)
     board = LiveBoard(plan: plan)
   }
 

@@ -100,7 +100,7 @@ package struct RaceView: Sendable {
       lines.append(head(lane, isAhead: ahead.contains(place), names, at: moment, format))
       if rows > 1 {
         let text = Sparkline.row(
-          maxima(running[place], instants: true, at: moment, axis),
+          cells(running[place], .lasting(cap: lane.limit), at: moment, axis),
           top: mostRunning,
           digits: true,
           format.glyphs
@@ -110,7 +110,7 @@ package struct RaceView: Sendable {
       }
       if rows > 2 {
         let text = Sparkline.row(
-          maxima(lane.waiting.known(at: moment), instants: false, at: moment, axis),
+          cells(lane.waiting.known(at: moment), .largest, at: moment, axis),
           top: mostWaiting,
           digits: false,
           format.glyphs
@@ -122,16 +122,15 @@ package struct RaceView: Sendable {
     return lines.map(Columns.trimmed)
   }
 
-  /// The largest in each cell that has begun; of those that run, one held for no time at all too, for a limit
-  /// overstepped must show.
-  private func maxima(
+  /// What stands for each cell that has begun.
+  private func cells(
     _ counts: StepFunction,
-    instants: Bool,
+    _ choice: GrowingCells.Choice,
     at moment: Int64,
     _ axis: TimeAxis
   ) -> [Int] {
     let begun = min(axis.cells, axis.cell(of: moment) + 1)
-    return counts.maxima(count: begun, length: axis.cell, instants: instants)
+    return counts.cells(count: begun, length: axis.cell, choice)
   }
 
   private func head(

@@ -1,10 +1,15 @@
 /// How many ran or waited, over the cells of an axis.
 enum Sparkline {
-  /// The largest value in each cell, as a line, and the largest of all behind it where there is room.
+  /// The value of each cell, as a line, and the largest ever behind it where there is room.
   ///
   /// With `digits`, the numbers themselves are written while all are below 10.
-  static func line(_ values: [Int], room: Int, digits: Bool, glyphs: GlyphSet) -> String {
-    let top = values.max() ?? 0
+  static func line(
+    _ values: [Int],
+    most top: Int,
+    room: Int,
+    digits: Bool,
+    glyphs: GlyphSet
+  ) -> String {
     let usesDigits = digits && top < 10
     let line = row(values, top: top, digits: digits, glyphs)
     let note = "  at most \(NumberText.grouped(top))"

@@ -68,14 +68,14 @@ enum StepColumns {
     return text
   }
 
-  /// What the step does at first, behind the line it goes on from.
+  /// What the step does at first, and the line it goes on from.
   private static func words(
     _ moment: ExplorationReport.Moment,
     of step: ExplorationReport.Step
   ) -> String {
-    let who = step.task == 0 ? "\(step.actor) " : ""
-    guard let from = step.from else { return who + moment.words }
-    return "\(from.number) \(who)" + moment.words.replacing(" at \(from)", with: "")
+    let words = (step.task == 0 ? "\(step.actor) " : "") + moment.words
+    guard let from = step.from, !words.contains(" at \(from)") else { return words }
+    return words + " (\(from))"
   }
 
   /// Who waits after each moment of each step, in the order in which they began to.

@@ -5,7 +5,7 @@ package import Tracing
 package enum SummaryText {
   /// The line below a run: makespan, throughput, waiting, peak, order, and what did not finish.
   package static func line(_ run: Run, _ summary: RunSummary, _ format: TextFormat) -> String {
-    var pieces = pace(summary) + [waiting(summary), peak(summary)]
+    var pieces = pace(summary) + [waiting(summary), peak(run, summary)]
     if run.limitChanged { pieces.append(run.limitText) }
     pieces += claim(run, summary) + troubles(summary) + work(run)
     return Columns.flow(pieces, separator: format.glyphs.separator, width: format.width)
@@ -68,7 +68,7 @@ package enum SummaryText {
     _ summary: RunSummary,
     _ format: TextFormat
   ) -> [String] {
-    var pieces = pace(summary) + [peak(summary)]
+    var pieces = pace(summary) + [peak(run, summary)]
     if run.limitChanged { pieces.append(run.limitText) }
     if let used = utilisation(run, summary) {
       pieces.append("permits used \(NumberText.percent(used))")
@@ -154,14 +154,18 @@ package enum SummaryText {
       + "\(left == 1 ? "other" : "others") asked for a permit and never had one"
   }
 
-  private static func peak(_ summary: RunSummary) -> String {
+  private static func peak(_ run: Run, _ summary: RunSummary) -> String {
     let peak = "peak \(NumberText.grouped(summary.peakRunning))"
+    // The limit there is holds for some of the tasks only.
+    if !run.facts.withoutPermit.isEmpty { return peak }
     return summary.limitAtPeak.map { "\(peak) of \(NumberText.grouped($0))" } ?? "\(peak), no limit"
   }
 
   /// What can be said of the order: of a run that was stopped, only that it was broken.
   private static func claim(_ run: Run, _ summary: RunSummary) -> [String] {
-    run.stoppedBecause != nil && summary.orderBreaks == 0 ? [] : [order(run, summary)]
+    // Of a line that only some of the tasks stand in, the others' order says nothing.
+    if !run.facts.withoutPermit.isEmpty { return [] }
+    return run.stoppedBecause != nil && summary.orderBreaks == 0 ? [] : [order(run, summary)]
   }
 
   /// Whether tasks were seen to begin before an earlier arrival, which a late start explains.

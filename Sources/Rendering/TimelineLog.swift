@@ -83,6 +83,9 @@ package struct TimelineLog: Sendable {
     return (running.known(at: moment), waiting.known(at: moment), limit.known(at: moment))
   }
 
+  /// The limit that the run promised to keep at its start; nil where it promised none.
+  var promisedLimit: Int? { run.facts.limit }
+
   /// Whether every task has ended.
   package var isOver: Bool { board.isOver }
 
@@ -109,7 +112,7 @@ package struct TimelineLog: Sendable {
     if isNow(moment) { return State(board.states[place]) }
     for event in events(of: place, by: moment).reversed() {
       switch event.kind {
-      case .arrived, .answered: return .waiting
+      case .arrived, .unblocked, .answered: return .waiting
       case .blocked: return .blocked
       case .admitted, .suspended, .resumed: return .running
       case .finished, .failed, .cancelled, .rejected: return .ended
@@ -171,6 +174,10 @@ package struct TimelineLog: Sendable {
     var part = run
     part.plan = places.map { plan[$0] }
     part.facts.tasks = places.count
+    part.facts.withoutPermit = Set(
+      places.enumerated().filter { run.facts.withoutPermit.contains(TaskID($0.element + 1)) }
+        .map { TaskID($0.offset + 1) }
+    )
     part.now = isOver && moment >= lastTime ? nil : moment
     var known: [TraceEvent] = []
     for (number, place) in places.enumerated() {
@@ -188,8 +195,10 @@ package struct TimelineLog: Sendable {
   func why(_ place: Int, at moment: Int64, keeping kept: inout Why?) -> String {
     let task = TaskID(place + 1)
     let known = isNow(moment) ? all.count : times.sortedIndex(where: { $0 > moment })
-    var why = kept.take() ?? Why(task, tasks: plan.count)
-    if why.life.task != task || why.count > known { why = Why(task, tasks: plan.count) }
+    var facts = run.facts
+    facts.tasks = plan.count
+    var why = kept.take() ?? Why(task, of: facts)
+    if why.life.task != task || why.count > known { why = Why(task, of: facts) }
     why.take(all[why.count..<known])
     why.now = isOver && moment >= lastTime ? nil : moment
     kept = why

@@ -60,9 +60,10 @@ package struct TimelineView: Sendable {
     let shown = page(of: capacity, at: moment)
     var horizon = horizon
     while !log.isOver, horizon < seen { horizon += horizon / 2 + 1 }
-    var drawing = kept.take() ?? KeptDrawing(format, until: horizon, tasks: count)
+    var drawing =
+      kept.take() ?? KeptDrawing(format, until: horizon, tasks: count, limit: log.promisedLimit)
     if !drawing.fits(format, until: horizon, tasks: count) {
-      drawing = KeptDrawing(format, until: horizon, tasks: count)
+      drawing = KeptDrawing(format, until: horizon, tasks: count, limit: log.promisedLimit)
     }
     var lines = [drawing.axisLine]
     if !marks.isEmpty { lines.append(drawing.layout.line(marking: marks)) }

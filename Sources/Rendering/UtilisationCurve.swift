@@ -1,5 +1,6 @@
 import Experiments
 import Tracing
+import Workloads
 
 /// How long tasks waited against how busy the permits were: a mark for each run of a session.
 package enum UtilisationCurve {
@@ -20,12 +21,33 @@ package enum UtilisationCurve {
     }.sorted { ($0.used, $0.number) < ($1.used, $1.number) }
   }
 
-  package static func text(_ entries: [RunList.Entry], _ format: TextFormat) -> String {
-    let points = points(entries)
-    guard points.count > 1 else {
-      return "a curve takes two runs with a limit, at different rates. 'runs' lists what there is\n"
+  /// Those that lie on one curve with the newest that has a limit: of the same mechanism, limit and kind of work.
+  package static func alike(_ entries: [RunList.Entry]) -> [RunList.Entry] {
+    guard let newest = entries.last(where: { SummaryText.utilisation($0.run, $0.summary) != nil })
+    else { return [] }
+    return entries.filter { entry in
+      entry.run.mechanism == newest.run.mechanism && entry.run.limit == newest.run.limit
+        && entry.run.plan.first?.kind == newest.run.plan.first?.kind
     }
+  }
+
+  /// The curve of some runs; `others` are so many of the session that do not belong to it.
+  package static func text(
+    _ entries: [RunList.Entry],
+    others: Int = 0,
+    _ format: TextFormat
+  ) -> String {
+    let points = points(entries)
+    guard points.count > 1, let run = entries.last?.run else {
+      let text =
+        "a curve takes two runs of one mechanism with one limit, at different rates. 'runs' lists what there is"
+      return Columns.wrap(text, width: format.width).map { $0 + "\n" }.joined()
+    }
+    let left =
+      others == 0 ? "" : "; \(NumberText.count(others, "other run")) of this session not shown"
+    let whose = "the runs of \(run.mechanism), \(run.limitText)\(left)"
     return (picture(points, format) + [""]).joined(separator: "\n") + "\n" + table(points, format)
+      + Columns.wrap(whose, width: format.width).map { $0 + "\n" }.joined()
   }
 
   private static func picture(_ points: [Point], _ format: TextFormat) -> [String] {

@@ -10,7 +10,8 @@ struct KeptRuns: Sendable {
 
   private let mostEvents: Int
   private(set) var all: [RunList.Entry] = []
-  private var count = 0
+  /// How many there were, with those that were let go.
+  private(set) var count = 0
 
   init(mostEvents: Int = Self.mostEvents) { self.mostEvents = mostEvents }
 

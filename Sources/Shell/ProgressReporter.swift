@@ -56,7 +56,9 @@ final class ProgressReporter: Sendable {
     case .progress(let share): line(at: event.time, event.task.label(amongst: count), "\(share) %")
     case .finished, .failed, .cancelled, .rejected:
       line(at: event.time, event.task.label(amongst: count), EventText.name(of: event.kind))
-    case .arrived, .blocked, .answered, .error, .holds, .admitted, .suspended, .resumed, .limit: nil
+    case .arrived, .blocked, .unblocked, .answered, .error, .holds, .admitted, .suspended,
+      .resumed, .limit:
+      nil
     }
   }
 

@@ -64,7 +64,8 @@ enum RunTitle {
 
   private static func mechanism(_ experiment: Experiment) -> String {
     let id = experiment.mechanism.id
-    let limit = experiment.effectiveLimit.map { "limit \(NumberText.grouped($0))" }
+    // Tasks of an actor's queue overlap where they suspend, and its one place is no limit then.
+    let limit = experiment.facts(tasks: 0).limit.map { "limit \(NumberText.grouped($0))" }
     return "\(id), \(limit ?? "no limit")"
   }
 }

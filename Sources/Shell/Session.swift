@@ -94,6 +94,8 @@ package actor Session {
   private var place = Place.script(name: "", line: 0)
   /// Whether a person typed the line being carried out, rather than a script holding it.
   private(set) var isTyped = false
+  /// The command that makes runs or explores, while it is carried out; nil while others are, or a move of a game.
+  private(set) var command: String?
   /// The command that a person was asked about, for it takes much memory.
   private(set) var askedAbout: [Word]?
   /// What a person who wants to leave has been told.
@@ -260,14 +262,24 @@ package actor Session {
     return try await body(self)
   }
 
+  /// The commands whose figures a lesson may ask for.
+  private static let makers: Set = [
+    "run", "compare", "race", "repeat", "explore", "replay", "starve", "stall", "inversion",
+    "visits",
+  ]
+
   /// Carries out one command.
   func perform(_ words: [Word]) async throws -> Outcome {
     guard let name = words.first else { return .done }
+    self.command = nil
     if let outcome = try await takesAsMove(words) { return outcome }
     if let complaint = CommandTable.complaint(aboutProgramIn: words) { throw complaint }
     if let complaint = CommandTable.complaint(aboutSignsIn: words) { throw complaint }
     let command = try CommandTable.resolve(name)
     let arguments = try Arguments(command, name: name, words: words.dropFirst())
+    if Self.makers.contains(command.name) {
+      self.command = ([command.name] + words.dropFirst().map(\.text)).joined(separator: " ")
+    }
     do {
       return try await command.run(self, arguments)
     } catch let large as NeedsConsent {
@@ -341,7 +353,9 @@ package actor Session {
     showed(.lastRun)
     knownTasks.store(run.plan.count, ordering: .relaxed)
     // A run that was stopped shows what somebody did, and not what the mechanism does.
-    if run.stoppedBecause != Self.interrupted { note(metrics ?? RunMetrics(run)) }
+    guard run.stoppedBecause != Self.interrupted else { return }
+    let number = runs.all.last.map { "run \($0.number)" } ?? "the run"
+    note(metrics ?? RunMetrics(run), from: command.map { "\(number) ('\($0)')" } ?? number)
   }
 
   /// Notes what a person sees now.

@@ -46,6 +46,13 @@ package enum Pager {
       return isOver && !endsInLineFeed ? text : text + "\n"
     }
 
+    /// The lines that fill the window; a last one that would be left over comes too.
+    mutating func page() -> String {
+      let text = take(rows: room)
+      let left = lines[shown...].prefix(2)
+      return left.count == 1 && left.allSatisfy { $0.rows == 1 } ? text + take(rows: 1) : text
+    }
+
     /// What a key does.
     enum Step: Equatable {
       case show(String)
@@ -62,7 +69,7 @@ package enum Pager {
       switch Character(UnicodeScalar(key)) {
       case "q" where isAlone, "Q" where isAlone, "\u{4}": .leave
       case "\n", "\r": .show(take(rows: 1))
-      case " ": .show(take(rows: room))
+      case " ": .show(page())
       default: .goOn(take(rows: .max))
       }
     }
@@ -90,7 +97,7 @@ package enum Pager {
       TerminalMode.shared.leaveQuiet()
       claim.release()
     }
-    write(pages.take(rows: pages.room))
+    write(pages.page())
     while !pages.isOver {
       write("\u{1B}[7m\(pages.status.prefix(max(1, size.columns - 1)))\u{1B}[0m")
       let key = nextKey(inbox)

@@ -33,8 +33,15 @@ package struct ArrivalOrder: Hashable, Sendable {
 
   /// Without a limit every inversion counts as a break; `limit` is the one at the start.
   ///
+  /// Tasks without need of a permit are in no line.
+  ///
   /// - Complexity: O(n log n) for n events.
-  package init(events: [TraceEvent], lives: [TaskLife], limit: Int?) {
+  package init(
+    events: [TraceEvent],
+    lives: [TaskLife],
+    limit: Int?,
+    withoutPermit: Set<TaskID> = []
+  ) {
     var queue = WaitingByArrival(capacity: lives.count)
     var rank = [Int?](repeating: nil, count: lives.count)
     var inService = [Bool](repeating: false, count: lives.count)
@@ -42,7 +49,7 @@ package struct ArrivalOrder: Hashable, Sendable {
     var bound = AdmissionBound(limit)
     for event in events {
       if case .limit(let limit) = event.kind { bound.change(to: limit) }
-      guard event.task > .run else { continue }
+      guard event.task > .run, !withoutPermit.contains(event.task) else { continue }
       let index = Int(event.task.number) - 1
       switch event.kind {
       case .arrived:
@@ -72,7 +79,8 @@ package struct ArrivalOrder: Hashable, Sendable {
           queue.remove(own)
         }
       case .answered(.hit), .answered(.joined): if let own = rank[index] { queue.remove(own) }
-      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit: continue
+      case .blocked, .unblocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+        continue
       }
     }
   }

@@ -26,7 +26,7 @@ package struct HeldWorkers {
       all.release(event)
       blocked.release(event)
       if serviceHolds { all.hold(event) }
-    case .suspended, .finished, .failed, .cancelled, .rejected:
+    case .unblocked, .suspended, .finished, .failed, .cancelled, .rejected:
       all.release(event)
       blocked.release(event)
     case .arrived, .answered, .error, .holds, .progress, .limit: break

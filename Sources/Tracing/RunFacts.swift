@@ -10,11 +10,20 @@ package struct RunFacts: Hashable, Sendable {
   package var promisesOrder: Bool
   /// Whether a task in service holds its worker: true for blocking and spinning work.
   package var serviceHoldsWorker: Bool
+  /// Tasks that ask for no permit, where others of the run do: nobody overtakes by not standing in line.
+  package var withoutPermit: Set<TaskID>
 
-  package init(tasks: Int, limit: Int?, promisesOrder: Bool, serviceHoldsWorker: Bool) {
+  package init(
+    tasks: Int,
+    limit: Int?,
+    promisesOrder: Bool,
+    serviceHoldsWorker: Bool,
+    withoutPermit: Set<TaskID> = []
+  ) {
     self.tasks = tasks
     self.limit = limit
     self.promisesOrder = promisesOrder
     self.serviceHoldsWorker = serviceHoldsWorker
+    self.withoutPermit = withoutPermit
   }
 }

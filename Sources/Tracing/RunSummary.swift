@@ -94,7 +94,12 @@ package struct RunSummary: Hashable, Sendable {
     permitsLeft: Int? = nil,
     ending: Ending = .byItself
   ) {
-    let order = ArrivalOrder(events: events, lives: lives, limit: facts.limit)
+    let order = ArrivalOrder(
+      events: events,
+      lives: lives,
+      limit: facts.limit,
+      withoutPermit: facts.withoutPermit
+    )
     let check = LogCheck(
       events: events,
       facts: facts,

@@ -14,6 +14,8 @@ package struct StepFunction: Hashable, Sendable {
   /// In the order of time, one for each instant at which the value changed.
   package private(set) var steps: [Step] = []
   package private(set) var value = 0
+  /// The largest value ever, instants included.
+  package private(set) var peak = 0
 
   package init() {}
 
@@ -27,13 +29,11 @@ package struct StepFunction: Hashable, Sendable {
       steps.append(Step(time: time, value: new, peak: new))
     }
     value = new
+    peak = max(peak, new)
   }
 
   /// The largest value ever held for longer than an instant.
   package var largest: Int { steps.reduce(0) { max($0, $1.value) } }
-
-  /// The largest value ever, instants included.
-  package var peak: Int { steps.reduce(0) { max($0, $1.peak) } }
 
   /// The value from an instant on; nil before the first step.
   package func value(at time: Int64) -> Int? { steps[..<count(by: time)].last?.value }
@@ -46,6 +46,7 @@ package struct StepFunction: Hashable, Sendable {
     var known = StepFunction()
     known.steps = Array(steps[..<count(by: time)])
     known.value = known.steps.last?.value ?? 0
+    known.peak = known.steps.reduce(0) { max($0, $1.peak) }
     return known
   }
 
@@ -58,11 +59,11 @@ package struct StepFunction: Hashable, Sendable {
     }
   }
 
-  /// The largest value in each of the `count` intervals of `length` that begin at 0.
+  /// What stands for each of the `count` intervals of `length` that begin at 0.
   ///
-  /// Where `instants` is true, a value taken for no time at all counts. Takes O(steps + count).
-  package func maxima(count: Int, length: Int64, instants: Bool) -> [Int] {
-    var maxima = GrowingMaxima(length: length, instants: instants)
-    return maxima.first(count, of: self)
+  /// - Complexity: O(steps + count).
+  package func cells(count: Int, length: Int64, _ choice: GrowingCells.Choice) -> [Int] {
+    var cells = GrowingCells(length: length, choice)
+    return cells.first(count, of: self)
   }
 }

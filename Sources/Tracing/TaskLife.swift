@@ -94,7 +94,7 @@ package struct TaskLife: Hashable, Sendable {
     case .holds(let permit): holds = permit
     case .answered(let answer): self.answer = self.answer ?? answer
     case .error(let error): self.error = error
-    case .suspended, .resumed, .limit: break
+    case .unblocked, .suspended, .resumed, .limit: break
     case .finished, .failed, .cancelled, .rejected:
       guard ended == nil else { return }
       ended = event.time
@@ -112,7 +112,8 @@ extension TaskLife.End {
     case .cancelled(.waiting): self = .cancelledWhileWaiting
     case .cancelled(.running): self = .cancelledWhileRunning
     case .rejected: self = .rejected
-    case .arrived, .blocked, .answered, .error, .holds, .admitted, .progress, .suspended, .resumed,
+    case .arrived, .blocked, .unblocked, .answered, .error, .holds, .admitted, .progress,
+      .suspended, .resumed,
       .limit:
       return nil
     }

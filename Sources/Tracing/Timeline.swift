@@ -116,7 +116,7 @@ package struct Timeline: Sendable {
       let task = Int(event.task.number) - 1
       let next: Phase?
       switch event.kind {
-      case .arrived: next = .waiting
+      case .arrived, .unblocked: next = .waiting
       case .blocked: next = .blocked
       case .admitted, .resumed: next = .running
       // What waits for another's fetch is drawn as what is suspended in service: it needs no permit.
@@ -194,7 +194,7 @@ package struct Timeline: Sendable {
       case .admitted: next = .running
       case .finished, .failed, .cancelled, .rejected, .answered(.hit), .answered(.joined):
         next = .away
-      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+      case .blocked, .unblocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
         next = states[task]
       }
       workers.note(event)
@@ -252,7 +252,9 @@ extension TraceEvent.Kind {
   fileprivate var changesHolding: Bool {
     switch self {
     case .arrived, .answered, .error, .holds, .progress, .limit: false
-    case .blocked, .admitted, .suspended, .resumed, .finished, .failed, .cancelled, .rejected: true
+    case .blocked, .unblocked, .admitted, .suspended, .resumed, .finished, .failed, .cancelled,
+      .rejected:
+      true
     }
   }
 }

@@ -38,14 +38,16 @@ package struct WorkerID: Hashable, Comparable, Sendable {
 package struct TraceEvent: Hashable, Sendable {
   /// What can happen to a task; a change of the limit happens to the run.
   ///
-  /// A task's life is `arrived`, perhaps what a cache answered, then `admitted` (perhaps after `blocked`), then any number of
+  /// A task's life is `arrived`, perhaps what a cache answered, then `admitted` (perhaps after `blocked` and `unblocked`), then any number of
   /// `progress`, `suspended` and `resumed`, and exactly one end: `finished`, `failed`, `cancelled`
   /// or `rejected`.
   package enum Kind: Hashable, Sendable {
     /// The task asked to be let in. Its waiting time starts.
     case arrived
-    /// The task waits, and the thread named as worker waits with it until the admission.
+    /// The task waits, and the thread named as worker waits with it until it is unblocked or admitted.
     case blocked
+    /// The thread that waited with the task is free; the task waits on for a thread of its own.
+    case unblocked
     /// A cache was asked first, and this is what it answered.
     case answered(Answer)
     /// Of two limits the task has a permit of the first, and now asks the second.
@@ -76,7 +78,8 @@ package struct TraceEvent: Hashable, Sendable {
     package var isEnd: Bool {
       switch self {
       case .finished, .failed, .cancelled, .rejected: true
-      case .arrived, .blocked, .answered, .error, .holds, .admitted, .progress, .suspended,
+      case .arrived, .blocked, .unblocked, .answered, .error, .holds, .admitted, .progress,
+        .suspended,
         .resumed,
         .limit:
         false

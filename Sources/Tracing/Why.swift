@@ -11,6 +11,8 @@ package struct Why: Sendable {
   package private(set) var ahead: [TaskID] = []
   /// The tasks that arrived later and were admitted while this one waited.
   package private(set) var overtakers: [TaskID] = []
+  /// The tasks without need of a permit that were admitted while this one waited.
+  package private(set) var passersBy: [TaskID] = []
   /// The task whose step made the admission possible, as a rule its departure.
   package private(set) var admittedBy: TaskID?
   /// Whether the log itself names `admittedBy` as the cause; otherwise it is the departure just
@@ -46,6 +48,9 @@ package struct Why: Sendable {
     case settled
   }
 
+  private let withoutPermit: Set<TaskID>
+  /// Whether there was ever a limit that a task could wait for.
+  private var hasLimit: Bool
   private var phase = Phase.toArrive
   private var standings: [Standing]
   /// Who has arrived, and who was admitted, and by which event, until the task arrives.
@@ -57,10 +62,12 @@ package struct Why: Sendable {
   /// When the wait ended with an admission.
   private var admission: Int64?
 
-  /// Nothing has happened yet, in a run of so many tasks.
-  package init(_ task: TaskID, tasks: Int) {
+  /// Nothing has happened yet.
+  package init(_ task: TaskID, of facts: RunFacts) {
     life = TaskLife(task: task)
-    standings = Array(repeating: Standing(), count: tasks)
+    withoutPermit = facts.withoutPermit
+    hasLimit = facts.limit != nil || !facts.withoutPermit.isEmpty
+    standings = Array(repeating: Standing(), count: facts.tasks)
   }
 
   /// `now` is the moment of a run under way.
@@ -68,7 +75,7 @@ package struct Why: Sendable {
   /// - Returns: nil if the log does not name the task.
   /// - Complexity: O(n) for n events.
   package init?(_ task: TaskID, events: [TraceEvent], facts: RunFacts, now: Int64? = nil) {
-    self.init(task, tasks: facts.tasks)
+    self.init(task, of: facts)
     self.now = now
     take(events)
     guard task > .run, standings.indices.contains(Int(task.number) - 1) else { return nil }
@@ -77,6 +84,7 @@ package struct Why: Sendable {
   /// Takes the events that follow, in the order of the log.
   package mutating func take(_ events: some Sequence<TraceEvent>) {
     for event in events {
+      if case .limit = event.kind { hasLimit = true }
       if event.task == life.task {
         if event.kind == .arrived, phase == .toArrive { arrive() }
         life.note(event)
@@ -93,6 +101,7 @@ package struct Why: Sendable {
       entries.filter { entry in
         let standing = standings[Int(entry.task.number) - 1]
         return standing.state == state && standing.since == entry.event
+          && !withoutPermit.contains(entry.task)
       }.map(\.task)
     }
     ahead = still(.waiting, arrivals)
@@ -125,7 +134,7 @@ package struct Why: Sendable {
     case .answered(.hit), .answered(.joined): move(to: .away)
     case .holds(let permit):
       if standings[place].ended == nil { standings[place].holds = permit }
-    case .blocked, .answered, .error, .progress, .suspended, .resumed, .limit: break
+    case .blocked, .unblocked, .answered, .error, .progress, .suspended, .resumed, .limit: break
     }
   }
 
@@ -146,6 +155,7 @@ package struct Why: Sendable {
       } else if standings[Int(event.task.number) - 1].wasAdmitted {
         (newLimit, lastDeparture) = (nil, event.task)
       }
+    case .admitted where withoutPermit.contains(event.task): passersBy.append(event.task)
     case .admitted:
       if standings[Int(event.task.number) - 1].isNewcomer { overtakers.append(event.task) }
     default: break
@@ -176,6 +186,10 @@ package struct Why: Sendable {
     if let admitted = life.admitted {
       if admitted == arrived {
         parts.append("\(name) arrived at \(at(arrived)) and was admitted at once")
+      } else if !hasLimit {
+        parts.append(
+          "\(name) began \(at(admitted - arrived)) after it arrived: no limit held it up"
+        )
       } else {
         parts.append("\(name) waited \(at(admitted - arrived))\(behind)")
         parts.append(admission(at: admitted))
@@ -196,6 +210,7 @@ package struct Why: Sendable {
   private func label(_ task: TaskID) -> String { task.label(amongst: standings.count) }
 
   private var behind: String {
+    guard hasLimit else { return "" }
     var groups: [String] = []
     if !inService.isEmpty { groups.append("\(list(inService)) in service") }
     if !ahead.isEmpty { groups.append("\(list(ahead)) ahead in the queue") }
@@ -221,8 +236,10 @@ package struct Why: Sendable {
   }
 
   private var overtaking: [String] {
-    if overtakers.isEmpty { return [] }
-    return ["\(list(overtakers)) arrived later and went before it"]
+    var parts: [String] = []
+    if !overtakers.isEmpty { parts.append("\(list(overtakers)) arrived later and went before it") }
+    if !passersBy.isEmpty { parts.append("\(list(passersBy)) went before it without a permit") }
+    return parts
   }
 
   private func serviceText(since admitted: Int64) -> String {

@@ -109,13 +109,13 @@ import Testing
     let about = Draws.about(draws.estimate)
     #expect(
       draws.announcement
-        == "about \(about) schedules, of which 4000 fit in the limit; after 200 in order it goes over to 300 drawn by "
+        == "about \(about) schedules, of which 4,000 fit in the limit; after 200 in order it goes over to 300 drawn by "
         + "PCT (depth 2, seed 7)"
     )
     let phrases = NotAsked(verdict, of: scenario, preemptions: nil, longest: 10_000).phrases
     #expect(
       phrases.prefix(2) == [
-        "the rest of about \(about) schedules (an estimate), of which 4000 fit in the limit: 200 were searched in "
+        "the rest of about \(about) schedules (an estimate), of which 4,000 fit in the limit: 200 were searched in "
           + "order, then 300 drawn by PCT (depth 2, seed 7)",
         "a defect that none of these show: one that needs 2 orders of two steps is shown by each that PCT draws with "
           + "a chance of 1 in 120 or more, with 4 tasks and 28 steps, and by 300 with one of 93 % or more",

@@ -315,8 +315,8 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
 
   @Test(
     arguments: [
-      (0, "0"), (7, "7"), (99, "99"), (101, "100"), (8_449, "8400"), (84_512, "85000"),
-      (999_999, "1000000"), (1_000_000, "1 million"), (2_140_000, "2.1 million"),
+      (0, "0"), (7, "7"), (99, "99"), (101, "100"), (8_449, "8,400"), (84_512, "85,000"),
+      (999_999, "1,000,000"), (1_000_000, "1 million"), (2_140_000, "2.1 million"),
       (12_600_000, "13 million"), (3.04e9, "3 billion"), (7.77e14, "780 trillion"),
       (4e23, "10^23"), (.infinity, "more than 10^308"),
     ] as [(Double, String)]
@@ -326,9 +326,9 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
   }
 
   @Test func `a chance is told no higher than it is`() {
-    #expect(Draws.chance(1 / 39_999) == "1 in 40000")
-    #expect(Draws.chance(1 / 40_000) == "1 in 40000")
-    #expect(Draws.chance(1 / 40_100) == "1 in 41000")
+    #expect(Draws.chance(1 / 39_999) == "1 in 40,000")
+    #expect(Draws.chance(1 / 40_000) == "1 in 40,000")
+    #expect(Draws.chance(1 / 40_100) == "1 in 41,000")
     #expect(Draws.chance(1 / 112) == "1 in 120")
     #expect(Draws.chance(0.2299) == "22 %")
     #expect(Draws.chance(0.9999) == "99 %")

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import ExplorableSynchronization
 @testable import Exploration
 
 @Suite(.watched) struct StepperTests {
@@ -78,5 +79,16 @@ import Testing
     try stepper.goOn()
     #expect(stepper.violation == nil)
     #expect(stepper.steps.map(\.description).contains("leaves the line, cancelled"))
+  }
+
+  @Test func `of a word that several figures are packed into no sum is told`() {
+    let compare = SynchronizationOperation(.compare, 1)
+    func text(_ found: String, _ left: String) -> String {
+      compare.text(of: "state", OperationValues(found: found, left: left, hasWritten: true))
+    }
+    #expect(text("0", "1") == "compares and changes atomic 1 (state = 0, then 1)")
+    #expect(
+      text("36028797018963969", "72057596185411584") == "compares and changes atomic 1 (state)"
+    )
   }
 }

@@ -29,8 +29,8 @@ import Testing
   @Test func `before anything is run there is nothing to judge`() throws {
     let results = try checks("peak_running = 3", "for limit = 2: peak_running = 2").judge([])
     #expect(results.map(\.isMet) == [false, false])
-    #expect(results[0].remark == "you have not run anything yet that shows it")
-    #expect(results[1].remark == "you have not run anything yet that shows it")
+    #expect(results[0].remark() == "you have not run anything yet that shows it")
+    #expect(results[1].remark() == "you have not run anything yet that shows it")
     #expect(results[1].complaint == "nothing was run with limit = 2")
   }
 
@@ -38,10 +38,10 @@ import Testing
     let check = try checks("for mechanism = limiter and limit = 2: peak_running = 2")
     let evidence = [run("limiter", limit: 3, peak: 3), run("pool", limit: 4, peak: 4)]
     #expect(
-      check.judge(evidence)[0].remark
+      check.judge(evidence)[0].remark()
         == "you have not run yet what this is about: the run that comes nearest had limit = 3"
     )
-    #expect(check.judge([exploration])[0].remark == "you have not run anything yet that shows it")
+    #expect(check.judge([exploration])[0].remark() == "you have not run anything yet that shows it")
   }
 
   @Test func `a run that meets it stays good when other runs follow`() throws {
@@ -75,7 +75,50 @@ import Testing
   @Test func `a missed check tells of the newest run it is about`() throws {
     let runs = [run("pool", limit: 4, peak: 4), run("pool", limit: 5, peak: 5)]
     let result = try checks("peak_running = 3").judge(runs)[0]
-    #expect(result.remark == "in your run peak_running is 5")
+    #expect(result.remark() == "in your run peak_running is 5; wanted: 3")
+    #expect(
+      result.remark(asking: Metric("peak_running")) == "in your run peak_running is 5",
+      "what is asked is not told"
+    )
+    let chosen = try checks("limit = 3").judge(runs)[0]
+    #expect(chosen.remark() == "in your run limit is 5", "nor what the learner has to choose")
+  }
+
+  @Test
+  func `a missed check names the run that it speaks of, and says why a newer one is not meant`()
+    throws
+  {
+    let old = OriginatedSource(run("pool", limit: 4, peak: 4), from: "run 1 ('run 8 pool limit=4')")
+    let new = OriginatedSource(run("pool", limit: 5, peak: 5), from: "run 2 ('run 8 pool limit=5')")
+    let check = try checks("for mechanism = pool and limit = 4: peak_running = 3")
+    #expect(
+      check.judge([old])[0].remark()
+        == "run 1 ('run 8 pool limit=4'): peak_running is 4; wanted: 3"
+    )
+    #expect(
+      check.judge([old, new])[0].remark()
+        == "run 2 ('run 8 pool limit=5') had limit = 5 and does not count; "
+        + "run 1 ('run 8 pool limit=4'): peak_running is 4; wanted: 3"
+    )
+    #expect(
+      check.judge([new])[0].remark()
+        == "you have not run yet what this is about: the run that comes nearest, "
+        + "run 2 ('run 8 pool limit=5'), had limit = 5"
+    )
+  }
+
+  @Test func `where a guess need not be exact, one percent is close to none`() {
+    let nobody = [MetricTable(["waited": .percent(0)])]
+    func judge(_ percent: Double, tolerance: Double) -> Bool? {
+      prediction(
+        .share,
+        answer: .figure(Metric("waited"), conditions: []),
+        tolerance: tolerance
+      ).comparison(of: .percent(percent), with: nobody)?.isRight
+    }
+    #expect(judge(1, tolerance: 20) == true)
+    #expect(judge(2, tolerance: 20) == false)
+    #expect(judge(1, tolerance: 0) == false)
   }
 
   @Test func `runs and explorations are kept apart`() throws {

@@ -111,6 +111,50 @@ import Testing
     #expect(isCompared(visit.check(now: "now").passages))
   }
 
+  @Test func `a guess that is close is told the value`() throws {
+    let text = SampleLesson.text.replacing("answer: makespan", with: "answer: makespan ~20%")
+    var visit = LessonVisit(try #require(SampleLesson.parse(text).lesson))
+    _ = visit.predict("18ms")
+    visit.note(right)
+    #expect(
+      visit.check(now: "now").passages.first
+        == .comparison("you guessed 18 ms, which is close: it is 20 ms", isRight: true)
+    )
+  }
+
+  @Test func `of a file the latest grading counts, also on a later visit`() {
+    let passed = MetricTable(["passed": .word("yes")])
+    let failed = MetricTable(["passed": .word("no")])
+    var visit = LessonVisit(lesson, record: recordAtOwnGate())
+    visit.note(passed)
+    visit.keepEvidence()
+    var again = LessonVisit(lesson, record: visit.record)
+    #expect(again.check(now: "now").passed, "graded before the lesson was left")
+    again.note(failed)
+    #expect(!again.check(now: "now").passed, "graded once more")
+    again.note(passed)
+    #expect(again.check(now: "now").passed)
+  }
+
+  @Test func `what the book says comes next is left out, and the end of the way is told`() throws {
+    let text =
+      SampleLesson.text
+      + "\n\nNext: [Lesson 2: Another](02-another.md)\n"
+    let lesson = try #require(SampleLesson.parse(text).lesson)
+    var record = LessonRecord()
+    for step in lesson.steps { record[step].passed = "then" }
+    record.current = lesson.sections.last?.id
+    let visit = LessonVisit(lesson, record: record, othersAreThrough: true)
+    let texts = visit.opening().compactMap {
+      if case .text(let blocks) = $0 { blocks } else { nil }
+    }
+    #expect(!"\(texts)".contains("Next:"))
+    #expect("\(texts)".contains("A book"))
+    #expect(advice(visit.whereabouts).contains("You are through the whole course."))
+    let early = LessonVisit(lesson, record: record)
+    #expect(!advice(early.whereabouts).contains("through the whole course"))
+  }
+
   @Test func `a missed check says why and keeps the step open`() {
     var visit = LessonVisit(lesson)
     #expect(!visit.check(now: "now").passed)

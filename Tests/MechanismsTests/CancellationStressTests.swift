@@ -148,7 +148,7 @@ private final class Tally: Tracer {
         if life != .waiting { fault("was turned away") }
         state.lives[number] = .over
         state.ended += 1
-      case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+      case .blocked, .unblocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
         break
       }
     }

@@ -50,7 +50,9 @@ import Testing
       #expect(row.contains("▸") == isMarked, "\(row)")
       let start = row.distance(from: row.startIndex, to: words.startIndex)
       #expect((start >= column) == (step.task == 2), "\(row)")
-      if let from = step.from { #expect(row.contains("\(from.number) "), "\(row)") }
+      if let from = step.from {
+        #expect(lines.contains { $0.contains("\(from)") }, "a line has its file: \(from)")
+      }
     }
     #expect(
       lines.contains { $0.contains("takes lock 2 (line)") },

@@ -183,6 +183,34 @@ struct GanttTests {
   }
 
   @Test
+  func `a task whose thread goes on to the next is drawn blocked no longer, and idle workers have no row`() {
+    var run = SampleRun.together(2, limit: 1, work: 10 * millisecond).run()
+    let gate = WorkerID(2)
+    run.facts.serviceHoldsWorker = true
+    run.events = [
+      (0, 1, .arrived, 1), (0, 2, .arrived, 1), (0, 1, .blocked, 2), (10, 1, .unblocked, 2),
+      (10, 2, .blocked, 2), (20, 1, .admitted, 3), (30, 1, .finished, 3), (30, 2, .unblocked, 2),
+      (30, 2, .admitted, 3), (40, 2, .finished, 3),
+    ].map { (time: Int64, task: Int, kind: TraceEvent.Kind, worker: Int) in
+      TraceEvent(
+        time: time * millisecond,
+        task: TaskID(task),
+        kind: kind,
+        worker: WorkerID(worker)
+      )
+    }
+    #expect(
+      run.timeline.tasks.map { $0.spans.map(\.phase) } == [
+        [.blocked, .waiting, .running], [.waiting, .blocked, .running],
+      ]
+    )
+    #expect(run.timeline.workers[1].worker == gate)
+    let rows = Gantt.workers(run, TextFormat(width: 64))
+    #expect(rows.contains("\n  w2 ") && rows.contains("\n  w3 "))
+    #expect(!rows.contains("  w1 "), "it only took the tasks in")
+  }
+
+  @Test
   func `a limit overstepped for no time at all is to be seen`() {
     var run = SampleRun.together(2, limit: 1, work: 10 * millisecond).run()
     run.events =

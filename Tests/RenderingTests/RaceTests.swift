@@ -17,7 +17,7 @@ import Tracing
   private func view(knowing: Int64 = .max) -> RaceView {
     RaceView(
       Self.runs.map { name, run in
-        var lane = RaceLane(name: name, plan: run.plan)
+        var lane = RaceLane(name: name, plan: run.plan, limit: run.facts.limit)
         lane.take(run.events.filter { $0.time - (run.events.first?.time ?? 0) <= knowing })
         return lane
       }
@@ -73,7 +73,8 @@ import Tracing
   func `one row holds the counts of its cells, and stops at the moment`() throws {
     var lane = RaceLane(
       name: "limiter",
-      plan: SampleRun.together(6, limit: 2, work: 100 * millisecond).plan
+      plan: SampleRun.together(6, limit: 2, work: 100 * millisecond).plan,
+      limit: 2
     )
     lane.take(SampleRun.together(6, limit: 2, work: 100 * millisecond).run().events)
     let view = RaceView([lane])
@@ -124,7 +125,7 @@ import Tracing
     let plan = SampleRun.together(2, limit: 1, work: 1).plan
     let view = RaceView(
       zip(["cancels", "serves"], events).map { name, events in
-        var lane = RaceLane(name: name, plan: plan)
+        var lane = RaceLane(name: name, plan: plan, limit: nil)
         lane.take(events)
         return lane
       }

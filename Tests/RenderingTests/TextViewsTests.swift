@@ -127,6 +127,14 @@ struct TextViewsTests {
   }
 
   @Test
+  func `a laid-out text is broken at words, and only where it does not fit`() {
+    #expect(
+      Columns.reflowed("a   table\n  t01 takes lock 2 at MyDoor.swift:8", width: 24)
+        == "a   table\n  t01 takes lock 2 at\n    MyDoor.swift:8"
+    )
+  }
+
+  @Test
   func `notes name what is wrong and the command that shows it`() {
     let notes = Note.all(for: Self.broken, Self.broken.summary)
     #expect(

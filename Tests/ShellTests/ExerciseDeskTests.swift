@@ -28,4 +28,16 @@ import Testing
       """
     #expect(ExerciseDesk.explorable(code) == explorable)
   }
+
+  @Test func `who waits for a grading is told which part has taken how long`() {
+    #expect(GradingProgress.text(.building, seconds: 7) == "building, 7 s; Ctrl-C ends it")
+    #expect(
+      GradingProgress.text(.building, seconds: 25)
+        == "building, 25 s; the first time it takes minutes; Ctrl-C ends it"
+    )
+    #expect(
+      GradingProgress.text(.asking("storm", answered: 3), seconds: 40)
+        == "grading, 40 s: question 4, 'storm'; Ctrl-C ends it"
+    )
+  }
 }

@@ -53,6 +53,19 @@ import Testing
   }
 
   @Test
+  func `who has arrived and was not admitted waits, and choices that look alike name their lines`()
+    async
+  {
+    let lab = Lab()
+    let text = await lab.run("step specimen-lost-wake-up inside=no; 1; 1; 1")
+    #expect(text.contains("waits:      t01 since step 1; t02 since step 2"), "\(text)")
+    #expect(text.contains("t02 comes to 'try await permits.departure.condition.wait()'"))
+    #expect(!text.contains("gets its turn"))
+    let end = await lab.run("1; 2; 2; 1; 1; 1; 1")
+    #expect(end.contains("t01 lets t02 go on"), "\(end)")
+  }
+
+  @Test
   func `the smallest schedule that fails is shown though the search met another violation first`()
     async
   {

@@ -170,7 +170,13 @@ import Testing
     #expect(lab.output.takeText().contains("you have not run anything yet that shows it"))
     #expect(await lab.outcome(of: "run 6 limiter limit=2; check") == .unmet)
     let text = lab.output.takeText()
-    #expect(text.contains("in your run makespan is 300 ms: t05 ended last, at 300 ms"))
+    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      words.contains(
+        "run 1 ('run 6 limiter limit=2'): makespan is 300 ms: t05 ended last, at 300 ms Try"
+      ),
+      "\(words)"
+    )
     #expect(!text.contains("expected"))
     #expect(await lab.outcome(of: "run 6 limiter limit=3; check") == .done)
   }

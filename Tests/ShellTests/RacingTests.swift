@@ -24,16 +24,16 @@ import Testing
       processors. clock=real races the real ones.
                0                   200                 400                 600 ms
       operation-queue@linux-model  12 of 12 ended · the last after 608 ms
-      running  3333333333333333333333333333333333333333322222222111111111111
+      running  3333333333333333333333333333333333333333322222221111111111111
       waiting  ▆▆▆▆▆▆▆▆▆▆▆▅▅▅▅▅▅▅▅▅▅▅▅▄▄▄▄▄▃▃▂▂▂▂▂▂▂▂▂▁
       gcd-semaphore@linux-model    12 of 12 ended · the last after 608 ms
-      running  3333333333333333333333333333333333333333322222222111111111111
+      running  3333333333333333333333333333333333333333322222221111111111111
       waiting  ▆▆▆▆▆▆▆▆▆▆▆▅▅▅▅▅▅▅▅▅▅▅▅▄▄▄▄▄▃▃▂▂▂▂▂▂▂▂▂▁
       limiter                      12 of 12 ended · the last after 608 ms
-      running  3333333333333333333333333333333333333333322222222111111111111
+      running  3333333333333333333333333333333333333333322222221111111111111
       waiting  ▆▆▆▆▆▆▆▆▆▆▆▅▅▅▅▅▅▅▅▅▅▅▅▄▄▄▄▄▃▃▂▂▂▂▂▂▂▂▂▁
       pool                         12 of 12 ended · the last after 608 ms
-      running  3333333333333333333333333333333333333333322222222111111111111
+      running  3333333333333333333333333333333333333333322222221111111111111
       waiting  ▆▆▆▆▆▆▆▆▆▆▆▅▅▅▅▅▅▅▅▅▅▅▅▄▄▄▄▄▃▃▂▂▂▂▂▂▂▂▂▁
 
     mechanism                    makespan  tasks/s  wait p99  peak  threads  order

@@ -166,7 +166,7 @@ import Testing
   {
     let lab = Lab()
     _ = await lab.run("run 5 none; run 5 limiter")
-    #expect(await lab.run("curve").contains("a curve takes two runs with a limit"))
+    #expect(await lab.run("curve").contains("a curve takes two runs of one mechanism"))
     let busier = Lab()
     for rate in [40, 70, 95] {
       _ = await busier.run("run 400 limiter limit=4 arrivals=poisson:\(rate)/s work=exp:40ms")
@@ -186,8 +186,21 @@ import Testing
       let curve = await narrow.run("curve")
       #expect(curve.split(separator: "\n").allSatisfy { $0.count <= width }, "\(curve)")
     }
-    for (number, row) in zip(1...3, lines.suffix(3)) {
+    #expect(lines.last == "the runs of limiter, limit 4")
+    for (number, row) in zip(1...3, lines.suffix(4)) {
       #expect(row.split(separator: " ").first == Substring("\(number)"), "\(row)")
     }
+  }
+
+  @Test func `the curve leaves out runs that do not lie on it, and says how many`() async {
+    let lab = Lab()
+    _ = await lab.run("run 9 pool limit=4; run 9 limiter limit=3; run 9 limiter limit=4 kind=block")
+    _ = await lab.run("run 40 limiter limit=4; run 40 limiter limit=4 arrivals=every:90ms")
+    let text = await lab.run("curve")
+    #expect(
+      text.hasSuffix("the runs of limiter, limit 4; 3 other runs of this session not shown\n"),
+      "\(text)"
+    )
+    #expect(text.count { $0 == "█" } == 2)
   }
 }

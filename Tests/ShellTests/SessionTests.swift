@@ -51,6 +51,19 @@ import Testing
   }
 
   @Test
+  func `head and foot of a run agree on its limit`() async {
+    let overlapping = await Lab().run("run 6 actor-queue kind=suspend")
+    #expect(overlapping.contains("actor-queue, no limit"))
+    #expect(overlapping.contains("peak 6, no limit"))
+    let computing = await Lab().run("run 6 actor-queue kind=spin")
+    #expect(computing.contains("actor-queue, limit 1"))
+    #expect(computing.contains("peak 1 of 1"))
+    let inversion = await Lab().run("inversion")
+    #expect(inversion.contains("one permit") && !inversion.contains("no limit"))
+    #expect(!inversion.contains("overtook"))
+  }
+
+  @Test
   func `a failing command ends its line, and the session goes on`() async {
     let lab = Lab()
     #expect(await lab.outcome(of: "set limit 7; set limit none; set limit 9") == .failed)

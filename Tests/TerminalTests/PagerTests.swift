@@ -38,6 +38,15 @@ import Testing
   }
 
   @Test
+  func `nobody is asked for a key for the sake of one more line`() {
+    var pages = pages((1...10).map { "line \($0)\n" }.joined())
+    #expect(pages.page() == (1...10).map { "line \($0)\n" }.joined())
+    #expect(pages.isOver)
+    var longer = self.pages((1...11).map { "line \($0)\n" }.joined())
+    #expect(longer.page() == (1...9).map { "line \($0)\n" }.joined())
+  }
+
+  @Test
   func `a key that is none of the pager's shows the rest and begins the next line`() {
     for key in "3rajfGx\u{1B}\t".utf8 {
       var pages = pages(text)

@@ -91,17 +91,20 @@ struct TimelineTests {
           function.steps.last { $0.time <= time }?.value ?? 0
         }.max() ?? 0
       }
-      #expect(function.maxima(count: cells, length: length, instants: false) == expected)
+      #expect(function.cells(count: cells, length: length, .largest) == expected)
     }
   }
 
   @Test(arguments: 1...30)
-  func `the largest values of a function that grows are those of what it is by then, and was`(
+  func `the cells of a function that grows are those of what it is by then, and was`(
     seed: Int
   ) {
     var random = SplitMix64(seed: UInt64(seed))
-    for (length, instants) in [(1, true), (3, false), (7, true), (50, false)] as [(Int64, Bool)] {
-      var growing = GrowingMaxima(length: length, instants: instants)
+    let choices: [(Int64, GrowingCells.Choice)] = [
+      (1, .lasting(cap: nil)), (3, .largest), (7, .lasting(cap: 6)), (50, .lasting(cap: nil)),
+    ]
+    for (length, choice) in choices {
+      var growing = GrowingCells(length: length, choice)
       var function = StepFunction()
       var time: Int64 = 0
       for _ in 0..<60 {
@@ -112,7 +115,7 @@ struct TimelineTests {
         let earlier = function.known(at: Int64.random(in: 0...time, using: &random))
         for asked in [function, earlier] {
           let count = Int.random(in: 0...Int(time / length) + 2, using: &random)
-          let anew = asked.maxima(count: count, length: length, instants: instants)
+          let anew = asked.cells(count: count, length: length, choice)
           #expect(growing.first(count, of: asked) == anew)
         }
       }
@@ -120,18 +123,36 @@ struct TimelineTests {
   }
 
   @Test
-  func `a value taken for no time at all is seen on request`() {
+  func `a cell shows a value that was, the one held longest, and one above the limit in any case`()
+  {
+    var function = StepFunction()
+    function.set(5, at: 0)
+    // Five leave one after the other, and two come.
+    for value in [4, 3, 2, 1, 0, 1, 2] { function.set(value, at: 10) }
+    #expect(function.cells(count: 3, length: 8, .lasting(cap: nil)) == [5, 2, 2])
+    #expect(function.cells(count: 2, length: 10, .lasting(cap: nil)) == [5, 2])
+    function.set(7, at: 21)
+    function.set(3, at: 22)
+    #expect(function.cells(count: 3, length: 10, .lasting(cap: nil)) == [5, 2, 3])
+    #expect(function.cells(count: 3, length: 10, .lasting(cap: 6)) == [5, 2, 7])
+    function.set(0, at: 31)
+    #expect(function.cells(count: 5, length: 10, .lasting(cap: 7)) == [5, 2, 3, 3, 0])
+  }
+
+  @Test
+  func `a value taken for no time at all is seen where no other is`() {
     var function = StepFunction()
     function.set(1, at: 0)
     function.set(2, at: 5)
     function.set(1, at: 5)
     function.set(0, at: 9)
-    #expect(
-      function.maxima(count: 10, length: 1, instants: false) == [1, 1, 1, 1, 1, 1, 1, 1, 1, 0]
-    )
-    #expect(
-      function.maxima(count: 10, length: 1, instants: true) == [1, 1, 1, 1, 1, 2, 1, 1, 1, 0]
-    )
+    let ones = [1, 1, 1, 1, 1, 1, 1, 1, 1, 0]
+    #expect(function.cells(count: 10, length: 1, .largest) == ones)
+    #expect(function.cells(count: 10, length: 1, .lasting(cap: 2)) == ones)
+    #expect(function.cells(count: 10, length: 1, .lasting(cap: 1))[5] == 2)
     #expect(function.peak == 2)
+    function.set(3, at: 12)
+    function.set(0, at: 12)
+    #expect(function.cells(count: 13, length: 1, .lasting(cap: nil)).last == 3)
   }
 }

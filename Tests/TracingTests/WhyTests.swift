@@ -54,6 +54,47 @@ struct WhyTests {
   }
 
   @Test
+  func `without a limit nobody waits behind anybody`() {
+    let lines: [(Int64, TraceEvent.Kind, Int)] = [
+      (0, .arrived, 1), (0, .admitted, 1), (5, .arrived, 2), (9, .admitted, 2), (12, .finished, 2),
+    ]
+    let events = lines.map {
+      TraceEvent(time: $0.0 * Self.millisecond, task: TaskID($0.2), kind: $0.1)
+    }
+    let facts = RunFacts(tasks: 2, limit: nil, promisesOrder: false, serviceHoldsWorker: false)
+    #expect(
+      Why(TaskID(2), events: events, facts: facts)?.text
+        == "t02 began 4 ms after it arrived: no limit held it up; "
+        + "it was in service for 3 ms and finished at 12 ms"
+    )
+  }
+
+  @Test
+  func `who needs no permit overtakes nobody and is waited behind by nobody`() {
+    let lines: [(Int64, TraceEvent.Kind, Int)] = [
+      (0, .arrived, 1), (0, .admitted, 1), (1, .arrived, 4), (1, .admitted, 4), (5, .arrived, 3),
+      (6, .arrived, 2), (6, .admitted, 2), (7, .finished, 2), (9, .finished, 1), (9, .admitted, 3),
+      (12, .finished, 3),
+    ]
+    let events = lines.map {
+      TraceEvent(time: $0.0 * Self.millisecond, task: TaskID($0.2), kind: $0.1)
+    }
+    let facts = RunFacts(
+      tasks: 4,
+      limit: nil,
+      promisesOrder: false,
+      serviceHoldsWorker: false,
+      withoutPermit: [TaskID(2), TaskID(4)]
+    )
+    #expect(
+      Why(TaskID(3), events: events, facts: facts)?.text
+        == "t03 waited 4 ms behind t01 in service; it was admitted at 9 ms, just after t01 departed; "
+        + "t02 went before it without a permit; it was in service for 3 ms and finished at 12 ms"
+    )
+    #expect(RunSummary(events: events, facts: facts).fifoInversions == 0)
+  }
+
+  @Test
   func `a cause that is still in service is not called a departure`() {
     let why = Self.why(
       2,

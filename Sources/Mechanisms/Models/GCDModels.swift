@@ -58,6 +58,8 @@ final class GCDGateModel: Mechanism {
     visit.arrive()
     let thread = await passGate {
       ModelledThread.$number.withValue(Self.gateThread) { visit.block() }
+    } hasPassed: {
+      ModelledThread.$number.withValue(Self.gateThread) { visit.unblock() }
     }
     await pool.serve(visit, on: thread)
     semaphore.signal()
@@ -65,7 +67,9 @@ final class GCDGateModel: Mechanism {
 
   func visits<Body: VisitBody>(_ times: Int, _ body: Body) async {
     for _ in 0..<times {
-      let thread = await passGate {}
+      let thread = await passGate {
+      } hasPassed: {
+      }
       body.onThread()
       pool.end(thread)
       semaphore.signal()
@@ -75,10 +79,11 @@ final class GCDGateModel: Mechanism {
   var permitsInUse: Int? { semaphore.taken }
 
   /// Takes a permit, then a thread.
-  private func passGate(_ willWait: () -> Void) async -> Int {
+  private func passGate(_ willWait: () -> Void, hasPassed: () -> Void) async -> Int {
     await gate.wait()
     willWait()
     await semaphore.wait()
+    hasPassed()
     gate.signal()
     return await pool.thread()
   }

@@ -103,7 +103,9 @@ extension Session {
     by order: ComparisonTable.Order? = nil,
     json line: String = ""
   ) -> Outcome {
-    for run in all { note(RunMetrics(run)) }
+    for run in all {
+      note(RunMetrics(run), from: command.map { "\(run.label) in '\($0)'" } ?? run.label)
+    }
     let runs = order.map { ComparisonTable.sorted(all, by: $0) } ?? all
     keep(comparison: runs)
     showed(.comparison)

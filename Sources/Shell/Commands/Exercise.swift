@@ -124,8 +124,12 @@ extension Session {
     }
     if !json { output.write(sentence("building \(file) …") + "\n") }
     let seed = try arguments.value(Keys.seed, Keys.parseSeed)
-    let grading = try await desk.grade(code, by: harness, seed: seed, interruption)
+    let grading = try await telling { progress in
+      try await desk.grade(code, by: harness, seed: seed, telling: progress, interruption)
+    }
     note(GradeMetrics(harness: exercise.harness, grading))
+    // Who leaves before the check, and comes back, has not to grade again.
+    tell(teach { $0.inLesson { $0.keepEvidence() } }?.notice)
     var passages: [Passage] = []
     var hasPassed = false
     switch grading {
@@ -141,7 +145,7 @@ extension Session {
         )
       }
       if !json, let story = items.last?.story, !story.isEmpty {
-        output.write("\n" + story + "\n")
+        output.write("\n" + Columns.reflowed(story, width: output.display.width) + "\n")
       }
       let same = seed.map { "; 'exercise grade seed=\($0)' asks the same again" } ?? ""
       passages.append(
@@ -154,8 +158,25 @@ extension Session {
     case .broken(let what, let items):
       passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
     }
-    let outcome = say(passages)
+    // Not page by page: the verdict comes last.
+    let outcome = say(passages, inPages: false)
     return (hasPassed ? outcome : .unmet, hasPassed)
+  }
+
+  /// Tells every second how long which part of a grading has taken, where that can be told in place.
+  private func telling<Value>(
+    of body: (GradingProgress) async throws -> Value
+  ) async rethrows -> Value {
+    let progress = GradingProgress()
+    let isTold = !json && output.canShowFrames
+    async let _ = Self.tell(of: progress, on: isTold ? output : nil)
+    return try await body(progress)
+  }
+
+  private static func tell(of progress: GradingProgress, on output: (any ShellOutput)?) async {
+    while let output, (try? await Task.sleep(for: .seconds(1))) != nil {
+      output.writeTransient(progress.text)
+    }
   }
 
   /// Grades whenever the file is saved, until it passes or Ctrl-C comes.

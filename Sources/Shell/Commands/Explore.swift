@@ -183,7 +183,14 @@ extension Session {
       let (looked, elapsed, draws) = (control.schedules, ContinuousClock.now - start, control.draws)
       if let draws, !announced {
         announced = true
-        output.tellProgress("exploring: \(draws.announcement)")
+        let news = "exploring: \(draws.announcement)"
+        if isInPlace {
+          // On lines of its own, in place of the line that tells how far it has come.
+          let lines = Columns.wrap(news, width: output.display.width, indent: 2)
+          output.write(lines.map { $0 + "\n" }.joined())
+        } else {
+          output.tellProgress(news)
+        }
       }
       guard isInPlace || seconds.isMultiple(of: 20) else { continue }
       let line = ExplorationText.progress(looked, of: plan.schedules, draws, after: elapsed)

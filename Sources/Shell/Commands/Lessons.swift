@@ -45,10 +45,14 @@ extension Command {
       lesson,
       record: progress.lessons[lesson.slug] ?? .init(),
       following: course.lesson(after: lesson),
+      othersAreThrough: course.lessons.allSatisfy { other in
+        other.slug == lesson.slug || progress.lessons[other.slug]?.isThrough(other) == true
+      },
       glossary: course.glossary
     )
     let own = session.classroom.ownSettings ?? session.settings
-    session.teach { $0.begin(visit, own: own) }
+    let runs = session.runs.count
+    session.teach { $0.begin(visit, own: own, after: runs) }
     session.restoreSettings()
     session.say(visit.opening())
     // That the section was seen is progress too.
@@ -337,17 +341,17 @@ extension Session {
   }
 
   @discardableResult
-  func say(_ passages: [Passage]) -> Outcome {
+  func say(_ passages: [Passage], inPages: Bool = true) -> Outcome {
     let format = output.format
     let text = LessonText(
       width: format.width,
       ascii: format.glyphs.isASCII,
       colour: format.style == .colour
     )
-    return answer(
-      json: classroom.visit.map { CourseText.json(passages, $0) } ?? "",
-      text.text(passages)
-    )
+    let json = classroom.visit.map { CourseText.json(passages, $0) } ?? ""
+    if inPages || self.json { return answer(json: json, text.text(passages)) }
+    output.write(text.text(passages))
+    return .done
   }
 
   func tell(_ notice: String?) {

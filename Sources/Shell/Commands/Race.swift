@@ -2,6 +2,7 @@ internal import Basics
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
+internal import Tracing
 internal import Workloads
 
 extension Command {
@@ -89,7 +90,7 @@ extension Session {
     for (run, experiment) in zip(runs, experiments) { run.submit(experiment.workload) }
     for run in runs { run.expectEnd() }
     if showsRaces {
-      let lanes = zip(runs, experiments).map { RaceLane(name: $1.label, plan: $0.plan) }
+      let lanes = zip(runs, experiments).map { RaceLane($1.label, $0) }
       let expected = experiments.map(\.expectedLength).max() ?? 0
       // What is to be done about an interrupt is done below.
       let ending = await show(RaceFrames(runs, RaceView(lanes), expecting: expected))
@@ -130,7 +131,7 @@ extension RaceView {
   fileprivate init(_ runs: [Run]) {
     self.init(
       runs.map { run in
-        var lane = RaceLane(name: run.label, plan: run.plan)
+        var lane = RaceLane(name: run.label, plan: run.plan, limit: run.facts.limit)
         lane.take(run.events)
         return lane
       }
@@ -188,5 +189,13 @@ extension RunTitle {
     return
       "at the same time on the wall clock\(reason): they share the processors and the system's threads, and "
       + "who blocks threads holds the others up. 'compare' runs one after the other."
+  }
+}
+
+extension RaceLane {
+  /// Of a run that goes on.
+  init(_ name: String, _ run: any LiveRun) {
+    let limit = run.experiment.facts(tasks: 0).limit
+    self.init(name: name, plan: run.plan, limit: limit)
   }
 }

@@ -40,8 +40,15 @@ extension Session {
   /// Why a run that Ctrl-C ended was stopped.
   static let interrupted = "interrupted: what had not ended was cancelled"
 
-  /// Gives figures to the lesson under way.
-  func note(_ figures: some MetricSource) { teach { $0.note(figures) } }
+  /// Gives figures to the lesson under way; `origin` says what they are of, where that is not the command.
+  func note(_ figures: some MetricSource, from origin: String? = nil) {
+    let origin = origin ?? command.map { "'\($0)'" }
+    teach { classroom in
+      classroom.note(
+        origin.map { OriginatedSource(figures, from: $0) as any MetricSource } ?? figures
+      )
+    }
+  }
 
   /// The experiment that the words of a command and the settings describe; its tasks may join a run.
   func experiment(

@@ -24,7 +24,8 @@ extension Command {
     "curve",
     summary: "how long tasks waited against how busy the permits were, a mark for each run",
     details: """
-      The runs of this session that had a limit. Give them the same limit and work, and different \
+      The runs of the newest one's mechanism, limit and kind of work; in a lesson, those made since it began. \
+      Give them the same work, and different \
       rates of arrival: the marks then lie on the utilisation curve. A run that goes on gets its mark when \
       it has ended.
       """,
@@ -40,9 +41,12 @@ extension Command {
       default:
         "\(underWay) runs in the background go on, and get their marks when they have ended\n"
       }
+    let all = session.runs.all
+    let first = session.classroom.visit == nil ? 0 : session.classroom.firstRun
+    let shown = UtilisationCurve.alike(all.filter { $0.number > first })
     return session.answer(
-      json: UtilisationCurve.json(session.runs.all),
-      UtilisationCurve.text(session.runs.all, session.output.format) + goesOn
+      json: UtilisationCurve.json(shown),
+      UtilisationCurve.text(shown, others: all.count - shown.count, session.output.format) + goesOn
     )
   }
 

@@ -407,7 +407,7 @@ extension Session {
     guard output.canShowFrames, !json else {
       return showStatus(ofEach: all)
     }
-    let lanes = all.map { RaceLane(name: $0.title, plan: $0.run.plan) }
+    let lanes = all.map { RaceLane($0.title, $0.run) }
     let expected = all.map(\.experiment.expectedLength).max() ?? 0
     let frames = RaceFrames(
       all.map(\.run),

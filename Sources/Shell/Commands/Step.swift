@@ -83,7 +83,7 @@ extension Session {
         position: try await ScheduleGame(
           scenario,
           in: place,
-          withPlaces: CodeColumns.fit(scenario.tasks, output.format)
+          withPlaces: !json
         ),
         best: best,
         puzzle: puzzle

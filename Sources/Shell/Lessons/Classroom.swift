@@ -18,6 +18,10 @@ package struct Classroom: Sendable {
   private let listener: (@Sendable (any MetricSource) -> Void)?
   /// The lesson the learner is in.
   private(set) var visit: LessonVisit?
+  /// How many runs there were when the lesson was begun in this session.
+  private(set) var firstRun = 0
+  /// The lesson that this is of.
+  private var lessonOfFirstRun: String?
   /// The learner's settings outside the lesson.
   private(set) var ownSettings: Settings?
   /// Which wrong answer the learner is looking at.
@@ -142,9 +146,13 @@ package struct Classroom: Sendable {
 
   // MARK: The lesson under way
 
-  mutating func begin(_ visit: LessonVisit, own settings: Settings) {
+  mutating func begin(_ visit: LessonVisit, own settings: Settings, after runs: Int) {
     self.visit = visit
     ownSettings = settings
+    // Who comes back to the lesson has still the runs of it.
+    if lessonOfFirstRun != visit.lesson.slug {
+      (firstRun, lessonOfFirstRun) = (runs, visit.lesson.slug)
+    }
   }
 
   mutating func leave() { (visit, ownSettings, puzzle) = (nil, nil, nil) }

@@ -95,23 +95,43 @@ struct ExerciseDesk: Sendable {
     _ code: String,
     by harness: ExerciseHarness,
     seed: UInt64? = nil,
+    telling progress: GradingProgress = GradingProgress(),
     _ interruption: Interruption
   ) async throws -> Outcome {
+    progress.note(.waiting)
     let lock = try await takeWorkplace(interruption)
     defer { close(lock) }
+    progress.note(.building)
     if let errors = try await build(code, harness, interruption) { return .doesNotBuild(errors) }
     let journal = workplace + "/journal"
+    let answers = workplace + "/answers"
+    @Sendable func lines() -> [GradeLine] {
+      let text = (try? String(contentsOfFile: answers, encoding: .utf8)) ?? ""
+      return text.split(separator: "\n").compactMap { line in
+        try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
+      }
+    }
+    try? FileManager.default.removeItem(atPath: answers)
+    progress.note(.asking(nil, answered: 0))
+    let reading = Task {
+      while !Task.isCancelled {
+        try? await Task.sleep(for: .milliseconds(500))
+        let told = lines()
+        let name = told.last { $0.asking != nil }?.asking
+        progress.note(.asking(name, answered: told.count { $0.item != nil }))
+      }
+    }
+    defer { reading.cancel() }
     let grading = try await ChildProcess.run(
       program,
       seed.map { ["\($0)"] } ?? [],
       environment: [GradeLine.journalVariable: journal],
       timeLimit: .seconds(300),
       holdsLifeline: true,
+      outputFile: answers,
       isInterrupted: { interruption.hasCome }
     )
-    let lines = grading.output.split(separator: "\n").compactMap { line in
-      try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
-    }
+    let lines = lines()
     let items = lines.compactMap(\.item)
     if let passed = lines.last?.passed {
       return .graded(items, passed: passed, seed: lines.last?.seed)
@@ -286,4 +306,10 @@ struct GradeMetrics: MetricSource {
   }
 
   func witness(of metric: Metric) -> String? { stories[metric.name] }
+
+  func plainly(_ metric: Metric) -> String? {
+    guard metric.name == "passed", value(of: metric) == .word("no") else { return nil }
+    return "your file did not pass when it was last graded"
+      + (stories["passed"].map { ". What failed: \($0)" } ?? "")
+  }
 }

@@ -44,4 +44,15 @@ struct ExplorationMetrics: MetricSource {
   func witness(of metric: Metric) -> String? {
     metric.name == "violation" ? report.found?.minimum.violation?.message : nil
   }
+
+  func plainly(_ metric: Metric) -> String? {
+    switch metric.name {
+    case "coverage" where !report.isExhaustive:
+      if report.stoppedAtFirst { return "it stopped at the first failure: add 'all'" }
+      return report.wasInterrupted
+        ? "it was interrupted" : "it did not look at every schedule"
+    case "violation" where report.found == nil: return "no promise was broken"
+    default: return nil
+    }
+  }
 }

@@ -249,6 +249,12 @@ package struct RunMetrics: MetricSource {
     }
   }
 
+  package func plainly(_ metric: Metric) -> String? {
+    guard metric.name == "fifo_inversions" else { return nil }
+    let count = summary.fifoInversions
+    return "\(count == 0 ? "nobody" : NumberText.grouped(count)) began before an earlier arrival"
+  }
+
   private func label(_ number: Int) -> String { run.label(of: TaskID(number)) }
 
   private func last(_ moment: KeyPath<TaskLife, Int64?>) -> (name: String, at: String)? {

@@ -67,7 +67,7 @@ package final class StampLog: Tracer, @unchecked Sendable {
     case .cancelled(.waiting), .rejected:
       fill(leaves, number)
       occupancy?.change(by: -1)
-    case .blocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
+    case .blocked, .unblocked, .answered, .error, .holds, .progress, .suspended, .resumed, .limit:
       break
     }
   }

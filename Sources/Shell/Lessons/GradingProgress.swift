@@ -1,0 +1,41 @@
+internal import Synchronization
+
+/// Which part of a grading is under way, for who waits for it.
+final class GradingProgress: Sendable {
+  enum Part: Hashable, Sendable {
+    /// Another lab builds or grades here.
+    case waiting
+    case building
+    /// The name of what is asked, and how many questions were answered.
+    case asking(String?, answered: Int)
+  }
+
+  private let state = Mutex<(part: Part, since: ContinuousClock.Instant)>((.building, .now))
+
+  func note(_ part: Part) {
+    state.withLock { state in
+      let isSame =
+        if case .asking = part, case .asking = state.part { true } else { part == state.part }
+      state = (part, isSame ? state.since : .now)
+    }
+  }
+
+  /// One line: what is done, and since how many seconds.
+  var text: String {
+    let (part, since) = state.withLock { $0 }
+    return Self.text(part, seconds: Int((ContinuousClock.now - since) / .seconds(1)))
+  }
+
+  static func text(_ part: Part, seconds: Int) -> String {
+    let what =
+      switch part {
+      case .waiting: "waiting for another lab that grades, \(seconds) s"
+      case .building:
+        "building, \(seconds) s" + (seconds < 20 ? "" : "; the first time it takes minutes")
+      case .asking(nil, _): "grading, \(seconds) s"
+      case .asking(let name?, let answered):
+        "grading, \(seconds) s: question \(answered + 1), '\(name)'"
+      }
+    return what + "; Ctrl-C ends it"
+  }
+}
