@@ -63,7 +63,7 @@ package struct Prediction: Hashable, Sendable {
     "limit", "tasks", "workers", "seed", "kind", "clock", "mechanism", "executor", "permits",
     "body",
     "waiters", "explored", "explored_tasks", "explored_limit", "explored_cancel", "explored_fail",
-    "strategy",
+    "explored_bound", "strategy",
   ]
 
   /// Whether the answer is written in the lesson, and nothing has to be run to know it.

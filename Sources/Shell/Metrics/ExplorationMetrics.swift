@@ -18,6 +18,10 @@ struct ExplorationMetrics: MetricSource {
       ),
       ("explored_cancel", { .word($0.scenario.cancels ? "any" : "none") }),
       ("explored_fail", { .word($0.scenario.fails ? "all" : "none") }),
+      (
+        "explored_bound",
+        { $0.scenario.overtakingBound.map(MetricValue.count) ?? .absent(because: "no bound") }
+      ),
       ("strategy", { .word($0.strategy.rawValue) }),
       ("coverage", { .word($0.isExhaustive ? "exhaustive" : "bounded") }),
       ("violation", { .word($0.found?.minimum.violation?.kind ?? "none") }),
