@@ -100,32 +100,33 @@ extension Grader {
     _ crowd: Crowd,
     on scheduler: VirtualScheduler
   ) -> Task<Void, Never> {
-    Task(executorPreference: scheduler) {
-      let task = SimulatedTask(number: number, service: 1)
-      await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
-    }
+    Task(executorPreference: scheduler) { await carry(mechanism, number, crowd) }
+  }
+
+  private static func carry(_ mechanism: any Mechanism, _ number: Int, _ crowd: Crowd) async {
+    let task = SimulatedTask(number: number, service: 1)
+    await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
   }
 
   // MARK: What is kept of them
 
   /// Of a task that is cancelled when it was handed a permit and has not gone on yet, nothing is kept.
   static func keptOfGranted(_ entry: CatalogueEntry) -> GradeBook.Question {
-    // The permit is handed over in one of the holder's first steps; the waiter's turn comes behind the cancellation.
-    keptOfEach(
-      "kept_granted",
-      "tasks, each cancelled just when it was handed a permit",
-      ways: 1...3
-    ) { scheduler, steps in
+    keptOfEach("kept_granted", "tasks, each cancelled just when it was handed a permit") { scheduler in
       let mechanism = entry.make(MechanismSetup(limit: 1))
       return {
         let crowd = Crowd()
-        let holder = visit(mechanism, 1, crowd, on: scheduler)
+        let next = Lock<Task<Void, Never>?>(nil)
+        let holder = Task(executorPreference: scheduler) {
+          await carry(mechanism, 1, crowd)
+          // The permit has been handed over, and who has it has no turn before this task is through.
+          next.withLock { $0 }?.cancel()
+        }
         await turns(4)
         let waiter = visit(mechanism, 2, crowd, on: scheduler)
+        next.withLock { $0 = waiter }
         await turns(4)
         crowd.goOn()
-        await turns(steps)
-        waiter.cancel()
         await holder.value
         await waiter.value
       }
@@ -135,7 +136,7 @@ extension Grader {
   /// Who is cancelled leaves the line, also if no permit comes by.
   static func keptBehindOne(_ entry: CatalogueEntry) -> GradeBook.Question {
     keptOfEach("kept_behind", "tasks, each cancelled while one and the same task has the permit") {
-      scheduler, _ in
+      scheduler in
       let mechanism = entry.make(MechanismSetup(limit: 1))
       let stays = Crowd()
       visit(mechanism, 1, stays, on: scheduler)
@@ -158,8 +159,7 @@ extension Grader {
   private static func keptOfEach(
     _ name: String,
     _ what: String,
-    ways: ClosedRange<Int> = 1...1,
-    _ make: @escaping @Sendable (VirtualScheduler, Int) async -> @Sendable () async -> Void
+    _ make: @escaping @Sendable (VirtualScheduler) async -> @Sendable () async -> Void
   ) -> GradeBook.Question {
     let asked = "\(HeapTrial.count) \(what)"
     return GradeBook.Question(name: name) { terms in
@@ -168,11 +168,8 @@ extension Grader {
         let grows = Lock<Bool?>(nil)
         let scheduler = VirtualScheduler(workers: 1)
         Task(executorPreference: scheduler) {
-          var keeps = false
-          for way in ways where !keeps {
-            keeps = await HeapTrial(heap: heap).grows { await make(scheduler, way) }
-          }
-          grows.withLock { [keeps] in $0 = keeps }
+          let keeps = await HeapTrial(heap: heap).grows { await make(scheduler) }
+          grows.withLock { $0 = keeps }
         }
         _ = await scheduler.onOwnThread { $0.runUntilIdle() }
         let found = grows.withLock { $0 }
