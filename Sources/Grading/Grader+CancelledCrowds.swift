@@ -112,7 +112,8 @@ extension Grader {
 
   /// Of a task that is cancelled when it was handed a permit and has not gone on yet, nothing is kept.
   static func keptOfGranted(_ entry: CatalogueEntry) -> GradeBook.Question {
-    keptOfEach("kept_granted", "tasks, each cancelled just when it was handed a permit") { scheduler in
+    keptOfEach("kept_granted", "tasks, each cancelled just when it was handed a permit") {
+      scheduler in
       let mechanism = entry.make(MechanismSetup(limit: 1))
       return {
         let crowd = Crowd()

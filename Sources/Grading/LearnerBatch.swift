@@ -63,15 +63,16 @@ private final class BatchWatch: Sendable {
   func fault(_ files: [Int], limit: Int) -> String? {
     state.withLock { state in
       if state.peak > limit { return "\(state.peak) ran at once" }
+      // Before the files are counted, some of which had not been begun then.
+      if let ended = state.endedAtCall.first, ended < files.count {
+        return "'whenAll' was called when \(ended) of \(files.count) had come"
+      }
       if let file = files.first(where: { state.fetched[$0] != 1 }) {
         return "file \(file) was fetched \(state.fetched[file, default: 0]) times"
       }
       if state.fetched.count != files.count { return "a file was fetched that is in no list" }
       if state.endedAtCall.count > 1 {
         return "'whenAll' was called \(state.endedAtCall.count) times"
-      }
-      if let ended = state.endedAtCall.first, ended < files.count {
-        return "'whenAll' was called when \(ended) of \(files.count) had come"
       }
       return nil
     }
@@ -156,14 +157,14 @@ extension Grader {
     }
   }
 
-  /// Twenty lists at once have one gate, and not one each.
+  /// Sixty lists at once have one gate, and not one each.
   private static func threadsOfLists<Batch: LearnerBatch>(
     _ type: Batch.Type
   ) -> GradeBook.Question {
-    let asked = "20 lists of 2 at once, limit 1, the first download of which takes some seconds"
+    let asked = "60 lists of 2 at once, limit 1, the first download of which takes some seconds"
     return GradeBook.Question(name: "threads_of_lists") { _ in
       let batch = Batch(limit: 1)
-      let lists = (0..<20).map { [2 * $0 + 1, 2 * $0 + 2] }
+      let lists = (0..<60).map { [2 * $0 + 1, 2 * $0 + 2] }
       let watches = lists.map { _ in BatchWatch() }
       let mayEnd = DispatchSemaphore(value: 0)
       // As where one list is long; each list's queue gets its thread at once.
@@ -202,7 +203,8 @@ extension Grader {
   private static func endOfFirstList<Batch: LearnerBatch>(
     _ type: Batch.Type
   ) -> GradeBook.Question {
-    let asked = "two lists of 2, limit 1, the second of which goes on when 'whenAll' of the first was called"
+    let asked =
+      "two lists of 2, limit 1, the second of which goes on when 'whenAll' of the first was called"
     return GradeBook.Question(name: "first_ends") { _ in
       let batch = Batch(limit: 1)
       let lists = [[1, 2], [3, 4]]
