@@ -248,8 +248,12 @@ import Testing
     await expect(Grader.door(KeepsLater.self), refusedBy: "kept", saying: "memory grows with each")
   }
 
-  @Test func `that suspend with the permit, or record in a task of their own, are refused`() async {
-    await expect(Grader.recorder(YieldsWithPermit.self), refusedBy: "held", saying: "before it was added; 60 ms are allowed")
+  @Test func `that suspend with the permit, or record elsewhere, are refused`() async {
+    await expect(
+      Grader.recorder(YieldsWithPermit.self),
+      refusedBy: "held",
+      saying: "before it was added; 60 ms are allowed"
+    )
     await expect(
       Grader.recorder(RecordsElsewhere.self),
       refusedBy: "urgent",
