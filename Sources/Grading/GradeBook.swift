@@ -32,6 +32,8 @@ package struct GradeBook: Sendable {
     var sharesPool = false
     /// How many bytes this program has from the heap; a test program's change by what other tests do.
     var heap: @Sendable () -> Int64 = { heap_bytes_in_use() }
+    /// How much processor time this program has taken, in nanoseconds; a test program's is taken by other tests too.
+    var processorTime: @Sendable () -> Int64 = { MachineClock.processTime() }
   }
 
   let questions: [Question]
@@ -149,8 +151,8 @@ extension GradeBook.Question {
       return GradeItem(
         name,
         passed: false,
-        "\(asked): no end within \(patience.seconds) s\(place). Look for a task that nobody wakes, and for a loop that "
-          + "asks again and again instead of waiting"
+        "\(asked): no end within \(patience.seconds) s\(place). Look for a task that nobody wakes, for a loop that asks "
+          + "again and again instead of waiting, and for threads that are held by who waits"
       )
     }
   }

@@ -31,9 +31,8 @@ extension Grader {
           body
         )
         let extent =
-          verdict.schedules == 1
-          ? "the only schedule"
-          : (verdict.ranEverySchedule ? "all of " : "") + "\(verdict.schedules) schedules"
+          verdict.schedules == 1 && verdict.ranEverySchedule
+          ? "the only schedule" : "\(verdict.schedules) schedules, \(which(preemptions, verdict))"
         let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
         return GradeItem(
           name,
@@ -50,6 +49,17 @@ extension Grader {
         )
       }
     }
+  }
+
+  /// Which schedules were looked at.
+  private static func which(_ preemptions: Int, _ verdict: ExplorationVerdict) -> String {
+    let bound =
+      switch preemptions {
+      case 0: "in which each task goes on until it suspends"
+      case 1: "in which at most one task has to wait though it could go on"
+      default: "in which at most \(preemptions) times a task has to wait though it could go on"
+      }
+    return verdict.ranEverySchedule ? "those " + bound : "some of those " + bound
   }
 
   /// What went wrong, without the line of ours that found it.

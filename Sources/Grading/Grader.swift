@@ -33,6 +33,7 @@ package enum Grader {
       wholeLimit(entry),
       kept(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      insideThree(entry),
       apart(type),
       Storm.question(entry),
     ]).about(entry)
@@ -57,8 +58,12 @@ package enum Grader {
       hidden(entry, "waves", HiddenWorkload.waves),
       urgencies(entry),
       wholeLimit(entry),
+      cancelledCrowd(entry),
       kept(entry, cancels: true),
+      keptOfGranted(entry),
+      keptBehindOne(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      insideThree(entry),
       insideCancelled(entry),
       apart(type),
     ]
@@ -83,6 +88,7 @@ package enum Grader {
       wholeLimit(entry),
       kept(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      insideThree(entry),
       poolsApart(type),
       Storm.question(entry),
     ]).about(entry)
@@ -120,10 +126,14 @@ package enum Grader {
       urgencies(entry, overtakings: 1),
       wholeLimit(entry, beyondTwoBytes: true),
       kept(entry, cancels: true),
+      keptOfGranted(entry),
+      keptBehindOne(entry),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
+      cancelledCrowd(entry, overtakings: 1),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      insideThree(entry),
       insideCancelled(entry),
       apart(type),
     ]
@@ -238,6 +248,18 @@ package enum Grader {
     )
   }
 
+  /// The same of three tasks: one gives back, one waits, and one comes between two locks of the first.
+  private static func insideThree(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(
+      entry,
+      "inside_three",
+      tasks: 3,
+      limit: 1,
+      inside: true,
+      isRandom: true
+    )
+  }
+
   private static func explored(
     _ entry: CatalogueEntry,
     _ name: String,
@@ -278,7 +300,7 @@ package enum Grader {
       do {
         let report = try await scenario.explore(plan)
         guard let violation = report.found?.minimum.violation else {
-          return verdict(on: report, name, asked)
+          return verdict(on: report, plan, name, asked)
         }
         let kind = words.flatMap { $0.violations[violation.kind] } ?? violation.kind
         return GradeItem(
@@ -297,10 +319,14 @@ package enum Grader {
   /// Says how far an exploration went that found nothing wrong.
   private static func verdict(
     on report: ExplorationReport,
+    _ plan: ExplorationPlan,
     _ name: String,
     _ asked: String
   ) -> GradeItem {
-    let extent = report.isExhaustive ? "all \(report.schedules)" : "\(report.schedules)"
+    // With a bound on pre-emptions they are not all there are.
+    let isWhole = report.isExhaustive && plan.preemptions == nil
+    let isDrawn = plan.strategy != .exhaustive
+    let extent = "\(isWhole ? "all " : "")\(report.schedules)\(isDrawn ? " drawn" : "")"
     // A schedule that was given up says nothing, and one in ten is too many to call it right.
     let isMostlySeen = report.givenUp * 10 < report.schedules
     let left = report.givenUp == 0 ? "" : ", \(report.givenUp) given up as too long"

@@ -63,15 +63,16 @@ private final class BatchWatch: Sendable {
   func fault(_ files: [Int], limit: Int) -> String? {
     state.withLock { state in
       if state.peak > limit { return "\(state.peak) ran at once" }
+      // Before the files are counted, some of which had not been begun then.
+      if let ended = state.endedAtCall.first, ended < files.count {
+        return "'whenAll' was called when \(ended) of \(files.count) had come"
+      }
       if let file = files.first(where: { state.fetched[$0] != 1 }) {
         return "file \(file) was fetched \(state.fetched[file, default: 0]) times"
       }
       if state.fetched.count != files.count { return "a file was fetched that is in no list" }
       if state.endedAtCall.count > 1 {
         return "'whenAll' was called \(state.endedAtCall.count) times"
-      }
-      if let ended = state.endedAtCall.first, ended < files.count {
-        return "'whenAll' was called when \(ended) of \(files.count) had come"
       }
       return nil
     }
@@ -82,8 +83,11 @@ extension Grader {
   /// Lesson 3: who waits holds no thread.
   package static func batch<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook {
     GradeBook([
-      threadsOfBatch(type),
+      // Before the threads are counted: they pile up too where 'whenAll' does not wait for what holds them.
       batches(type, "limit", [(12, 3)]),
+      threadsOfBatch(type),
+      threadsOfLists(type),
+      endOfFirstList(type),
       batches(type, "limits", (1...6).map { (3 * $0, $0) }),
       batches(type, "again", [(6, 2), (0, 2), (1, 2), (7, 2)], shared: true),
       twoBatches(type),
@@ -149,6 +153,94 @@ extension Grader {
         "threads",
         passed: fault == nil,
         "\(asked): \(fault ?? "one thread works, and at most one waits")"
+      )
+    }
+  }
+
+  /// Sixty lists at once have one gate, and not one each.
+  private static func threadsOfLists<Batch: LearnerBatch>(
+    _ type: Batch.Type
+  ) -> GradeBook.Question {
+    let asked = "60 lists of 2 at once, limit 1, the first download of which takes some seconds"
+    return GradeBook.Question(name: "threads_of_lists") { _ in
+      let batch = Batch(limit: 1)
+      let lists = (0..<60).map { [2 * $0 + 1, 2 * $0 + 2] }
+      let watches = lists.map { _ in BatchWatch() }
+      let mayEnd = DispatchSemaphore(value: 0)
+      // As where one list is long; each list's queue gets its thread at once.
+      let allowed = threads + 3
+      OSThread("caller") {
+        for (list, watch) in zip(lists, watches) {
+          batch.download(list) { file in
+            watch.begin(file)
+            mayEnd.wait()
+            mayEnd.signal()
+            watch.end()
+          } whenAll: {
+            watch.allHaveCome()
+          }
+        }
+      }.detach()
+      let held = comes(looks: 20) { threads > allowed } ? threads - allowed + 3 : 0
+      mayEnd.signal()
+      let fault: String? =
+        if held > 0 {
+          "\(held) threads are held, for one download. One thread may wait for the permit, not one for each list"
+        } else if !comes(looks: 300, { watches.allSatisfy(\.isOver) }) {
+          "'whenAll' was not called for each within thirty seconds"
+        } else {
+          zip(lists, watches).lazy.compactMap { $1.fault($0, limit: 1) }.first
+        }
+      return GradeItem(
+        "threads_of_lists",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "one thread works, and at most one waits")"
+      )
+    }
+  }
+
+  /// A list hears of its end at once, and not when there is a permit for another list.
+  private static func endOfFirstList<Batch: LearnerBatch>(
+    _ type: Batch.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "two lists of 2, limit 1, the second of which goes on when 'whenAll' of the first was called"
+    return GradeBook.Question(name: "first_ends") { _ in
+      let batch = Batch(limit: 1)
+      let lists = [[1, 2], [3, 4]]
+      let watches = lists.map { _ in BatchWatch() }
+      let isOver = DispatchSemaphore(value: 0)
+      let isLate = Lock(false)
+      OSThread("caller") {
+        for (number, list) in lists.enumerated() {
+          batch.download(list) { file in
+            watches[number].begin(file)
+            if number == 1 {
+              if isOver.wait(timeout: .now() + .seconds(10)) == .timedOut {
+                isLate.withLock { $0 = true }
+              }
+              isOver.signal()
+            }
+            watches[number].end()
+          } whenAll: {
+            watches[number].allHaveCome()
+            if number == 0 { isOver.signal() }
+          }
+        }
+      }.detach()
+      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
+      let fault: String? =
+        if isLate.withLock({ $0 }) {
+          "it was not called, though both files had come: it waits behind the other list's wait for a permit"
+        } else if !areOver {
+          "'whenAll' was not called for both within a minute"
+        } else {
+          zip(lists, watches).lazy.compactMap { $1.fault($0, limit: 1) }.first
+        }
+      return GradeItem(
+        "first_ends",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each list heard of its own end")"
       )
     }
   }

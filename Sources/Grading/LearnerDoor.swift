@@ -1,6 +1,8 @@
+internal import Basics
 internal import Exploration
 internal import GradeReport
 internal import Limiters
+internal import VirtualTime
 
 /// What a learner mends in the exercise on lost wake-ups: a door that is shut until somebody opens it.
 package protocol LearnerDoor: Sendable {
@@ -22,13 +24,15 @@ extension Grader {
       waiters(type, "two_wait", 2),
       waiters(type, "three_in_line", 3, preemptions: 0),
       openedTwice(type),
+      comesLater(type),
+      keptOfLater(type),
       doorsApart(type),
     ])
   }
 
   private static func openDoor<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
     let asked = "a door that is opened before anybody comes"
-    return .task("open", asked, seconds: 10) { _ in
+    return GradeBook.Question.task("open", asked, seconds: 10) { _ in
       let door = Door()
       door.open()
       for _ in 1...3 { await door.wait() }
@@ -84,6 +88,59 @@ extension Grader {
       await waiting.value
       for task in opening { await task.value }
       await door.wait()
+    }
+  }
+
+  /// When `open` has returned, whoever comes needs nobody else to get through.
+  private static func comesLater<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
+    let times = 200
+    let asked = "a task that comes when 'open' has returned, \(times) times"
+    return .task("comes_later", asked, seconds: 60) { _ in
+      for _ in 1...times {
+        let scheduler = VirtualScheduler(workers: 1)
+        let door = Door()
+        let isThrough = Lock(false)
+        Task(executorPreference: scheduler) {
+          await door.wait()
+          isThrough.withLock { $0 = true }
+        }
+        // The task has this thread for itself. What 'open' has left to another task comes too late, mostly.
+        let hasPassed = await scheduler.onOwnThread { scheduler in
+          door.open()
+          _ = scheduler.runUntilIdle()
+          return isThrough.withLock { $0 }
+        }
+        if hasPassed { continue }
+        return GradeItem(
+          "comes_later",
+          passed: false,
+          "\(asked): it waited. 'open' had returned, and the door was not open yet"
+        )
+      }
+      return GradeItem("comes_later", passed: true, "\(asked): it does not wait")
+    }
+  }
+
+  /// Of those who come to the open door nothing is kept.
+  private static func keptOfLater<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
+    let asked = "\(HeapTrial.count) tasks come to an open door, one after the other"
+    return GradeBook.Question(name: "kept") { terms in
+      let trial = HeapTrial(heap: terms.heap)
+      return GradeBook.Question.task("kept", asked, seconds: 60) { _ in
+        let grows = await trial.grows {
+          let door = Door()
+          door.open()
+          return { await door.wait() }
+        }
+        return GradeItem(
+          "kept",
+          passed: !grows,
+          "\(asked): "
+            + (grows
+              ? "memory grows with each: something is kept of those who do not wait"
+              : "nothing is kept of them")
+        )
+      }.ask(terms)
     }
   }
 

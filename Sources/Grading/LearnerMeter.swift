@@ -99,7 +99,7 @@ private final class RequestServer: Sendable {
       if sent[number].count > 1 { return "\(name) was sent \(sent[number].count) times" }
       if time < request.due { return "\(name) was sent too early, at \(Self.text(time))" }
       if time > request.due + lateness {
-        return "\(name) was sent at \(Self.text(time)): it waited for others"
+        return "\(name) was sent at \(Self.text(time)), \(Self.text(time - request.due)) late"
       }
       if answered[number] < 0 { return "'measure' returned when \(name) had no answer yet" }
     }

@@ -22,7 +22,8 @@ import Testing
         storm: 0.02,
         executor: racetrack,
         sharesPool: true,
-        heap: OwnHeap.bytes
+        heap: OwnHeap.bytes,
+        processorTime: OwnProcessor.time
       )
       let item = await onOwnThread { question.ask(terms) }
       if !item.passed { return item }
@@ -52,7 +53,8 @@ import Testing
         storm: 0.02,
         executor: racetrack,
         sharesPool: true,
-        heap: OwnHeap.bytes
+        heap: OwnHeap.bytes,
+        processorTime: OwnProcessor.time
       )
     ) {
       if !$0.passed { failed = $0 }
@@ -166,6 +168,97 @@ import Testing
     await expect(Grader.limiter(Flawed<WearsOut>.self), refusedBy: "kept", saying: "no end")
     #expect(await item("kept", of: Grader.design(Flawed<NoFlaw>.self))?.passed == true)
     #expect(await item("kept", of: Grader.pool(SoundPool.self))?.passed == true)
+  }
+
+  @Test func `in a line of hundreds, or of who is cancelled, are refused`() async {
+    await expect(
+      Grader.cancellableLimiter(RepeatsIds.self),
+      refusedBy: "cancelled_crowd",
+      saying: "whom nobody cancelled were never served"
+    )
+    await expect(Grader.design(RepeatsIds.self), refusedBy: "cancelled_crowd")
+    let grows = "memory grows with each"
+    await expect(
+      Grader.cancellableLimiter(MarksGranted.self),
+      refusedBy: "kept_granted",
+      saying: grows
+    )
+    await expect(
+      Grader.cancellableLimiter(LeavesLater.self),
+      refusedBy: "kept_behind",
+      saying: grows
+    )
+    for name in ["cancelled_crowd", "kept_granted", "kept_behind", "inside_three"] {
+      let item = await item(name, of: Grader.cancellableLimiter(Flawed<NoFlaw>.self))
+      #expect(item?.passed == true, "\(item as Any)")
+    }
+  }
+
+  @Test func `between two locks, where it takes three tasks, are refused`() async {
+    await expect(
+      Grader.pool(GivesBackTwice.self),
+      refusedBy: "inside_three",
+      saying: "while another task had it"
+    )
+    await expect(
+      Grader.design(FreesThenHandsOn.self),
+      refusedBy: "inside_three",
+      saying: "over-admission"
+    )
+  }
+
+  @Test func `of many lists are refused`() async {
+    await expect(
+      Grader.batch(GateForEachList.self),
+      refusedBy: "threads_of_lists",
+      saying: "not one for each list"
+    )
+    await expect(
+      Grader.batch(EndsAtTheGate.self),
+      refusedBy: "first_ends",
+      saying: "it waits behind the other list's wait"
+    )
+    await expect(
+      Grader.batch(GateOutsideGroup.self),
+      refusedBy: "limit",
+      saying: "'whenAll' was called when 0 of 12 had come"
+    )
+  }
+
+  @Test func `that ask again and again are refused`() async {
+    let burnt = "asks again and again instead of waiting"
+    await expect(Grader.client(PollingClient.self), refusedBy: "quiet", saying: burnt)
+    await expect(Grader.imageCache(PollingCache.self), refusedBy: "quiet", saying: burnt)
+    await expect(
+      Grader.imageCache(PollingCache.self),
+      refusedBy: "failure",
+      saying: "in no schedule were both told"
+    )
+    #expect(
+      await item("quiet", of: Grader.imageCache(FlawedCache<SoundCaching>.self))?.passed == true
+    )
+  }
+
+  @Test func `of doors are refused that open later, or keep who comes later`() async {
+    await expect(
+      Grader.door(OpensLater.self),
+      refusedBy: "comes_later",
+      saying: "the door was not open yet"
+    )
+    await expect(Grader.door(KeepsLater.self), refusedBy: "kept", saying: "memory grows with each")
+  }
+
+  @Test func `that suspend with the permit, or record elsewhere, are refused`() async {
+    await expect(
+      Grader.recorder(YieldsWithPermit.self),
+      refusedBy: "held",
+      saying: "before it was added; 60 ms are allowed"
+    )
+    await expect(
+      Grader.recorder(RecordsElsewhere.self),
+      refusedBy: "urgent",
+      saying: "a 'Task {}' of yours reads or adds"
+    )
   }
 
   // MARK: Accounts

@@ -67,7 +67,14 @@ import Testing
   private func grade(_ book: GradeBook) async -> (passed: [String], failed: GradeItem?) {
     var items: [GradeItem] = []
     let passed = await book.grade(
-      GradeBook.Terms(seed: 1, storm: 0.02, executor: racetrack, sharesPool: true, heap: heapAtRest)
+      GradeBook.Terms(
+        seed: 1,
+        storm: 0.02,
+        executor: racetrack,
+        sharesPool: true,
+        heap: heapAtRest,
+        processorTime: processorAtRest
+      )
     ) {
       items.append($0)
     }
@@ -82,15 +89,15 @@ import Testing
       basic.passed
         == [
           "values", "safety", "safety_three", "order", "errors", "permit_back", "limit_reached",
-          "limits", "long_line", "throwing", "urgencies", "whole_limit", "kept", "inside", "apart",
-          "storm",
+          "limits", "long_line", "throwing", "urgencies", "whole_limit", "kept", "inside",
+          "inside_three", "apart", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
     #expect(cancelled.failed == nil)
     let design = await grade(Grader.design(Sound.self))
     #expect(design.failed == nil)
-    #expect(design.passed.count == 23)
+    #expect(design.passed.count == 27)
   }
 
   @Test func `no limit at all fails with the schedule that shows it`() async {

@@ -251,7 +251,7 @@ import Testing
   }
 
   @Test func `that leave something out are refused by the request that shows it`() async {
-    await expect(Closed.self, refusedBy: "stall", saying: "was sent at 2 s: it waited for others")
+    await expect(Closed.self, refusedBy: "stall", saying: "was sent at 2 s, 2 s late")
     await expect(AFewAtOnce.self, refusedBy: "together", saying: "request 256, due at 1 s,")
     await expect(
       InOrderOfAnswers.self,

@@ -17,7 +17,8 @@ func refusal(
     storm: storm,
     executor: racetrack,
     sharesPool: true,
-    heap: heap
+    heap: heap,
+    processorTime: processorAtRest
   )
   _ = await book.grade(terms) { if !$0.passed { failed = $0 } }
   return failed

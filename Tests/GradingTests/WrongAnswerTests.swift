@@ -188,7 +188,7 @@ import Testing
     await expect(
       Grader.limiter(NeverRuns.self),
       refusedBy: "values",
-      saying: " s. Look for a task that nobody wakes, and for a loop that asks again and again"
+      saying: " s. Look for a task that nobody wakes, for a loop that asks again and again"
     )
   }
 
@@ -273,7 +273,13 @@ import Testing
   @Test func `are not judged by a storm on one processor`() {
     let entry = CatalogueEntry(LimiterAdapter<TwoLocks>.self)
     let item = Storm.question(entry, processors: 1).ask(
-      GradeBook.Terms(seed: 1, executor: racetrack, sharesPool: true, heap: heapAtRest)
+      GradeBook.Terms(
+        seed: 1,
+        executor: racetrack,
+        sharesPool: true,
+        heap: heapAtRest,
+        processorTime: processorAtRest
+      )
     )
     #expect(item.passed)
     #expect(item.sentence.contains(Self.notJudged))

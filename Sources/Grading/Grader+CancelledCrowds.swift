@@ -1,0 +1,191 @@
+internal import Basics
+internal import Experiments
+internal import GradeReport
+internal import Limiters
+internal import Mechanisms
+internal import VirtualTime
+internal import Workloads
+
+// Many tasks that are cancelled: in a long line, just when they were handed a permit, and behind a task that stays.
+extension Grader {
+  // MARK: A line of hundreds
+
+  /// Of a line of hundreds most are cancelled; the others are served in their order, and no permit is lost.
+  ///
+  /// More than a byte can count wait, so that ids which are used again name two who wait.
+  static func cancelledCrowd(
+    _ entry: CatalogueEntry,
+    overtakings: Int = 0
+  ) -> GradeBook.Question {
+    .task("cancelled_crowd", "a line of hundreds, most of them cancelled", seconds: 60) { seed in
+      var random = SplitMix64(seed: seed)
+      var asked: [String] = []
+      for limit in [1, 3] {
+        let waiting = 300 + random.next(below: 300)
+        let numbers = limit + 1...limit + waiting
+        let gone = numbers.filter { _ in random.next(below: 3) > 0 }.shuffled(using: &random)
+        asked.append("limit \(limit), \(waiting) wait, \(gone.count) of them are cancelled")
+        let fault = await fault(
+          of: entry,
+          limit: limit,
+          waiting: numbers,
+          cancelled: gone,
+          overtakings
+        )
+        guard let fault else { continue }
+        return GradeItem(
+          "cancelled_crowd",
+          passed: false,
+          "\(asked.last ?? ""), seed \(seed): \(fault)"
+        )
+      }
+      return GradeItem(
+        "cancelled_crowd",
+        passed: true,
+        "\(asked.joined(separator: "; ")); seed \(seed): they leave, and the others are served"
+      )
+    }
+  }
+
+  private static func fault(
+    of entry: CatalogueEntry,
+    limit: Int,
+    waiting: ClosedRange<Int>,
+    cancelled: [Int],
+    _ overtakings: Int
+  ) async -> String? {
+    let scheduler = VirtualScheduler(workers: 1)
+    let crowd = Crowd()
+    let mechanism = entry.make(MechanismSetup(limit: limit))
+    let tasks = (1...waiting.upperBound).map { number in
+      visit(mechanism, number, crowd, on: scheduler)
+    }
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    for number in cancelled { tasks[number - 1].cancel() }
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    if crowd.admitted != limit { return "\(crowd.admitted) ran at once" }
+    if crowd.left < cancelled.count { return "\(cancelled.count - crowd.left) of those waited on" }
+    crowd.goOn()
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    let served = crowd.begun.dropFirst(limit)
+    let due = Set(waiting).subtracting(cancelled)
+    let forgotten = due.subtracting(served)
+    if let first = forgotten.min() {
+      return "\(forgotten.count) whom nobody cancelled were never served, the first of them number "
+        + "\(first - limit) in the line"
+    }
+    if let number = overtaken(Array(served), moreThan: overtakings) {
+      return "number \(number - limit) in the line was overtaken"
+    }
+    let later = Crowd()
+    for number in 1...limit { visit(mechanism, number, later, on: scheduler) }
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    let together = later.admitted
+    later.goOn()
+    _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+    return together == limit
+      ? nil
+      : "when all were gone, \(together) of \(limit) who came later ran at once: a permit was lost"
+  }
+
+  /// Who was served behind more than so many that had come later.
+  private static func overtaken(_ served: [Int], moreThan most: Int) -> Int? {
+    served.enumerated().first { place, one in served[..<place].count { $0 > one } > most }?.element
+  }
+
+  @discardableResult
+  private static func visit(
+    _ mechanism: any Mechanism,
+    _ number: Int,
+    _ crowd: Crowd,
+    on scheduler: VirtualScheduler
+  ) -> Task<Void, Never> {
+    Task(executorPreference: scheduler) { await carry(mechanism, number, crowd) }
+  }
+
+  private static func carry(_ mechanism: any Mechanism, _ number: Int, _ crowd: Crowd) async {
+    let task = SimulatedTask(number: number, service: 1)
+    await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
+  }
+
+  // MARK: What is kept of them
+
+  /// Of a task that is cancelled when it was handed a permit and has not gone on yet, nothing is kept.
+  static func keptOfGranted(_ entry: CatalogueEntry) -> GradeBook.Question {
+    keptOfEach("kept_granted", "tasks, each cancelled just when it was handed a permit") {
+      scheduler in
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      return {
+        let crowd = Crowd()
+        let next = Lock<Task<Void, Never>?>(nil)
+        let holder = Task(executorPreference: scheduler) {
+          await carry(mechanism, 1, crowd)
+          // The permit has been handed over, and who has it has no turn before this task is through.
+          next.withLock { $0 }?.cancel()
+        }
+        await turns(4)
+        let waiter = visit(mechanism, 2, crowd, on: scheduler)
+        next.withLock { $0 = waiter }
+        await turns(4)
+        crowd.goOn()
+        await holder.value
+        await waiter.value
+      }
+    }
+  }
+
+  /// Who is cancelled leaves the line, also if no permit comes by.
+  static func keptBehindOne(_ entry: CatalogueEntry) -> GradeBook.Question {
+    keptOfEach("kept_behind", "tasks, each cancelled while one and the same task has the permit") {
+      scheduler in
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      let stays = Crowd()
+      visit(mechanism, 1, stays, on: scheduler)
+      await turns(4)
+      return {
+        let waiter = visit(mechanism, 2, stays, on: scheduler)
+        await turns(4)
+        waiter.cancel()
+        await waiter.value
+      }
+    }
+  }
+
+  /// Lets those go on who can.
+  private static func turns(_ count: Int) async {
+    for _ in 0..<count { await Task.yield() }
+  }
+
+  /// Makes visits one after the other, in virtual time.
+  private static func keptOfEach(
+    _ name: String,
+    _ what: String,
+    _ make: @escaping @Sendable (VirtualScheduler) async -> @Sendable () async -> Void
+  ) -> GradeBook.Question {
+    let asked = "\(HeapTrial.count) \(what)"
+    return GradeBook.Question(name: name) { terms in
+      let heap = terms.heap
+      return GradeBook.Question.task(name, asked, seconds: 120) { _ in
+        let grows = Lock<Bool?>(nil)
+        let scheduler = VirtualScheduler(workers: 1)
+        Task(executorPreference: scheduler) {
+          let keeps = await HeapTrial(heap: heap).grows { await make(scheduler) }
+          grows.withLock { $0 = keeps }
+        }
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+        let found = grows.withLock { $0 }
+        return GradeItem(
+          name,
+          passed: found == false,
+          "\(asked): "
+            + (found == nil
+              ? "they did not come to an end"
+              : found == true
+                ? "memory grows with each, so something is kept of them. Look what is put into an array or a "
+                  + "dictionary and not taken out again"
+                : "nothing is kept of them")
+        )
+      }.ask(terms)
+    }
+  }
+}

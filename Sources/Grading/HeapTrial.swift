@@ -1,0 +1,30 @@
+/// Tells whether memory grows by the same thing done over and over.
+///
+/// An array or a dictionary takes room for twice as many at a time, so one look at either end says more than a look
+/// at each batch: whatever is kept, if only a number, takes eight bytes of each at least, and half of the room may
+/// have been there before.
+struct HeapTrial {
+  /// How often it is done.
+  static let count = 4_000
+
+  /// How many bytes of each are called growth.
+  private static let leastKept: Int64 = 4
+
+  /// How many bytes are in use.
+  let heap: @Sendable () -> Int64
+
+  /// Whether memory grows.
+  ///
+  /// - Parameter make: makes the thing anew; what it returns does it once.
+  /// - Returns: whether memory grew each time it was tried: it may once by something else.
+  func grows(_ make: () async -> @Sendable () async -> Void) async -> Bool {
+    for _ in 1...3 {
+      let act = await make()
+      for _ in 0..<Self.count / 20 { await act() }
+      let before = heap()
+      for _ in 0..<Self.count { await act() }
+      if heap() - before < Int64(Self.count) * Self.leastKept { return false }
+    }
+    return true
+  }
+}

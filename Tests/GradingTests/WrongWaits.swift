@@ -1,0 +1,468 @@
+import Dispatch
+import ExplorableLimiters
+import ExplorableSynchronization
+import Grading
+
+// Wrong answers in how tasks and threads wait, each taken for right once.
+
+/// Gives the waiters ids of one byte.
+final class RepeatsIds: LearnerLimiter {
+  private struct State {
+    var free: Int
+    var next: UInt8 = 0
+    var line: [(id: UInt8, signal: Signal)] = []
+  }
+  private let state: Mutex<State>
+  init(limit: Int) { state = Mutex(State(free: limit)) }
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    try Task.checkCancellation()
+    let (condition, signal) = Condition.makeCondition()
+    let id = state.withLock { s -> UInt8? in
+      if s.free > 0 {
+        s.free -= 1
+        return nil
+      }
+      s.next &+= 1
+      s.line.append((s.next, signal))
+      return s.next
+    }
+    if let id {
+      do { try await condition.wait() } catch {
+        let left = state.withLock { s in
+          if let i = s.line.firstIndex(where: { $0.id == id }) {
+            s.line.remove(at: i)
+            return true
+          }
+          return false
+        }
+        if !left { giveBack() }
+        throw error
+      }
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+  private func giveBack() {
+    state.withLock { s -> Signal? in
+      if s.line.isEmpty {
+        s.free += 1
+        return nil
+      }
+      return s.line.removeFirst().signal
+    }?.signal()
+  }
+}
+
+/// Notes a cancellation that nobody asks for any more.
+final class MarksGranted: LearnerLimiter {
+  private enum Place {
+    case waiting(CheckedContinuation<Bool, Never>)
+    case cancelled
+  }
+  private struct State {
+    var free: Int
+    var next = 0
+    var places: [Int: Place] = [:]
+    var order: [Int] = []
+  }
+  private let state: Mutex<State>
+  init(limit: Int) { state = Mutex(State(free: limit)) }
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    try Task.checkCancellation()
+    let id: Int? = state.withLock { s in
+      if s.free > 0 {
+        s.free -= 1
+        return nil
+      }
+      s.next += 1
+      return s.next
+    }
+    if let id {
+      let ok = await withTaskCancellationHandler {
+        await withCheckedContinuation { (c: CheckedContinuation<Bool, Never>) in
+          let now: Bool? = state.withLock { s in
+            if case .cancelled? = s.places[id] {
+              s.places[id] = nil
+              return false
+            }
+            if s.free > 0 {
+              s.free -= 1
+              return true
+            }
+            s.places[id] = .waiting(c)
+            s.order.append(id)
+            return nil
+          }
+          if let now { c.resume(returning: now) }
+        }
+      } onCancel: {
+        let c: CheckedContinuation<Bool, Never>? = state.withLock { s in
+          switch s.places[id] {
+          case .waiting(let c)?:
+            s.places[id] = nil
+            s.order.removeAll { $0 == id }
+            return c
+          default:
+            s.places[id] = .cancelled
+            OwnHeap.keep()
+            return nil
+          }
+        }
+        c?.resume(returning: false)
+      }
+      if !ok { throw CancellationError() }
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+  private func giveBack() {
+    let c: CheckedContinuation<Bool, Never>? = state.withLock { s in
+      guard !s.order.isEmpty,
+        case .waiting(let c)? = s.places.removeValue(forKey: s.order.removeFirst())
+      else {
+        s.free += 1
+        return nil
+      }
+      return c
+    }
+    c?.resume(returning: true)
+  }
+}
+
+/// Who is cancelled stays in the line until a permit comes by.
+final class LeavesLater: LearnerLimiter {
+  private struct State {
+    var free: Int
+    var next = 0
+    var line: [(id: Int, signal: Signal)] = []
+    var gone: Set<Int> = []
+    var granted: Set<Int> = []
+  }
+  private let state: Mutex<State>
+  init(limit: Int) { state = Mutex(State(free: limit)) }
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    try Task.checkCancellation()
+    let (condition, signal) = Condition.makeCondition()
+    let id = state.withLock { s -> Int? in
+      if s.free > 0 {
+        s.free -= 1
+        return nil
+      }
+      s.next += 1
+      s.line.append((s.next, signal))
+      return s.next
+    }
+    if let id {
+      do {
+        try await condition.wait()
+        state.withLock { _ = $0.granted.remove(id) }
+      } catch {
+        let mine = state.withLock { s in
+          if s.granted.remove(id) != nil { return true }
+          s.gone.insert(id)
+          OwnHeap.keep()
+          return false
+        }
+        if mine { giveBack() }
+        throw error
+      }
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+  private func giveBack() {
+    state.withLock { s -> Signal? in
+      while !s.line.isEmpty {
+        let first = s.line.removeFirst()
+        if s.gone.remove(first.id) != nil { continue }
+        s.granted.insert(first.id)
+        return first.signal
+      }
+      s.free += 1
+      return nil
+    }?.signal()
+  }
+}
+
+/// Makes an element free, and then hands it to a waiter too.
+final class GivesBackTwice: LearnerPool {
+  private struct S {
+    var free: [Int]
+    var line: [Waiting.Waiter] = []
+  }
+  private let s: Mutex<S>
+  private let waiting: Waiting
+
+  init(size: Int, waiting: Waiting) {
+    self.waiting = waiting
+    s = Mutex(S(free: Array(1...size)))
+  }
+
+  func take() async -> Int {
+    await waiting.suspend { waiter in
+      let e: Int? = s.withLock { s in
+        if s.free.isEmpty {
+          s.line.append(waiter)
+          return nil
+        }
+        return s.free.removeFirst()
+      }
+      if let e { waiter.resume(with: e) }
+    }
+  }
+
+  func giveBack(_ element: Int) {
+    s.withLock { $0.free.append(element) }
+    let next: Waiting.Waiter? = s.withLock { s in
+      if s.line.isEmpty { return nil }
+      s.free.removeAll { $0 == element }
+      return s.line.removeFirst()
+    }
+    next?.resume(with: element)
+  }
+}
+
+/// Makes a permit free, and then hands on one that a newcomer may have taken.
+final class FreesThenHandsOn: LearnerLimiter {
+  private struct State {
+    var free: Int
+    var line: [Signal] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(limit: Int) { state = Mutex(State(free: limit)) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = state.withLock { state in
+      if state.free > 0 {
+        state.free -= 1
+        return false
+      }
+      state.line.append(signal)
+      return true
+    }
+    if mustWait {
+      do { try await condition.wait() } catch {
+        let wasThere = state.withLock { s in
+          guard let i = s.line.firstIndex(where: { $0 === signal }) else { return false }
+          s.line.remove(at: i)
+          return true
+        }
+        if !wasThere { giveBack() }
+        throw error
+      }
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    state.withLock { $0.free += 1 }
+    let next: Signal? = state.withLock { state in
+      if state.line.isEmpty { return nil }
+      state.free -= 1
+      return state.line.removeFirst()
+    }
+    next?.signal()
+  }
+}
+
+/// Each list has a gate of its own, and a thread that waits at it.
+final class GateForEachList: LearnerBatch {
+  private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+  private let permits: DispatchSemaphore
+
+  init(limit: Int) { permits = DispatchSemaphore(value: limit) }
+
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) {
+    let group = DispatchGroup()
+    let gate = DispatchQueue(label: "gate")
+    gate.async(group: group) { [permits, queue] in
+      for file in files {
+        permits.wait()
+        queue.async(group: group) {
+          fetch(file)
+          permits.signal()
+        }
+      }
+    }
+    group.notify(queue: queue, execute: whenAll)
+  }
+}
+
+/// Tells the end of a list on the gate, where the next list waits.
+final class EndsAtTheGate: LearnerBatch {
+  private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+  private let gate = DispatchQueue(label: "gate")
+  private let permits: DispatchSemaphore
+  init(limit: Int) { permits = DispatchSemaphore(value: limit) }
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) {
+    let group = DispatchGroup()
+    for file in files {
+      gate.async(group: group) { [queue, permits] in
+        permits.wait()
+        queue.async(group: group) {
+          fetch(file)
+          permits.signal()
+        }
+      }
+    }
+    group.notify(queue: gate, execute: whenAll)
+  }
+}
+
+/// The group knows nothing of what waits at the gate.
+final class GateOutsideGroup: LearnerBatch {
+  private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+  private let permits: DispatchSemaphore
+
+  init(limit: Int) { permits = DispatchSemaphore(value: limit) }
+
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) {
+    let group = DispatchGroup()
+    let gate = DispatchQueue(label: "gate")
+    gate.async { [permits, queue] in
+      for file in files {
+        permits.wait()
+        queue.async(group: group) {
+          fetch(file)
+          permits.signal()
+        }
+      }
+    }
+    group.notify(queue: queue, execute: whenAll)
+  }
+}
+
+/// Looks for the answer again and again.
+final class PollingClient: LearnerClient {
+  private let server: CallingServer
+
+  init(server: CallingServer) { self.server = server }
+
+  func answer(to question: Int) async throws -> Int {
+    let answer = Mutex<Result<Int, any Error>?>(nil)
+    server.ask(question) { result in answer.withLock { $0 = result } }
+    while true {
+      if let result = answer.withLock({ $0 }) { return try result.get() }
+      OwnProcessor.look()
+      await Task.yield()
+    }
+  }
+}
+
+/// Looks for the image again and again, and fetches it again where that fails.
+actor PollingCache: LearnerImageCache {
+  private let fetch: @Sendable (String) async throws -> [UInt8]
+  private var images: [String: [UInt8]] = [:]
+  private var busy: Set<String> = []
+
+  init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+  func image(_ name: String) async throws -> [UInt8] {
+    while busy.contains(name) {
+      OwnProcessor.look()
+      await Task.yield()
+    }
+    if let image = images[name] { return image }
+    busy.insert(name)
+    defer { busy.remove(name) }
+    let image = try await fetch(name)
+    images[name] = image
+    return image
+  }
+}
+
+/// Has the door opened by another task.
+final class OpensLater: LearnerDoor {
+  private actor Door {
+    var isOpen = false
+    var line: [CheckedContinuation<Void, Never>] = []
+    func wait() async {
+      if isOpen { return }
+      await withCheckedContinuation { line.append($0) }
+    }
+    func open() {
+      isOpen = true
+      for c in line { c.resume() }
+      line = []
+    }
+  }
+  private let door = Door()
+  init() {}
+  func wait() async { await door.wait() }
+  func open() { Task { await door.open() } }
+}
+
+/// Keeps who comes when the door is open.
+final class KeepsLater: LearnerDoor {
+  private struct S {
+    var isOpen = false
+    var line: [CheckedContinuation<Void, Never>] = []
+  }
+  private let s = Mutex(S())
+  init() {}
+  func wait() async {
+    await withCheckedContinuation { c in
+      let now = s.withLock { s in
+        s.line.append(c)
+        OwnHeap.keep()
+        return s.isOpen
+      }
+      if now { c.resume() }
+    }
+  }
+  func open() {
+    let woken = s.withLock { s in
+      let first = !s.isOpen
+      s.isOpen = true
+      return first ? s.line : []
+    }
+    for c in woken { c.resume() }
+  }
+}
+
+/// Gives the worker away while it has the permit.
+final class YieldsWithPermit: LearnerRecorder {
+  private let permit = ConcurrencyLimiter(concurrency: 1)
+
+  init() {}
+
+  func record(_ file: RecordFile, in ledger: Ledger) async throws {
+    let record = try await file.read()
+    try await permit.run {
+      for _ in 0..<30 { await Task.yield() }
+      await ledger.add(record)
+    }
+  }
+}
+
+/// Records in an urgent task of its own.
+final class RecordsElsewhere: LearnerRecorder {
+  private let permit = ConcurrencyLimiter(concurrency: 1)
+
+  init() {}
+
+  func record(_ file: RecordFile, in ledger: Ledger) async throws {
+    try await Task(priority: .high) { [permit] in
+      try await permit.run {
+        let record = try await file.read()
+        await ledger.add(record)
+      }
+    }.value
+  }
+}
