@@ -183,7 +183,7 @@ struct GanttTests {
   }
 
   @Test
-  func `a task whose thread goes on to the next is drawn blocked no longer, and idle workers have no row`() {
+  func `a task is drawn blocked until its thread goes on, and idle workers have no row`() {
     var run = SampleRun.together(2, limit: 1, work: 10 * millisecond).run()
     let gate = WorkerID(2)
     run.facts.serviceHoldsWorker = true
