@@ -62,7 +62,7 @@ import Testing
     #expect(verdict.chance == nil)
     #expect(
       verdict.description.contains(
-        #/not covered: schedules behind the first 400 of about [\d.]+( [mb]illion)? \(an estimate\)/#
+        #/not covered: schedules behind the first 400 of about [\d.,]+( [mb]illion)? \(an estimate\)/#
       ),
       "\(verdict)"
     )
@@ -82,7 +82,7 @@ import Testing
       "\(verdict)"
     )
     let rest =
-      #/the rest of about \d+( \w+)? schedules \(an estimate\), of which 400 fit in the limit: 100 were searched/#
+      #/the rest of about [\d.,]+( \w+)? schedules \(an estimate\), of which 400 fit in the limit: 100 were searched/#
     #expect(verdict.notCovered.contains { $0.contains(rest) }, "\(verdict)")
     let promise =
       #/with a chance of 1 in \d+ or more, with \d tasks and \d+ steps, and by 50 with one of \d+ % or/#

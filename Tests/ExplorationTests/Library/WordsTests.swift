@@ -186,7 +186,7 @@ import Testing
     #expect((2...6).contains(lines.count), "\(text)")
     // What it goes over to, once, and then how far it is with that.
     let change =
-      #/about \d.* schedules, of which \d+ fit in the limit; after \d+ in order it goes over to 10000 drawn by PCT/#
+      #/about \d.* schedules, of which [\d,]+ fit in the limit; after [\d,]+ in order it goes over to 10,000 drawn by PCT/#
     let headway =
       #/\d+ schedules, \d+/s, (less than 1|about \d+) % of those to be drawn, (about .*|more than a year) left/#
     let told = try #require(lines.firstIndex { $0.contains(change) }, "\(text)")
