@@ -32,7 +32,8 @@ let sockets = external("FlyingSocks", from: "FlyingFox")
 let histogram = external("Histogram", from: "hdrhistogram-swift")
 
 // What runs at each step of an exploration is optimised in debug builds too: explorations are tests, and most
-// of their time goes there. The code that is explored stays as its own package builds it.
+// of their time goes there. The code that is explored stays as its own package builds it. (From tools version 6.2
+// on, other packages may depend on one with such flags, by its version too.)
 let swiftOptimisedInDebug = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
 let cOptimisedInDebug = CSetting.unsafeFlags(["-O2"], .when(configuration: .debug))
 let runsAtEachStep: Set = ["Basics", "ExplorableSynchronization", "Exploration"]
