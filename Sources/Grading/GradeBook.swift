@@ -34,6 +34,8 @@ package struct GradeBook: Sendable {
     var heap: @Sendable () -> Int64 = { heap_bytes_in_use() }
     /// How much processor time this program has taken, in nanoseconds; a test program's is taken by other tests too.
     var processorTime: @Sendable () -> Int64 = { MachineClock.processTime() }
+    /// How many threads this program has besides; in a test program those of other tests come and go.
+    var threads: @Sendable () -> Int = { OtherThreads.count }
   }
 
   let questions: [Question]

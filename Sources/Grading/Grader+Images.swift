@@ -8,7 +8,7 @@ extension Grader {
   /// Whatever the error and however often: the next who asks has it fetched again, and then it is there.
   static func fetchesThatFail<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let asked = "up to five fetches fail, one after the other"
-    return GradeBook.Question.task("failures", asked, seconds: 30) { _ in
+    return .task("failures", asked, seconds: 30) { _ in
       let errors: [any Error] = [FakeNetwork.Offline(), CancellationError()]
       for (failures, error) in (1...5).flatMap({ count in errors.map { (count, $0) } }) {
         let network = FakeNetwork(failures: failures, failure: error)
@@ -51,9 +51,9 @@ extension Grader {
       let item = promise("failure", asked) {
         let network = FakeNetwork(failures: 1)
         let cache = Cache(fetch: network.fetch)
-        let asked = (1...2).map { _ in Task { try await cache.image("logo") } }
+        let askers = (1...2).map { _ in Task { try await cache.image("logo") } }
         var errors = 0
-        for task in asked {
+        for task in askers {
           do {
             try require(try await task.value == Array("logo".utf8), "a wrong image")
           } catch is FakeNetwork.Offline {
@@ -84,26 +84,17 @@ extension Grader {
   static func quietAskers<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let count = 600
     let asked = "\(count) tasks ask for one image, and the fetch takes more than a second"
-    return GradeBook.Question(name: "quiet") { terms in
-      let processor = QuietProcessor(time: terms.processorTime)
-      return GradeBook.Question.task("quiet", asked, seconds: 60) { _ in
-        let (isThere, arrives) = Condition.makeCondition()
-        let cache = Cache { name in
-          try await isThere.waitUncancellably()
-          return Array(name.utf8)
-        }
-        let burnt = await withTaskGroup { group in
-          for _ in 1...count { group.addTask { _ = try? await cache.image("logo") } }
-          let burnt = await processor.millisecondsBurnt()
-          arrives.signal()
-          return burnt
-        }
-        return GradeItem(
-          "quiet",
-          passed: burnt == nil,
-          "\(asked): \(burnt.map(QuietProcessor.sentence) ?? "they wait, and take no processor time")"
-        )
-      }.ask(terms)
+    return QuietProcessor.question(asked) { aSecond in
+      let (isThere, arrives) = Condition.makeCondition()
+      let cache = Cache { name in
+        try await isThere.waitUncancellably()
+        return Array(name.utf8)
+      }
+      await withTaskGroup { group in
+        for _ in 1...count { group.addTask { _ = try? await cache.image("logo") } }
+        await aSecond()
+        arrives.signal()
+      }
     }
   }
 
@@ -147,7 +138,7 @@ extension Grader {
   /// Many images, of names that are alike, one of them empty; each is fetched once.
   static func manyImages<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let asked = "150 images, each asked for three times"
-    return GradeBook.Question.task("many", asked, seconds: 60) { _ in
+    return .task("many", asked, seconds: 60) { _ in
       let network = FakeNetwork()
       let cache = Cache(fetch: network.fetch)
       let names =
@@ -175,7 +166,7 @@ extension Grader {
   /// A cache has what its own network brought.
   static func cachesApart<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let asked = "two caches, each with a network of its own"
-    return GradeBook.Question.task("caches_apart", asked, seconds: 30) { _ in
+    return .task("caches_apart", asked, seconds: 30) { _ in
       let networks = [FakeNetwork(), FakeNetwork()]
       let caches = networks.map { Cache(fetch: $0.fetch) }
       for cache in caches + caches { _ = try? await cache.image("logo") }

@@ -105,70 +105,45 @@ extension Grader {
     return isSo()
   }
 
-  private static var threads: Int {
-    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.count ?? 0
-  }
-
   /// While the first of many is under way, a second thread may wait for the permit, and no third.
   private static func threadsOfBatch<Batch: LearnerBatch>(
     _ type: Batch.Type
   ) -> GradeBook.Question {
-    let asked = "40 downloads, limit 1, the first of which takes some seconds"
-    return GradeBook.Question(name: "threads") { _ in
-      let batch = Batch(limit: 1)
-      let watch = BatchWatch()
-      let mayEnd = DispatchSemaphore(value: 0)
-      let files = Array(101...140)
-      // The library may make a thread for itself besides.
-      let allowed = threads + 3
-      let hasReturned = Lock(false)
-      OSThread("caller") {
-        batch.download(files) { file in
-          watch.begin(file)
-          mayEnd.wait()
-          mayEnd.signal()
-          watch.end()
-        } whenAll: {
-          watch.allHaveCome()
-        }
-        hasReturned.withLock { $0 = true }
-      }.detach()
-      let begins = comes(looks: 100) { watch.begun > 0 && hasReturned.withLock { $0 } }
-      // The library sees that its threads are blocked, and adds one a second or so.
-      let held = comes(looks: 50) { threads > allowed } ? threads - allowed + 3 : 0
-      mayEnd.signal()
-      let fault: String? =
-        if !hasReturned.withLock({ $0 }) {
-          "'download' waits, and holds the thread of its caller"
-        } else if !begins {
-          "none began within ten seconds"
-        } else if held > 0 {
-          "\(held) threads are held, for one download. Who has no permit should have no thread yet"
-        } else if !comes(looks: 300, { watch.isOver }) {
-          "'whenAll' was not called within thirty seconds"
-        } else {
-          watch.fault(files, limit: 1)
-        }
-      return GradeItem(
-        "threads",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "one thread works, and at most one waits")"
-      )
-    }
+    heldThreads(
+      type,
+      "threads",
+      "40 downloads, limit 1, the first of which takes some seconds",
+      [Array(101...140)],
+      advice: "Who has no permit should have no thread yet"
+    )
   }
 
   /// Sixty lists at once have one gate, and not one each.
   private static func threadsOfLists<Batch: LearnerBatch>(
     _ type: Batch.Type
   ) -> GradeBook.Question {
-    let asked = "60 lists of 2 at once, limit 1, the first download of which takes some seconds"
-    return GradeBook.Question(name: "threads_of_lists") { _ in
+    heldThreads(
+      type,
+      "threads_of_lists",
+      "60 lists of 2 at once, limit 1, the first download of which takes some seconds",
+      (0..<60).map { [2 * $0 + 1, 2 * $0 + 2] },
+      advice: "One thread may wait for the permit, not one for each list"
+    )
+  }
+
+  private static func heldThreads<Batch: LearnerBatch>(
+    _ type: Batch.Type,
+    _ name: String,
+    _ asked: String,
+    _ lists: [[Int]],
+    advice: String
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: name) { terms in
       let batch = Batch(limit: 1)
-      let lists = (0..<60).map { [2 * $0 + 1, 2 * $0 + 2] }
       let watches = lists.map { _ in BatchWatch() }
       let mayEnd = DispatchSemaphore(value: 0)
-      // As where one list is long; each list's queue gets its thread at once.
-      let allowed = threads + 3
+      let before = terms.threads()
+      let hasReturned = Lock(false)
       OSThread("caller") {
         for (list, watch) in zip(lists, watches) {
           batch.download(list) { file in
@@ -180,19 +155,35 @@ extension Grader {
             watch.allHaveCome()
           }
         }
+        hasReturned.withLock { $0 = true }
       }.detach()
-      let held = comes(looks: 20) { threads > allowed } ? threads - allowed + 3 : 0
+      var held = 0
+      // One works and one waits; the library may make a thread for itself besides.
+      func areHeld() -> Bool {
+        held = terms.threads() - before
+        return held > 3
+      }
+      // Where all threads wait, none is left for the first.
+      let begins = comes(looks: 100) {
+        hasReturned.withLock { $0 } && (areHeld() || watches.contains { $0.begun > 0 })
+      }
+      // The library sees that its threads are blocked, and adds one a second or so.
+      let isHeld = comes(looks: 50, areHeld)
       mayEnd.signal()
       let fault: String? =
-        if held > 0 {
-          "\(held) threads are held, for one download. One thread may wait for the permit, not one for each list"
+        if !hasReturned.withLock({ $0 }) {
+          "'download' waits, and holds the thread of its caller"
+        } else if isHeld {
+          "\(held) threads are held, for one download. \(advice)"
+        } else if !begins {
+          "none began within ten seconds"
         } else if !comes(looks: 300, { watches.allSatisfy(\.isOver) }) {
-          "'whenAll' was not called for each within thirty seconds"
+          "'whenAll' was not called within thirty seconds"
         } else {
           zip(lists, watches).lazy.compactMap { $1.fault($0, limit: 1) }.first
         }
       return GradeItem(
-        "threads_of_lists",
+        name,
         passed: fault == nil,
         "\(asked): \(fault ?? "one thread works, and at most one waits")"
       )
@@ -209,24 +200,25 @@ extension Grader {
       let batch = Batch(limit: 1)
       let lists = [[1, 2], [3, 4]]
       let watches = lists.map { _ in BatchWatch() }
-      let isOver = DispatchSemaphore(value: 0)
+      let (areSent, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isLate = Lock(false)
       OSThread("caller") {
         for (number, list) in lists.enumerated() {
           batch.download(list) { file in
             watches[number].begin(file)
-            if number == 1 {
-              if isOver.wait(timeout: .now() + .seconds(10)) == .timedOut {
-                isLate.withLock { $0 = true }
-              }
-              isOver.signal()
+            // The second list stands behind the first before that ends, and waits for its end.
+            let awaited = number == 0 ? areSent : isOver
+            if awaited.wait(timeout: .now() + .seconds(10)) == .timedOut {
+              isLate.withLock { $0 = true }
             }
+            awaited.signal()
             watches[number].end()
           } whenAll: {
             watches[number].allHaveCome()
             if number == 0 { isOver.signal() }
           }
         }
+        areSent.signal()
       }.detach()
       let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
       let fault: String? =

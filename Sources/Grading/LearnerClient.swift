@@ -118,7 +118,7 @@ extension Grader {
     let asked =
       "questions one after the other, some of which have no answer"
       + (atOnce ? ", to a server that calls back before 'ask' returns" : "")
-    return GradeBook.Question.task(name, asked, seconds: 20) { _ in
+    return .task(name, asked, seconds: 20) { _ in
       let server = CallingServer(answersAtOnce: atOnce)
       let client = Client(server: server)
       for (number, question) in [1, 2, -1, 0, 2, -2, -2, 3].enumerated() {
@@ -143,7 +143,7 @@ extension Grader {
   ) -> GradeBook.Question {
     let count = 600
     let asked = "\(count) tasks ask, and the server answers none before all have asked"
-    return GradeBook.Question.task("together", asked, seconds: 60) { _ in
+    return .task("together", asked, seconds: 60) { _ in
       let server = CallingServer(together: count)
       let client = Client(server: server)
       let late = Lock<Int?>(nil)
@@ -181,24 +181,15 @@ extension Grader {
   ) -> GradeBook.Question {
     let count = 600
     let asked = "\(count) tasks ask, and the server answers nobody for a second"
-    return GradeBook.Question(name: "quiet") { terms in
-      let processor = QuietProcessor(time: terms.processorTime)
-      return GradeBook.Question.task("quiet", asked, seconds: 60) { _ in
-        let server = CallingServer(together: count + 1)
-        let client = Client(server: server)
-        let burnt = await withTaskGroup { group in
-          for question in 1...count { group.addTask { _ = await mistake(question, client) } }
-          while server.asked < count { await Moment.pass() }
-          let burnt = await processor.millisecondsBurnt()
-          server.giveUp()
-          return burnt
-        }
-        return GradeItem(
-          "quiet",
-          passed: burnt == nil,
-          "\(asked): \(burnt.map(QuietProcessor.sentence) ?? "they wait, and take no processor time")"
-        )
-      }.ask(terms)
+    return QuietProcessor.question(asked) { aSecond in
+      let server = CallingServer(together: count + 1)
+      let client = Client(server: server)
+      await withTaskGroup { group in
+        for question in 1...count { group.addTask { _ = await mistake(question, client) } }
+        while server.asked < count { await Moment.pass() }
+        await aSecond()
+        server.giveUp()
+      }
     }
   }
 
@@ -209,7 +200,7 @@ extension Grader {
     let questions = [1, 2, -1, 3, 4, 5, 5, -2, 6, -3, 7, 8]
     let asked =
       "12 questions at once, answered from the last to the first, three of them with an error"
-    return GradeBook.Question.task("mixed", asked, seconds: 30) { _ in
+    return .task("mixed", asked, seconds: 30) { _ in
       let server = CallingServer(together: questions.count)
       let client = Client(server: server)
       let wrong = await withTaskGroup { group in
@@ -232,7 +223,7 @@ extension Grader {
     _ type: Client.Type
   ) -> GradeBook.Question {
     let asked = "two clients, each with a server of its own"
-    return GradeBook.Question.task("apart", asked, seconds: 20) { _ in
+    return .task("apart", asked, seconds: 20) { _ in
       let servers = [CallingServer(), CallingServer()]
       let clients = servers.map { Client(server: $0) }
       for (client, question) in [(0, 1), (1, 2), (1, 3)] {

@@ -32,7 +32,7 @@ extension Grader {
 
   private static func openDoor<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
     let asked = "a door that is opened before anybody comes"
-    return GradeBook.Question.task("open", asked, seconds: 10) { _ in
+    return .task("open", asked, seconds: 10) { _ in
       let door = Door()
       door.open()
       for _ in 1...3 { await door.wait() }

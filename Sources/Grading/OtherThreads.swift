@@ -8,7 +8,7 @@ enum OtherThreads {
   /// One that could run and has no processor does not sleep, so a machine that is busy with something else does not
   /// make a program look still.
   static var areAllAsleep: Bool {
-    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    let threads = all
     let awake = threads.count { thread in
       // The name stands in parentheses and may hold anything; the state is the letter behind it.
       let state = KernelFile.line("/proc/self/task/\(thread)/stat")?.split(separator: ")").last
@@ -16,5 +16,13 @@ enum OtherThreads {
     }
     // The thread that asks is awake.
     return !threads.isEmpty && awake <= 1
+  }
+
+  /// How many there are.
+  static var count: Int { max(0, all.count - 1) }
+
+  /// The numbers of all threads, as the kernel has them.
+  private static var all: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
   }
 }

@@ -113,8 +113,7 @@ extension TaskLife.End {
     case .cancelled(.running): self = .cancelledWhileRunning
     case .rejected: self = .rejected
     case .arrived, .blocked, .unblocked, .answered, .error, .holds, .admitted, .progress,
-      .suspended, .resumed,
-      .limit:
+      .suspended, .resumed, .limit:
       return nil
     }
   }

@@ -23,7 +23,8 @@ import Testing
         executor: racetrack,
         sharesPool: true,
         heap: OwnHeap.bytes,
-        processorTime: OwnProcessor.time
+        processorTime: OwnProcessor.time,
+        threads: { GateForEachList.waiting.value }
       )
       let item = await onOwnThread { question.ask(terms) }
       if !item.passed { return item }
@@ -54,7 +55,8 @@ import Testing
         executor: racetrack,
         sharesPool: true,
         heap: OwnHeap.bytes,
-        processorTime: OwnProcessor.time
+        processorTime: OwnProcessor.time,
+        threads: { GateForEachList.waiting.value }
       )
     ) {
       if !$0.passed { failed = $0 }

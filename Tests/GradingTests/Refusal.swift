@@ -18,7 +18,8 @@ func refusal(
     executor: racetrack,
     sharesPool: true,
     heap: heap,
-    processorTime: processorAtRest
+    processorTime: processorAtRest,
+    threads: { GateForEachList.waiting.value }
   )
   _ = await book.grade(terms) { if !$0.passed { failed = $0 } }
   return failed

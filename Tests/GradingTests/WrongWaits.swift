@@ -271,6 +271,8 @@ final class FreesThenHandsOn: LearnerLimiter {
 
 /// Each list has a gate of its own, and a thread that waits at it.
 final class GateForEachList: LearnerBatch {
+  /// How many threads wait at gates.
+  static let waiting = PlainCount()
   private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
   private let permits: DispatchSemaphore
 
@@ -285,7 +287,9 @@ final class GateForEachList: LearnerBatch {
     let gate = DispatchQueue(label: "gate")
     gate.async(group: group) { [permits, queue] in
       for file in files {
+        Self.waiting.add(1)
         permits.wait()
+        Self.waiting.add(-1)
         queue.async(group: group) {
           fetch(file)
           permits.signal()
@@ -335,7 +339,10 @@ final class GateOutsideGroup: LearnerBatch {
   ) {
     let group = DispatchGroup()
     let gate = DispatchQueue(label: "gate")
+    let isAsked = DispatchSemaphore(value: 0)
     gate.async { [permits, queue] in
+      // Else the group may know of the first file by chance.
+      isAsked.wait()
       for file in files {
         permits.wait()
         queue.async(group: group) {
@@ -345,6 +352,7 @@ final class GateOutsideGroup: LearnerBatch {
       }
     }
     group.notify(queue: queue, execute: whenAll)
+    isAsked.signal()
   }
 }
 
