@@ -40,12 +40,15 @@ private final class Inbox: Sendable {
 
   /// Takes a message, and does what it takes in between.
   func take(_ message: String, _ meanwhile: () async -> Void) async {
+    // An exploration stops there, and must not do so under a lock that it does not see: who comes to that lock
+    // meanwhile is blocked in earnest, and goes on whenever its thread gets a processor.
+    let isCancelled = Task.isCancelled
     state.withLock { state in
       if state.begun > state.ended {
         state.mishandled =
           state.mishandled ?? "'\(message)' was handed over while another was being taken"
       }
-      if Task.isCancelled {
+      if isCancelled {
         state.mishandled =
           state.mishandled
           ?? "'\(message)' was handed over by a task that is cancelled: a receiver that heeds that drops it"

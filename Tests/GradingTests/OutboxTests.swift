@@ -58,9 +58,12 @@ import Testing
   }
 
   @Test func `that keep the order in one of three ways pass`() async {
-    #expect(await refusal(Grader.outbox(Streaming.self)) == nil)
-    #expect(await refusal(Grader.outbox(Chained.self)) == nil)
-    #expect(await refusal(Grader.outbox(Queued.self)) == nil)
+    for book in [
+      Grader.outbox(Streaming.self), Grader.outbox(Chained.self), Grader.outbox(Queued.self),
+    ] {
+      let failed = await refusal(book)
+      #expect(failed == nil, "\(failed as Any)")
+    }
   }
 
   private struct Plain: LearnerOutbox {
