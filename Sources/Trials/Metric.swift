@@ -182,6 +182,13 @@ package struct Metric: Hashable, Sendable {
     "Mean wait beyond the oracle's: what the limiter, the runtime and the generator added. Only of "
       + "mechanisms that admit first come, first served: another order has another oracle."
   )
+  package static let stretch = Metric(
+    "stretch",
+    "ratio",
+    .lower,
+    "Mean response as a multiple of what a perfect first-come-first-served limiter would have made of these very "
+      + "arrivals and measured service times. Of another order, and of `none`, too."
+  )
   package static let recovery = Metric(
     "recovery",
     "ns",
@@ -326,10 +333,10 @@ package struct Metric: Hashable, Sendable {
     timePerOperation, waiting, handOff, waited, service, response, uncorrectedResponse,
     offeredRate, lateness, processorTime, contextSwitches, runQueueDelay, allocations,
     bytesAllocated, peakMemory, peakThreads, makespan, threadRamp, peakRunning, littleError,
-    oracleWait, residualWait, recovery, peakPresent, leaveTime, stormTime, lateWakeUps, permitsLeft,
-    overtakings, timesOvertaken, longestOvertakenWait, fairness, heapPerWaiter, residentPerWaiter,
-    heapAfterDrain, wakeUp, restingTime, schedules, timePerStep, duplicates, peakRequests,
-    peakConnections,
+    oracleWait, residualWait, stretch, recovery, peakPresent, leaveTime, stormTime, lateWakeUps,
+    permitsLeft, overtakings, timesOvertaken, longestOvertakenWait, fairness, heapPerWaiter,
+    residentPerWaiter, heapAfterDrain, wakeUp, restingTime, schedules, timePerStep, duplicates,
+    peakRequests, peakConnections,
   ]
 
   /// Whether several forks may well have this very value: it has one right value, comes in whole things,

@@ -182,6 +182,7 @@ extension TrialReport {
   /// `limit` is what the contestant has to keep to; nil where it does not limit.
   mutating func keepWhatIsCompared(_ workload: any BenchWorkload, limit: Int?) {
     let hasOracle = measures.contains { $0.metric == Metric.oracleWait.id }
+    let isStretched = measures.contains { $0.metric == Metric.stretch.id }
     measures = measures.filter { measure in
       if let headline = workload.headline, headline.metric.id == measure.metric,
         headline.stat == measure.stat
@@ -195,6 +196,8 @@ extension TrialReport {
         return measure.value > limit.map(Double.init) ?? .infinity
       case Metric.oracleWait.id, Metric.residualWait.id: return true
       case Metric.waiting.id: return hasOracle && measure.stat == "mean"
+      // What is stretched, in its own unit.
+      case Metric.response.id: return isStretched && measure.stat == "mean"
       default: return false
       }
     }

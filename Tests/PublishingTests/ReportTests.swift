@@ -176,10 +176,10 @@ struct ImaginedRun {
   }
 
   @Test func `where suspended bodies overlap the table says who does not limit them`() throws {
-    let found = try found("image-cache-distinct limit=1 ") { _, _ in }
+    let found = try found("image-cache-distinct limit=1 ", limits: [1]) { _, _ in }
     #expect(!found.report.contains("does not limit this"))
     let all = try ImaginedRun(
-      Selection(scale: .standard, forks: 2, filter: "image-cache-distinct limit=1 ")
+      Selection(scale: .standard, forks: 2, limits: [1], filter: "image-cache-distinct limit=1 ")
     )
     let report = all.files.report(all.environment)
     #expect(report.ranges(of: "does not limit this").count == 2)
@@ -236,7 +236,7 @@ struct ImaginedRun {
   @Test func `who was seen above its limit is ranked nowhere, and the report says who it was`()
     throws
   {
-    let found = try found("image-cache-distinct limit=1 ") { who, report in
+    let found = try found("image-cache-distinct limit=1 ", limits: [1]) { who, report in
       // Faster by nothing but the limit that it does not keep.
       let peaks = ["pool": 20.0, "none": 64, "limiter": 1, "task-group": 1]
       report.add(.peakRequests, "max", peaks[who.mechanism ?? ""])
@@ -272,7 +272,7 @@ struct ImaginedRun {
     let records = plan.records { trial, report in
       let factor = trial.contestant.mechanism == "pool" ? 1.1 : 1
       let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
-      report.add(.response, "mean", paths[trial.fork] * factor * noise * 1e6)
+      report.add(.stretch, "mean", paths[trial.fork] * factor * noise)
     }
     let summary = Summary(plan: plan, records: records)
     #expect(summary.lines.contains { $0.comparison?.verdict == .slower })

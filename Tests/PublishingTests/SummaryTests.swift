@@ -235,9 +235,9 @@ import Workloads
       let who = trial.contestant.mechanism
       let noise = 1 + 0.01 * (2 * generator.nextUnit() - 1)
       report.add(
-        .response,
+        .stretch,
         "mean",
-        paths[trial.fork] * noise * (who == "pool" ? 1.1 : 1) * 1e6
+        paths[trial.fork] * noise * (who == "pool" ? 1.1 : 1)
       )
     }
     let summary = Summary(plan: plan, records: records)

@@ -203,6 +203,7 @@ import Tracing
       let measures = try await report(cell, mechanism).measures
       #expect(measures.contains { $0.metric == Metric.oracleWait.id } == isCompared)
       #expect(measures.contains { $0.metric == Metric.residualWait.id } == isCompared)
+      #expect(measures.contains { $0.metric == Metric.stretch.id })
       #expect(measures.contains { $0.metric == Metric.waited.id })
     }
   }
@@ -220,6 +221,13 @@ import Tracing
     let oracle = try #require(report.measures.first { $0.metric == Metric.oracleWait.id })
     #expect(oracle.count == counted.count)
     #expect(isClose(oracle.value, mean(counted.map(Double.init)) ?? -1, within: 1e-8))
+
+    let visits = stamps.suffix(counted.count)
+    let perfect = zip(visits, counted).map { Double($0.departure - $0.admission + $1) }
+    let measured = visits.map { Double($0.departure - $0.intended) }
+    let stretch = try #require(report.measures.first { $0.metric == Metric.stretch.id })
+    let expected = try #require(mean(measured)) / #require(mean(perfect))
+    #expect(isClose(stretch.value, expected, within: 1e-8))
   }
 
   @Test func `the server sees no more requests than the limit, and each image once`() async throws {

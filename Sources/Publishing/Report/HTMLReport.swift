@@ -541,7 +541,7 @@ struct HTMLReport {
       <p>The recursion says how long a perfect first-come-first-served limiter would have made these very \
       tasks wait, given when they came and how long they really served. What is measured beyond it is \
       the limiter's and the runtime's own cost; where it is more than a tenth, it is marked. Mechanisms \
-      that keep another order have another oracle and are not here: they are compared over the paths. \
+      that keep another order have another oracle and are not here: of them only the response is compared. \
       Erlang's formula is of the utilisation that the cell asks for; it knows only averages, so a short run may well lie \
       far from it.</p>
       <div class="scroll"><table><thead><tr><th>cell</th><th></th><th class="n">mean wait</th>\
@@ -613,7 +613,7 @@ struct HTMLReport {
     case "fan-out": [Headline(.processorTime, "mean"), Headline(.peakMemory, "max")]
     case "open-loop":
       [
-        Headline(.waited, "mean"), Headline(.response, "p99"),
+        Headline(.waited, "mean"), Headline(.response, "mean"), Headline(.response, "p99"),
         Headline(.uncorrectedResponse, "p99"), Headline(.waiting, "mean"),
         Headline(.handOff, "mean"), Headline(.processorTime, "mean"), Headline(.lateness, "mean"),
       ]

@@ -96,20 +96,17 @@ struct OpenLoopRun {
     }
   }
 
-  /// Compares the mean wait with what a perfect limiter would have given.
+  /// Compares the mean response and the mean wait with what a perfect limiter of `servers` would have given.
   ///
-  /// `servers` is nil where nothing limits: then no task should wait.
-  func reportTheory(servers: Int?, into report: inout TrialReport) {
+  /// The response of every mechanism, one of another order or without a limit too. What is beyond the perfect
+  /// limiter's wait is a mechanism's own only if it keeps the same order; where nothing limits, no task should wait.
+  func reportTheory(servers: Int, _ profile: MechanismProfile, into report: inout TrialReport) {
     let visits = intended.filter { $0.admission != nil && $0.departure != nil }
     let counted = counting(visits)
     let services = VisitStatistics(visits).services
     guard let wait = mean(counted.waits.map(Double.init)),
       let service = mean(services.map(Double.init))
     else { return }
-    guard let servers else {
-      report.add(.residualWait, "mean", wait, count: counted.visits.count)
-      return
-    }
     let oracle = FCFSRecursion.waits(
       arrivals: visits.map(\.arrival),
       services: services,
@@ -118,6 +115,16 @@ struct OpenLoopRun {
     // From the first arrival on, because those that count find the queue that the others left.
     let predicted =
       mean(zip(visits, oracle).filter { $0.0.number > warmUp }.map { Double($0.1) }) ?? 0
+    let response = mean(counted.responses.map(Double.init))
+    let perfect = mean(counted.services.map(Double.init)).map { $0 + predicted }
+    if let response, let perfect, perfect > 0 {
+      report.add(.stretch, "mean", response / perfect, count: counted.visits.count)
+    }
+    guard profile.order == .fifo else { return }
+    if profile.limit == .none {
+      report.add(.residualWait, "mean", wait, count: counted.visits.count)
+      return
+    }
     report.add(.oracleWait, "mean", predicted, count: counted.visits.count)
     report.add(.residualWait, "mean", wait - predicted, count: counted.visits.count)
     if let rate = offeredRate {

@@ -35,7 +35,7 @@ package struct ImageCaching: PairedWorkload {
       switch scale {
       case .ci: images == .repeated && !isWarm ? [4] : []
       case .quick: images == .distinct && !isWarm ? [4] : []
-      case .standard: isWarm ? [4] : images == .distinct ? [1, 4] : [4]
+      case .standard: [4]
       case .full: isWarm ? [4] : [1, 2, 4, 8, 16, 32]
       }
     let tasks =
@@ -63,8 +63,8 @@ package struct ImageCaching: PairedWorkload {
   }
 
   package func forks(_ scale: Scale) -> Int {
-    // From disk a screen is quick, and its rounds differ by less: it can be decided.
-    isWarm && scale == .standard ? 2 * scale.forksApart : scale.forksApart
+    // Where images repeat, few are fetched, and no limiter makes a difference that six more blocks would show.
+    (isWarm || images == .distinct) && scale == .standard ? 2 * scale.forksApart : scale.forksApart
   }
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
