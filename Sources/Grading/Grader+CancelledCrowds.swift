@@ -10,18 +10,21 @@ internal import Workloads
 extension Grader {
   // MARK: A line of hundreds
 
-  /// Of a line of hundreds most are cancelled; the others are served in their order, and no permit is lost.
+  /// Of a line of hundreds, and of one of thousands, most are cancelled; the others are served in their order, and no
+  /// permit is lost.
   ///
-  /// More than a byte can count wait, so that ids which are used again name two who wait.
+  /// More than a byte can count wait, so that ids which are used again name two who wait; and more than the round
+  /// numbers that a line might have room for.
   static func cancelledCrowd(
     _ entry: CatalogueEntry,
     overtakings: Int = 0
   ) -> GradeBook.Question {
-    .task("cancelled_crowd", "a line of hundreds, most of them cancelled", seconds: 60) { seed in
+    let lines = "lines of hundreds and thousands, most of them cancelled"
+    return .task("cancelled_crowd", lines, seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
       var asked: [String] = []
-      for limit in [1, 3] {
-        let waiting = 300 + random.next(below: 300)
+      for (limit, least) in [(1, 300), (3, 4_097)] {
+        let waiting = least + random.next(below: 300)
         let numbers = limit + 1...limit + waiting
         let gone = numbers.filter { _ in random.next(below: 3) > 0 }.shuffled(using: &random)
         asked.append("limit \(limit), \(waiting) wait, \(gone.count) of them are cancelled")

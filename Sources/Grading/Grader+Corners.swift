@@ -88,6 +88,63 @@ extension Grader {
     }
   }
 
+  /// How many bodies run, and have run.
+  private final class Bodies: Sendable {
+    private let state = Lock((running: 0, most: 0, ended: 0))
+
+    var counts: (most: Int, ended: Int) { state.withLock { ($0.most, $0.ended) } }
+
+    func begin() {
+      state.withLock {
+        $0.running += 1
+        $0.most = max($0.most, $0.running)
+      }
+    }
+
+    func end() {
+      state.withLock {
+        $0.running -= 1
+        $0.ended += 1
+      }
+    }
+  }
+
+  /// Who comes from inside of a body is a task like others, and needs a permit of its own.
+  static func children<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
+    let asked = "a body that starts three tasks, which come to the same limiter, limit 2"
+    return .task("children", asked, seconds: 30) { _ in
+      let limiter = Limiter(limit: 2)
+      let bodies = Bodies()
+      let scheduler = VirtualScheduler(workers: 1)
+      Task(executorPreference: scheduler) {
+        try? await limiter.run {
+          bodies.begin()
+          await withTaskGroup { group in
+            for _ in 1...3 {
+              group.addTask { @Sendable in
+                try? await limiter.run {
+                  bodies.begin()
+                  for _ in 1...5 { await Task.yield() }
+                  bodies.end()
+                }
+              }
+            }
+          }
+          bodies.end()
+        }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let (most, served) = bodies.counts
+      return GradeItem(
+        "children",
+        passed: most == 2 && served == 4,
+        most > 2
+          ? "\(asked): \(most) bodies ran at once. A task that a body starts needs a permit of its own"
+          : "\(asked): \(served) of 4 bodies ended, and \(most) ran at once"
+      )
+    }
+  }
+
   /// How a body ends that is asked for by a task that may be cancelled.
   private enum Ending: CaseIterable {
     case returns
@@ -177,9 +234,9 @@ extension Grader {
     _ entry: CatalogueEntry,
     overtakings: Int = 0
   ) -> GradeBook.Question {
-    let asked = "a line of six, low, high, low, medium, high and low in urgency, limit 1"
+    let asked = "a line of six, low, high, background, medium, high and low in urgency, limit 1"
     return .task("urgencies", asked, seconds: 30) { _ in
-      let priorities: [TaskPriority] = [.low, .high, .low, .medium, .high, .low]
+      let priorities: [TaskPriority] = [.low, .high, .background, .medium, .high, .low]
       let millisecond: Int64 = 1_000_000
       let scheduler = VirtualScheduler(workers: 1)
       let recorder = OrderTracer()

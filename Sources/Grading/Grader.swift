@@ -34,6 +34,7 @@ package enum Grader {
       kept(entry),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       insideThree(entry),
+      children(type),
       apart(type),
       Storm.question(entry),
     ]).about(entry)
@@ -65,6 +66,7 @@ package enum Grader {
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       insideThree(entry),
       insideCancelled(entry),
+      children(type),
       apart(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
@@ -133,8 +135,9 @@ package enum Grader {
       throughput(entry),
       cancelledCrowd(entry, overtakings: 1),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
-      insideThree(entry),
+      insideFour(entry),
       insideCancelled(entry),
+      children(type),
       apart(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
@@ -229,6 +232,9 @@ package enum Grader {
   /// and in none of the first four thousand in order.
   private static let mostDrawnInside = 1_500
 
+  /// The same of four tasks: a second overtaking shows in one of some five hundred schedules.
+  private static let mostDrawnOfFour = 4_000
+
   /// How an exercise calls what the explorer knows as tasks, limits and violations.
   private struct Words {
     var asked: String
@@ -256,7 +262,22 @@ package enum Grader {
       tasks: 3,
       limit: 1,
       inside: true,
+      overtaking: 0,
       isRandom: true
+    )
+  }
+
+  /// The same of four, where one overtaking is allowed: it takes two who come between.
+  private static func insideFour(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(
+      entry,
+      "inside_four",
+      tasks: 4,
+      limit: 1,
+      inside: true,
+      overtaking: 1,
+      isRandom: true,
+      drawing: mostDrawnOfFour
     )
   }
 
@@ -270,6 +291,7 @@ package enum Grader {
     inside: Bool = false,
     overtaking: Int? = nil,
     isRandom: Bool = false,
+    drawing: Int? = nil,
     as words: Words? = nil
   ) -> GradeBook.Question {
     let asked = [
@@ -293,7 +315,8 @@ package enum Grader {
       let plan = ExplorationPlan(
         strategy: isRandom ? .random : .exhaustive,
         schedules: isRandom
-          ? (inside ? mostDrawnInside : mostDrawn) : (inside ? mostInside : mostSchedules),
+          ? drawing ?? (inside ? mostDrawnInside : mostDrawn)
+          : (inside ? mostInside : mostSchedules),
         seed: seed,
         preemptions: inside && !isRandom ? ExplorationPlan.defaultPreemptions : nil
       )

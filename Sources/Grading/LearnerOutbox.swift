@@ -136,6 +136,7 @@ extension Grader {
       nextWaits(type),
       sendReturns(type),
       manySenders(type),
+      onThreads(type),
       outboxGone(type),
       messagesKept(type),
     ])
@@ -424,6 +425,30 @@ extension Grader {
         "many",
         passed: fault == nil,
         "\(asked): \(fault ?? "each task's are taken in its order, one at a time")"
+      )
+    }
+  }
+
+  /// Threads that send at the same moment: an exploration does not stop inside code that takes no lock.
+  private static func onThreads<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
+    let (threads, messages) = (4, 3_000)
+    let asked = "\(threads) threads that send \(messages) messages each, at once"
+    return .task("threads", asked, seconds: 60) { _ in
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      let senders = (1...threads).map { sender in (1...messages).map { "\(sender).\($0)" } }
+      let all = senders.map { messages in
+        OSThread { for message in messages { outbox.send(message) } }
+      }
+      for thread in all { thread.join() }
+      await inbox.settle(for: threads * messages)
+      let fault = inbox.fault(senders)
+      withExtendedLifetime(outbox) {}
+      return GradeItem(
+        "threads",
+        passed: fault == nil,
+        fault.map { "\(asked): \($0). Let one lock guard what several threads change" }
+          ?? "\(asked): each thread's are taken in its order, one at a time"
       )
     }
   }

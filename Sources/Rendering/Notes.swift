@@ -20,12 +20,12 @@ package struct Note: Hashable, Sendable {
       Note(text: line, command: command(for: line, run, summary), isViolation: true)
     }
     // Two say enough of what is wrong; `stats` has all of them.
-    for error in summary.errors.prefix(2) {
-      let tasks = NumberText.count(error.tasks, "task")
+    for failure in CommonFailure.all(in: summary.errors).prefix(2) {
+      let tasks = NumberText.count(failure.tasks, "task")
       notes.append(
         Note(
-          text: "\(tasks) failed: \(error.text)",
-          command: "why \(run.label(of: error.first))",
+          text: "\(tasks) failed: \(failure.text)",
+          command: "why \(run.label(of: failure.first))",
           isViolation: true
         )
       )
@@ -72,6 +72,32 @@ package struct Note: Hashable, Sendable {
       // The others name the task first.
       let task = line.drop { $0 != " " }.dropFirst().prefix { $0 != " " }
       return task.first == "t" ? "events \(task)" : "events"
+    }
+  }
+
+  /// Errors of one reason, whatever was asked for: of forty images that a server refuses, one sentence says enough.
+  private struct CommonFailure {
+    let text: String
+    let first: TaskID
+    let tasks: Int
+
+    /// The commonest first.
+    static func all(in errors: [WorkError]) -> [Self] {
+      Dictionary(grouping: errors) { reason(of: $0.text) }.map { reason, errors in
+        let tasks = errors.map(\.tasks).reduce(0, +)
+        guard errors.count > 1, let first = errors.map(\.first).min() else {
+          return Self(text: errors[0].text, first: errors[0].first, tasks: tasks)
+        }
+        let example = errors.first { $0.first == first }?.text.prefix { $0 != ":" } ?? ""
+        return Self(text: "\(reason) (first: \(example))", first: first, tasks: tasks)
+      }
+      .sorted { ($1.tasks, $0.first) < ($0.tasks, $1.first) }
+    }
+
+    /// What stands behind the path that was asked for, if one stands before it.
+    private static func reason(of text: String) -> String {
+      guard text.hasPrefix("/"), let colon = text.firstRange(of: ": ") else { return text }
+      return String(text[colon.upperBound...])
     }
   }
 

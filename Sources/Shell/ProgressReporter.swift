@@ -12,6 +12,9 @@ internal import Workloads
 /// Runs on a thread of its own: the run may have blocked every thread of the pool, which is often
 /// what one wants to see.
 final class ProgressReporter: Sendable {
+  /// Of how many tasks a run that was watched is told of line by line once more.
+  static let mostTasksTold = 20
+
   private let ended = DispatchSemaphore(value: 0)
   /// Who waits in `end()`, from before `ended` is signalled.
   private let waiter = Mutex<CheckedContinuation<Void, Never>?>(nil)

@@ -156,6 +156,14 @@ import Testing
     let order = "served in the order 5, 2, 1, 3, 4 and 6"
     await expect(Grader.limiter(Flawed<UrgentFirst>.self), refusedBy: "urgencies", saying: order)
     await expect(Grader.design(Flawed<UrgentFirst>.self), refusedBy: "urgencies", saying: order)
+    await expect(Grader.design(Flawed<IdleLast>.self), refusedBy: "urgencies", saying: "3")
+  }
+
+  @Test func `that let a body's children in are refused`() async {
+    let all = "4 bodies ran at once"
+    await expect(Grader.limiter(KnowsItsChildren.self), refusedBy: "children", saying: all)
+    await expect(Grader.design(KnowsItsChildren.self), refusedBy: "children", saying: all)
+    #expect(await item("children", of: Grader.limiter(Flawed<NoFlaw>.self))?.passed == true)
   }
 
   @Test func `that keep something of each visit are refused`() async {
@@ -179,6 +187,11 @@ import Testing
       saying: "whom nobody cancelled were never served"
     )
     await expect(Grader.design(RepeatsIds.self), refusedBy: "cancelled_crowd")
+    await expect(
+      Grader.design(RoomForAThousand.self),
+      refusedBy: "cancelled_crowd",
+      saying: "limit 3"
+    )
     let grows = "memory grows with each"
     await expect(
       Grader.cancellableLimiter(MarksGranted.self),
@@ -200,13 +213,25 @@ import Testing
     await expect(
       Grader.pool(GivesBackTwice.self),
       refusedBy: "inside_three",
-      saying: "while another task had it"
+      saying: "was overtaken"
     )
     await expect(
       Grader.design(FreesThenHandsOn.self),
-      refusedBy: "inside_three",
+      refusedBy: "inside_four",
       saying: "over-admission"
     )
+    await expect(
+      Grader.cancellableLimiter(FreesBeforeItHandsOn.self),
+      refusedBy: "inside_three",
+      saying: "was overtaken"
+    )
+    await expect(
+      Grader.design(FreesBeforeItHandsOn.self),
+      refusedBy: "inside_four",
+      saying: "was overtaken 2 times"
+    )
+    #expect(await item("inside_four", of: Grader.design(Flawed<NoFlaw>.self))?.passed == true)
+    #expect(await item("inside_three", of: Grader.pool(SoundPool.self))?.passed == true)
   }
 
   @Test func `of many lists are refused`() async {

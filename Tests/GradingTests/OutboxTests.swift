@@ -94,6 +94,24 @@ import Testing
     }
   }
 
+  /// The same under a lock that one takes and frees by two calls.
+  private final class TwoSections: LearnerOutbox, @unchecked Sendable {
+    private let receiver: Receiver
+    private let lock = LockObject()
+    private var last: Task<Void, Never>?
+
+    init(receiver: Receiver) { self.receiver = receiver }
+
+    func send(_ message: String) {
+      let before = lock.withLock { last }
+      let task = Task { [receiver] in
+        await before?.value
+        await receiver.take(message)
+      }
+      lock.withLock { last = task }
+    }
+  }
+
   private final class HeedingCancellation: Chain, LearnerOutbox, @unchecked Sendable {
     override func send(_ message: String) { if !Task.isCancelled { super.send(message) } }
   }
@@ -238,6 +256,8 @@ import Testing
     Blocking.taken.post()
     await expect(Plain.self, refusedBy: "two", saying: "in this order, and taken 'sw' and 's'")
     await expect(TwoLocks.self, refusedBy: "at_once", saying: "while another was being taken")
+    await expect(TwoSections.self, refusedBy: "at_once", saying: "while another was being taken")
+    await expect(UnseenOutbox.self, refusedBy: "threads", saying: "Let one lock guard")
     await expect(NeverFinished.self, refusedBy: "two", saying: "end it in 'deinit'")
     await expect(CancelledAtTheEnd.self, refusedBy: "let_go", saying: "a task that is cancelled")
     await expect(GoneWithIt.self, refusedBy: "let_go", saying: "sent is never taken")

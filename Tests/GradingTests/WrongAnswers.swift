@@ -298,6 +298,19 @@ enum UrgentFirst: Flaw {
   static func place(_ waiting: Int) -> Int { Task.currentPriority > .medium ? 0 : waiting }
 }
 
+/// Who is in no hurry stands behind all others.
+enum IdleLast: Flaw {
+  private static let isThere = Atomic(false)
+
+  static func place(_ waiting: Int) -> Int {
+    guard Task.currentPriority == .background else {
+      return isThere.load(ordering: .relaxed) ? max(0, waiting - 1) : waiting
+    }
+    isThere.store(true, ordering: .relaxed)
+    return waiting
+  }
+}
+
 /// In a line of exactly three, the second goes first.
 enum SecondOfThree: Flaw {
   static func next(_ waiting: Int) -> Int { waiting == 3 ? 1 : 0 }

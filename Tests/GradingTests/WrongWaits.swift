@@ -474,3 +474,117 @@ final class RecordsElsewhere: LearnerRecorder {
     }.value
   }
 }
+
+/// Frees the permit under one lock and hands it on under the next: who comes between the two takes it first.
+final class FreesBeforeItHandsOn: LearnerLimiter {
+  private struct State {
+    var free: Int
+    var line: [Signal] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(limit: Int) { state = Mutex(State(free: limit)) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = state.withLock { state in
+      if state.free > 0 {
+        state.free -= 1
+        return false
+      }
+      state.line.append(signal)
+      return true
+    }
+    if mustWait {
+      do { try await condition.wait() } catch {
+        let wasThere = state.withLock { state in
+          guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
+          state.line.remove(at: place)
+          return true
+        }
+        if !wasThere { giveBack() }
+        throw error
+      }
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    state.withLock { $0.free += 1 }
+    let next: Signal? = state.withLock { state in
+      if state.line.isEmpty || state.free == 0 { return nil }
+      state.free -= 1
+      return state.line.removeFirst()
+    }
+    next?.signal()
+  }
+}
+
+/// Lets in whom a body starts without a permit: they have what the body has.
+final class KnowsItsChildren: LearnerLimiter {
+  @TaskLocal private static var hasPermit = false
+
+  private let limiter: Flawed<NoFlaw>
+
+  init(limit: Int) { limiter = Flawed(limit: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    if Self.hasPermit { return try await body() }
+    return try await limiter.run { try await Self.$hasPermit.withValue(true) { try await body() } }
+  }
+}
+
+/// Has room for so many in its line: who comes beyond takes another's place.
+final class RoomForAThousand: LearnerLimiter {
+  private struct State {
+    var free: Int
+    var line = [Signal?](repeating: nil, count: 1_024)
+    var served = 0
+    var come = 0
+  }
+
+  private let state: Mutex<State>
+
+  init(limit: Int) { state = Mutex(State(free: limit)) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let (condition, signal) = Condition.makeCondition()
+    let mustWait = state.withLock { state in
+      if state.free > 0 {
+        state.free -= 1
+        return false
+      }
+      state.line[state.come % state.line.count] = signal
+      state.come += 1
+      return true
+    }
+    if mustWait {
+      do { try await condition.wait() } catch {
+        let wasThere = state.withLock { state in
+          guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
+          state.line[place] = nil
+          return true
+        }
+        if !wasThere { giveBack() }
+        throw error
+      }
+    }
+    defer { giveBack() }
+    return try await body()
+  }
+
+  private func giveBack() {
+    let next = state.withLock { state -> Signal? in
+      while state.served < state.come {
+        let next = state.line[state.served % state.line.count].take()
+        state.served += 1
+        if let next { return next }
+      }
+      state.free += 1
+      return nil
+    }
+    next?.signal()
+  }
+}

@@ -138,7 +138,9 @@ extension Session {
     let background = Background(
       experiment,
       name: name,
+      // Of many tasks it would be pages; 'events' has it.
       owesReport: showsFrames && ProgressReporter.concerns(experiment)
+        && experiment.workload.count <= ProgressReporter.mostTasksTold
     )
     let canShow = !json && showsFrames
     if background.virtual != nil, experiment.workload.count >= LargeRuns.manyTasks {

@@ -53,7 +53,9 @@ struct ExerciseHarness: Sendable {
   var program: String {
     // What is explored has a type of this name too, and a learner who writes it means Foundation's.
     let thread = "import Foundation\n\ntypealias Thread = Foundation.Thread\n"
-    return "import Grading\n" + (grader == "executor" ? thread : "") + """
+    // Foundation's an exploration does not see.
+    let lock = "import ExplorableSynchronization\n\ntypealias NSLock = LockObject\n"
+    return "import Grading\n" + (grader == "executor" ? thread : lock) + """
 
       @main struct Program {
         static func main() { Grader.\(grader)(\(type).self).main() }
