@@ -431,7 +431,7 @@ extension Grader {
 
   /// Threads that send at the same moment: an exploration does not stop inside code that takes no lock.
   private static func onThreads<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
-    let (threads, messages) = (4, 3_000)
+    let (threads, messages) = (4, 20_000)
     let asked = "\(threads) threads that send \(messages) messages each, at once"
     return .task("threads", asked, seconds: 60) { _ in
       let inbox = Inbox()
