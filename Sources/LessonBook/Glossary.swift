@@ -33,7 +33,10 @@ package struct Glossary: Hashable, Sendable {
   /// The entry of a word, or the only one that begins so.
   package func entry(_ word: String) -> Entry? {
     let word = word.trimmed.lowercased()
-    if let entry = entries.first(where: { $0.names.contains(word) }) { return entry }
+    let one = word.hasSuffix("s") ? String(word.dropLast()) : word
+    if let entry = entries.first(where: { $0.names.contains(word) || $0.names.contains(one) }) {
+      return entry
+    }
     let begun = entries.filter { $0.names.contains { $0.hasPrefix(word) } }
     return begun.count == 1 && !word.isEmpty ? begun[0] : nil
   }

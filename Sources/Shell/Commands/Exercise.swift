@@ -33,7 +33,9 @@ extension Command {
     {
       let title = visit.lesson.sections[place].title
       return session.say([
-        .advice("Not on this page: '\(title)' is page \(place + 1) of this lesson.")
+        .advice(
+          "Not on this page: '\(title)' is page \(place + 1) of this lesson. 'next' leads there, step by step."
+        )
       ])
     }
     guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
