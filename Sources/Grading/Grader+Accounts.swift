@@ -1,6 +1,7 @@
 internal import Basics
 internal import Exploration
 internal import GradeReport
+internal import Limiters
 internal import Synchronization
 
 /// What accounts are asked one by one, in other amounts and when a task is cancelled.
@@ -23,7 +24,8 @@ extension Grader {
         (100, [60, 41, 40, 1]),
         (100, [101, 100, 1]),
         (1, [2, 1, 1]),
-        (0, [1, 60]),
+        (0, [1, 60, 0]),
+        (60, [0, 60, 0, 1]),
         (1_000_000_000, [999_999_999, 2, 1, 1]),
         (1_001, Array(repeating: 7, count: 150)),
       ]
@@ -56,6 +58,32 @@ extension Grader {
         passed: true,
         "\(asked): paid to the last penny, and a refusal changes nothing"
       )
+    }
+  }
+
+  /// Who waits for another's withdrawal does not ask again and again whether it is over.
+  static func quietAccount<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let asked = "three withdrawals, and a bank that takes a second to approve one"
+    return QuietProcessor.question(asked) { aSecond in
+      let line = Lock<[Signal]?>([])
+      let bank = Bank {
+        let (condition, signal) = Condition.makeCondition()
+        let isOpen = line.withLock { line in
+          line?.append(signal)
+          return line == nil
+        }
+        if !isOpen { try? await condition.waitUncancellably() }
+      }
+      let account = Account(balance: 100, bank: bank)
+      await withTaskGroup { group in
+        for amount in [60, 30, 10] { group.addTask { _ = await account.withdraw(amount) } }
+        await aSecond()
+        let waiting = line.withLock { line in
+          defer { line = nil }
+          return line ?? []
+        }
+        for signal in waiting { signal.signal() }
+      }
     }
   }
 

@@ -111,7 +111,61 @@ extension Grader {
     await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
   }
 
+  // MARK: One that comes cancelled
+
+  /// Who was cancelled before it came needs a permit as others do.
+  static func cancelledBefore(_ entry: CatalogueEntry) -> GradeBook.Question {
+    let asked = "a task that was cancelled before it came, while another has the only permit"
+    return .task("cancelled_before", asked, seconds: 30) { _ in
+      let scheduler = VirtualScheduler(workers: 1)
+      let crowd = Crowd()
+      let fault = Lock<String?>(nil)
+      let mechanism = entry.make(
+        MechanismSetup(limit: 1, onFault: { sentence in fault.withLock { $0 = $0 ?? sentence } })
+      )
+      visit(mechanism, 1, crowd, on: scheduler)
+      Task(executorPreference: scheduler) {
+        withUnsafeCurrentTask { $0?.cancel() }
+        await carry(mechanism, 2, crowd)
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let together = crowd.admitted
+      crowd.goOn()
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let seen = fault.withLock { $0 } ?? (together == 1 ? nil : "it ran beside the other")
+      return GradeItem(
+        "cancelled_before",
+        passed: seen == nil,
+        "\(asked): "
+          + (seen.map { "\($0). Being cancelled gives nobody a permit" }
+            ?? "it does not run beside the other")
+      )
+    }
+  }
+
   // MARK: What is kept of them
+
+  /// Of those who were served nothing is kept, also while others always wait.
+  static func keptInLine(_ entry: CatalogueEntry) -> GradeBook.Question {
+    keptOfEach("kept_in_line", "tasks, each of which comes while another waits") { scheduler in
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      let line = Lock<[Crowd]>([])
+      @Sendable func come() {
+        let crowd = Crowd()
+        line.withLock { $0.append(crowd) }
+        visit(mechanism, 1, crowd, on: scheduler)
+      }
+      come()
+      come()
+      await turns(4)
+      return {
+        come()
+        await turns(4)
+        line.withLock { $0.removeFirst() }.goOn()
+        await turns(8)
+      }
+    }
+  }
 
   /// Of a task that is cancelled when it was handed a permit and has not gone on yet, nothing is kept.
   static func keptOfGranted(_ entry: CatalogueEntry) -> GradeBook.Question {

@@ -31,6 +31,7 @@ extension Grader {
       nextBegins(type),
       limitOfTwo(type),
       twoListsAtOnce(type),
+      cancelledList(type),
       downloadersApart(type),
       downloadsKept(type),
     ])
@@ -73,6 +74,29 @@ extension Grader {
         }
       }
       return GradeItem(name, passed: true, sentence)
+    }
+  }
+
+  /// `download` has no error to tell of a cancellation: it fetches what it was asked for.
+  private static func cancelledList<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "6 downloads for a task that was cancelled before"
+    return .task("cancelled", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      let server = FakeServer()
+      let list = files(6)
+      let download: @Sendable () async -> Void = { await downloader.download(list, server.fetch) }
+      await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        await download()
+      }.value
+      let ended = server.counts.ended
+      return GradeItem(
+        "cancelled",
+        passed: ended == 6,
+        "\(asked): \(ended) had ended when 'download' returned"
+      )
     }
   }
 
@@ -274,7 +298,7 @@ extension Grader {
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
     GradeBook([
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
-      mixedReads(type), cancelledRead(type), readersApart(type),
+      mixedReads(type), cancelledRead(type), readersApart(type), slowDisk(type),
     ])
   }
 
@@ -428,6 +452,30 @@ extension Grader {
     }
   }
 
+  /// A reader does not wait for the disk of another.
+  private static func slowDisk<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
+    let asked = "a reader of a slow disk, and one of another disk"
+    return .task("slow_disk", asked, seconds: 30) { _ in
+      let (slow, quick) = (Disk(ready: false), Disk())
+      let (one, other) = (Reader(disk: slow), Reader(disk: quick))
+      let readSlow: @Sendable () async -> Int? = { try? await one.read(1) }
+      let waiting = Task { await readSlow() }
+      while slow.count(1) == 0 { await Moment.pass() }
+      let block = try? await other.read(2)
+      let hadToWait = slow.givenUp > 0
+      slow.makeReady()
+      _ = await waiting.value
+      return GradeItem(
+        "slow_disk",
+        passed: !hadToWait && block == 20,
+        "\(asked): "
+          + (hadToWait
+            ? "the other's block came only when the slow disk was given up. Each reader needs a queue of its own"
+            : "each reads its own")
+      )
+    }
+  }
+
   /// The last of many tasks makes the disk ready: it needs a thread again and again, while the others read.
   ///
   /// With a reader for each of them, one that keeps its callers in a line holds a thread for each too.
@@ -577,10 +625,61 @@ extension Grader {
         )
         try await recorder.record(RecordFile { 1_000 }, in: ledger)
       },
+      recordersApart(type),
       manyRecords(type),
       urgentWait(type),
+      urgentAmongReaders(type),
       heldForNoMore(type),
     ])
+  }
+
+  /// A recorder knows nothing of another's ledger.
+  private static func recordersApart<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    promise(
+      "apart",
+      "two recorders with a ledger each; the first ledger's record is added when the other's has been",
+      tasks: ["one that records in the first ledger", "one that records in the other"],
+      preemptions: onePreemption
+    ) {
+      let (one, other) = (Recorder(), Recorder())
+      let (isAdded, added) = Condition.makeCondition()
+      let slow: @Sendable () async throws -> Void = {
+        let ledger = Ledger { _ in try? await isAdded.waitUncancellably() }
+        try await one.record(RecordFile { 1 }, in: ledger)
+      }
+      let quick: @Sendable () async throws -> Void = {
+        try await other.record(RecordFile { 2 }, in: Ledger { _ in added.signal() })
+      }
+      let tasks = [slow, quick].map { record in Task { try await record() } }
+      for task in tasks { try await task.value }
+    }
+  }
+
+  /// Files are read without a permit of any kind: also those of many.
+  private static func urgentAmongReaders<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "30 records of low urgency, whose files are being read, 40 tasks of medium urgency, then an urgent record"
+    return .task("urgent_among", asked) { _ in
+      let scene = RecorderScene<Recorder>()
+      for number in 1...30 {
+        scene.start(.low) {
+          try await scene.record {
+            for _ in 1...5 { try await scene.sleep(10) }
+            return number
+          }
+        }
+      }
+      for _ in 1...40 { scene.start(.medium, after: 5) { scene.work(10) } }
+      scene.start(.high, after: 5) {
+        try await scene.record { 2 }
+        scene.noteEnd()
+      }
+      return await scene.judge("urgent_among", asked, from: 5)
+    }
   }
 
   /// Records of any value are added, each once, and are there when `record` returns.
@@ -758,6 +857,7 @@ extension Grader {
       crowded(type, "two_up", uploads: true),
       cancelledCopies(type, connections: 2, files: 1),
       cancelledCopies(type, connections: 1, files: 2),
+      cancelledBeforeCopy(type),
       copiersApart(type),
       copyLimits(type),
     ])
@@ -813,22 +913,63 @@ extension Grader {
       let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [
         copier.upload, copier.upload, copier.download,
       ]
+      var all: [Task<Bool, any Error>] = []
       for pass in passes {
-        let visit: @Sendable () async throws -> Void = {
-          try await pass { runs.withLock { $0 += 1 } }
+        // Whether it copied, if it says that all went well.
+        let visit: @Sendable () async throws -> Bool = {
+          let copied = Lock(false)
+          try await pass {
+            copied.withLock { $0 = true }
+            runs.withLock { $0 += 1 }
+          }
+          return copied.withLock { $0 }
         }
         let gone = Task { try await visit() }
+        all.append(gone)
         await Task.yield()
         gone.cancel()
         // It may wait on, cancelled or not: then it copies when the first is over.
         await Task.yield()
       }
       over.signal()
+      for gone in all {
+        guard case .success(let copied) = await gone.result else { continue }
+        try require(copied, "a task that is cancelled was told no error, and its copy did not run")
+      }
       try await first.value
       try await copier.upload {}
       try await copier.download {}
       let count = runs.withLock { $0 }
       try require(count <= 3, "three copies ran \(count) times")
+    }
+  }
+
+  /// Who was cancelled before it came either copies or is told an error.
+  private static func cancelledBeforeCopy<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    let asked = "an upload and a download by tasks that were cancelled before they came"
+    return .task("cancelled_before", asked, seconds: 20) { _ in
+      let copier = Copier(connections: 1, files: 1)
+      let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [
+        copier.upload, copier.download,
+      ]
+      for pass in passes {
+        let task = Task {
+          withUnsafeCurrentTask { $0?.cancel() }
+          let copied = Lock(false)
+          try await pass { copied.withLock { $0 = true } }
+          return copied.withLock { $0 }
+        }
+        if case .success(false) = await task.result {
+          return GradeItem(
+            "cancelled_before",
+            passed: false,
+            "\(asked): one was told no error, and its copy did not run"
+          )
+        }
+      }
+      return GradeItem("cancelled_before", passed: true, "\(asked): they copy, or are told")
     }
   }
 

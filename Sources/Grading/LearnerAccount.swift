@@ -20,9 +20,12 @@ package struct Bank: Sendable {
     let isGiven = Atomic(false)
   }
 
+  /// What it takes to approve one.
+  var deliberation: @Sendable () async -> Void = { await Task.yield() }
+
   /// Suspends, then approves.
   package func approve() async {
-    await Task.yield()
+    await deliberation()
     Self.approval?.isGiven.store(true, ordering: .relaxed)
   }
 }

@@ -88,6 +88,7 @@ extension Grader {
       manyQuestions(type),
       quietQuestions(type),
       questionsTogether(type),
+      cancelledQuestion(type),
       serversApart(type),
     ])
   }
@@ -214,6 +215,33 @@ extension Grader {
         "mixed",
         passed: fault == nil,
         "\(asked): \(fault ?? "each task got its own")"
+      )
+    }
+  }
+
+  /// Who is cancelled is told the answer or the cancellation, and nothing made up.
+  private static func cancelledQuestion<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked = "a task that was cancelled before it asks"
+    return .task("cancelled", asked, seconds: 20) { _ in
+      let client = Client(server: CallingServer())
+      let ask: @Sendable () async throws -> Int = { try await client.answer(to: 7) }
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await ask()
+      }
+      let fault: String? =
+        switch await task.result {
+        case .success(70): nil
+        case .success(let answer): "the answer to 7 is 70, and you returned \(answer)"
+        case .failure(is CancellationError): nil
+        case .failure(let error): "there is an answer to 7, and you threw \(error)"
+        }
+      return GradeItem(
+        "cancelled",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "it is told no more than there is")"
       )
     }
   }

@@ -25,6 +25,8 @@ extension Grader {
       waiters(type, "three_in_line", 3, preemptions: 0),
       openedTwice(type),
       comesLater(type),
+      cancelledAtTheDoor(type),
+      quietAtTheDoor(type),
       keptOfLater(type),
       doorsApart(type),
     ])
@@ -118,6 +120,43 @@ extension Grader {
         )
       }
       return GradeItem("comes_later", passed: true, "\(asked): it does not wait")
+    }
+  }
+
+  /// Being cancelled opens no door: `wait` has no error to tell of it.
+  private static func cancelledAtTheDoor<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    let asked = "a task that was cancelled before it came to a shut door"
+    return .task("cancelled", asked, seconds: 30) { _ in
+      let scheduler = VirtualScheduler(workers: 1)
+      let door = Door()
+      let isThrough = Lock(false)
+      Task(executorPreference: scheduler) {
+        withUnsafeCurrentTask { $0?.cancel() }
+        await door.wait()
+        isThrough.withLock { $0 = true }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let wasEarly = isThrough.withLock { $0 }
+      door.open()
+      return GradeItem(
+        "cancelled",
+        passed: !wasEarly,
+        "\(asked): \(wasEarly ? "'wait' returned, and the door was shut" : "it waits as others do")"
+      )
+    }
+  }
+
+  /// Who waits for the door does not ask again and again.
+  private static func quietAtTheDoor<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
+    QuietProcessor.question("20 tasks wait at a door that opens after a second") { aSecond in
+      let door = Door()
+      await withTaskGroup { group in
+        for _ in 1...20 { group.addTask { await door.wait() } }
+        await aSecond()
+        door.open()
+      }
     }
   }
 

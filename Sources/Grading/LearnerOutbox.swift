@@ -127,6 +127,7 @@ extension Grader {
       comesBack(type),
       inARow(type, "two", ["s", "sw"]),
       inARow(type, "order", ["s", "sw", "swi"]),
+      inARow(type, "empty", ["", "s"]),
       sentLater(type),
       senders(type, "at_once", [["a"], ["b"]], preemptions: 2),
       senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
@@ -139,6 +140,7 @@ extension Grader {
       onThreads(type),
       outboxGone(type),
       messagesKept(type),
+      keptInLine(type),
     ])
   }
 
@@ -566,6 +568,46 @@ extension Grader {
         "memory grows with each batch of \(batch), so something is kept of each message when it has been taken. "
           + "Keep the last task at most, not all of them"
       )
+    }
+  }
+
+  /// Of what was taken nothing is kept, also while something always waits.
+  private static func keptInLine<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
+    let asked = "\(HeapTrial.count) messages, each sent while another waits"
+    return GradeBook.Question(name: "kept_in_line") { terms in
+      let trial = HeapTrial(heap: terms.heap)
+      return GradeBook.Question.task("kept_in_line", asked, seconds: 120) { _ in
+        let grows = await trial.grows {
+          let turns = Lock<[Signal]>([])
+          let outbox = Outbox(
+            receiver: Receiver { _ in
+              let (condition, signal) = Condition.makeCondition()
+              turns.withLock { $0.append(signal) }
+              try? await condition.waitUncancellably()
+            }
+          )
+          let send: @Sendable () -> Void = { outbox.send("a message of a long day") }
+          send()
+          return {
+            send()
+            // The one before is being taken, or will be.
+            var signal: Signal?
+            while signal == nil {
+              signal = turns.withLock { $0.popLast() }
+              if signal == nil { await Task.yield() }
+            }
+            signal?.signal()
+          }
+        }
+        return GradeItem(
+          "kept_in_line",
+          passed: !grows,
+          "\(asked): "
+            + (grows
+              ? "memory grows with each. What has been taken must leave the line also if the line never runs empty"
+              : "nothing is kept of them")
+        )
+      }.ask(terms)
     }
   }
 }

@@ -481,4 +481,85 @@ import Testing
       #expect(item?.passed == true, "\(item as Any)")
     }
   }
+
+  @Test func `for who was cancelled before it came are refused`() async {
+    let permit = "Being cancelled gives nobody a permit"
+    for book in [
+      Grader.limiter(CancelledGoFree.self), Grader.cancellableLimiter(CancelledGoFree.self),
+      Grader.design(CancelledGoFree.self), Grader.pool(CancelledTakeTheFirst.self),
+    ] { await expect(book, refusedBy: "cancelled_before", saying: permit) }
+    await expect(
+      Grader.door(LetsCancelledThrough.self),
+      refusedBy: "cancelled",
+      saying: "the door was shut"
+    )
+    await expect(
+      Grader.client(MadeUpAnswer.self),
+      refusedBy: "cancelled",
+      saying: "and you returned 0"
+    )
+    await expect(
+      Grader.downloader(LeavesCancelledLists.self),
+      refusedBy: "cancelled",
+      saying: "0 had ended"
+    )
+    let told = "was told no error, and its copy did not run"
+    await expect(Grader.copier(SwallowsCancellation.self), refusedBy: "cancelled", saying: told)
+    await expect(
+      Grader.copier(SwallowsCancellation.self),
+      refusedBy: "cancelled_before",
+      saying: told
+    )
+  }
+
+  @Test func `that keep what is over while others wait are refused`() async {
+    let grows = "memory grows with each"
+    await expect(
+      Grader.limiter(KeepsWhileInLine.self),
+      refusedBy: "kept_in_line",
+      saying: grows
+    )
+    await expect(
+      Grader.outbox(KeepsWhileSending.self),
+      refusedBy: "kept_in_line",
+      saying: grows
+    )
+    for book in [
+      Grader.limiter(Flawed<NoFlaw>.self), Grader.design(Flawed<NoFlaw>.self),
+      Grader.pool(SoundPool.self), Grader.outbox(UnseenOutbox.self),
+    ] {
+      let item = await item("kept_in_line", of: book)
+      #expect(item?.passed == true, "\(item as Any)")
+    }
+  }
+
+  @Test func `that wait by asking at a door or a bank are refused`() async {
+    let burnt = "asks again and again instead of waiting"
+    await expect(Grader.door(PollingDoor.self), refusedBy: "quiet", saying: burnt)
+    await expect(Grader.account(PollingAccount.self), refusedBy: "quiet", saying: burnt)
+    #expect(await item("quiet", of: Grader.account(RefusesNothing.self))?.passed == true)
+  }
+
+  @Test func `that share what each should have, or few of what many need, are refused`() async {
+    await expect(
+      Grader.reader(OneQueueOfReads.self),
+      refusedBy: "slow_disk",
+      saying: "Each reader needs a queue of its own"
+    )
+    await expect(Grader.recorder(OnePermitForAll.self), refusedBy: "apart")
+    await expect(
+      Grader.recorder(FewReaders.self),
+      refusedBy: "urgent_among",
+      saying: "60 ms are allowed"
+    )
+  }
+
+  @Test func `of nothing are refused`() async {
+    await expect(
+      Grader.account(RefusesNothing.self),
+      refusedBy: "one_by_one",
+      saying: "0 of the 0 that are left was refused"
+    )
+    await expect(Grader.outbox(DropsNothingSaid.self), refusedBy: "empty")
+  }
 }
