@@ -618,6 +618,7 @@ extension ExplorationReport.Step {
       }
       let moves = moves(in: record, from: stood, to: lines, states, code)
       let task = moves.server ?? record.task
+      let begin = moves.server.flatMap { stood.indices.contains($0 - 1) ? stood[$0 - 1] : nil }
       if let last = within.indices.last { within[last].words += moves.words }
       return Self(
         number: record.number,
@@ -630,7 +631,7 @@ extension ExplorationReport.Step {
         isUneventful: record.isUneventful && moves.words.isEmpty,
         lines: lines,
         task: task,
-        from: from,
+        from: moves.server == nil ? from : begin,
         preempted: record.preempted,
         within: within.count > 1 ? within : []
       )

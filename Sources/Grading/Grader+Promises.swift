@@ -55,9 +55,9 @@ extension Grader {
   private static func which(_ preemptions: Int, _ verdict: ExplorationVerdict) -> String {
     let bound =
       switch preemptions {
-      case 0: "in which each task goes on until it suspends"
-      case 1: "in which at most one task has to wait though it could go on"
-      default: "in which at most \(preemptions) times a task has to wait though it could go on"
+      case 0: "without a pre-emption"
+      case 1: "with at most 1 pre-emption"
+      default: "with at most \(preemptions) pre-emptions"
       }
     return verdict.ranEverySchedule ? "those " + bound : "some of those " + bound
   }

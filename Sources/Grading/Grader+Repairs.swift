@@ -990,9 +990,11 @@ extension Grader {
 
   /// As many copies at once as both limits allow, for many pairs of limits, and no more.
   private static func copyLimits<Copier: LearnerCopier>(_ type: Copier.Type) -> GradeBook.Question {
-    let asked = "limits from 1 to 6, of connections and of files, and many copies of both kinds"
+    let asked =
+      "limits from 1 to 6 and larger, of connections and of files, and many copies of both kinds"
     return .task("limits", asked, seconds: 60) { _ in
-      for (connections, files) in (1...6).flatMap({ one in (1...6).map { (one, $0) } }) {
+      let pairs = (1...6).flatMap { one in (1...6).map { (one, $0) } } + [(40, 13), (11, 40)]
+      for (connections, files) in pairs {
         let limit = min(connections, files)
         let rendezvous = Rendezvous(of: limit)
         let counts = Lock((running: 0, peak: 0, ended: 0))

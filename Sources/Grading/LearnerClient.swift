@@ -51,6 +51,12 @@ package final class CallingServer: Sendable {
     queue.async { for (question, answer) in waiting { answer(Self.result(question)) } }
   }
 
+  /// Answers who has waited longest.
+  func answerOne() {
+    let first = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
+    if let first { queue.async { first.answer(Self.result(first.question)) } }
+  }
+
   /// Ten times the number, for a question that is not negative.
   private static func result(_ question: Int) -> Result<Int, any Error> {
     question < 0 ? .failure(NoAnswer(question: question)) : .success(10 * question)
@@ -88,6 +94,7 @@ extension Grader {
       manyQuestions(type),
       quietQuestions(type),
       questionsTogether(type),
+      questionsInBetween(type),
       cancelledQuestion(type),
       serversApart(type),
     ])
@@ -215,6 +222,38 @@ extension Grader {
         "mixed",
         passed: fault == nil,
         "\(asked): \(fault ?? "each task got its own")"
+      )
+    }
+  }
+
+  /// Questions that come while some have been answered and others have not; two tasks ask the same.
+  private static func questionsInBetween<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let questions = [1, 2, 3, 2, 4, 5]
+    let asked =
+      "6 questions, two of them the same; the first is answered after the second was asked, and so on"
+    return .task("in_between", asked, seconds: 30) { _ in
+      let server = CallingServer(together: questions.count + 1)
+      let client = Client(server: server)
+      let ask: @Sendable (Int) async -> String? = { await mistake($0, client) }
+      var asking: [Task<String?, Never>] = []
+      for (place, question) in questions.enumerated() {
+        asking.append(Task { await ask(question) })
+        while server.asked <= place { await Moment.pass() }
+        guard place > 0 else { continue }
+        server.answerOne()
+        if let fault = await asking[place - 1].value {
+          server.giveUp()
+          return GradeItem("in_between", passed: false, "\(asked): \(fault)")
+        }
+      }
+      server.giveUp()
+      let fault = await asking.last?.value
+      return GradeItem(
+        "in_between",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each got its own")"
       )
     }
   }

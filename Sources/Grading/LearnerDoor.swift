@@ -25,8 +25,8 @@ extension Grader {
       waiters(type, "three_in_line", 3, preemptions: 0),
       openedTwice(type),
       comesLater(type),
-      cancelledAtTheDoor(type),
       quietAtTheDoor(type),
+      cancelledAtTheDoor(type),
       keptOfLater(type),
       doorsApart(type),
     ])

@@ -63,9 +63,10 @@ package struct Visit: Sendable {
   /// - Throws: `SimulatedFailure` or `CancellationError`, after the departure is recorded, so that
   ///   the limiter's own error path is the one that gives the permit back.
   package func serve(inline: Bool = false) async throws {
+    // Before the admission is noted: of bodies that hold their threads no more are in service than there are threads.
+    if inline, task.kind.holdsWorker { await world.leaveStartingThread() }
     tracer.record(.admitted, of: id)
     do {
-      if inline, task.kind.holdsWorker { await world.leaveStartingThread() }
       if let work {
         try await work { tracer.record(.progress($0), of: id) }
       } else {

@@ -112,6 +112,15 @@ package struct Note: Hashable, Sendable {
             "timeline workers"
           )
         )
+      } else if run.workers == nil, run.platform == nil, lackedWorkers, summary.threadsPeak < limit
+      {
+        found.append(
+          (
+            "blocking work held every thread that the pool gave it, so at most \(summary.peakRunning) ran "
+              + "although the limit is \(NumberText.grouped(limit))",
+            "timeline workers"
+          )
+        )
       } else if summary.unended.isEmpty, !run.isUnderWay, tasks > limit || summary.peakWaiting > 0 {
         found.append(
           (

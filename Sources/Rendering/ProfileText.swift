@@ -47,6 +47,7 @@ package enum ProfileText {
     }
     if let defect = profile.defect {
       text += paragraph("wrong on purpose: \(defect)", format) + "\n"
+      text += paragraph("What it is meant to do:", format) + "\n"
     }
     var facts: [(String, String)] = [
       ("limit", limit(profile)),

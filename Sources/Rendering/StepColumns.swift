@@ -68,12 +68,21 @@ enum StepColumns {
     return text
   }
 
-  /// What the step does at first, and the line it goes on from.
+  /// What the step does at first, and the line it goes on from; of a task that comes to another line, that one.
   private static func words(
     _ moment: ExplorationReport.Moment,
     of step: ExplorationReport.Step
   ) -> String {
     let words = (step.task == 0 ? "\(step.actor) " : "") + moment.words
+    let arrivals = words.matches(of: /(?:\bt(\d+) )?comes to '/)
+    guard arrivals.isEmpty else {
+      guard arrivals.count == 1, let arrival = arrivals.first else { return words }
+      let task = arrival.1.flatMap { Int($0) } ?? step.task
+      guard step.lines.indices.contains(task - 1), let line = step.lines[task - 1] else {
+        return words
+      }
+      return words + " (\(line))"
+    }
     guard let from = step.from, !words.contains(" at \(from)") else { return words }
     return words + " (\(from))"
   }

@@ -35,7 +35,7 @@ package struct WallWorld: World {
   /// with the job before the wait begins, there is nothing to wait for and the task goes on where it
   /// was. That happened to one task in ten.
   package func leaveStartingThread() async {
-    repeat { await Task.yield() } while OSThread.isStartingTasks
+    while OSThread.isStartingTasks { await Task.yield() }
   }
 
   /// Burns processor time, not wall time: tasks that share a core take longer, as real ones would.

@@ -554,6 +554,15 @@ import Testing
     )
   }
 
+  @Test func `that mix up who asks in between, or know small limits only, are refused`() async {
+    await expect(
+      Grader.client(CountsWhoWaits.self),
+      refusedBy: "in_between",
+      saying: "and you returned -1"
+    )
+    await expect(Grader.copier(EightAtMost.self), refusedBy: "limits", saying: "at 40 and 13")
+  }
+
   @Test func `of nothing are refused`() async {
     await expect(
       Grader.account(RefusesNothing.self),

@@ -114,6 +114,45 @@ final class MadeUpAnswer: LearnerClient {
   }
 }
 
+/// Knows who waits by how many waited when they came.
+final class CountsWhoWaits: LearnerClient {
+  private let server: CallingServer
+  private let waiting = Mutex<[Int: CheckedContinuation<Int, any Error>]>([:])
+
+  init(server: CallingServer) { self.server = server }
+
+  func answer(to question: Int) async throws -> Int {
+    try await withCheckedThrowingContinuation { continuation in
+      let (number, replaced) = waiting.withLock { waiting in
+        let number = waiting.count
+        return (number, waiting.updateValue(continuation, forKey: number))
+      }
+      // Whom it forgets, a test cannot leave for ever.
+      replaced?.resume(returning: -1)
+      server.ask(question) { [self] result in
+        waiting.withLock { $0.removeValue(forKey: number) }?.resume(with: result)
+      }
+    }
+  }
+}
+
+/// Copies eight files at a time at most.
+final class EightAtMost: LearnerCopier {
+  private let connections: ConcurrencyLimiter
+  private let files: ConcurrencyLimiter
+
+  init(connections: Int, files: Int) {
+    self.connections = ConcurrencyLimiter(concurrency: min(connections, 8))
+    self.files = ConcurrencyLimiter(concurrency: min(files, 8))
+  }
+
+  func download(_ copy: () async throws -> Void) async throws {
+    try await connections.run { try await files.run { try await copy() } }
+  }
+
+  func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+}
+
 /// Refuses a withdrawal of nothing.
 actor RefusesNothing: LearnerAccount {
   private var balance: Int

@@ -33,7 +33,7 @@ import Testing
     #expect(GradingProgress.text(.building, seconds: 7) == "building, 7 s; Ctrl-C ends it")
     #expect(
       GradingProgress.text(.building, seconds: 25)
-        == "building, 25 s; the first time it takes minutes; Ctrl-C ends it"
+        == "building, 25 s; the first time, or beside another build, it takes minutes; Ctrl-C ends it"
     )
     #expect(
       GradingProgress.text(.asking("storm", answered: 3), seconds: 40)

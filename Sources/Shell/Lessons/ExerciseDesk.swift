@@ -53,9 +53,7 @@ struct ExerciseHarness: Sendable {
   var program: String {
     // What is explored has a type of this name too, and a learner who writes it means Foundation's.
     let thread = "import Foundation\n\ntypealias Thread = Foundation.Thread\n"
-    // Foundation's an exploration does not see.
-    let lock = "import ExplorableSynchronization\n\ntypealias NSLock = LockObject\n"
-    return "import Grading\n" + (grader == "executor" ? thread : lock) + """
+    return "import Grading\n" + (grader == "executor" ? thread : Self.lock) + """
 
       @main struct Program {
         static func main() { Grader.\(grader)(\(type).self).main() }
@@ -63,6 +61,31 @@ struct ExerciseHarness: Sendable {
 
       """
   }
+
+  /// In the place of Foundation's, which an exploration does not see.
+  private static let lock = """
+    import ExplorableSynchronization
+
+    final class NSLock: Sendable {
+      private let object = LockObject()
+
+      init() {}
+
+      @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
+      func lock() { object.lock() }
+
+      @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
+      func unlock() { object.unlock() }
+
+      @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
+      func `try`() -> Bool { object.try() }
+
+      func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try object.withLock(body)
+      }
+    }
+
+    """
 }
 
 /// Why an exercise could not be graded, and what to do.

@@ -31,7 +31,8 @@ final class GradingProgress: Sendable {
       switch part {
       case .waiting: "waiting for another lab that grades, \(seconds) s"
       case .building:
-        "building, \(seconds) s" + (seconds < 20 ? "" : "; the first time it takes minutes")
+        "building, \(seconds) s"
+          + (seconds < 20 ? "" : "; the first time, or beside another build, it takes minutes")
       case .asking(nil, _): "grading, \(seconds) s"
       case .asking(let name?, let answered):
         "grading, \(seconds) s: question \(answered + 1), '\(name)'"
