@@ -135,6 +135,8 @@ void taken_limit_wait(uint64_t time) {
 
 /// Waits in the exploration; whether there was a signal in time.
 static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uint8_t point) {
+  // A signal may come between what was looked at under the lock and the wait, from who signals without the lock.
+  exploration_pause(point_begin_wait, (uintptr_t)condition);
   bool were_open = points_close();
   exploration_answers.begin_wait((uintptr_t)condition, (uintptr_t)mutex);
   points_reopen(were_open);

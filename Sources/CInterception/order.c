@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "Taken.h"
+#include <pthread.h>
 
 #if !defined(NOTHING_IS_TAKEN) && !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
 
@@ -201,6 +202,18 @@ TAKEN void swift_once(void *token, void (*first)(void *), void *context) {
   original(token, make, &making);
   is_looking_for_made = was_looking;
   if (making.is_made) RELEASE(token); else ACQUIRE(token);
+}
+
+typedef int posix_once_function(pthread_once_t *, void (*)(void));
+
+TAKEN int pthread_once(pthread_once_t *once, void (*make)(void)) {
+  posix_once_function *original = ORIGINAL("pthread_once", posix_once_function *);
+  if (!IS_EXPLORED) return original(once, make);
+  // Who makes it releases what it did, and who finds it made acquires that; who does which is not known.
+  int result = original(once, make);
+  ACQUIRE(once);
+  RELEASE(once);
+  return result;
 }
 
 #endif

@@ -152,6 +152,28 @@ TAKEN intptr_t dispatch_block_testcancel(void *block) {
   return ORIGINAL("dispatch_block_testcancel", test_block_function *)(block);
 }
 
+// MARK: Queues that are suspended
+
+typedef void suspend_function(void *);
+
+/// Has a queue begin no more work, or go on with it. Timers and other sources are no queues, and have no line.
+static void suspend(void *queue, bool is_suspended) {
+  exploration_pause(point_enqueue, (uintptr_t)queue);
+  bool were_open = points_close();
+  exploration_answers.suspend_line((uintptr_t)queue, is_suspended);
+  points_reopen(were_open);
+}
+
+TAKEN void dispatch_suspend(void *object) {
+  if (IS_EXPLORED) suspend(object, true);
+  ORIGINAL("dispatch_suspend", suspend_function *)(object);
+}
+
+TAKEN void dispatch_resume(void *object) {
+  if (IS_EXPLORED) suspend(object, false);
+  ORIGINAL("dispatch_resume", suspend_function *)(object);
+}
+
 // MARK: On which queue one is
 
 typedef void assert_function(void *);
@@ -214,6 +236,12 @@ static void leave_explored(void *group) {
   bool were_open = points_close();
   if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
   points_reopen(were_open);
+}
+
+TAKEN void dispatch_group_enter(void *group) {
+  group_function *original = ORIGINAL("dispatch_group_enter", group_function *);
+  if (IS_EXPLORED) exploration_pause(point_enter_group, (uintptr_t)group);
+  original(group);
 }
 
 TAKEN void dispatch_group_leave(void *group) {

@@ -6,7 +6,9 @@
 #ifndef NOTHING_IS_TAKEN
 
 #include <dlfcn.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 // What the code under study asks of the runtime of tasks, and of the clock.
 
@@ -193,7 +195,11 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
     if (is_behind_all && ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
     // A handler that is registered after the cancellation runs at once, and sees what the canceller did before.
     if (function->point == point_cancel) RELEASE(passed);
-    if (function->point == point_register) ACQUIRE(passed);
+    // A cancellation may come between the registration and what the operation does then.
+    if (function->point == point_register) {
+      ACQUIRE(passed);
+      explored_thread.due = point_go_on;
+    }
     // A cancellation may come between what the check says and what is done then.
     if (function->point == point_check) explored_thread.due = point_go_on;
   }
@@ -295,6 +301,53 @@ TAKEN int clock_gettime(clockid_t clock, struct timespec *time) {
   int64_t sum = beginning > INT64_MAX - now ? INT64_MAX : beginning + now;
   time->tv_sec = sum / second;
   time->tv_nsec = sum % second;
+  return 0;
+}
+
+typedef time_t time_function(time_t *);
+typedef int day_function(struct timeval *, void *);
+typedef int sleep_function(const struct timespec *, struct timespec *);
+
+TAKEN time_t time(time_t *result) {
+  if (!IS_EXPLORED) return ORIGINAL("time", time_function *)(result);
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (result) *result = now.tv_sec;
+  return now.tv_sec;
+}
+
+TAKEN int gettimeofday(struct timeval *result, void *zone) {
+  if (!IS_EXPLORED) return ORIGINAL("gettimeofday", day_function *)(result, zone);
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  *result = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+  return 0;
+}
+
+// A thread that sleeps sleeps for the schedule's own time.
+
+static void sleep_explored(int64_t time) {
+  bool were_open = points_close();
+  exploration_answers.limit_wait(time > 0 ? time : 1);
+  points_reopen(were_open);
+  exploration_pause(point_sleep, 0);
+}
+
+TAKEN int nanosleep(const struct timespec *time, struct timespec *left) {
+  if (!IS_EXPLORED) return ORIGINAL("nanosleep", sleep_function *)(time, left);
+  sleep_explored(time->tv_sec > INT32_MAX ? INT64_MAX : time->tv_sec * 1000000000 + time->tv_nsec);
+  return 0;
+}
+
+TAKEN int usleep(useconds_t time) {
+  if (!IS_EXPLORED) return ORIGINAL("usleep", int (*)(useconds_t))(time);
+  sleep_explored((int64_t)time * 1000);
+  return 0;
+}
+
+TAKEN unsigned sleep(unsigned time) {
+  if (!IS_EXPLORED) return ORIGINAL("sleep", unsigned (*)(unsigned))(time);
+  sleep_explored((int64_t)time * 1000000000);
   return 0;
 }
 

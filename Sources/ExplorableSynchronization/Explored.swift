@@ -73,11 +73,17 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case awaitGroupInTime
     /// Registers a cancellation handler.
     case register
+    /// Is about to wait for a signal of a condition: one that comes before is none for it.
+    case beginWait
+    /// Enters a dispatch group.
+    case enterGroup
+    /// Sleeps on its thread.
+    case sleep
 
     /// Whether it is done to an object, which has a number.
     package var hasObject: Bool {
       switch self {
-      case .hop, .check, .cancel, .begin, .goOn, .register: false
+      case .hop, .check, .cancel, .begin, .goOn, .register, .sleep: false
       default: true
       }
     }

@@ -12,6 +12,8 @@ package struct DispatchLines: Sendable {
   }
 
   private var lines: [Int: Line] = [:]
+  /// How often each queue was suspended and not resumed.
+  private var suspensions: [Int: Int] = [:]
   private var tickets = 0
 
   package init() {}
@@ -27,7 +29,7 @@ package struct DispatchLines: Sendable {
     tickets += 1
     var line = lines[queue] ?? Line(isSerial: isSerial)
     line.waiting.append((tickets, isAlone || line.isSerial))
-    let admitted = Self.admit(&line)
+    let admitted = admit(&line, of: queue)
     lines[queue] = line
     return (tickets, admitted)
   }
@@ -36,12 +38,25 @@ package struct DispatchLines: Sendable {
   package mutating func leave(_ queue: Int, _ ticket: Int) -> [Int] {
     guard var line = lines[queue] else { return [] }
     line.turns[ticket] = nil
-    let admitted = Self.admit(&line)
+    let admitted = admit(&line, of: queue)
     lines[queue] = line
     return admitted
   }
 
-  private static func admit(_ line: inout Line) -> [Int] {
+  /// Has a queue begin no more work until it is resumed as often.
+  package mutating func suspend(_ queue: Int) { suspensions[queue, default: 0] += 1 }
+
+  /// Ends a suspension; returns the tickets whose turn has come.
+  package mutating func resume(_ queue: Int) -> [Int] {
+    suspensions[queue, default: 0] -= 1
+    guard var line = lines[queue] else { return [] }
+    let admitted = admit(&line, of: queue)
+    lines[queue] = line
+    return admitted
+  }
+
+  private func admit(_ line: inout Line, of queue: Int) -> [Int] {
+    if suspensions[queue, default: 0] > 0 { return [] }
     var admitted: [Int] = []
     while let first = line.waiting.first {
       if first.isAlone ? !line.turns.isEmpty : line.turns.values.contains(true) { break }

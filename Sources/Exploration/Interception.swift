@@ -18,7 +18,7 @@ enum Interception {
 
   private static let installed: Void = {
     precondition(
-      SynchronizationOperation.Kind.register.rawValue == UInt8(point_register.rawValue),
+      SynchronizationOperation.Kind.sleep.rawValue == UInt8(point_sleep.rawValue),
       "the points of CExplorable and the kinds of operations have other numbers"
     )
     var answers = exploration_answers()
@@ -77,6 +77,10 @@ enum Interception {
     answers.leave_line = {
       guard let me = Worker.leading else { return }
       me.workers.leaveLine(me)
+    }
+    answers.suspend_line = { queue, isSuspended in
+      guard let me = Worker.leading else { return }
+      me.workers.suspend(queue, isSuspended)
     }
     answers.is_in_line = { queue in Worker.current?.turns.contains { $0.queue == queue } ?? false }
     answers.current_line = { Worker.current?.turns.last?.queue ?? 0 }

@@ -149,12 +149,12 @@ extension SynchronizationOperation {
     case .load, .store, .update, .compare, .exchange: "atomic \(object)"
     case .park, .parkAWhile, .unpark: "parker \(object)"
     case .start, .join: "thread \(object)"
-    case .wait, .waitAWhile, .signal, .broadcast: "condition \(object)"
+    case .wait, .waitAWhile, .signal, .broadcast, .beginWait: "condition \(object)"
     case .takePermit, .tryPermit, .takePermitInTime, .givePermit: "semaphore \(object)"
     case .enqueue, .turn: "queue \(object)"
-    case .leaveGroup, .awaitGroup, .tryGroup, .awaitGroupInTime: "group \(object)"
+    case .enterGroup, .leaveGroup, .awaitGroup, .tryGroup, .awaitGroupInTime: "group \(object)"
     case .hop: "an actor"
-    case .check, .cancel, .begin, .goOn, .register: "a task"
+    case .check, .cancel, .begin, .goOn, .register, .sleep: "a task"
     }
   }
 }
@@ -193,6 +193,9 @@ extension SynchronizationOperation.Kind {
     case .enqueue: "asks for its turn on"
     case .turn: "has its turn on"
     case .leaveGroup: "leaves"
+    case .enterGroup: "enters"
+    case .beginWait: "begins to wait at"
+    case .sleep: "has slept long enough"
     case .awaitGroup: "sees the end of"
     case .tryGroup: "looks for the end of"
     case .awaitGroupInTime: "sees the end, or has waited long enough, of"

@@ -104,6 +104,13 @@ extension Workers {
     admit(lines.leave(turn.object, turn.ticket))
   }
 
+  /// Has the queue begin no more work, or go on with it.
+  func suspend(_ queue: UInt, _ isSuspended: Bool) {
+    let object = number(at: queue)
+    run.touches?.note(object: object, touch_of_queue)
+    if isSuspended { lines.suspend(object) } else { admit(lines.resume(object)) }
+  }
+
   private func admit(_ tickets: [Int]) {
     for ticket in tickets {
       if let work = waitingWork.removeValue(forKey: ticket) {

@@ -752,8 +752,9 @@ final class Workers: @unchecked Sendable {
     case .awaitGroupInTime: return worker.isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
-      .enqueue, .leaveGroup, .tryGroup, .register:
+      .enqueue, .leaveGroup, .tryGroup, .register, .beginWait, .enterGroup:
       return true
+    case .sleep: return worker.isTimeOver
     }
   }
 
@@ -827,11 +828,11 @@ final class Workers: @unchecked Sendable {
     case .takePermit, .takePermitInTime, .tryPermit:
       isDone = operation.kind == .takePermit || hasPermit(object)
       effect = isDone ? .wrote : .looked
-    case .givePermit, .enqueue, .turn, .leaveGroup: effect = .wrote
+    case .givePermit, .enqueue, .turn, .leaveGroup, .beginWait, .enterGroup: effect = .wrote
     case .awaitGroup, .awaitGroupInTime, .tryGroup:
       effect = isGroupEmpty(object) ? .wrote : .looked
     // Of the runtime's own state nothing is known.
-    case .hop, .check, .cancel, .begin, .goOn, .register: return true
+    case .hop, .check, .cancel, .begin, .goOn, .register, .sleep: return true
     // Noted with their outcome.
     case .compare, .exchange: return true
     }
@@ -944,7 +945,7 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   /// Whether it waits for something that it gives up when the time has come.
   var isLimited: Bool {
     switch operation?.kind {
-    case .waitAWhile, .takePermitInTime, .awaitGroupInTime: true
+    case .waitAWhile, .takePermitInTime, .awaitGroupInTime, .sleep: true
     default: false
     }
   }

@@ -39,6 +39,9 @@ enum exploration_point {
   point_try_group = 31,
   point_await_group_in_time = 32,
   point_register = 33,
+  point_begin_wait = 34,
+  point_enter_group = 35,
+  point_sleep = 36,
 };
 
 /// What an operation on an atomic of `bytes` bytes, at most 8, found and left.
@@ -98,6 +101,8 @@ struct exploration_answers {
   bool (*join_line)(const struct exploration_line *line);
   /// Notes that the thread has done it.
   void (*leave_line)(void);
+  /// Has the queue begin no more work, or go on with it.
+  void (*suspend_line)(uintptr_t queue, bool is_suspended);
   /// Whether the thread does work of the queue.
   bool (*is_in_line)(uintptr_t queue);
   /// The queue whose work the thread does; 0 for none.
