@@ -304,12 +304,15 @@ TAKEN int clock_gettime(clockid_t clock, struct timespec *time) {
   return 0;
 }
 
+/// Whether code under study asks, or Foundation for it; who tells of a schedule sleeps in earnest.
+#define IS_ASKED_BY_STUDY (IS_EXPLORED && (is_under_study(HERE) || is_of_foundation(HERE)))
+
 typedef time_t time_function(time_t *);
 typedef int day_function(struct timeval *, void *);
 typedef int sleep_function(const struct timespec *, struct timespec *);
 
 TAKEN time_t time(time_t *result) {
-  if (!IS_EXPLORED) return ORIGINAL("time", time_function *)(result);
+  if (!IS_ASKED_BY_STUDY) return ORIGINAL("time", time_function *)(result);
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   if (result) *result = now.tv_sec;
@@ -317,7 +320,7 @@ TAKEN time_t time(time_t *result) {
 }
 
 TAKEN int gettimeofday(struct timeval *result, void *zone) {
-  if (!IS_EXPLORED) return ORIGINAL("gettimeofday", day_function *)(result, zone);
+  if (!IS_ASKED_BY_STUDY) return ORIGINAL("gettimeofday", day_function *)(result, zone);
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   *result = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
@@ -334,19 +337,19 @@ static void sleep_explored(int64_t time) {
 }
 
 TAKEN int nanosleep(const struct timespec *time, struct timespec *left) {
-  if (!IS_EXPLORED) return ORIGINAL("nanosleep", sleep_function *)(time, left);
+  if (!IS_ASKED_BY_STUDY) return ORIGINAL("nanosleep", sleep_function *)(time, left);
   sleep_explored(time->tv_sec > INT32_MAX ? INT64_MAX : time->tv_sec * 1000000000 + time->tv_nsec);
   return 0;
 }
 
 TAKEN int usleep(useconds_t time) {
-  if (!IS_EXPLORED) return ORIGINAL("usleep", int (*)(useconds_t))(time);
+  if (!IS_ASKED_BY_STUDY) return ORIGINAL("usleep", int (*)(useconds_t))(time);
   sleep_explored((int64_t)time * 1000);
   return 0;
 }
 
 TAKEN unsigned sleep(unsigned time) {
-  if (!IS_EXPLORED) return ORIGINAL("sleep", unsigned (*)(unsigned))(time);
+  if (!IS_ASKED_BY_STUDY) return ORIGINAL("sleep", unsigned (*)(unsigned))(time);
   sleep_explored((int64_t)time * 1000000000);
   return 0;
 }
