@@ -234,9 +234,13 @@ extension Grader {
     _ entry: CatalogueEntry,
     overtakings: Int = 0
   ) -> GradeBook.Question {
-    let asked = "a line of six, low, high, background, medium, high and low in urgency, limit 1"
+    let asked =
+      "a line of nine, low, high, background, medium, high, low and three of the highest in urgency, limit 1"
     return .task("urgencies", asked, seconds: 30) { _ in
-      let priorities: [TaskPriority] = [.low, .high, .background, .medium, .high, .low]
+      let highest = TaskPriority(rawValue: 33)
+      let priorities: [TaskPriority] = [
+        .low, .high, .background, .medium, .high, .low, highest, highest, highest,
+      ]
       let millisecond: Int64 = 1_000_000
       let scheduler = VirtualScheduler(workers: 1)
       let recorder = OrderTracer()

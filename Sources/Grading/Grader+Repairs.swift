@@ -522,6 +522,14 @@ extension Grader {
         return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
       let late = disk.givenUp
+      let threads = disk.mostAtOnce
+      if late == 0, right == readers, !readerForEach, threads > 1 {
+        return GradeItem(
+          name,
+          passed: false,
+          "\(asked): \(threads) threads were blocked at once. The reader's one queue needs one"
+        )
+      }
       return GradeItem(
         name,
         passed: late == 0 && right == readers,

@@ -20,6 +20,7 @@ package final class Disk: Sendable {
   private let late = Mutex(0)
   /// How often each block was read.
   private let counts = Mutex<[Int: Int]>([:])
+  private let readers = Mutex((now: 0, most: 0))
 
   /// - Parameter ready: whether blocks are read at once; otherwise `makeReady` must come first.
   init(ready: Bool = true) {
@@ -29,6 +30,9 @@ package final class Disk: Sendable {
 
   /// Reads that were given up because the disk did not become ready.
   var givenUp: Int { late.withLock { $0 } }
+
+  /// How many threads were in `read` at once, at most.
+  var mostAtOnce: Int { readers.withLock { $0.most } }
 
   func count(_ block: Int) -> Int { counts.withLock { $0[block, default: 0] } }
 
@@ -41,6 +45,11 @@ package final class Disk: Sendable {
   /// - Throws: `NoSuchBlock` if the number is negative.
   package func read(_ block: Int) throws -> Int {
     counts.withLock { $0[block, default: 0] += 1 }
+    readers.withLock {
+      $0.now += 1
+      $0.most = max($0.most, $0.now)
+    }
+    defer { readers.withLock { $0.now -= 1 } }
     // A pool whose threads all wait here would wait for ever. Looks, not a clock: a machine that stood still
     // has run nobody meanwhile.
     var looks = 0

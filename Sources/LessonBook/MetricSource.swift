@@ -61,7 +61,11 @@ extension MetricSource {
 
   package func witness(of metric: Metric) -> String? { nil }
 
-  package func plainly(_ metric: Metric) -> String? { nil }
+  package func plainly(_ metric: Metric) -> String? {
+    guard metric.name == "passed", value(of: metric) == .word("no") else { return nil }
+    return "your file did not pass when it was last graded"
+      + (witness(of: metric).map { ". What failed: \($0)" } ?? "")
+  }
 
   package var origin: String? { nil }
 }

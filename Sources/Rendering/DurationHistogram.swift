@@ -25,6 +25,9 @@ struct DurationHistogram {
     for value in values { buckets[Int(value / length - first)].count += 1 }
   }
 
+  /// Whether each bucket's beginning is called otherwise: not where all took as long but for a trifle.
+  var isReadable: Bool { Set(buckets.map { DurationText.text($0.start) }).count == buckets.count }
+
   /// A line for each bucket: its interval, a bar, its count.
   func lines(_ format: TextFormat) -> [String] {
     guard !buckets.isEmpty else { return [] }

@@ -28,7 +28,7 @@ package enum SummaryText {
     ]
     for (name, values) in spreads where values.count > 1 {
       let histogram = DurationHistogram(values, atMost: 8)
-      guard histogram.buckets.count > 1 else { continue }
+      guard histogram.buckets.count > 1, histogram.isReadable else { continue }
       let soFar = summary.now == nil ? "" : " so far"
       let heading = Columns.wrap("\(name) time\(soFar), number of tasks", width: format.width)
       lines += [""] + heading.map { format.style.paint($0, .heading) }

@@ -172,6 +172,8 @@ extension Session {
     let progress = GradingProgress()
     let isTold = !json && output.canShowFrames
     async let _ = Self.tell(of: progress, on: isTold ? output : nil)
+    // What is said next, an error too, begins on a line of its own.
+    defer { if isTold { output.writeTransient("") } }
     return try await body(progress)
   }
 

@@ -331,10 +331,4 @@ struct GradeMetrics: MetricSource {
   }
 
   func witness(of metric: Metric) -> String? { stories[metric.name] }
-
-  func plainly(_ metric: Metric) -> String? {
-    guard metric.name == "passed", value(of: metric) == .word("no") else { return nil }
-    return "your file did not pass when it was last graded"
-      + (stories["passed"].map { ". What failed: \($0)" } ?? "")
-  }
 }

@@ -23,7 +23,7 @@ struct ExplorationMetrics: MetricSource {
         { $0.scenario.overtakingBound.map(MetricValue.count) ?? .absent(because: "no bound") }
       ),
       ("strategy", { .word($0.strategy.rawValue) }),
-      ("coverage", { .word($0.isExhaustive ? "exhaustive" : "bounded") }),
+      ("coverage", { .word(isWhole($0) ? "exhaustive" : "bounded") }),
       ("violation", { .word($0.found?.minimum.violation?.kind ?? "none") }),
       ("schedules", { .count($0.schedules) }),
       ("schedules_failed", { .count($0.failed) }),
@@ -38,6 +38,12 @@ struct ExplorationMetrics: MetricSource {
       ),
     ]
 
+  /// Whether every schedule was looked at: with fewer pre-emptions than are asked for by themselves, few are.
+  private static func isWhole(_ report: ExplorationReport) -> Bool {
+    report.isExhaustive
+      && (report.preemptions ?? .max) >= ExplorationPlan.defaultPreemptions
+  }
+
   var metricForms: [String] { Self.figures.map(\.name) }
 
   func value(of metric: Metric) -> MetricValue? {
@@ -51,6 +57,8 @@ struct ExplorationMetrics: MetricSource {
 
   func plainly(_ metric: Metric) -> String? {
     switch metric.name {
+    case "coverage" where report.isExhaustive && !Self.isWhole(report):
+      return "it looked only at schedules with at most \(report.preemptions ?? 0) pre-emptions"
     case "coverage" where !report.isExhaustive:
       if report.stoppedAtFirst { return "it stopped at the first failure: add 'all'" }
       return report.wasInterrupted
