@@ -369,7 +369,11 @@ import Testing
       saying: "a task of high priority got no thread for 5 s"
     )
     await expectSound(reader(SoundReads.self))
-    await expectSound(Grader.reader(ThreadReader.self))
+    await expect(
+      Grader.reader(ThreadReader.self),
+      refusedBy: "pool",
+      saying: "The reader's one queue needs one"
+    )
   }
 
   @Test func `of records are refused`() async {
@@ -560,7 +564,7 @@ import Testing
       refusedBy: "in_between",
       saying: "and you returned -1"
     )
-    await expect(Grader.copier(EightAtMost.self), refusedBy: "limits", saying: "at 40 and 13")
+    await expect(Grader.copier(EightAtMost.self), refusedBy: "limits", saying: "no end")
   }
 
   @Test func `of nothing are refused`() async {

@@ -312,7 +312,7 @@ final class EverybodysQueueReader: LearnerReader {
   }
 }
 
-/// A thread for each read: right too, if dear.
+/// A thread for each read: hundreds of threads, where one would do.
 final class ThreadReader: LearnerReader {
   private let disk: Disk
 
