@@ -118,6 +118,72 @@ extension Grader {
     }
   }
 
+  /// An error of `open` is told, also one that a connection might have thrown.
+  static func brokenOpening<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook.Question {
+    check("broken_opening", "two cannot be opened: 'open' throws ConnectionBroken") {
+      for limit in 1...2 {
+        let database = FakeDatabase(unopened: 2, openingError: ConnectionBroken())
+        let pool = Pool(limit: limit, open: database.open)
+        for number in 1...2 {
+          do {
+            _ = try await pool.answer(to: 2)
+            return
+              "'open' threw, and its task was not told. What 'open' throws comes out, whatever it is: there was no "
+              + "connection to ask"
+          } catch is ConnectionBroken {}
+          let opened = database.counts.opened
+          guard opened == number else {
+            return "for \(number) questions, 'open' was called \(opened) times"
+          }
+        }
+        if try await pool.answer(to: 5) != 25 { return "a wrong answer" }
+      }
+      return nil
+    }
+  }
+
+  /// Who is cancelled while its connection breaks is told no answer of nobody's, and the connection is given up.
+  static func cancelledWhileBreaking<Pool: LearnerConnections>(
+    _ type: Pool.Type
+  ) -> GradeBook.Question {
+    check(
+      "cancelled_broken",
+      "one is cancelled while it is answered, its connection breaks, and then another asks, one connection"
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let isFirst = Lock(true)
+      let database = FakeDatabase(
+        broken: 1,
+        onAnswer: {
+          let waits = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }
+          guard waits else { return }
+          begins.signal()
+          try await mayEnd.waitUncancellably()
+        }
+      )
+      let pool = Pool(limit: 1, open: database.open)
+      let ask: @Sendable (Int) async throws -> Int = { try await pool.answer(to: $0) }
+      let gone = Task { try await ask(2) }
+      try await hasBegun.waitUncancellably()
+      gone.cancel()
+      ends.signal()
+      if case .success(let answer) = await gone.result, answer != 4 {
+        return
+          "who was cancelled was told \(answer), which no connection has answered. Throw an error, or ask again"
+      }
+      let answer = try await ask(3)
+      if database.counts.askedBroken > 0 {
+        return
+          "the connection that had broken was used again. Give it up, whether its task was cancelled or not"
+      }
+      return answer == 9 ? nil : "a wrong answer"
+    }
+  }
+
   /// One that answers, one in line or the last is cancelled: the others get their answers, and all connections are
   /// there afterwards.
   static func cancelledQuestions<Pool: LearnerConnections>(

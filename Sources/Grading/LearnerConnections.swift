@@ -42,6 +42,7 @@ final class FakeDatabase: Sendable {
 
   private let state = Mutex(Counts())
   private let unopened: Int
+  private let openingError: any Error
   private let broken: Int
   private let breaksAt: Int
   private let isUnopened: @Sendable (Int) -> Bool
@@ -50,15 +51,18 @@ final class FakeDatabase: Sendable {
   /// The first so many cannot be opened, nor those of which `isUnopened` says so by their number; of the others the
   /// first so many break, at the question of that number.
   ///
+  /// What cannot be opened throws `openingError`.
   /// Each question waits for `onAnswer` before it is answered.
   init(
     unopened: Int = 0,
+    openingError: any Error = Unopened(),
     broken: Int = 0,
     breaksAt: Int = 1,
     isUnopened: @escaping @Sendable (Int) -> Bool = { _ in false },
     onAnswer: @escaping @Sendable () async throws -> Void = { await Task.yield() }
   ) {
     self.unopened = unopened
+    self.openingError = openingError
     self.broken = broken
     self.breaksAt = breaksAt
     self.isUnopened = isUnopened
@@ -73,7 +77,7 @@ final class FakeDatabase: Sendable {
       return state.opened
     }
     await Task.yield()
-    if number <= unopened || isUnopened(number) { throw Unopened() }
+    if number <= unopened || isUnopened(number) { throw openingError }
     return Connection(self, breaks: number <= unopened + broken)
   }
 

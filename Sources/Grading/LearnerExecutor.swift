@@ -10,7 +10,7 @@ package protocol LearnerExecutor: TaskExecutor {
 }
 
 /// The thread that runs this, as the kernel calls it.
-private struct Place: Hashable, Sendable {
+struct Place: Hashable, Sendable {
   let thread: String
 
   static var here: Place {
@@ -51,6 +51,11 @@ private final class Arrivals: Sendable {
 
   var all: Int { count.load(ordering: .acquiring) }
 
+  /// Whether one more comes within that time.
+  func comes(within milliseconds: Int) -> Bool {
+    came.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
+  }
+
   /// Waits for so many more.
   ///
   /// - Returns: how many are missing when for five seconds none has come; nil if none is.
@@ -62,21 +67,54 @@ private final class Arrivals: Sendable {
   }
 }
 
+/// Tasks that wait, and are resumed all at once, again and again.
+private final class WaitingCrowd: Sendable {
+  let count: Int
+  let came = Arrivals()
+  private let waiting = Mutex<[UnsafeContinuation<Bool, Never>]>([])
+
+  init(_ count: Int, on executor: some TaskExecutor) {
+    self.count = count
+    for _ in 1...count {
+      Task(executorPreference: executor) { @Sendable [self] in
+        while await withUnsafeContinuation({ continuation in
+          waiting.withLock { $0.append(continuation) }
+          came.come()
+        }) {}
+      }
+    }
+  }
+
+  /// Resumes each once; they wait again then, unless it was the last time.
+  func resume(_ around: (() -> Void) -> Void = { $0() }, isLast: Bool = false) {
+    // Each is resumed once: who resumes takes it out under the lock.
+    let all = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    around { for continuation in all { continuation.resume(returning: !isLast) } }
+  }
+}
+
 extension Grader {
   /// Lesson 20: every job runs once, on one thread, in order; the thread sleeps when there is none.
   package static func executor<Executor: LearnerExecutor>(_ type: Executor.Type) -> GradeBook {
     GradeBook([
       elsewhere(type),
       inOrder(type),
+      within(type),
       oneThread(type),
       byName(type),
       pile(type),
       fromManyThreads(type),
+      betweenLooks(type),
       whenAsleep(type),
       whenAsleepInATask(type),
+      fromWithinToo(type),
       sleepsWell(type),
       executorsApart(type),
       keepsNothing(type),
+      neverEmpty(type),
     ])
   }
 
@@ -148,6 +186,35 @@ extension Grader {
     }
   }
 
+  /// A job that makes another ready goes on, with nothing in line too.
+  private static func within<Executor: LearnerExecutor>(_ type: Executor.Type) -> GradeBook.Question
+  {
+    question(
+      "within",
+      "a task that makes another ready, while nothing is in line",
+      "it goes on, and then comes the other"
+    ) { _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      let turns = Mutex<[Int]>([])
+      Task(executorPreference: executor) { @Sendable in
+        Task(executorPreference: executor) { @Sendable in
+          turns.withLock { $0.append(2) }
+          ran.come()
+        }
+        turns.withLock { $0.append(1) }
+        ran.come()
+      }
+      if let missing = ran.missing(of: 2) { return "\(missing) of 2 never ended. \(neverRan)" }
+      guard turns.withLock({ $0 }) == [1, 2] else {
+        return
+          "the other ran inside 'enqueue', in the middle of the job that made it ready. One job at a time: keep it "
+          + "in line, also when 'enqueue' is called on your own thread and the line is empty"
+      }
+      return nil
+    }
+  }
+
   // MARK: Order
 
   /// Tasks that yield while others are ready, all of which became so while the thread was busy.
@@ -156,11 +223,16 @@ extension Grader {
   {
     question(
       "in_order",
-      "a job that takes long, and eight tasks that yield, low and high in urgency, made ready meanwhile",
+      "a job that takes long, and eight tasks that yield, of six kinds of urgency, made ready meanwhile",
       "each goes on when those have had their turn that were ready before"
     ) { _ in
       let executor = made(type)
-      let (tasks, yields) = (8, 20)
+      // One of each kind, and of most one more, stands behind others that are more urgent, and before some.
+      let urgencies: [TaskPriority] = [
+        .low, .high, .background, TaskPriority(rawValue: 33), .medium, .background, .high,
+        TaskPriority(rawValue: 1),
+      ]
+      let (tasks, yields) = (urgencies.count, 20)
       let (ran, begun) = (Arrivals(), Arrivals())
       let mayEnd = DispatchSemaphore(value: 0)
       let turns = Mutex<[Int]>([])
@@ -173,8 +245,7 @@ extension Grader {
       let made = Arrivals()
       OSThread {
         for number in 1...tasks {
-          let priority: TaskPriority = number % 2 == 1 ? .low : .high
-          Task(executorPreference: executor, priority: priority) { @Sendable in
+          Task(executorPreference: executor, priority: urgencies[number - 1]) { @Sendable in
             for _ in 0..<yields {
               turns.withLock { $0.append(number) }
               await Task.yield()
@@ -290,10 +361,10 @@ extension Grader {
 
   /// Many jobs that wait for one: there is room for each.
   private static func pile<Executor: LearnerExecutor>(_ type: Executor.Type) -> GradeBook.Question {
-    let tasks = 10_000
+    let tasks = 70_000
     return question(
       "pile",
-      "a job that takes long, and 10,000 tasks made ready meanwhile",
+      "a job that takes long, and 70,000 tasks made ready meanwhile",
       "'enqueue' comes back each time, and each task runs"
     ) { _ in
       let executor = made(type)
@@ -315,7 +386,9 @@ extension Grader {
           "when \(tasks - missing) were ready, 'enqueue' did not come back. It must not wait for room"
       }
       mayEnd.signal()
-      return ran.missing(of: tasks).map { "\($0) of \(tasks) never ran. \(neverRan)" }
+      return ran.missing(of: tasks).map {
+        "\($0) of \(tasks) never ran. Look whether there is room for any number of jobs. \(neverRan)"
+      }
     }
   }
 
@@ -339,6 +412,129 @@ extension Grader {
       guard let missing = ran.missing(of: threads * tasks) else { return nil }
       return "\(missing) of \(threads * tasks) never ran. \(neverRan)"
     }
+  }
+
+  /// Jobs that the executor's own thread makes ready, and other threads at the same moment.
+  ///
+  /// Its own is stopped anywhere for a moment, so where there is but one processor, too, the others come in between.
+  private static func fromWithinToo<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "own_and_others",
+      "a job that resumes 1,000 tasks, and two threads that make others ready meanwhile, again and again",
+      "each ran, and once"
+    ) { _ in
+      let executor = made(type)
+      let (others, stopped) = (Arrivals(), Arrivals())
+      let begin = MachineClock.processTime()
+      let isOver = Atomic(false)
+      let tasks = Atomic(0)
+      for _ in 1...2 {
+        OSThread {
+          wakePunctually()
+          while !isOver.load(ordering: .relaxed) {
+            if tasks.load(ordering: .relaxed) - others.all < 1_000 {
+              tasks.add(1, ordering: .relaxed)
+              Task(executorPreference: executor) { @Sendable in others.come() }
+            }
+            var time = timespec(tv_sec: 0, tv_nsec: 10_000)
+            nanosleep(&time, nil)
+          }
+          stopped.come()
+        }.detach()
+      }
+      Task(executorPreference: executor) { wakePunctually() }
+      let crowd = WaitingCrowd(1_000, on: executor)
+      var missing = crowd.came.missing(of: crowd.count)
+      while missing == nil, MachineClock.processTime() - begin < 400_000_000 {
+        Task(executorPreference: executor) { @Sendable in
+          crowd.resume { resume in ThreadStalls.during(resume) }
+        }
+        missing = crowd.came.missing(of: crowd.count)
+      }
+      crowd.resume(isLast: true)
+      isOver.store(true, ordering: .relaxed)
+      if stopped.missing(of: 2) != nil { return "'enqueue' did not come back. \(neverRan)" }
+      let all = tasks.load(ordering: .relaxed)
+      let lost =
+        missing.map { "\($0) of 1,000" } ?? others.missing(of: all).map { "\($0) of \(all)" }
+      return lost.map {
+        "\($0) never ran. Your own thread and others add to the line at the same moment: take the lock on your own "
+          + "thread too"
+      }
+    }
+  }
+
+  /// Has timers of this thread end when they are due: usually they end up to 50 microseconds later.
+  private static func wakePunctually() {
+    let file = FileHandle(forWritingAtPath: "/proc/\(Place.here.thread)/timerslack_ns")
+    try? file?.write(contentsOf: Data("1".utf8))
+  }
+
+  /// A job that becomes ready between two locks of the thread, after each and before each, until it sleeps.
+  private static func betweenLooks<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    GradeBook.Question(name: "between_looks") { terms in
+      question(
+        "between_looks",
+        "a task that becomes ready while the thread looks for work, each time it has freed a lock or takes one",
+        "each ran"
+      ) { _ in
+        let executor = made(type)
+        for point in 1...20 {
+          let (first, second) = (Arrivals(), Arrivals())
+          let (isThere, mayGoOn) = (ThreadSemaphore(), ThreadSemaphore())
+          let place = Mutex<Place?>(nil)
+          Task(executorPreference: executor) {
+            place.withLock { $0 = Place.here }
+            LockTurns.plan(at: point) {
+              isThere.post()
+              // An 'enqueue' that waits for what the thread has is another question's.
+              _ = mayGoOn.wait(atMost: 500_000_000)
+            }
+            first.come()
+          }
+          guard first.missing(of: 1) == nil, let thread = place.withLock({ $0 }) else {
+            return "the first never ran. \(neverRan)"
+          }
+          var looks = 0
+          var isReached = false
+          while !isReached {
+            isReached = isThere.wait(atMost: 1_000_000)
+            looks = thread.isAsleep ? looks + 1 : 0
+            if !isReached, looks >= 3, LockTurns.giveUp() { break }
+          }
+          Task(executorPreference: executor) { second.come() }
+          mayGoOn.post()
+          if slept(thread, until: second, isAlone: !terms.sharesPool) {
+            return
+              "one became ready when the thread had looked for work, and before it slept: it sleeps, with a job in "
+              + "line. Look for work and go to sleep in one step, under one lock, or have the waker's signal kept "
+              + "for who comes to sleep later"
+          }
+          if !isReached { return nil }
+        }
+        return nil
+      }.ask(terms)
+    }
+  }
+
+  /// Whether a thread sleeps, and goes on to sleep, though a job is ready.
+  ///
+  /// One that could run and has no processor does not sleep, nor does who may be about to wake it.
+  private static func slept(_ thread: Place, until job: Arrivals, isAlone: Bool) -> Bool {
+    var asleep = 0
+    var sleeps = thread.sleeps
+    for _ in 1...1_000 {
+      if job.comes(within: 5) { return false }
+      let isAsleep = thread.isAsleep && (!isAlone || OtherThreads.areAllAsleep)
+      asleep = isAsleep && thread.sleeps == sleeps ? asleep + 1 : 0
+      sleeps = thread.sleeps
+      if asleep >= 20 { return true }
+    }
+    return true
   }
 
   /// A job that becomes ready at the moment at which the thread goes to sleep.
@@ -497,6 +693,46 @@ extension Grader {
         // An array of jobs keeps eight bytes of each.
         guard heap() - before > Int64(4 * tasks * rounds) else { return nil }
         return "memory grows with them. Let go of each job that has run"
+      }.ask(terms)
+    }
+  }
+
+  /// A line that is never empty, however long: what has run is let go all the same.
+  private static func neverEmpty<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    GradeBook.Question(name: "kept_busy") { terms in
+      let heap = terms.heap
+      let turns = 60_000
+      return question(
+        "kept_busy",
+        "three tasks that yield, so that the line is never empty, \(turns) turns",
+        "nothing is kept of them"
+      ) { _ in
+        let executor = made(type)
+        let ran = Arrivals()
+        let count = Mutex((turns: 0, before: Int64(0), after: Int64(0)))
+        for _ in 1...3 {
+          Task(executorPreference: executor) { @Sendable in
+            while true {
+              let number = count.withLock { count in
+                count.turns += 1
+                return count.turns
+              }
+              if number == 1_000 { count.withLock { $0.before = heap() } }
+              if number == turns { count.withLock { $0.after = heap() } }
+              if number >= turns { break }
+              await Task.yield()
+            }
+            ran.come()
+          }
+        }
+        if let missing = ran.missing(of: 3) { return "\(missing) of 3 never ended. \(neverRan)" }
+        let growth = count.withLock { $0.after - $0.before }
+        guard growth > Int64(4 * turns) else { return nil }
+        return
+          "memory grows with the turns, \(growth / 1_000) kB in all. Let go of each job that has run, also while others "
+          + "are in line"
       }.ask(terms)
     }
   }

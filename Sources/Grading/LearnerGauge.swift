@@ -117,7 +117,17 @@ extension Grader {
       ) { _ in
         GaugeLog([.init(arrived: second, departed: 2 * second), .init(arrived: 3 * second)])
       },
+      read(
+        type,
+        "no_time",
+        "two requests that come at 1 s and go at 1 s",
+        at: [4],
+        advice: "Whether anybody came tells the number of arrivals, not the sum of their times"
+      ) { _ in
+        GaugeLog(Array(repeating: .init(arrived: second, departed: second), count: 2))
+      },
       readMeanwhile(type),
+      readAgain(type),
       read(
         type,
         "swapped",
@@ -136,19 +146,24 @@ extension Grader {
       },
       told(type),
       whole(type),
+      wholeVisit(type),
       onThreads(type),
       lab(type),
       year(type),
+      thousandYears(type),
       keeps(type),
     ])
   }
 
   /// Tells a gauge everything, and reads it at some times.
+  ///
+  /// `advice` is what else is said of a fault, if anything is.
   private static func read<Gauge: LearnerGauge>(
     _ type: Gauge.Type,
     _ name: String,
     _ asked: String,
     at seconds: [Int64],
+    advice: String? = nil,
     _ draw: @escaping @Sendable (UInt64) -> GaugeLog
   ) -> GradeBook.Question {
     .task(name, asked, seconds: 20) { seed in
@@ -160,9 +175,14 @@ extension Grader {
           let fresh = Gauge()
           log.tell(fresh)
           let isSpoilt = Self.fault(of: fresh, log, at: second * Self.second) == nil
-          let advice =
-            isSpoilt ? ". Without an earlier reading it is right: let a reading change nothing" : ""
-          return GradeItem(name, passed: false, "\(asked): \(fault)\(advice)")
+          let remark =
+            isSpoilt
+            ? "Without an earlier reading it is right: let a reading change nothing" : advice
+          return GradeItem(
+            name,
+            passed: false,
+            "\(asked): \(fault)\(remark.map { ". " + $0 } ?? "")"
+          )
         }
       }
       return GradeItem(name, passed: true, "\(asked): L, λ and W are right")
@@ -253,6 +273,34 @@ extension Grader {
     }
   }
 
+  /// What is told between two readings at one moment changes the second.
+  private static func readAgain<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let asked =
+      "one request that comes at 1 s and goes at 3 s, and one that comes at 3 s, read at 3 s before and after each is "
+      + "told"
+    return .task("same_moment", asked, seconds: 10) { _ in
+      let gauge = Gauge()
+      gauge.arrived(at: .seconds(1))
+      let pasts: [[GaugeLog.Request]] = [
+        [.init(arrived: second)],
+        [.init(arrived: second, departed: 3 * second)],
+        [.init(arrived: second, departed: 3 * second), .init(arrived: 3 * second)],
+      ]
+      for (number, past) in pasts.enumerated() {
+        if number == 1 { gauge.departed(at: .seconds(3)) }
+        if number == 2 { gauge.arrived(at: .seconds(3)) }
+        if let fault = fault(of: gauge, GaugeLog(past), at: 3 * second) {
+          let advice =
+            number == 0
+            ? ""
+            : ". It was read at 3 s before, and something was told since: take each reading from what was told by then"
+          return GradeItem("same_moment", passed: false, "\(asked): \(fault)\(advice)")
+        }
+      }
+      return GradeItem("same_moment", passed: true, "\(asked): right each time")
+    }
+  }
+
   /// Two tasks tell the gauge at once, in every order.
   private static func told<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
     promise(
@@ -301,6 +349,44 @@ extension Grader {
         "read at 8 s, 'rate' is \(text(told.rate)), 'inside' \(text(told.inside)) and 'response' "
           + "\(text(told.response)). That is neither 0.125, 0.25 and 2 s, as before the second came, nor 0.25, 0.75 "
           + "and nil, as after it: change all figures under one lock, and read them under it"
+      )
+    }
+  }
+
+  /// A reading while one request departs and another arrives and departs is of one moment.
+  private static func wholeVisit<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    promise(
+      "whole_visit",
+      "one request inside since 1 s; one task tells that it went at 3 s, and that another came at 4 s and went at 5 s; "
+        + "a second one reads meanwhile",
+      tasks: ["who tells", "who reads"]
+    ) {
+      let gauge = Gauge()
+      gauge.arrived(at: .seconds(1))
+      let tells = Task {
+        gauge.departed(at: .seconds(3))
+        gauge.arrived(at: .seconds(4))
+        gauge.departed(at: .seconds(5))
+      }
+      let reads = Task { gauge.reading(at: .seconds(8)) }
+      await tells.value
+      let told = await reads.value
+      let moments: [Reading] = [
+        .init(inside: 0.875, rate: 0.125, response: nil),
+        .init(inside: 0.25, rate: 0.125, response: .seconds(2)),
+        .init(inside: 0.75, rate: 0.25, response: nil),
+        .init(inside: 0.375, rate: 0.25, response: .milliseconds(1_500)),
+      ]
+      let isOfOne = moments.contains { moment in
+        isNear(told.rate, moment.rate) && isNear(told.inside, moment.inside)
+          && told.response == moment.response
+      }
+      let all = moments.map { "\(text($0.rate)), \(text($0.inside)) and \(text($0.response))" }
+      try require(
+        isOfOne,
+        "read at 8 s, 'rate' is \(text(told.rate)), 'inside' \(text(told.inside)) and 'response' "
+          + "\(text(told.response)), which was so at no moment: it was \(all.joined(separator: ", then ")). Something "
+          + "came between two looks of one reading: take all it needs under one lock, at once"
       )
     }
   }
@@ -392,6 +478,21 @@ extension Grader {
           )
         }
       )
+    }
+  }
+
+  /// The times of a thousand that stay for a year: their sum in nanoseconds is too large for an `Int`.
+  private static func thousandYears<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let year: Int64 = 31_536_000
+    return read(
+      type,
+      "thousand_years",
+      "1,000 connections, each open for a whole year",
+      at: [year + 1],
+      advice:
+        "A thousand years in nanoseconds are too many for an Int: keep sums of times as Duration"
+    ) { _ in
+      GaugeLog((0..<1_000).map { .init(arrived: $0, departed: year * second + $0) })
     }
   }
 

@@ -58,6 +58,12 @@ private final class RequestServer: Sendable {
     var due: Int64
     var work: Int64
     var fails = false
+    /// With what it is refused, if it is.
+    var error: any Error = Failure()
+
+    var refused: String {
+      "refused" + (error is CancellationError ? " with a CancellationError" : "")
+    }
   }
 
   let requests: [Request]
@@ -82,7 +88,7 @@ private final class RequestServer: Sendable {
       try? await clock.clock.sleep(nanoseconds: requests[number].work)
     }
     notes.withLock { $0.answered[number] = clock.clock.now.nanoseconds }
-    if requests[number].fails { throw Failure() }
+    if requests[number].fails { throw requests[number].error }
   }
 
   /// Judges what was sent, and what was said of it.
@@ -111,7 +117,8 @@ private final class RequestServer: Sendable {
       let told = Self.nanoseconds(took[number])
       if told != due {
         return "request \(number), due at \(Self.text(request.due)), was "
-          + (request.fails ? "refused" : "answered") + " at \(Self.text(answered[number])), so it "
+          + (request.fails ? request.refused : "answered")
+          + " at \(Self.text(answered[number])), so it "
           + "took \(Self.text(due)), and 'measure' says \(told < 0 ? "-" : "")\(Self.text(abs(told)))"
       }
     }
@@ -137,6 +144,15 @@ extension Grader {
       },
       measured(
         type,
+        "short",
+        "nine requests of 1 us to 500 us, one every 10 ms"
+      ) { _ in
+        [1, 2, 5, 10, 20, 50, 100, 200, 500].enumerated().map { number, work in
+          .init(due: Int64(number) * 10 * millisecond, work: work * microsecond)
+        }
+      },
+      measured(
+        type,
         "stall",
         "a request that takes 2 s, then 400 of 5 ms, one every 10 ms, one permit"
       ) { _ in
@@ -157,6 +173,20 @@ extension Grader {
       measured(type, "failures", "30 requests of 25 ms, of which every third is refused") { _ in
         (0..<30).map {
           .init(due: $0 * 10 * millisecond, work: 25 * millisecond, fails: $0 % 3 == 1)
+        }
+      },
+      measured(
+        type,
+        "cancellation_errors",
+        "30 requests of 25 ms, of which every third is refused with a CancellationError"
+      ) { _ in
+        (0..<30).map {
+          .init(
+            due: $0 * 10 * millisecond,
+            work: 25 * millisecond,
+            fails: $0 % 3 == 1,
+            error: CancellationError()
+          )
         }
       },
       measured(

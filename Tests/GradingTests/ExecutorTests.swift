@@ -121,6 +121,206 @@ import Testing
     }
   }
 
+  /// Lets some jobs wait for others, or go before them; `Rank` says where one is put into the line.
+  private final class Ranked<R: Rank>: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+
+    init() {
+      Thread.detachNewThread { [self] in
+        while true {
+          ready.wait()
+          jobs.withLock { $0.remove(at: R.next($0)) }
+            .runSynchronously(on: asUnownedTaskExecutor())
+        }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { $0.insert(job, at: R.place(of: job, $0)) }
+      ready.post()
+    }
+  }
+
+  protocol Rank: SendableMetatype {
+    static func next(_ line: [UnownedJob]) -> Int
+    static func place(of job: UnownedJob, _ line: [UnownedJob]) -> Int
+  }
+
+  enum BackgroundLast: Rank {
+    static func next(_ line: [UnownedJob]) -> Int {
+      line.firstIndex { $0.priority != JobPriority(.background) } ?? 0
+    }
+  }
+
+  enum InteractiveFirst: Rank {
+    static func place(of job: UnownedJob, _ line: [UnownedJob]) -> Int {
+      job.priority.rawValue > 25 ? 0 : line.count
+    }
+  }
+
+  /// Runs a job where it becomes ready, if that is its own thread and none is in line.
+  private final class RunsWithin: LearnerExecutor {
+    private let worker = Worker()
+    private let own = Atomic<UInt>(0)
+    private let waiting = Atomic(0)
+
+    init() {
+      worker.start { [self] job in
+        own.store(OSThread.current, ordering: .releasing)
+        waiting.subtract(1, ordering: .acquiringAndReleasing)
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      if own.load(ordering: .acquiring) == OSThread.current, waiting.load(ordering: .acquiring) == 0
+      {
+        return job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+      waiting.add(1, ordering: .acquiringAndReleasing)
+      worker.add(job)
+    }
+  }
+
+  /// Has room for 65,536 jobs: one more takes the place of the first.
+  private final class Ring: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+
+    init() {
+      Thread.detachNewThread { [self] in
+        while true {
+          ready.wait()
+          jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }?
+            .runSynchronously(on: asUnownedTaskExecutor())
+        }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { jobs in
+        if jobs.count < 65_536 { jobs.append(job) } else { jobs[0] = job }
+      }
+      ready.post()
+    }
+  }
+
+  /// Adds to the line without the lock, on its own thread.
+  private final class UnlockedOnItsOwn: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+    private let own = Atomic<UInt>(0)
+
+    init() {
+      Thread.detachNewThread { [self] in
+        own.store(OSThread.current, ordering: .releasing)
+        while true {
+          ready.wait()
+          jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }?
+            .runSynchronously(on: asUnownedTaskExecutor())
+        }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      let before = jobs.withLock { $0 }
+      // Only where the line is long, so it does not depend on chance which question refuses it.
+      if own.load(ordering: .acquiring) == OSThread.current, before.count > 100 {
+        // What others add meanwhile is lost, as where two threads change an array. On one processor, too, they do.
+        sched_yield()
+        jobs.withLock { $0 = before + [job] }
+      } else {
+        jobs.withLock { $0.append(job) }
+      }
+      ready.post()
+    }
+  }
+
+  /// Looks for a job, and waits for one, under one lock or under two.
+  private final class OnACondition<L: Looking>: LearnerExecutor {
+    private let condition = LearnerCondition()
+    // Touched by who has the lock.
+    nonisolated(unsafe) private var jobs: [UnownedJob] = []
+
+    init() {
+      Thread.detachNewThread { [self] in
+        while true { next()?.runSynchronously(on: asUnownedTaskExecutor()) }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      condition.lock()
+      jobs.append(job)
+      condition.unlock()
+      condition.signal()
+    }
+
+    private func next() -> UnownedJob? {
+      condition.lock()
+      let isEmpty = jobs.isEmpty
+      if L.letsGo {
+        condition.unlock()
+        condition.lock()
+      }
+      defer { condition.unlock() }
+      if isEmpty { L.wait(for: condition) }
+      return jobs.isEmpty ? nil : jobs.removeFirst()
+    }
+  }
+
+  protocol Looking: SendableMetatype {
+    /// Whether the lock is free for a moment between the look and the wait.
+    static var letsGo: Bool { get }
+    static func wait(for condition: LearnerCondition)
+  }
+
+  enum LooksAndWaits: Looking {}
+
+  enum LooksThenWaits: Looking {
+    static let letsGo = true
+  }
+
+  /// Looks again after a while, and so runs the job late.
+  enum LooksThenWaitsAWhile: Looking {
+    static let letsGo = true
+    static func wait(for condition: LearnerCondition) {
+      _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
+    }
+  }
+
+  /// Lets go of what has run when its line is empty.
+  private final class KeepsUntilEmpty: LearnerExecutor {
+    static let bytes = PlainCount()
+    private let worker = Worker()
+    private let state = Mutex((waiting: 0, kept: 0))
+
+    init() {
+      worker.start { [self] job in
+        state.withLock { state in
+          state.waiting -= 1
+          state.kept += 8
+          Self.bytes.add(8)
+          guard state.waiting == 0 else { return }
+          Self.bytes.add(-state.kept)
+          state.kept = 0
+        }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      state.withLock { $0.waiting += 1 }
+      worker.add(job)
+    }
+  }
+
   /// A thread that works off what it is given by somebody else, to whom the jobs may be said to belong.
   private final class Worker: Sendable {
     private let jobs = Mutex<[UnownedJob]>([])
@@ -247,6 +447,53 @@ import Testing
     await expect(Bounded.self, refusedBy: "pile", saying: "It must not wait for room")
   }
 
+  @Test func `whose order depends on urgency, or on who asks, are refused`() async {
+    await expect(
+      Ranked<BackgroundLast>.self,
+      refusedBy: "in_order",
+      saying: "task 4 went on for the first time before task 3 for the first"
+    )
+    await expect(
+      Ranked<InteractiveFirst>.self,
+      refusedBy: "in_order",
+      saying: "task 4 went on for the first time before task 1 for the first"
+    )
+    await expect(
+      RunsWithin.self,
+      refusedBy: "within",
+      saying: "in the middle of the job that made it ready"
+    )
+  }
+
+  @Test func `that lose jobs of a long line, or of two threads, are refused`() async {
+    await expect(Ring.self, refusedBy: "pile", saying: "room for any number of jobs")
+    await expect(
+      UnlockedOnItsOwn.self,
+      refusedBy: "own_and_others",
+      saying: "take the lock on your own thread too"
+    )
+  }
+
+  @Test func `that look under one lock and wait under another are refused`() async {
+    let between = "Look for work and go to sleep in one step"
+    await expect(OnACondition<LooksThenWaits>.self, refusedBy: "between_looks", saying: between)
+    await expect(
+      OnACondition<LooksThenWaitsAWhile>.self,
+      refusedBy: "between_looks",
+      saying: between
+    )
+    let failed = await refusal(Grader.executor(OnACondition<LooksAndWaits>.self))
+    #expect(failed == nil, "\(failed as Any)")
+  }
+
+  @Test func `that let go only when nothing is in line are refused`() async {
+    let failed = await refusal(
+      Grader.executor(KeepsUntilEmpty.self),
+      heap: { Int64(KeepsUntilEmpty.bytes.value) }
+    )
+    #expect(failed?.name == "kept_busy", "\(failed as Any)")
+  }
+
   @Test func `that lose a wake-up between their last look and their sleep are refused`() async {
     // Which of the two it is, chance decides.
     let failed = await refusal(Grader.executor(LooksTooEarly.self))
@@ -291,4 +538,14 @@ extension `Executors of learners`.Flaw {
   static var threads: Int { 1 }
   static var holdsLock: Bool { false }
   static var pause: Int? { nil }
+}
+
+extension `Executors of learners`.Rank {
+  static func next(_ line: [UnownedJob]) -> Int { 0 }
+  static func place(of job: UnownedJob, _ line: [UnownedJob]) -> Int { line.count }
+}
+
+extension `Executors of learners`.Looking {
+  static var letsGo: Bool { false }
+  static func wait(for condition: LearnerCondition) { condition.wait() }
 }

@@ -79,6 +79,13 @@ import Testing
     static func arrivals(_ arrivals: Int, inside: Int) -> Int { arrivals - inside }
   }
 
+  /// Takes requests that took no time for none.
+  enum NoTimeIsNobody: Flaw {
+    static func response(_ mean: Duration?, inside: Int) -> Duration? {
+      inside == 0 && mean != .zero ? mean : nil
+    }
+  }
+
   enum CountsReadings: Flaw {
     static let countsReading = true
   }
@@ -148,6 +155,86 @@ import Testing
         rate: Double(arrivals) / (time / .seconds(1)),
         response: inside == 0 && arrivals > 0 ? area / arrivals : nil
       )
+    }
+  }
+
+  /// Sums up arrivals under one lock and departures under another.
+  private final class TwoSums: LearnerGauge {
+    private let came = Mutex((count: 0, sum: Duration.zero))
+    private let went = Mutex((count: 0, sum: Duration.zero))
+
+    func arrived(at time: Duration) { came.withLock { $0 = ($0.count + 1, $0.sum + time) } }
+
+    func departed(at time: Duration) { went.withLock { $0 = ($0.count + 1, $0.sum + time) } }
+
+    func reading(at time: Duration) -> Reading {
+      let came = came.withLock { $0 }
+      let went = went.withLock { $0 }
+      guard time > .zero else { return Reading(inside: 0, rate: 0, response: nil) }
+      let inside = came.count - went.count
+      let area = went.sum - came.sum + time * inside
+      return Reading(
+        inside: area / time,
+        rate: Double(came.count) / (time / .seconds(1)),
+        response: inside == 0 && came.count > 0 ? area / came.count : nil
+      )
+    }
+  }
+
+  /// Gives a reading again if it is asked for at the same time, and nobody has arrived.
+  private final class CachesReading: LearnerGauge {
+    private let gauge = Flawed<NoFlaw>()
+    private let arrivals = Mutex(0)
+    private let cache = Mutex<(time: Duration, arrivals: Int, reading: Reading)?>(nil)
+
+    func arrived(at time: Duration) {
+      arrivals.withLock { $0 += 1 }
+      gauge.arrived(at: time)
+    }
+
+    func departed(at time: Duration) { gauge.departed(at: time) }
+
+    func reading(at time: Duration) -> Reading {
+      let arrivals = arrivals.withLock { $0 }
+      if let cache = cache.withLock({ $0 }), cache.time == time, cache.arrivals == arrivals {
+        return cache.reading
+      }
+      let reading = gauge.reading(at: time)
+      cache.withLock { $0 = (time, arrivals, reading) }
+      return reading
+    }
+  }
+
+  /// The sum of all times inside as whole nanoseconds; it wraps around where a learner's would trap.
+  private final class WholeNanoseconds: LearnerGauge {
+    private let state = Mutex((arrivals: 0, inside: 0, area: 0, last: 0))
+
+    func arrived(at time: Duration) { note(time, 1) }
+
+    func departed(at time: Duration) { note(time, -1) }
+
+    private func whole(_ time: Duration) -> Int { Int(time / .nanoseconds(1)) }
+
+    private func note(_ time: Duration, _ change: Int) {
+      state.withLock { state in
+        state.area &+= (whole(time) - state.last) &* state.inside
+        state.last = whole(time)
+        state.inside += change
+        if change > 0 { state.arrivals += 1 }
+      }
+    }
+
+    func reading(at time: Duration) -> Reading {
+      state.withLock { state in
+        guard time > .zero else { return Reading(inside: 0, rate: 0, response: nil) }
+        let area = state.area &+ (whole(time) - state.last) &* state.inside
+        return Reading(
+          inside: Double(area) / Double(whole(time)),
+          rate: Double(state.arrivals) / (time / .seconds(1)),
+          response: state.inside == 0 && state.arrivals > 0
+            ? .nanoseconds(area / state.arrivals) : nil
+        )
+      }
     }
   }
 
@@ -309,6 +396,29 @@ import Testing
       saying: "let a reading change nothing"
     )
     await expect(Summed<Saturated>.self, refusedBy: "year", saying: "'inside' is")
+  }
+
+  @Test func `that are right but for one case are refused by it`() async {
+    await expect(
+      Flawed<NoTimeIsNobody>.self,
+      refusedBy: "no_time",
+      saying: "'response' is nil, though all have departed"
+    )
+    await expect(
+      CachesReading.self,
+      refusedBy: "same_moment",
+      saying: "It was read at 3 s before, and something was told since"
+    )
+    await expect(
+      TwoSums.self,
+      refusedBy: "whole_visit",
+      saying: "which was so at no moment"
+    )
+    await expect(
+      WholeNanoseconds.self,
+      refusedBy: "thousand_years",
+      saying: "in nanoseconds are too many for an Int"
+    )
   }
 
   @Test func `that two threads change without a lock are refused by threads`() async {

@@ -216,6 +216,42 @@ import Testing
     }
   }
 
+  /// Takes a request that is refused as a cancelled one is for none.
+  private struct CancellationIsNoAnswer: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            do {
+              try await send(number)
+            } catch is CancellationError {
+              return (number, .zero)
+            } catch {}
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
+  private struct AMillisecondAtLeast: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await Open().measure(due: due, on: clock, send: send).map { max($0, .milliseconds(1)) }
+    }
+  }
+
   private struct WithTasksOfItsOwn: LearnerMeter {
     func measure(
       due: [Duration],
@@ -259,6 +295,16 @@ import Testing
       saying: "took 100 ms, and 'measure'"
     )
     await expect(WithoutFailures.self, refusedBy: "failures", saying: "and 20 times came back")
+    await expect(
+      CancellationIsNoAnswer.self,
+      refusedBy: "cancellation_errors",
+      saying: "was refused with a CancellationError at"
+    )
+    await expect(
+      AMillisecondAtLeast.self,
+      refusedBy: "short",
+      saying: "took 1 us, and 'measure' says 1 ms"
+    )
     await expect(AskingAgain.self, refusedBy: "failures", saying: "was sent 2 times")
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
     await expect(FromItsOwnBeginning.self, refusedBy: "later", saying: "was sent at 6.01 s")

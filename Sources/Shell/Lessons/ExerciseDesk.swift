@@ -52,7 +52,16 @@ struct ExerciseHarness: Sendable {
 
   var program: String {
     // What is explored has a type of this name too, and a learner who writes it means Foundation's.
-    let thread = "import Foundation\n\ntypealias Thread = Foundation.Thread\n"
+// At its locks, what comes in between is not left to chance.
+    let thread = """
+      import Foundation
+
+      typealias Thread = Foundation.Thread
+      typealias Mutex = LearnerMutex
+      typealias NSCondition = LearnerCondition
+      typealias NSLock = LearnerLock
+
+      """
     return "import Grading\n" + (grader == "executor" ? thread : Self.lock) + """
 
       @main struct Program {
