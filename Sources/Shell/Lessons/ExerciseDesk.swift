@@ -52,7 +52,7 @@ struct ExerciseHarness: Sendable {
 
   var program: String {
     // What is explored has a type of this name too, and a learner who writes it means Foundation's.
-// At its locks, what comes in between is not left to chance.
+    // At its locks, what comes in between is not left to chance.
     let thread = """
       import Foundation
 
