@@ -77,6 +77,7 @@ private final class WaitingCrowd: Sendable {
     self.count = count
     for _ in 1...count {
       Task(executorPreference: executor) { @Sendable [self] in
+        // Resumed once: who resumes takes it out of `waiting` under the lock.
         while await withUnsafeContinuation({ continuation in
           waiting.withLock { $0.append(continuation) }
           came.come()

@@ -72,29 +72,28 @@ struct ExerciseHarness: Sendable {
   }
 
   /// In the place of Foundation's, which an exploration does not see.
-  private static let lock = """
-    import ExplorableSynchronization
+  private static let lock =
+    "import ExplorableSynchronization\n\n" + """
+      final class NSLock: Sendable {
+        private let object = LockObject()
 
-    final class NSLock: Sendable {
-      private let object = LockObject()
+        init() {}
 
-      init() {}
+        @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
+        func lock() { object.lock() }
 
-      @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
-      func lock() { object.lock() }
+        @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
+        func unlock() { object.unlock() }
 
-      @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
-      func unlock() { object.unlock() }
+        @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
+        func `try`() -> Bool { object.try() }
 
-      @available(*, noasync, message: "use withLock, which frees the lock before the task can suspend")
-      func `try`() -> Bool { object.try() }
-
-      func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try object.withLock(body)
+        func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+          try object.withLock(body)
+        }
       }
-    }
 
-    """
+      """
 }
 
 /// Why an exercise could not be graded, and what to do.
