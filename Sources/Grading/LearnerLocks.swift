@@ -66,6 +66,11 @@ package final class LearnerCondition: NSLocking, Sendable {
 
   package init() {}
 
+  package var name: String? {
+    get { real.name }
+    set { real.name = newValue }
+  }
+
   package func lock() {
     LockTurns.pass()
     real.lock()
@@ -91,6 +96,11 @@ package final class LearnerLock: NSLocking, Sendable {
 
   package init() {}
 
+  package var name: String? {
+    get { real.name }
+    set { real.name = newValue }
+  }
+
   package func lock() {
     LockTurns.pass()
     real.lock()
@@ -99,6 +109,11 @@ package final class LearnerLock: NSLocking, Sendable {
   package func `try`() -> Bool {
     LockTurns.pass()
     return real.try()
+  }
+
+  package func lock(before limit: Date) -> Bool {
+    LockTurns.pass()
+    return real.lock(before: limit)
   }
 
   package func unlock() {

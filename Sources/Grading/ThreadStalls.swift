@@ -64,7 +64,9 @@ enum ThreadStalls {
 
   private static let current = Atomic(0)
   private static let left = Atomic(0)
-  private static let mostStalls = 200
+  private static let mostStalls = 2_000
+  /// How many nanoseconds it is stopped for.
   private static let length = 20_000
-  private static let pause = 5_000
+  /// How many it gets on for in between.
+  private static let pause = 15_000
 }
