@@ -60,7 +60,7 @@ final class Workers: @unchecked Sendable {
   private(set) var lost = 0
   private var idle: [Worker] = []
   /// All of them, by what the kernel calls their threads.
-  private let made = Synchronization.Mutex<[Int32: Worker]>([:])
+  private let made = Made()
   /// Who holds each lock, and in whose name it took it: a task may keep a lock while it is suspended, and another
   /// one runs on the thread then.
   private var holders: [Int: (worker: Worker, choice: Choice)] = [:]
@@ -1092,5 +1092,21 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
 
   func start(_ thread: Int, _ body: @escaping @Sendable () -> Void) {
     withoutPoints { workers.start(thread, body) }
+  }
+}
+
+/// The workers that have begun, by what they are known by.
+///
+/// Under a lock of the system: of a `Mutex` the thread sanitizer does not see who waited for it, and says that the two
+/// race.
+private final class Made: Sendable {
+  private let lock = RawLock()
+  // Used under the lock only.
+  nonisolated(unsafe) private var workers: [Int32: Worker] = [:]
+
+  func withLock<Result>(_ body: (inout [Int32: Worker]) -> Result) -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return body(&workers)
   }
 }
