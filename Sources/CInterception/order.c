@@ -204,15 +204,32 @@ TAKEN void swift_once(void *token, void (*first)(void *), void *context) {
   if (making.is_made) RELEASE(token); else ACQUIRE(token);
 }
 
+// The same of the system's own, which gives what it calls no context: so that is kept by thread.
+
 typedef int posix_once_function(pthread_once_t *, void (*)(void));
 
-TAKEN int pthread_once(pthread_once_t *once, void (*make)(void)) {
+struct posix_making {
+  void (*make)(void);
+  bool is_made;
+};
+
+static _Thread_local struct posix_making *posix_making;
+
+static void make_posix(void) {
+  struct posix_making *this = posix_making;
+  this->make();
+  this->is_made = true;
+}
+
+TAKEN int pthread_once(pthread_once_t *once, void (*first)(void)) {
   posix_once_function *original = ORIGINAL("pthread_once", posix_once_function *);
-  if (!IS_EXPLORED) return original(once, make);
-  // Who makes it releases what it did, and who finds it made acquires that; who does which is not known.
-  int result = original(once, make);
-  ACQUIRE(once);
-  RELEASE(once);
+  if (!IS_EXPLORED || !(ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED)) return original(once, first);
+  // What is made may make something else at its first use.
+  struct posix_making making = {first, false}, *outer = posix_making;
+  posix_making = &making;
+  int result = original(once, make_posix);
+  posix_making = outer;
+  if (making.is_made) RELEASE(once); else ACQUIRE(once);
   return result;
 }
 

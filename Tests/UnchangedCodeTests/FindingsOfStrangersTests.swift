@@ -138,6 +138,26 @@ import Testing
     #expect(verdict.coverage == .exhaustive)
   }
 
+  @Test func `who finds it made tells nobody anything by that`() throws {
+    let failure = try failure("found") {
+      let made = MadeOnce()
+      _ = made.use()
+      let count = Count()
+      let write: @Sendable () -> Void = {
+        count.value = 1
+        _ = made.use()
+      }
+      let read: @Sendable () -> Int = {
+        _ = made.use()
+        return count.value
+      }
+      async let writing: Void = write()
+      async let reading = read()
+      _ = await (writing, reading)
+    }
+    guard case .race = failure.kind else { throw failure }
+  }
+
   private final class MadeOnce: @unchecked Sendable {
     // Safe where `pthread_once` is: that is what is asked.
     private let once = UnsafeMutablePointer<pthread_once_t>.allocate(capacity: 1)
