@@ -34,6 +34,8 @@ package struct ExplorationReport: Sendable, Codable {
     package var task = 0
     /// The line the step goes on from.
     package var from: CodeUnderStudy.Line?
+    /// The lines that waiting tasks come to by it, where nothing but its words tells.
+    package var arrivals: [CodeUnderStudy.Line] = []
     /// Whom it took the turn from, though it could have gone on: `t02`.
     package var preempted: String?
 
@@ -632,6 +634,7 @@ extension ExplorationReport.Step {
         lines: lines,
         task: task,
         from: moves.server == nil ? from : begin,
+        arrivals: moves.arrivals,
         preempted: record.preempted,
         within: within.count > 1 ? within : []
       )
@@ -644,28 +647,29 @@ extension ExplorationReport.Step {
   /// Where waiting tasks have come to, which nothing else tells: a task that has looked for a permit and found
   /// none stands at another line than before, long before it parks.
   ///
-  /// - Returns: it in words, behind what else the step did, and the task whose code ran where an actor had its
-  ///   turn for no other reason.
+  /// - Returns: it in words, behind what else the step did, the lines they have come to, and the task whose code ran
+  ///   where an actor had its turn for no other reason.
   private static func moves(
     in record: StepRecord,
     from before: [CodeUnderStudy.Line?],
     to after: [CodeUnderStudy.Line?],
     _ states: [ExplorationReport.TaskState],
     _ code: CodeUnderStudy
-  ) -> (words: String, server: Int?) {
+  ) -> (words: String, arrivals: [CodeUnderStudy.Line], server: Int?) {
     // Operations name their lines themselves.
     guard record.operation == nil, !record.goesOn, before.count == after.count else {
-      return ("", nil)
+      return ("", [], nil)
     }
     func text(_ place: Int) -> String? {
       after[place].flatMap(code.text).map { "'" + $0.trimmingPrefix { $0 == " " } + "'" }
     }
     let moved = after.indices.filter {
-      states[$0] == .waiting && before[$0] != nil && before[$0] != after[$0]
+      states[$0] == .waiting && before[$0] != nil && before[$0] != after[$0] && text($0) != nil
     }
+    let arrivals = moved.compactMap { after[$0] }
     if record.isUneventful, record.choice.kind == .turn, moved.count == 1, let line = text(moved[0])
     {
-      return ("comes to \(line)", moved[0] + 1)
+      return ("comes to \(line)", arrivals, moved[0] + 1)
     }
     var words = moved.compactMap { place -> String? in
       guard let line = text(place) else { return nil }
@@ -678,7 +682,7 @@ extension ExplorationReport.Step {
     {
       words.append(" at \(line)")
     }
-    return (words.joined(), nil)
+    return (words.joined(), arrivals, nil)
   }
 
   /// What is to be seen of the record, one after the other; `states` becomes what stands behind it.

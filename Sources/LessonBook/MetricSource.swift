@@ -61,6 +61,7 @@ extension MetricSource {
 
   package func witness(of metric: Metric) -> String? { nil }
 
+  /// Of an exercise's grading, also where only its figures were kept, from an earlier day.
   package func plainly(_ metric: Metric) -> String? {
     guard metric.name == "passed", value(of: metric) == .word("no") else { return nil }
     return "your file did not pass when it was last graded"

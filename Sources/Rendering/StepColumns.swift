@@ -74,14 +74,9 @@ enum StepColumns {
     of step: ExplorationReport.Step
   ) -> String {
     let words = (step.task == 0 ? "\(step.actor) " : "") + moment.words
-    let arrivals = words.matches(of: /(?:\bt(\d+) )?comes to '/)
-    guard arrivals.isEmpty else {
-      guard arrivals.count == 1, let arrival = arrivals.first else { return words }
-      let task = arrival.1.flatMap { Int($0) } ?? step.task
-      guard step.lines.indices.contains(task - 1), let line = step.lines[task - 1] else {
-        return words
-      }
-      return words + " (\(line))"
+    // Of several moments the last tells of arrivals.
+    if step.within.isEmpty, !step.arrivals.isEmpty {
+      return step.arrivals.count == 1 ? words + " (\(step.arrivals[0]))" : words
     }
     guard let from = step.from, !words.contains(" at \(from)") else { return words }
     return words + " (\(from))"

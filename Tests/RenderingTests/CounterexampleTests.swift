@@ -74,12 +74,24 @@ import Testing
 
   @Test func `the steps of a lost wake-up tell who has looked and who parks`() async throws {
     let (story, _) = try await Self.story("specimen-lost-wake-up")
-    let text = ExplorationText.story(story, TextFormat(width: 200))
+    let text = ExplorationText.story(story, TextFormat(width: 240))
     let looked = try #require(text.range(of: "t02 comes to 'await journal.note()'"))
     let departed = try #require(text.range(of: "departs"))
     let parked = try #require(
       text.range(of: "goes on waiting at 'try await permits.departure.condition.wait()'")
     )
     #expect(looked.lowerBound < departed.lowerBound && departed.lowerBound < parked.lowerBound)
+    // The line behind the words is the one that the task comes to, in the file where it is.
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+    let file = root.appending(path: "Sources/Specimens/LostWakeUpLimiter.swift").standardized
+    let lines = try String(contentsOf: file, encoding: .utf8)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    for code in ["await journal.note()", "try await permits.departure.condition.wait()"] {
+      let number = try #require(lines.firstIndex { $0.contains(code) }) + 1
+      #expect(
+        text.contains("comes to '\(code)' (LostWakeUpLimiter.swift:\(number))"),
+        "\(text)"
+      )
+    }
   }
 }

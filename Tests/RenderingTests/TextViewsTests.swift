@@ -126,6 +126,16 @@ struct TextViewsTests {
     )
   }
 
+  @Test func `times that differ by a trifle have no histogram of intervals called alike`() {
+    var sample = SampleRun.together(12, limit: 12, work: 1_000 * millisecond)
+    for index in sample.plan.indices {
+      sample.plan[index].service += Int64(index) * millisecond / 10
+    }
+    let run = sample.run()
+    let text = SummaryText.stats(run, run.summary, TextFormat(width: 64))
+    #expect(!text.contains("response time, number of tasks"), "\(text)")
+  }
+
   @Test
   func `a laid-out text is broken at words, and only where it does not fit`() {
     #expect(
