@@ -158,7 +158,7 @@ package struct Metric: Hashable, Sendable {
     "peak_running",
     "count",
     .exact,
-    "The most bodies running at once; never above the limit.",
+    "The most bodies running at once; never above a limit that is promised.",
     .counted
   )
   package static let littleError = Metric(
@@ -317,8 +317,8 @@ package struct Metric: Hashable, Sendable {
     "peak_requests",
     "count",
     .exact,
-    "The most requests that the server was serving at once, those cancelled left out; never above the "
-      + "limit.",
+    "The most requests that the server was serving at once, those cancelled left out; never above a "
+      + "limit that is promised.",
     .counted
   )
   package static let peakConnections = Metric(

@@ -256,7 +256,7 @@ struct ImaginedRun {
         || order == ["limiter", "none", "task-group", "pool"]
     )
     let believed = try section("believed", of: found.report)
-    #expect(believed.contains("never above the limit where that is promised"))
+    #expect(believed.contains("never above a limit that is promised"))
     #expect(believed.contains("pool</span> with 20 at once in"), "\(believed)")
     #expect(found.report.contains("no comparison: ran above the limit"))
     #expect(!RealWorkAnswer(found.summary).sentences.contains { $0.contains("pool") })
@@ -281,7 +281,8 @@ struct ImaginedRun {
     let short = try section("short", of: report)
     #expect(short.contains(">limiter</span>") && !short.contains(">pool</span>"), "\(short)")
     #expect(
-      try section("believed", of: report).contains("never above the limit, every task")
+      try section("believed", of: report)
+        .contains("never above a limit that is promised, every task")
     )
   }
 
@@ -465,6 +466,29 @@ struct ImaginedRun {
     #expect(report.contains("best mechanism"))
     #expect(!report.contains("best limit"))
     #expect(report.utf8.count < 3_000_000)
+  }
+
+  @Test func `a column of the first process alone is marked beside one of all`() throws {
+    let plan = try Plan(
+      Selection(scale: .quick, mechanisms: ["limiter", "pool"], filter: "open-loop limit=2")
+    )
+    let records = plan.records { trial, report in
+      report.add(.stretch, "mean", 1 + Double(trial.place + trial.fork) / 100)
+      report.add(.response, "mean", 1_000)
+      if trial.fork == 1 { report.add(.processorTime, "mean", 500) }
+    }
+    let files = RunFiles(
+      runID: "r",
+      plan: plan,
+      records: records,
+      summary: Summary(plan: plan, records: records)
+    )
+    let mark = /<th class="n">[^†]*?( <abbr title="of the first process only">†<\/abbr>)?<\/th>/
+    let heads = try section("w-open-loop", of: files.report(run.environment)).matches(of: mark)
+      .map { (words: String($0.output.0), isMarked: $0.output.1 != nil) }
+    #expect(heads.contains { $0.words.contains("cpu time") && $0.isMarked }, "\(heads)")
+    #expect(heads.contains { $0.words.contains("response") && !$0.isMarked }, "\(heads)")
+    #expect(!heads.contains { $0.words.contains("response") && $0.isMarked }, "\(heads)")
   }
 
   @Test

@@ -393,8 +393,8 @@ package struct RunPlots {
         file: "threads-limit-\(entry.cell.limit ?? 0).svg",
         caption:
           "Blocking work needs a thread for each running body, and GCD's pool grows slowly: until "
-          + "it has grown, fewer run than the limit allows. Suspending work needs no more threads than "
-          + "there are cores.",
+          + "it has grown, fewer run than the limit allows. Suspending work needs no more than one for each "
+          + "core beside those that the process has anyway.",
         svg: plot.svg,
         workload: "threads"
       )

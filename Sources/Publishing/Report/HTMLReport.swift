@@ -142,10 +142,9 @@ struct HTMLReport {
     }
     if summary.violations.isEmpty {
       let above = aboveLimit
-      let limit =
-        above.isEmpty ? "never above the limit" : "never above the limit where that is promised"
       lines.append(
-        "Every promise was kept in every trial: \(limit), every task exactly once, all permits back."
+        "Every promise was kept in every trial: never above a limit that is promised, every task exactly once, all "
+          + "permits back. Who limits nothing promises none."
       )
       if !above.isEmpty {
         lines.append(
@@ -229,7 +228,8 @@ struct HTMLReport {
     return """
       <section id="short"><h2>In short</h2>
       <p>Mechanisms joined by = are tied, so this run does not tell which of them is best: where one is faster than \
-      the reference, the intervals of their ratios overlap; elsewhere none is told apart from it. Nobody is named \
+      the reference, the intervals of their ratios overlap; elsewhere none is shown to differ from it by 3 % or more, \
+      though it may differ for certain by less. Nobody is named \
       where the first has no interval: it may be first by chance. Left out is who limits nothing, what is measured only to hold \
       the others against it, who runs on lanes and is compared with itself, who was seen above its limit, who is \
       slower than the reference, among the cancelled who does not leave at once, and where the question is \
@@ -337,7 +337,8 @@ struct HTMLReport {
     \(plan.scale.rounds) short rounds, each time in another order: \(escaped(names(isPaired: true))). Each round \
     gives a ratio to the reference. Elsewhere each mechanism had a process of its own, one directly after the \
     other, and a block gives one ratio: \(escaped(names(isPaired: false))). What is not compared (processor time, \
-    allocations, hand-over, the time to leave) is from the first process of a cell only.</p>
+    allocations, hand-over, the time to leave) is from the first process of a cell only: such columns are marked \
+    \(Self.firstProcessMark), and a sum with a column that is not marked need not come out.</p>
     <p>A figure is the median over the blocks, with an interval that says what it covers; where tasks come by a \
     clock it is the mean, since each block draws its own. The ratio is the geometric mean of the blocks' ratios, its \
     interval, at 95 %, from the spread of the blocks, of which one in eight is left out at either end. On lanes, the work-stealing executor, \
@@ -497,7 +498,12 @@ struct HTMLReport {
       "<th>\(ranking.compactMap(\.coverage).min().map { "\(Int($0 * 100)) %" } ?? "")</th>",
     ]
     if isCompared { heads += ["<th class=\"n\">ratio</th>", "<th>verdict</th>"] }
-    heads += extras.map { "<th class=\"n\">\(label($0))</th>" }
+    heads += extras.map { extra in
+      let isOfFirst = ranking.allSatisfy { line in
+        line.forks > 1 && (summary.line(index, line.contestant, extra)?.forks ?? 1) == 1
+      }
+      return "<th class=\"n\">\(label(extra))\(isOfFirst ? " " + Self.firstProcessMark : "")</th>"
+    }
     heads.append("<th class=\"n\">forks</th>")
     let noise = pair(index).map { " · A/A \(Quantity.digits($0))" } ?? ""
     let notLimiting = entry.notLimiting.map { id in
@@ -669,6 +675,8 @@ struct HTMLReport {
 
   private static let threadMark =
     "<abbr title=\"each waiting task holds a thread\">■</abbr>"
+
+  private static let firstProcessMark = "<abbr title=\"of the first process only\">†</abbr>"
 
   /// As a shell needs it.
   private static func quoted(_ argument: String) -> String {
