@@ -14,6 +14,9 @@ package struct HandOff: PairedWorkload {
       : "How long does a permit take from a departing task to the one that waits?"
   }
   package let needsWaiting = true
+  /// Two tasks wake each other in one way for a while and then in another, at costs that differ: a longer round has
+  /// more of both.
+  package let roundLength = 3.0
   package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.timePerOperation, "mean")
