@@ -95,16 +95,17 @@ private final class RequestServer: Sendable {
   ///
   /// - Parameters:
   ///   - took: what was said.
+  ///   - begins: when the measuring began: what was due before is sent then.
   ///   - lateness: how late a request may be sent, because the machine that sends it is busy.
   /// - Returns: what is wrong; nil if nothing is.
-  func fault(in took: [Duration], lateness: Int64) -> String? {
+  func fault(in took: [Duration], begins: Int64, lateness: Int64) -> String? {
     let (sent, answered) = notes.withLock { $0 }
     for (number, request) in requests.enumerated() {
       let name = "request \(number), due at \(Self.text(request.due)),"
       guard let time = sent[number].first else { return "\(name) was never sent" }
       if sent[number].count > 1 { return "\(name) was sent \(sent[number].count) times" }
       if time < request.due { return "\(name) was sent too early, at \(Self.text(time))" }
-      if time > request.due + lateness {
+      if time > max(request.due, begins) + lateness {
         return "\(name) was sent at \(Self.text(time)), \(Self.text(time - request.due)) late"
       }
       if answered[number] < 0 { return "'measure' returned when \(name) had no answer yet" }
@@ -206,6 +207,14 @@ extension Grader {
       ) { _ in
         (1...10).map { .init(due: (3_000 + $0 * 10) * millisecond, work: 25 * millisecond) }
       },
+      measured(
+        type,
+        "overdue",
+        "ten requests, one every 10 ms from 2.95 s on, and 'measure' is called at 3 s",
+        begins: 3_000 * millisecond
+      ) { _ in
+        (0..<10).map { .init(due: (2_950 + $0 * 10) * millisecond, work: 10 * millisecond) }
+      },
       measured(type, "drawn", "200 requests at drawn times, in no order", limit: 4) { seed in
         var random = SplitMix64(seed: seed)
         return (0..<200).map { _ in
@@ -268,11 +277,11 @@ extension Grader {
             + "a task group: a 'Task {}' knows nothing of this clock"
         )
       }
-      let fault = server.fault(in: took, lateness: busy)
+      let fault = server.fault(in: took, begins: begins, lateness: busy)
       let praise =
         server.requests.isEmpty
         ? "no time comes back"
-        : "each was sent \(busy > 0 ? "as soon as it could be" : "when due"), and measured from when it was due"
+        : "each was sent \(busy > 0 || begins > 0 ? "as soon as it could be" : "when due"), and measured from when it was due"
       return GradeItem(
         name,
         passed: fault == nil,

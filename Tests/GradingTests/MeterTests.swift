@@ -153,6 +153,29 @@ import Testing
     }
   }
 
+  /// Takes what is due already for due now.
+  private struct FromWhenItIsAsked: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          let time = max(time, clock.now)
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
   private struct Sorted: LearnerMeter {
     func measure(
       due: [Duration],
@@ -308,6 +331,12 @@ import Testing
     await expect(AskingAgain.self, refusedBy: "failures", saying: "was sent 2 times")
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
     await expect(FromItsOwnBeginning.self, refusedBy: "later", saying: "was sent at 6.01 s")
+    await expect(
+      FromWhenItIsAsked.self,
+      refusedBy: "overdue",
+      saying:
+        "request 0, due at 2.95 s, was answered at 3.01 s, so it took 60 ms, and 'measure' says 10 ms"
+    )
     await expect(Sorted.self, refusedBy: "drawn", saying: "was sent too early")
     // Whether such a task has come back when nothing is left to do depends on the machine: there are two sentences.
     await expect(ByAnotherClock.self, refusedBy: "steady", saying: "ait by 'clock.sleep'")
