@@ -34,6 +34,8 @@ package struct GradeBook: Sendable {
     var heap: @Sendable () -> Int64 = { heap_bytes_in_use() }
     /// How much processor time this program has taken, in nanoseconds; a test program's is taken by other tests too.
     var processorTime: @Sendable () -> Int64 = { MachineClock.processTime() }
+    /// How often each thread of this program has gone to sleep; those of other tests do so too.
+    var sleeps: @Sendable () -> [String: Int] = { OtherThreads.sleeps }
     /// How many threads this program has besides; in a test program those of other tests come and go.
     var threads: @Sendable () -> Int = { OtherThreads.count }
   }
@@ -119,12 +121,14 @@ extension GradeBook.Question {
   ///   - name: the figure that checks name.
   ///   - asked: what is asked, for the sentence when no answer comes.
   ///   - seconds: how long an answer may take; it takes none if all threads sleep for five seconds.
+  ///   - silence: while it is kept, nobody looks for the answer.
   ///   - body: asks it.
   /// - Returns: the question; its item fails when no answer comes.
   static func task(
     _ name: String,
     _ asked: String,
     seconds: Int = 60,
+    silence: Silence? = nil,
     _ body: @escaping @Sendable (_ seed: UInt64) async -> GradeItem
   ) -> Self {
     Self(name: name) { terms in
@@ -138,7 +142,15 @@ extension GradeBook.Question {
       let journal = ScheduleJournal.ofThisProgram
       let pool = PoolTurn()
       var patience = QuestionPatience(seconds: seconds, sharesPool: terms.sharesPool)
+      var wasSilent = false
       while !patience.isOver {
+        let isSilent = silence?.isKept == true
+        // Once: where nothing moves any more, nobody ends the silence.
+        if isSilent, !wasSilent {
+          _ = isThere.wait(timeout: .now() + .milliseconds(Silence.milliseconds))
+          if let item = answer.withLock({ $0 }) { return item }
+        }
+        wasSilent = isSilent
         let hasTurn = pool.hasCome.exchange(false, ordering: .acquiringAndReleasing)
         if hasTurn { Task.detached { pool.hasCome.store(true, ordering: .releasing) } }
         _ = isThere.wait(timeout: .now() + .milliseconds(100))

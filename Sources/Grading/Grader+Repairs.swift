@@ -32,6 +32,7 @@ extension Grader {
       limitOfTwo(type),
       twoListsAtOnce(type),
       cancelledList(type),
+      quietDownloads(type),
       downloadersApart(type),
       downloadsKept(type),
     ])
@@ -97,6 +98,25 @@ extension Grader {
         passed: ended == 6,
         "\(asked): \(ended) had ended when 'download' returned"
       )
+    }
+  }
+
+  /// Who waits for a file, or for the turn to ask for one, does not look for it again and again.
+  private static func quietDownloads<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two lists of 12 at once, limit 4, and no file comes for a second"
+    return QuietProcessor.question(asked) { aSecond in
+      let server = FakeServer(together: .max)
+      let downloader = Downloader(limit: 4)
+      await withTaskGroup { group in
+        for list in 0...1 {
+          group.addTask { await downloader.download(files(12, list: list), server.fetch) }
+        }
+        while server.counts.begun < 4 { await Moment.pass() }
+        await aSecond()
+        server.answerAll()
+      }
     }
   }
 

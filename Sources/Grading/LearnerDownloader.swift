@@ -24,13 +24,24 @@ final class FakeServer: Sendable {
   private struct State {
     var counts = Counts()
     var waiting: [CheckedContinuation<Void, Never>] = []
+    /// No answer before so many have asked.
+    var together: Int
   }
 
-  private let state = Mutex(State())
-  private let together: Int
+  private let state: Mutex<State>
 
   /// No answer before `together` have asked.
-  init(together: Int = 1) { self.together = together }
+  init(together: Int = 1) { state = Mutex(State(together: together)) }
+
+  /// Answers whoever has asked, and from now on each at once.
+  func answerAll() {
+    let answered = state.withLock { state in
+      state.together = 0
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in answered { waiter.resume() }
+  }
 
   var counts: Counts { state.withLock { $0.counts } }
 
@@ -41,7 +52,9 @@ final class FakeServer: Sendable {
         state.counts.fetches[file, default: 0] += 1
         state.counts.peak = max(state.counts.peak, state.counts.begun - state.counts.ended)
         state.waiting.append(continuation)
-        guard state.counts.begun >= together else { return [CheckedContinuation<Void, Never>]() }
+        guard state.counts.begun >= state.together else {
+          return [CheckedContinuation<Void, Never>]()
+        }
         defer { state.waiting = [] }
         return state.waiting
       }

@@ -21,6 +21,16 @@ enum OtherThreads {
   /// How many there are.
   static var count: Int { max(0, all.count - 1) }
 
+  /// How often each thread has gone to sleep until now, by its number.
+  static var sleeps: [String: Int] {
+    var sleeps: [String: Int] = [:]
+    for thread in all {
+      let path = "/proc/self/task/\(thread)/status"
+      sleeps[thread] = KernelFile.field("voluntary_ctxt_switches", of: path).flatMap { Int($0) }
+    }
+    return sleeps
+  }
+
   /// The numbers of all threads, as the kernel has them.
   private static var all: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []

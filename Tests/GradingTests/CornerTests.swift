@@ -24,6 +24,7 @@ import Testing
         sharesPool: true,
         heap: OwnHeap.bytes,
         processorTime: OwnProcessor.time,
+        sleeps: OwnProcessor.sleeps,
         threads: { GateForEachList.waiting.value }
       )
       let item = await onOwnThread { question.ask(terms) }
@@ -56,6 +57,7 @@ import Testing
         sharesPool: true,
         heap: OwnHeap.bytes,
         processorTime: OwnProcessor.time,
+        sleeps: OwnProcessor.sleeps,
         threads: { GateForEachList.waiting.value }
       )
     ) {
@@ -337,6 +339,11 @@ import Testing
     await expect(downloader(NeverOne.self), refusedBy: "limits", saying: "2 ran at once")
     await expect(downloader(SomeAreMore.self), refusedBy: "limits", saying: "6 ran at once")
     await expect(Grader.downloader(OneQueueForAll.self), refusedBy: "apart")
+    await expect(
+      Grader.downloader(LooksForTheEnd.self),
+      refusedBy: "quiet",
+      saying: "somebody asks again and again"
+    )
     await expectSound(downloader(SoundDownloads.self))
   }
 

@@ -73,7 +73,8 @@ import Testing
         executor: racetrack,
         sharesPool: true,
         heap: heapAtRest,
-        processorTime: processorAtRest
+        processorTime: processorAtRest,
+        sleeps: threadsAtRest
       )
     ) {
       items.append($0)

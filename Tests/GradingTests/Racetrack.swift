@@ -11,6 +11,9 @@ let heapAtRest: @Sendable () -> Int64 = { 0 }
 /// A processor that is not asked who polls.
 let processorAtRest: @Sendable () -> Int64 = { 0 }
 
+/// Threads of which none ever wakes: other tests' do all the time.
+let threadsAtRest: @Sendable () -> [String: Int] = { [:] }
+
 /// Processor time that nobody else takes: what answers burn that ask again and again.
 ///
 /// Other tests take this program's all the time. One suite asks it, one test after the other.
@@ -21,6 +24,15 @@ enum OwnProcessor {
 
   /// An answer looks whether it may go on: a millisecond.
   static func look() { taken.add(1_000_000, ordering: .relaxed) }
+
+  private static let woken = Atomic(0)
+
+  static let sleeps: @Sendable () -> [String: Int] = {
+    ["an answer": woken.load(ordering: .relaxed)]
+  }
+
+  /// An answer looks whether it may go on, and goes to sleep: that takes next to no time.
+  static func lookAndSleep() { woken.add(1, ordering: .relaxed) }
 }
 
 /// A heap of which nobody else has any: what is kept on purpose by wrong answers.

@@ -8,8 +8,13 @@ import Testing
 @Suite(.watched, .serialized, .long) struct `Grading of real work` {
   private func failed(_ book: GradeBook) async -> GradeItem? {
     var items: [GradeItem] = []
-    _ = await book.grade(GradeBook.Terms(seed: 1, sharesPool: true, processorTime: processorAtRest))
-    { items.append($0) }
+    let terms = GradeBook.Terms(
+      seed: 1,
+      sharesPool: true,
+      processorTime: processorAtRest,
+      sleeps: threadsAtRest
+    )
+    _ = await book.grade(terms) { items.append($0) }
     return items.first { !$0.passed }
   }
 

@@ -19,6 +19,7 @@ func refusal(
     sharesPool: true,
     heap: heap,
     processorTime: processorAtRest,
+    sleeps: threadsAtRest,
     threads: { GateForEachList.waiting.value }
   )
   _ = await book.grade(terms) { if !$0.passed { failed = $0 } }

@@ -278,7 +278,8 @@ import Testing
         executor: racetrack,
         sharesPool: true,
         heap: heapAtRest,
-        processorTime: processorAtRest
+        processorTime: processorAtRest,
+        sleeps: threadsAtRest
       )
     )
     #expect(item.passed)
