@@ -38,6 +38,17 @@ package struct CodeUnderStudy: Sendable, Codable {
     return lines.indices.contains(line.number - 1) ? lines[line.number - 1] : nil
   }
 
+  /// The code of a line, and what its author says behind it of who stands there: `await note()  // having looked`.
+  package func labelled(_ line: Line) -> (code: String, label: String?)? {
+    guard let text = text(of: line) else { return nil }
+    guard let comment = text.firstRange(of: " // ") else {
+      return (String(text.trimmingPrefix { $0 == " " }), nil)
+    }
+    var code = text[..<comment.lowerBound].trimmingPrefix { $0 == " " }
+    while code.last == " " { code.removeLast() }
+    return (String(code), String(text[comment.upperBound...]))
+  }
+
   /// The function that the line belongs to, as `wait()`.
   package func function(at line: Line) -> String? {
     let lines = lines(of: line.file)

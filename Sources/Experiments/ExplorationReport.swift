@@ -660,8 +660,10 @@ extension ExplorationReport.Step {
     guard record.operation == nil, !record.goesOn, before.count == after.count else {
       return ("", [], nil)
     }
-    func text(_ place: Int) -> String? {
-      after[place].flatMap(code.text).map { "'" + $0.trimmingPrefix { $0 == " " } + "'" }
+    func text(_ place: Int, labelled: Bool = true) -> String? {
+      after[place].flatMap(code.labelled).map { line in
+        "'\(line.code)'" + (labelled ? line.label.map { ", \($0)" } ?? "" : "")
+      }
     }
     let moved = after.indices.filter {
       states[$0] == .waiting && before[$0] != nil && before[$0] != after[$0] && text($0) != nil
@@ -678,7 +680,7 @@ extension ExplorationReport.Step {
     }
     if record.isParked, ![.cancel, .limit].contains(record.choice.kind), record.reports.isEmpty,
       after.indices.contains(record.task - 1), !moved.contains(record.task - 1),
-      let line = text(record.task - 1)
+      let line = text(record.task - 1, labelled: false)
     {
       words.append(" at \(line)")
     }

@@ -45,7 +45,7 @@ extension StepRecord {
     if isEnd {
       if !choice.isInterference, isParked {
         parts.append(
-          self.reports.contains { $0.observation == .arrived } ? "waits" : "goes on waiting"
+          self.reports.contains { $0.observation == .arrived } ? "waits" : "parks"
         )
       }
       // Who acts stands before it: "t01  lets t02 go on".

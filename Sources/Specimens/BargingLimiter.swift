@@ -38,7 +38,7 @@ package final class BargingLimiter: Sendable {
     // Here is the defect: a task that was woken arrives again, with no advantage over a newcomer.
     while let (condition, signal) = arrive() {
       do {
-        try await condition.wait()
+        try await condition.wait()  // to park
       } catch {
         leave(signal)
         throw error

@@ -26,7 +26,7 @@ package actor CheckThenActLimiter: JournalledLimiter {
   package func enter() async throws {
     while permits.inUse >= permits.limit { try await permits.departure.condition.wait() }
     // Here is the defect: the actor is open to others meanwhile.
-    await journal.note()
-    permits.inUse += 1
+    await journal.note()  // having looked: a permit is free
+    permits.inUse += 1  // to take it
   }
 }

@@ -27,8 +27,8 @@ package actor LostWakeUpLimiter: JournalledLimiter {
   package func enter() async throws {
     while permits.inUse >= permits.limit {
       // Here is the defect: the departure may come and go meanwhile.
-      await journal.note()
-      try await permits.departure.condition.wait()
+      await journal.note()  // having looked: no permit
+      try await permits.departure.condition.wait()  // to park
     }
     permits.inUse += 1
   }

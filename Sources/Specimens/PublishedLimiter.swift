@@ -34,7 +34,7 @@ package actor PublishedLimiter {
   package nonisolated func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
     let (condition, signal) = PublishedCondition.makeCondition()
     await arrive(signal)
-    await condition.wait()
+    await condition.wait()  // to park, unless it was signalled
     do {
       let value = try await body()
       await depart()

@@ -74,11 +74,11 @@ import Testing
 
   @Test func `the steps of a lost wake-up tell who has looked and who parks`() async throws {
     let (story, _) = try await Self.story("specimen-lost-wake-up")
-    let text = ExplorationText.story(story, TextFormat(width: 240))
-    let looked = try #require(text.range(of: "t02 comes to 'await journal.note()'"))
+    let text = ExplorationText.story(story, TextFormat(width: 280))
+    let looked = try #require(text.range(of: "t02 comes to 'await journal.note()', having looked"))
     let departed = try #require(text.range(of: "departs"))
     let parked = try #require(
-      text.range(of: "goes on waiting at 'try await permits.departure.condition.wait()'")
+      text.range(of: "parks at 'try await permits.departure.condition.wait()'")
     )
     #expect(looked.lowerBound < departed.lowerBound && departed.lowerBound < parked.lowerBound)
     // The line behind the words is the one that the task comes to, in the file where it is.
@@ -86,10 +86,14 @@ import Testing
     let file = root.appending(path: "Sources/Specimens/LostWakeUpLimiter.swift").standardized
     let lines = try String(contentsOf: file, encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)
-    for code in ["await journal.note()", "try await permits.departure.condition.wait()"] {
+    // What the code says of them stands behind it.
+    for (code, label) in [
+      ("await journal.note()", "having looked: no permit"),
+      ("try await permits.departure.condition.wait()", "to park"),
+    ] {
       let number = try #require(lines.firstIndex { $0.contains(code) }) + 1
       #expect(
-        text.contains("comes to '\(code)' (LostWakeUpLimiter.swift:\(number))"),
+        text.contains("comes to '\(code)', \(label) (LostWakeUpLimiter.swift:\(number))"),
         "\(text)"
       )
     }
