@@ -253,6 +253,7 @@ let package = Package(
       "CAllocations",
       "Experiments",
       "Exploration",
+      "ExplorableSynchronization",
       "GradeReport",
       "Rendering",
       "Mechanisms",

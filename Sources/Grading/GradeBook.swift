@@ -36,6 +36,8 @@ package struct GradeBook: Sendable {
     var processorTime: @Sendable () -> Int64 = { MachineClock.processTime() }
     /// How often each thread of this program has gone to sleep; those of other tests do so too.
     var sleeps: @Sendable () -> [String: Int] = { OtherThreads.sleeps }
+    /// Whether every thread sleeps but the one that asks; other tests' hardly ever do together.
+    var areAllAsleep: @Sendable () -> Bool = { OtherThreads.areAllAsleep }
     /// How many threads this program has besides; in a test program those of other tests come and go.
     var threads: @Sendable () -> Int = { OtherThreads.count }
   }

@@ -87,6 +87,26 @@ extension Grader {
     }
   }
 
+  /// What is under way in one account is nothing to another.
+  static func accountsAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    promise(
+      "apart_at_once",
+      "all of one account's 100 and all of another's 50 are withdrawn at once",
+      tasks: ["the withdrawal of 100", "the withdrawal of 50"],
+      preemptions: onePreemption
+    ) {
+      let accounts = [100, 50].map { ($0, Account(balance: $0, bank: Bank())) }
+      let tasks = accounts.map { amount, account in Task { await withdraw(amount, from: account) } }
+      for (task, (amount, _)) in zip(tasks, accounts) {
+        let paid = await task.value.paid
+        try require(
+          paid,
+          "\(amount) was refused, though the account has it: another account counts"
+        )
+      }
+    }
+  }
+
   /// An account knows nothing of another's money.
   static func accountsApart<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     let asked = "two accounts, one of 100 and one of 50"

@@ -113,9 +113,14 @@ extension Grader {
 
   // MARK: One that comes cancelled
 
-  /// Who was cancelled before it came needs a permit as others do.
-  static func cancelledBefore(_ entry: CatalogueEntry) -> GradeBook.Question {
-    let asked = "a task that was cancelled before it came, while another has the only permit"
+  /// Who was cancelled before it came needs a permit as others do, and stands behind who came before; and nobody
+  /// takes a permit along who is told that it was cancelled.
+  static func cancelledBefore(
+    _ entry: CatalogueEntry,
+    overtakings: Int = 0
+  ) -> GradeBook.Question {
+    let asked =
+      "one has the only permit, then five come: the second of them was cancelled before, the fourth is cancelled as it waits"
     return .task("cancelled_before", asked, seconds: 30) { _ in
       let scheduler = VirtualScheduler(workers: 1)
       let crowd = Crowd()
@@ -124,21 +129,38 @@ extension Grader {
         MechanismSetup(limit: 1, onFault: { sentence in fault.withLock { $0 = $0 ?? sentence } })
       )
       visit(mechanism, 1, crowd, on: scheduler)
+      visit(mechanism, 2, crowd, on: scheduler)
       Task(executorPreference: scheduler) {
         withUnsafeCurrentTask { $0?.cancel() }
-        await carry(mechanism, 2, crowd)
+        await carry(mechanism, 3, crowd)
       }
+      visit(mechanism, 4, crowd, on: scheduler)
+      let goes = visit(mechanism, 5, crowd, on: scheduler)
+      visit(mechanism, 6, crowd, on: scheduler)
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      goes.cancel()
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       let together = crowd.admitted
       crowd.goOn()
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-      let seen = fault.withLock { $0 } ?? (together == 1 ? nil : "it ran beside the other")
+      let order = crowd.begun
+      // Who was cancelled may be turned away; the others are served, one after the other.
+      let forgotten = [2, 4, 6].first { !order.contains($0) }
+      var seen = fault.withLock { $0 }.map { "\($0). Being cancelled gives nobody a permit" }
+      if seen == nil, together != 1 {
+        seen = "\(together) ran at once. Being cancelled gives nobody a permit"
+      }
+      if seen == nil, let forgotten {
+        seen =
+          "number \(forgotten - 1) of them was never served: a permit went along with one who was cancelled"
+      }
+      if seen == nil, let number = overtaken(order, moreThan: overtakings) {
+        seen = "number \(number - 1) of them was overtaken. Being cancelled moves nobody forward"
+      }
       return GradeItem(
         "cancelled_before",
         passed: seen == nil,
-        "\(asked): "
-          + (seen.map { "\($0). Being cancelled gives nobody a permit" }
-            ?? "it does not run beside the other")
+        "\(asked): \(seen ?? "none of the two runs beside the others or before its turn, and all others are served")"
       )
     }
   }

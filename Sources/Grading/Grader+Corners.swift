@@ -348,6 +348,22 @@ extension Grader {
     }
   }
 
+  /// Numbers that are given to visits do not come to an end after two bytes of them.
+  static func manyVisits(_ entry: CatalogueEntry) -> GradeBook.Question {
+    let visits = 70_002
+    let asked = "\(visits) visits of six tasks, limit 1"
+    return .task("many", asked, seconds: 120) { _ in
+      let tracer = CountingTracer()
+      await crowd(entry.make(MechanismSetup(limit: 1)), visits, false, tracer)
+      let fault = tracer.fault(visits, exactly: true)
+      return GradeItem(
+        "many",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each had its turn, the last as the first")"
+      )
+    }
+  }
+
   /// How many bytes are kept of each visit or message at least, if anything is.
   static let leastKept: Int64 = 20
 

@@ -80,6 +80,31 @@ extension Grader {
     }
   }
 
+  /// A fetch that fails is over, also if nobody is left who waits for it.
+  static func failureForNobody<Cache: LearnerImageCache>(
+    _ type: Cache.Type
+  ) -> GradeBook.Question {
+    promise(
+      "failed_for_nobody",
+      "one asks and is cancelled while it waits, its fetch fails, and others ask later",
+      preemptions: onePreemption
+    ) {
+      let network = FakeNetwork(failures: 1)
+      let cache = Cache(fetch: network.fetch)
+      let gone = Task { try await cache.image("logo") }
+      await Task.yield()
+      gone.cancel()
+      _ = await gone.result
+      // The first may still find the fetch that fails under way.
+      _ = try? await cache.image("logo")
+      let image = try? await cache.image("logo")
+      try require(
+        image == Array("logo".utf8),
+        "it was never fetched again: the fetch that failed is kept, since who waited for it was cancelled"
+      )
+    }
+  }
+
   /// Who waits for an image does not ask for it again and again.
   static func quietAskers<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let count = 600

@@ -27,6 +27,7 @@ extension Grader {
       },
       fetchesThatFail(type),
       failureForBoth(type),
+      failureForNobody(type),
       promise(
         "cancellation",
         "two ask for one image, and one of them is cancelled",

@@ -33,6 +33,7 @@ extension Grader {
       twoListsAtOnce(type),
       cancelledList(type),
       quietDownloads(type),
+      fileTwice(type),
       downloadersApart(type),
       downloadsKept(type),
     ])
@@ -101,6 +102,24 @@ extension Grader {
     }
   }
 
+  /// A list is no set.
+  private static func fileTwice<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let wanted = [7, 8, 7, 7, 8]
+    let asked = "5 downloads of two files, one of them three times"
+    return .task("twice", asked, seconds: 30) { _ in
+      let server = FakeServer()
+      await Downloader(limit: 2).download(wanted, server.fetch)
+      let fault = fault(in: server.counts.fetches, wanted)
+      return GradeItem(
+        "twice",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each was fetched as often as it was named")"
+      )
+    }
+  }
+
   /// Who waits for a file, or for the turn to ask for one, does not look for it again and again.
   private static func quietDownloads<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
@@ -122,8 +141,10 @@ extension Grader {
 
   /// Which file was not fetched once; nil if each was.
   private static func fault(in fetches: [Int: Int], _ wanted: [Int]) -> String? {
-    if let file = wanted.first(where: { fetches[$0] != 1 }) {
+    let counts = Dictionary(wanted.map { ($0, 1) }, uniquingKeysWith: +)
+    if let file = wanted.first(where: { fetches[$0] != counts[$0] }) {
       return "file \(file) was fetched \(fetches[file, default: 0]) times"
+        + (counts[file] == 1 ? "" : ", and stands in the list \(counts[file, default: 0]) times")
     }
     let other = Set(fetches.keys).subtracting(wanted).min()
     return other.map { "file \($0) was fetched, which is in no list" }
@@ -318,7 +339,8 @@ extension Grader {
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
     GradeBook([
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
-      mixedReads(type), cancelledRead(type), readersApart(type), slowDisk(type),
+      mixedReads(type), cancelledRead(type), readsOfEachKind(type), readersApart(type),
+      slowDisk(type),
     ])
   }
 
@@ -448,6 +470,52 @@ extension Grader {
         }
       }
       return GradeItem("cancelled", passed: true, "\(asked): the others read on")
+    }
+  }
+
+  /// Who reads makes no difference: none holds a thread of the pool.
+  private static func readsOfEachKind<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "a task that was cancelled before, one that is cancelled meanwhile, and one of each priority read"
+    return .task("kinds", asked, seconds: 30) { _ in
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      let read: @Sendable (Int) async -> Bool = { block in
+        do { return try await reader.read(block) == 10 * block } catch {
+          return error is CancellationError
+        }
+      }
+      let before = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return await read(1)
+      }
+      let meanwhile = Task { await read(2) }
+      let others = otherPriorities.enumerated().map { place, other in
+        Task(priority: other.1) { await read(3 + place) }
+      }
+      // Until all have asked, as a rule.
+      for _ in 1...10 { await Moment.pass() }
+      meanwhile.cancel()
+      disk.makeReady()
+      var wrong: Int?
+      for (place, task) in ([before, meanwhile] + others).enumerated() where await !task.value {
+        wrong = wrong ?? place + 1
+      }
+      let names =
+        ["cancelled before", "cancelled meanwhile"] + otherPriorities.map { "of \($0.0) priority" }
+      let fault =
+        disk.readOnPool.map { "a task \(names[$0 - 1]) held a thread of the pool while it read" }
+        ?? wrong.map { "a task \(names[$0 - 1]) did not get what it asked for" }
+        ?? (1...names.count).first { disk.count($0) > 1 }.map {
+          "the block of a task \(names[$0 - 1]) was read \(disk.count($0)) times"
+        }
+      return GradeItem(
+        "kinds",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each gets its block, and holds no thread of the pool")"
+      )
     }
   }
 
@@ -658,6 +726,9 @@ extension Grader {
       urgentWait(type),
       urgentAmongReaders(type),
       heldForNoMore(type),
+      urgentBehind(type, .background, "background"),
+      urgentBehind(type, .medium, "medium"),
+      urgentBehind(type, .high, "high"),
     ])
   }
 
@@ -782,6 +853,29 @@ extension Grader {
         scene.noteEnd()
       }
       return await scene.judge("urgent", asked, from: 5)
+    }
+  }
+
+  /// Whose file is read makes no difference: nobody holds the permit meanwhile.
+  private static func urgentBehind<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type,
+    _ priority: TaskPriority,
+    _ name: String
+  ) -> GradeBook.Question {
+    let asked = "a record of \(name) urgency whose file takes a second, then an urgent record"
+    return .task("behind", asked) { _ in
+      let scene = RecorderScene<Recorder>()
+      scene.start(priority) {
+        try await scene.record {
+          try await scene.sleep(1_000)
+          return 1
+        }
+      }
+      scene.start(.high, after: 5) {
+        try await scene.record { 2 }
+        scene.noteEnd()
+      }
+      return await scene.judge("behind", asked, from: 5)
     }
   }
 
@@ -982,13 +1076,37 @@ extension Grader {
       let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [
         copier.upload, copier.download,
       ]
-      for pass in passes {
-        let task = Task {
+      // Another has the only connection and the only file meanwhile.
+      let (mayEnd, signal) = Condition.makeCondition()
+      let copying = Lock(0)
+      let most = Lock(0)
+      let copy: @Sendable (Bool) async throws -> Void = { stays in
+        let now = copying.withLock {
+          $0 += 1
+          return $0
+        }
+        most.withLock { $0 = max($0, now) }
+        if stays { try await mayEnd.waitUncancellably() }
+        copying.withLock { $0 -= 1 }
+      }
+      let other = Task { try await copier.download { try await copy(true) } }
+      while copying.withLock({ $0 }) == 0 { await Moment.pass() }
+      let tasks = passes.map { pass in
+        Task {
           withUnsafeCurrentTask { $0?.cancel() }
           let copied = Lock(false)
-          try await pass { copied.withLock { $0 = true } }
+          try await pass {
+            try await copy(false)
+            copied.withLock { $0 = true }
+          }
           return copied.withLock { $0 }
         }
+      }
+      // Until both have come, as a rule.
+      for _ in 1...10 { await Moment.pass() }
+      signal.signal()
+      _ = await other.result
+      for task in tasks {
         if case .success(false) = await task.result {
           return GradeItem(
             "cancelled_before",
@@ -996,6 +1114,14 @@ extension Grader {
             "\(asked): one was told no error, and its copy did not run"
           )
         }
+      }
+      let peak = most.withLock { $0 }
+      if peak > 1 {
+        return GradeItem(
+          "cancelled_before",
+          passed: false,
+          "\(asked): \(peak) copies ran at once, with one connection and one file. Being cancelled gives nobody a permit"
+        )
       }
       return GradeItem("cancelled_before", passed: true, "\(asked): they copy, or are told")
     }

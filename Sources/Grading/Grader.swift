@@ -36,6 +36,7 @@ package enum Grader {
       kept(entry),
       keptInLine(entry),
       cancelledBefore(entry),
+      manyVisits(entry),
       children(type),
       apart(type),
       Storm.question(entry),
@@ -70,6 +71,7 @@ package enum Grader {
       keptBehindOne(entry),
       keptInLine(entry),
       cancelledBefore(entry),
+      manyVisits(entry),
       children(type),
       apart(type),
     ]
@@ -97,6 +99,7 @@ package enum Grader {
       kept(entry),
       keptInLine(entry),
       cancelledBefore(entry),
+      manyVisits(entry),
       poolsApart(type),
       Storm.question(entry),
     ]).about(entry)
@@ -111,6 +114,7 @@ package enum Grader {
       moneyPaidOut(entry),
       oneByOne(type),
       accountsApart(type),
+      accountsAtOnce(type),
       withdrawalCancelled(type),
       quietAccount(type),
       amounts(entry),
@@ -141,7 +145,8 @@ package enum Grader {
       keptOfGranted(entry),
       keptBehindOne(entry),
       keptInLine(entry),
-      cancelledBefore(entry),
+      cancelledBefore(entry, overtakings: 1),
+      manyVisits(entry),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
@@ -162,6 +167,12 @@ package enum Grader {
       judged(type, "once", "a cache that breaks promise 1", isRight: false) {
         WaitingCache(.downloadsTwice)
       },
+      judged(
+        type,
+        "once_of_three",
+        "a cache that breaks promise 1 once: the second who asks downloads too, the third waits",
+        isRight: false
+      ) { WaitingCache(.downloadsForTheSecond) },
       judged(type, "own", "a cache that breaks promise 2", isRight: false) {
         WaitingCache(.mixesUp)
       },

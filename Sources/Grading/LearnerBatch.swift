@@ -12,7 +12,7 @@ package protocol LearnerBatch: Sendable {
   /// Begins to download the files, each with one call of `fetch`, which blocks its thread; returns at once.
   ///
   /// - Parameters:
-  ///   - files: the numbers of the files.
+  ///   - files: the numbers of the files; one that stands there twice is downloaded twice.
   ///   - fetch: downloads one.
   ///   - whenAll: to be called once all have come.
   func download(
@@ -67,10 +67,12 @@ private final class BatchWatch: Sendable {
       if let ended = state.endedAtCall.first, ended < files.count {
         return "'whenAll' was called when \(ended) of \(files.count) had come"
       }
-      if let file = files.first(where: { state.fetched[$0] != 1 }) {
+      let wanted = Dictionary(files.map { ($0, 1) }, uniquingKeysWith: +)
+      if let file = files.first(where: { state.fetched[$0] != wanted[$0] }) {
         return "file \(file) was fetched \(state.fetched[file, default: 0]) times"
+          + (wanted[file] == 1 ? "" : ", and stands in the list \(wanted[file, default: 0]) times")
       }
-      if state.fetched.count != files.count { return "a file was fetched that is in no list" }
+      if state.fetched.count != wanted.count { return "a file was fetched that is in no list" }
       if state.endedAtCall.count > 1 {
         return "'whenAll' was called \(state.endedAtCall.count) times"
       }
@@ -85,12 +87,17 @@ extension Grader {
     GradeBook([
       // Before the threads are counted: they pile up too where 'whenAll' does not wait for what holds them.
       batches(type, "limit", [(12, 3)]),
+      returnsAtOnce(type),
       threadsOfBatch(type),
       threadsOfLists(type),
       endOfFirstList(type),
       batches(type, "limits", (1...6).map { (3 * $0, $0) }),
       batches(type, "again", [(6, 2), (0, 2), (1, 2), (7, 2)], shared: true),
       twoBatches(type),
+      listsOfOne(type),
+      batchesApart(type),
+      batchLetGo(type),
+      namedTwice(type),
     ])
   }
 
@@ -103,6 +110,48 @@ extension Grader {
       usleep(100_000)
     }
     return isSo()
+  }
+
+  /// A caller waits for no file, not even for the one that could begin at once.
+  private static func returnsAtOnce<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let lists = [[7], [1, 2, 3], [4, 5, 6, 7]]
+    return GradeBook.Question(name: "returns") { _ in
+      for list in lists {
+        let asked =
+          "a list of \(list.count), limit 3, and no file comes before 'download' has returned"
+        let batch = Batch(limit: 3)
+        let watch = BatchWatch()
+        let mayEnd = DispatchSemaphore(value: 0)
+        let hasReturned = Lock(false)
+        OSThread("caller") {
+          batch.download(list) { file in
+            watch.begin(file)
+            mayEnd.wait()
+            mayEnd.signal()
+            watch.end()
+          } whenAll: {
+            watch.allHaveCome()
+          }
+          hasReturned.withLock { $0 = true }
+        }.detach()
+        let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
+        mayEnd.signal()
+        let fault: String? =
+          if !returned {
+            "it did not return within ten seconds. 'download' returns at once, and fetches on no thread of its caller"
+          } else if !comes(looks: 300, { watch.isOver }) {
+            "'whenAll' was not called within thirty seconds"
+          } else {
+            watch.fault(list, limit: 3)
+          }
+        if let fault { return GradeItem("returns", passed: false, "\(asked): \(fault)") }
+      }
+      return GradeItem(
+        "returns",
+        passed: true,
+        "lists of 1, 3 and 4, limit 3: 'download' returns before a file comes"
+      )
+    }
   }
 
   /// While the first of many is under way, a second thread may wait for the permit, and no third.
@@ -311,6 +360,141 @@ extension Grader {
         "two_lists",
         passed: fault == nil,
         "\(asked): \(fault ?? "at most two ran at once, and each list heard of its own end")"
+      )
+    }
+  }
+
+  /// Three lists of one file each run as three files of a list do.
+  private static func listsOfOne<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let asked = "3 lists of one file each, limit 3, and no file comes before all have begun"
+    return GradeBook.Question(name: "lists_of_one") { _ in
+      let batch = Batch(limit: 3)
+      let together = BatchWatch()
+      let watches = (1...3).map { _ in BatchWatch() }
+      let mayEnd = DispatchSemaphore(value: 0)
+      for (number, watch) in watches.enumerated() {
+        batch.download([number]) { file in
+          together.begin(file)
+          watch.begin(file)
+          mayEnd.wait()
+          mayEnd.signal()
+          watch.end()
+          together.end()
+        } whenAll: {
+          watch.allHaveCome()
+        }
+      }
+      let areTogether = comes(looks: 200) { together.running == 3 }
+      let most = together.peak
+      mayEnd.signal()
+      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
+      let fault: String? =
+        if !areTogether {
+          "\(most) ran at once, and 3 may"
+        } else if !areOver {
+          "'whenAll' was not called for each within a minute"
+        } else {
+          watches.enumerated().lazy.compactMap { $1.fault([$0], limit: 3) }.first
+        }
+      return GradeItem(
+        "lists_of_one",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "they run at once, and each list heard of its own end")"
+      )
+    }
+  }
+
+  /// A batch knows nothing of another's permits.
+  private static func batchesApart<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let asked = "two batches of limit 1 and 3 at once, and the first ends when the second has ended"
+    return GradeBook.Question(name: "apart") { _ in
+      let lists = [[1, 2, 3], [4, 5, 6]]
+      let watches = [BatchWatch(), BatchWatch()]
+      let mayEnd = DispatchSemaphore(value: 0)
+      let (narrow, wide) = (Batch(limit: 1), Batch(limit: 3))
+      narrow.download(lists[0]) { file in
+        watches[0].begin(file)
+        mayEnd.wait()
+        mayEnd.signal()
+        watches[0].end()
+      } whenAll: {
+        watches[0].allHaveCome()
+      }
+      _ = comes(looks: 100) { watches[0].begun > 0 }
+      wide.download(lists[1]) { file in
+        watches[1].begin(file)
+        watches[1].end()
+      } whenAll: {
+        watches[1].allHaveCome()
+      }
+      let isFree = comes(looks: 200) { watches[1].isOver }
+      mayEnd.signal()
+      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
+      let fault: String? =
+        if !isFree {
+          "the second waits for a permit of the first. Keep queues and permits in the batch, none that is static"
+        } else if !areOver {
+          "'whenAll' was not called for both within a minute"
+        } else {
+          watches[0].fault(lists[0], limit: 1) ?? watches[1].fault(lists[1], limit: 3)
+        }
+      return GradeItem(
+        "apart",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each has its own permits")"
+      )
+    }
+  }
+
+  /// What was sent is downloaded, though nobody keeps the batch.
+  private static func batchLetGo<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let asked = "4 downloads, limit 1, of a batch that nobody keeps"
+    return GradeBook.Question(name: "let_go") { _ in
+      let watch = BatchWatch()
+      let mayEnd = DispatchSemaphore(value: 0)
+      let list = [1, 2, 3, 4]
+      Batch(limit: 1).download(list) { file in
+        watch.begin(file)
+        mayEnd.wait()
+        mayEnd.signal()
+        watch.end()
+      } whenAll: {
+        watch.allHaveCome()
+      }
+      _ = comes(looks: 100) { watch.begun > 0 || watch.isOver }
+      mayEnd.signal()
+      let fault =
+        comes(looks: 600) { watch.isOver }
+        ? watch.fault(list, limit: 1) : "'whenAll' was not called within a minute"
+      return GradeItem(
+        "let_go",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "all come all the same")"
+      )
+    }
+  }
+
+  /// A list is no set.
+  private static func namedTwice<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let list = [7, 8, 7, 7, 8]
+    let asked = "5 downloads of two files, one of them three times"
+    return GradeBook.Question(name: "twice") { _ in
+      let watch = BatchWatch()
+      let batch = Batch(limit: 2)
+      batch.download(list) { file in
+        watch.begin(file)
+        usleep(2_000)
+        watch.end()
+      } whenAll: {
+        watch.allHaveCome()
+      }
+      let fault =
+        comes(looks: 600) { watch.isOver }
+        ? watch.fault(list, limit: 2) : "'whenAll' was not called within a minute"
+      return GradeItem(
+        "twice",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each came as often as it was named")"
       )
     }
   }

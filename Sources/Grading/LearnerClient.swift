@@ -92,6 +92,7 @@ extension Grader {
       oneQuestionAfterTheOther(type, "answers", atOnce: false),
       oneQuestionAfterTheOther(type, "at_once", atOnce: true),
       manyQuestions(type),
+      manyQuestions(type, areCancelled: true),
       quietQuestions(type),
       questionsTogether(type),
       questionsInBetween(type),
@@ -147,39 +148,76 @@ extension Grader {
 
   /// More than any pool or queue has threads.
   private static func manyQuestions<Client: LearnerClient>(
-    _ type: Client.Type
+    _ type: Client.Type,
+    areCancelled: Bool = false
   ) -> GradeBook.Question {
     let count = 600
-    let asked = "\(count) tasks ask, and the server answers none before all have asked"
-    return .task("together", asked, seconds: 60) { _ in
-      let server = CallingServer(together: count)
-      let client = Client(server: server)
-      let late = Lock<Int?>(nil)
-      // Looks, not a clock: a machine that stood still has run nobody meanwhile. Who asks without a thread asks
-      // at once; a library that adds threads adds few in two seconds.
-      OSThread("patience") {
-        var before = -20
-        while server.asked < count, server.asked >= before + 20 {
-          before = server.asked
-          for _ in 1...20 where server.asked < count { usleep(100_000) }
+    let name = areCancelled ? "together_cancelled" : "together"
+    let asked =
+      "\(count) tasks\(areCancelled ? " that were cancelled before" : "") ask, and the server answers none before all "
+      + "have asked"
+    return GradeBook.Question(name: name) { terms in
+      let areAllAsleep = terms.areAllAsleep
+      return GradeBook.Question.task(name, asked, seconds: 60) { _ in
+        let server = CallingServer(together: count)
+        let client = Client(server: server)
+        let late = Lock<Int?>(nil)
+        let inTurn = Lock<Int?>(nil)
+        // Who was cancelled may be told so, and not ask.
+        let told = Lock(0)
+        let done: @Sendable () -> Int = { server.asked + told.withLock { $0 } }
+        // Looks, not a clock: a machine that stood still has run nobody meanwhile. Who asks without a thread asks
+        // at once; a library that adds threads adds few in two seconds.
+        OSThread("patience") {
+          var before = -20
+          while done() < count, done() >= before + 20 {
+            before = done()
+            var looks = 0
+            var asleep = 0
+            while looks < 2_000, done() < count {
+              usleep(1_000)
+              looks += 1
+              // Somebody asks, or a thread waits before the next may.
+              asleep = done() > 0 && areAllAsleep() ? asleep + 1 : 0
+              if asleep >= 5 { inTurn.withLock { $0 = $0 ?? done() } }
+            }
+          }
+          let asked = done()
+          if asked < count { late.withLock { $0 = asked } }
+          if server.asked < count { server.giveUp() }
+        }.detach()
+        let wrong = await withTaskGroup { group in
+          for question in 1...count {
+            group.addTask { () -> String? in
+              guard areCancelled else { return await mistake(question, client) }
+              withUnsafeCurrentTask { $0?.cancel() }
+              do {
+                return try await client.answer(to: question) == 10 * question
+                  ? nil : "the answer to \(question) is another"
+              } catch is CancellationError {
+                told.withLock { $0 += 1 }
+                return nil
+              } catch {
+                return "for \(question) you threw \(error)"
+              }
+            }
+          }
+          return await group.reduce(into: [String]()) { if let fault = $1 { $0.append(fault) } }
+            .first
         }
-        guard server.asked < count else { return }
-        late.withLock { $0 = server.asked }
-        server.giveUp()
-      }.detach()
-      let wrong = await withTaskGroup { group in
-        for question in 1...count { group.addTask { await mistake(question, client) } }
-        return await group.reduce(into: [String]()) { if let fault = $1 { $0.append(fault) } }.first
-      }
-      let fault =
-        late.withLock { $0 }.map {
-          "\($0) had asked, and then hardly one more. Each of them holds a thread while it waits, and no more are given"
-        } ?? wrong
-      return GradeItem(
-        "together",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "all waited at the same time, and no thread with them")"
-      )
+        let fault =
+          late.withLock { $0 }.map {
+            "\($0) had asked, and then hardly one more. Each of them holds a thread while it waits, and no more are given"
+          }
+          ?? inTurn.withLock { $0 }.map {
+            "when \($0) had asked every thread slept: one of them waits before the next question is asked"
+          } ?? wrong
+        return GradeItem(
+          name,
+          passed: fault == nil,
+          "\(asked): \(fault ?? "all waited at the same time, and no thread with them")"
+        )
+      }.ask(terms)
     }
   }
 

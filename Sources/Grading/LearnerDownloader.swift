@@ -6,7 +6,7 @@ package protocol LearnerDownloader: AnyObject, Sendable {
   /// Makes a downloader of at most `limit` files at once.
   init(limit: Int)
 
-  /// Returns when all the files have been fetched.
+  /// Returns when all the files have been fetched, each as often as it stands in the list.
   func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async
 }
 

@@ -18,12 +18,8 @@ struct Place: Hashable, Sendable {
     return Place(thread: String(line.prefix { $0 != " " }))
   }
 
-  /// The name of the queue for which Dispatch runs the thread, or what it says of a thread that is not its own.
-  static var queue: String {
-    typealias Label = @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
-    guard let symbol = dlsym(nil, "dispatch_queue_get_label") else { return "" }
-    return unsafeBitCast(symbol, to: Label.self)(nil).map { String(cString: $0) } ?? ""
-  }
+  /// The name of the queue for which Dispatch runs the thread.
+  static var queue: String { OtherThreads.queue }
 
   /// Whether the thread sleeps, as the kernel sees it; one that could run and has no processor does not.
   var isAsleep: Bool {
@@ -108,6 +104,7 @@ extension Grader {
       byName(type),
       pile(type),
       fromManyThreads(type),
+      firstJobs(type),
       betweenLooks(type),
       whenAsleep(type),
       whenAsleepInATask(type),
@@ -415,6 +412,45 @@ extension Grader {
     }
   }
 
+  /// An executor that begins with its first job begins once, whoever brings that.
+  private static func firstJobs<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    let count = 60
+    return question(
+      "first_jobs",
+      "\(count) new executors, to each of which two threads send their first jobs at the same moment",
+      "each runs its jobs on one thread"
+    ) { _ in
+      for _ in 1...count {
+        let executor = made(type)
+        let ran = Arrivals()
+        let places = Mutex<Set<Place>>([])
+        let ready = Atomic(0)
+        for _ in 1...2 {
+          OSThread {
+            ready.add(1, ordering: .acquiringAndReleasing)
+            while ready.load(ordering: .acquiring) < 2 { sched_yield() }
+            for _ in 1...3 {
+              Task(executorPreference: executor) { @Sendable in
+                places.withLock { _ = $0.insert(Place.here) }
+                ran.come()
+              }
+            }
+          }.detach()
+        }
+        if let missing = ran.missing(of: 6) { return "\(missing) of 6 never ran. \(neverRan)" }
+        let threads = places.withLock { $0.count }
+        if threads > 1 {
+          return
+            "they ran on \(threads) threads. Who starts the thread must know that nobody else does: decide it in one "
+            + "step"
+        }
+      }
+      return nil
+    }
+  }
+
   /// Jobs that the executor's own thread makes ready, and other threads at the same moment.
   ///
   /// Its own is stopped anywhere for a moment, so where there is but one processor, too, the others come in between.
@@ -624,7 +660,7 @@ extension Grader {
   private static func sleepsWell<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
   {
-    question("asleep", "nothing to do for a moment", "the thread sleeps") { _ in
+    question("asleep", "nothing to do for a second", "the thread sleeps") { _ in
       let executor = made(type)
       let ran = Arrivals()
       let place = Mutex<Place?>(nil)
@@ -638,8 +674,8 @@ extension Grader {
       Thread.sleep(forTimeInterval: 0.05)
       let sleeps = thread.sleeps
       var awake = 0
-      for _ in 1...20 {
-        Thread.sleep(forTimeInterval: 0.01)
+      for _ in 1...60 {
+        Thread.sleep(forTimeInterval: 0.02)
         if !thread.isAsleep { awake += 1 }
       }
       if awake > 4 {
@@ -647,7 +683,7 @@ extension Grader {
           "the thread goes on asking for work, and takes a processor from everybody else. Let it wait until "
           + "'enqueue' wakes it"
       }
-      if thread.sleeps - sleeps > 4 {
+      if thread.sleeps - sleeps > 1 {
         return
           "the thread woke \(thread.sleeps - sleeps) times to look for work. Let it wait until 'enqueue' wakes it"
       }

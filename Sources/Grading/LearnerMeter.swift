@@ -19,7 +19,8 @@ package protocol LearnerMeter: Sendable {
 
 /// The time of the server that is measured: two seconds of it are over in a moment.
 package struct RequestClock: Sendable {
-  fileprivate let clock: VirtualClock
+  fileprivate let scheduler: VirtualScheduler
+  fileprivate var clock: VirtualClock { scheduler.clock }
   /// Whether a task asked for it that does not live by this clock.
   fileprivate let wasAskedFromOutside = Flag()
 
@@ -37,7 +38,18 @@ package struct RequestClock: Sendable {
   package func sleep(until time: Duration) async {
     guard isInside else { return }
     let left = RequestServer.nanoseconds(time) - clock.now.nanoseconds
-    if left > 0 { try? await clock.sleep(nanoseconds: left) }
+    if left > 0 { await pass(left) }
+  }
+
+  /// Lets time pass, also for a task that was cancelled.
+  fileprivate func pass(_ nanoseconds: Int64) async {
+    guard Task.isCancelled else {
+      try? await clock.sleep(nanoseconds: nanoseconds)
+      return
+    }
+    await Task(executorPreference: scheduler) { [clock] in
+      try? await clock.sleep(nanoseconds: nanoseconds)
+    }.value
   }
 }
 
@@ -85,7 +97,7 @@ private final class RequestServer: Sendable {
     guard clock.isInside else { return }
     notes.withLock { $0.sent[number].append(clock.clock.now.nanoseconds) }
     await limiter.runUncancellably {
-      try? await clock.clock.sleep(nanoseconds: requests[number].work)
+      await clock.pass(requests[number].work)
     }
     notes.withLock { $0.answered[number] = clock.clock.now.nanoseconds }
     if requests[number].fails { throw requests[number].error }
@@ -215,6 +227,14 @@ extension Grader {
       ) { _ in
         (0..<10).map { .init(due: (2_950 + $0 * 10) * millisecond, work: 10 * millisecond) }
       },
+      measured(
+        type,
+        "cancelled",
+        "ten requests, one every 10 ms, measured by a task that was cancelled before",
+        isCancelled: true
+      ) { _ in
+        (1...10).map { .init(due: $0 * 10 * millisecond, work: 25 * millisecond) }
+      },
       measured(type, "drawn", "200 requests at drawn times, in no order", limit: 4) { seed in
         var random = SplitMix64(seed: seed)
         return (0..<200).map { _ in
@@ -238,11 +258,12 @@ extension Grader {
     limit: Int = 1,
     begins: Int64 = 0,
     busy: Int64 = 0,
+    isCancelled: Bool = false,
     _ draw: @escaping @Sendable (UInt64) -> [RequestServer.Request]
   ) -> GradeBook.Question {
     .task(name, asked, seconds: 20) { seed in
       let scheduler = VirtualScheduler(workers: 1)
-      let clock = RequestClock(clock: scheduler.clock)
+      let clock = RequestClock(scheduler: scheduler)
       let server = RequestServer(draw(seed), limit: limit, clock: clock)
       let told = Lock<[Duration]?>(nil)
       if busy > 0 {
@@ -253,6 +274,7 @@ extension Grader {
       }
       Task(executorPreference: scheduler) {
         if begins > 0 { try? await scheduler.clock.sleep(nanoseconds: begins) }
+        if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
         let took = await Meter().measure(
           due: server.requests.map { .nanoseconds($0.due) },
           on: clock

@@ -21,6 +21,9 @@ package final class Disk: Sendable {
   /// How often each block was read.
   private let counts = Mutex<[Int: Int]>([:])
   private let readers = Mutex((now: 0, most: 0))
+  /// What stands for Swift's pool where the disk is asked; nil where nothing does.
+  private let pool = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+  private let heldPool = Mutex<Set<Int>>([])
 
   /// - Parameter ready: whether blocks are read at once; otherwise `makeReady` must come first.
   init(ready: Bool = true) {
@@ -34,6 +37,9 @@ package final class Disk: Sendable {
   /// How many threads were in `read` at once, at most.
   var mostAtOnce: Int { readers.withLock { $0.most } }
 
+  /// A block for which a thread of the pool was held; nil if there is none.
+  var readOnPool: Int? { heldPool.withLock { $0.min() } }
+
   func count(_ block: Int) -> Int { counts.withLock { $0[block, default: 0] } }
 
   func makeReady() { isReady.signal() }
@@ -45,6 +51,7 @@ package final class Disk: Sendable {
   /// - Throws: `NoSuchBlock` if the number is negative.
   package func read(_ block: Int) throws -> Int {
     counts.withLock { $0[block, default: 0] += 1 }
+    if OtherThreads.areOfPool(pool) { heldPool.withLock { _ = $0.insert(block) } }
     readers.withLock {
       $0.now += 1
       $0.most = max($0.most, $0.now)

@@ -38,6 +38,8 @@ actor WaitingCache: LearnerCache {
     case none
     /// Two who ask together both download.
     case downloadsTwice
+    /// Of those who ask during a download, the first downloads as well; the others wait.
+    case downloadsForTheSecond
     /// Who asked during a download gets what was downloaded last, whatever it is.
     case mixesUp
     /// Two who download at once get each other's value.
@@ -54,6 +56,8 @@ actor WaitingCache: LearnerCache {
   private var values: [String: Int] = [:]
   private var waiting: [String: [CheckedContinuation<Int, Never>]] = [:]
   private var latest = 0
+  /// What is downloaded a second time.
+  private var again: Set<String> = []
   private var stalled: [CheckedContinuation<Int, Never>] = []
   /// Those who download now, and whose value each of them gets.
   private var partners: [String: String?] = [:]
@@ -63,7 +67,9 @@ actor WaitingCache: LearnerCache {
 
   func value(for key: String) async -> Int {
     if let value = values[key] { return value }
-    if waiting[key] != nil, defect != .downloadsTwice {
+    if let others = waiting[key], defect != .downloadsTwice,
+      defect != .downloadsForTheSecond || !others.isEmpty || again.contains(key)
+    {
       // Here the actor is open, and the download may end.
       if defect == .forgets { await Task.yield() }
       let value = await withCheckedContinuation { waiting[key, default: []].append($0) }
@@ -72,7 +78,8 @@ actor WaitingCache: LearnerCache {
     if defect == .stalls, !waiting.isEmpty {
       return await withCheckedContinuation { stalled.append($0) }
     }
-    waiting[key] = []
+    if waiting[key] != nil { again.insert(key) }
+    waiting[key] = waiting[key] ?? []
     downloads += 1
     beginSwap(key)
     await Task.yield()

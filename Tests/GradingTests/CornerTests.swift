@@ -25,6 +25,7 @@ import Testing
         heap: OwnHeap.bytes,
         processorTime: OwnProcessor.time,
         sleeps: OwnProcessor.sleeps,
+        areAllAsleep: { AsksInTurn.waiting.value > 0 },
         threads: { GateForEachList.waiting.value }
       )
       let item = await onOwnThread { question.ask(terms) }
@@ -58,6 +59,7 @@ import Testing
         heap: OwnHeap.bytes,
         processorTime: OwnProcessor.time,
         sleeps: OwnProcessor.sleeps,
+        areAllAsleep: { AsksInTurn.waiting.value > 0 },
         threads: { GateForEachList.waiting.value }
       )
     ) {
@@ -178,6 +180,11 @@ import Testing
     )
     await expect(Grader.pool(KeepingPool.self), refusedBy: "kept", saying: grows)
     await expect(Grader.limiter(Flawed<WearsOut>.self), refusedBy: "kept", saying: "no end")
+    await expect(
+      Grader.limiter(Flawed<TwoBytesOfVisits>.self),
+      refusedBy: "many",
+      saying: "no end"
+    )
     #expect(await item("kept", of: Grader.design(Flawed<NoFlaw>.self))?.passed == true)
     #expect(await item("kept", of: Grader.pool(SoundPool.self))?.passed == true)
   }
@@ -254,6 +261,44 @@ import Testing
     )
   }
 
+  @Test func `of one batch, of two and of none that is kept are refused`() async {
+    await expect(
+      Grader.batch(Gated<FetchesAtOnce>.self),
+      refusedBy: "returns",
+      saying:
+        "a list of 1, limit 3, and no file comes before 'download' has returned: it did not return"
+    )
+    await expect(
+      Grader.batch(Gated<FetchesAtGate>.self),
+      refusedBy: "lists_of_one",
+      saying: "1 ran at once, and 3 may"
+    )
+    await expect(
+      Grader.batch(Gated<GateForAll>.self),
+      refusedBy: "apart",
+      saying: "the second waits for a permit of the first"
+    )
+    await expect(
+      Grader.batch(Gated<ForgetsItself>.self),
+      refusedBy: "let_go",
+      saying: "had come"
+    )
+    await expect(
+      Grader.batch(Gated<SetOfFiles>.self),
+      refusedBy: "twice",
+      saying: "one of them three times: 'whenAll' was called when 2 of 5 had come"
+    )
+    await expectSound(Grader.batch(Gated<SoundGate>.self))
+  }
+
+  @Test func `that ask one after the other are refused`() async {
+    await expect(
+      Grader.client(AsksInTurn.self),
+      refusedBy: "together",
+      saying: "one of them waits before the next question is asked"
+    )
+  }
+
   @Test func `that ask again and again are refused`() async {
     let burnt = "asks again and again instead of waiting"
     await expect(Grader.client(PollingClient.self), refusedBy: "quiet", saying: burnt)
@@ -314,6 +359,11 @@ import Testing
     await expect(account(ClosesWhenRefused.self), refusedBy: "one_by_one", saying: "was refused")
     await expect(account(PaysFiftyTimes.self), refusedBy: "one_by_one", saying: "withdrawal 51")
     await expect(Grader.account(OneBalanceForAll.self), refusedBy: "apart")
+    await expect(
+      Grader.account(ReservedForAll.self),
+      refusedBy: "apart_at_once",
+      saying: "was refused, though the account has it"
+    )
     for name in ["cancelled", "one_by_one", "apart"] {
       for book in [
         account(PutsBack.self), Grader.account(AsksFirst.self),
@@ -375,6 +425,12 @@ import Testing
       refusedBy: "pool",
       saying: "a task of high priority got no thread for 5 s"
     )
+    for flawed in [
+      reader(CancelledReadsItself.self), reader(CancelledReadsAgain.self),
+      reader(UrgentReadsItself.self),
+    ] {
+      await expect(flawed, refusedBy: "kinds", saying: "held a thread of the pool while it read")
+    }
     await expectSound(reader(SoundReads.self))
     await expect(
       Grader.reader(ThreadReader.self),
@@ -400,6 +456,11 @@ import Testing
       recorder(TakesCancellationForZero.self),
       refusedBy: "errors",
       saying: "and 'record' did not"
+    )
+    await expect(
+      recorder(UrgentReadUnderPermit.self),
+      refusedBy: "behind",
+      saying: "a record of high urgency whose file takes a second, then an urgent record: it waited"
     )
     await expectSound(recorder(SoundRecords.self))
   }
@@ -437,6 +498,11 @@ import Testing
     let again = "then a task that asked was cancelled, and it was fetched again"
     await expect(cache(EvictsOnCancel.self), refusedBy: "cancelled", saying: again)
     await expect(Grader.imageCache(LastTwoOut.self), refusedBy: "cancelled")
+    await expect(
+      cache(CancelledForgetNothing.self),
+      refusedBy: "failed_for_nobody",
+      saying: "the fetch that failed is kept"
+    )
     await expect(cache(TwoFailures.self), refusedBy: "failures", saying: "2 times, not 3")
     await expect(cache(ThreeFailures.self), refusedBy: "failures", saying: "3 times, not 4")
     await expect(cache(KeepsCancellation.self), refusedBy: "failures", saying: "1 times, not 2")
@@ -482,6 +548,7 @@ import Testing
   // MARK: Tests
 
   @Test func `of tests are refused`() async {
+    await expect(Grader.test(AtMostThree.self), refusedBy: "once_of_three")
     await expect(Grader.test(SumsValues.self), refusedBy: "swapped")
     await expect(Grader.test(SortsValues.self), refusedBy: "swapped")
     await expect(Grader.test(SetsOfValues.self), refusedBy: "swapped")
@@ -500,6 +567,23 @@ import Testing
       Grader.design(CancelledGoFree.self), Grader.pool(CancelledTakeTheFirst.self),
     ] { await expect(book, refusedBy: "cancelled_before", saying: permit) }
     await expect(
+      Grader.limiter(Flawed<CancelledFirst>.self),
+      refusedBy: "cancelled_before",
+      saying: "number 1 of them was overtaken. Being cancelled moves nobody forward"
+    )
+    await expect(
+      Grader.limiter(Flawed<LosesHandedPermit>.self),
+      refusedBy: "cancelled_before",
+      saying: "was never served: a permit went along with one who was cancelled"
+    )
+    for book in [
+      Grader.limiter(Flawed<NoFlaw>.self), Grader.cancellableLimiter(Flawed<NoFlaw>.self),
+      Grader.design(Flawed<NoFlaw>.self), Grader.pool(SoundPool.self),
+    ] {
+      let item = await item("cancelled_before", of: book)
+      #expect(item?.passed == true, "\(item as Any)")
+    }
+    await expect(
       Grader.door(LetsCancelledThrough.self),
       refusedBy: "cancelled",
       saying: "the door was shut"
@@ -513,6 +597,16 @@ import Testing
       Grader.downloader(LeavesCancelledLists.self),
       refusedBy: "cancelled",
       saying: "0 had ended"
+    )
+    await expect(
+      Grader.client(HoldsThreadOfCancelled.self),
+      refusedBy: "together_cancelled",
+      saying: "and then hardly one more"
+    )
+    await expect(
+      Grader.copier(CancelledUploadFree.self),
+      refusedBy: "cancelled_before",
+      saying: "2 copies ran at once, with one connection and one file"
     )
     let told = "was told no error, and its copy did not run"
     await expect(Grader.copier(SwallowsCancellation.self), refusedBy: "cancelled", saying: told)

@@ -388,6 +388,29 @@ import Testing
     func enqueue(_ job: consuming ExecutorJob) { worker.add(UnownedJob(job)) }
   }
 
+  /// Starts its thread with the first job: two who bring it at once start two.
+  private final class BeginsTwice: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+    private let hasThread = Atomic(false)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { $0.append(job) }
+      ready.post()
+      guard !hasThread.load(ordering: .acquiring) else { return }
+      // On one processor, too, another comes in between.
+      sched_yield()
+      hasThread.store(true, ordering: .releasing)
+      Thread.detachNewThread { [self] in
+        while true {
+          ready.wait()
+          jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+        }
+      }
+    }
+  }
+
   /// Takes back that it was woken only when it has looked for work for the last time.
   private final class LooksTooEarly: LearnerExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
@@ -498,6 +521,14 @@ import Testing
     // Each question that finds work from another thread can lose it. Which does, chance decides: the sentence says what.
     let failed = await refusal(Grader.executor(LooksTooEarly.self))
     #expect(failed?.sentence.contains("woke") == true, "\(failed as Any)")
+  }
+
+  @Test func `that two threads start at once are refused`() async {
+    await expect(
+      BeginsTwice.self,
+      refusedBy: "first_jobs",
+      saying: "Who starts the thread must know that nobody else does"
+    )
   }
 
   @Test func `that keep something of each job are refused`() async {

@@ -153,6 +153,28 @@ import Testing
     }
   }
 
+  /// Sends nothing for a task that was cancelled.
+  private struct UnlessCancelled: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          _ = group.addTaskUnlessCancelled {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
   /// Takes what is due already for due now.
   private struct FromWhenItIsAsked: LearnerMeter {
     func measure(
@@ -336,6 +358,11 @@ import Testing
       refusedBy: "overdue",
       saying:
         "request 0, due at 2.95 s, was answered at 3.01 s, so it took 60 ms, and 'measure' says 10 ms"
+    )
+    await expect(
+      UnlessCancelled.self,
+      refusedBy: "cancelled",
+      saying: "was never sent"
     )
     await expect(Sorted.self, refusedBy: "drawn", saying: "was sent too early")
     // Whether such a task has come back when nothing is left to do depends on the machine: there are two sentences.

@@ -38,6 +38,10 @@ protocol Flaw {
   static var keepsCancelled: Bool { get }
   /// How many visits there may be in all.
   static var visits: Int { get }
+  /// Whether a waiter that is cancelled leaves the line.
+  static var heedsCancellation: Bool { get }
+  /// What happens between the permit's coming and the body.
+  static func begin() throws
 }
 
 extension Flaw {
@@ -45,6 +49,8 @@ extension Flaw {
   static func admits(free: Int, waiting: Int) -> Bool { free > 0 }
   static func next(_ waiting: Int) -> Int { 0 }
   static func leave() throws {}
+  static var heedsCancellation: Bool { true }
+  static func begin() throws {}
   static func keeps(_ error: any Error) -> Bool { false }
   static var returned: Int { 1 }
   static var runs: Int { 1 }
@@ -85,7 +91,11 @@ final class Flawed<F: Flaw>: LearnerLimiter {
     }
     if mustWait {
       do {
-        try await condition.wait()
+        if F.heedsCancellation {
+          try await condition.wait()
+        } else {
+          try await condition.waitUncancellably()
+        }
       } catch {
         let wasInLine = state.withLock { state in
           guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
@@ -103,6 +113,7 @@ final class Flawed<F: Flaw>: LearnerLimiter {
         if !wasInLine, F.passesOn { giveBack() }
         throw F.told(error)
       }
+      try F.begin()
       for _ in 1..<F.runs { _ = try? await body() }
     }
     let result: Result<Value, any Error>
@@ -325,6 +336,23 @@ enum OwnError: Flaw {
 /// After a thousand visits no permit comes back.
 enum WearsOut: Flaw {
   static let visits = 1_000
+}
+
+/// Numbers its visits by two bytes, and is at the end with them.
+enum TwoBytesOfVisits: Flaw {
+  static let visits = 65_535
+}
+
+/// A task that was cancelled before it came stands before all others.
+enum CancelledFirst: Flaw {
+  static let heedsCancellation = false
+  static func place(_ waiting: Int) -> Int { Task.isCancelled ? 0 : waiting }
+}
+
+/// A task that was cancelled while it waited takes the permit along that it was handed.
+enum LosesHandedPermit: Flaw {
+  static let heedsCancellation = false
+  static func begin() throws { try Task.checkCancellation() }
 }
 
 /// A task that is given nothing tries again.
@@ -1032,6 +1060,32 @@ actor OneBalanceForAll: LearnerAccount {
     }
     if isPaid { await bank.approve() }
     return isPaid
+  }
+}
+
+/// What is under way is counted for all accounts together.
+actor ReservedForAll: LearnerAccount {
+  private static let reserved = Mutex(0)
+  private var balance: Int
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    let left = balance
+    let isEnough = Self.reserved.withLock { reserved in
+      guard left - reserved >= amount else { return false }
+      reserved += amount
+      return true
+    }
+    guard isEnough else { return false }
+    await bank.approve()
+    Self.reserved.withLock { $0 -= amount }
+    balance -= amount
+    return true
   }
 }
 

@@ -172,6 +172,10 @@ protocol ReaderFlaw: SendableMetatype {
   static var keeps: Bool { get }
   /// What an error becomes.
   static func told(_ error: any Error) -> any Error
+  /// Whether the task that asks reads by itself, before it would wait.
+  static var readsItself: Bool { get }
+  /// Whether it reads once more by itself, after its wait.
+  static var readsAgain: Bool { get }
 }
 
 extension ReaderFlaw {
@@ -181,6 +185,23 @@ extension ReaderFlaw {
   static var isLastFirst: Bool { false }
   static var keeps: Bool { false }
   static func told(_ error: any Error) -> any Error { error }
+  static var readsItself: Bool { false }
+  static var readsAgain: Bool { false }
+}
+
+/// Who is cancelled already need not wait in the line, and blocks a thread of the pool instead.
+enum CancelledReadsItself: ReaderFlaw {
+  static var readsItself: Bool { Task.isCancelled }
+}
+
+/// Who is cancelled meanwhile looks whether the block is still the same.
+enum CancelledReadsAgain: ReaderFlaw {
+  static var readsAgain: Bool { Task.isCancelled }
+}
+
+/// Who is urgent need not wait in the line, and blocks a thread of the pool instead.
+enum UrgentReadsItself: ReaderFlaw {
+  static var readsItself: Bool { Task.currentPriority == .high }
 }
 
 final class FlawedReader<F: ReaderFlaw>: LearnerReader {
@@ -201,7 +222,13 @@ final class FlawedReader<F: ReaderFlaw>: LearnerReader {
     if let error = state.withLock({ $0.error }) { throw error }
     if F.keeps, let value = state.withLock({ $0.values[block] }) { return value }
     if F.isShared, !state.withLock({ $0.asking.insert(block).inserted }) { return 0 }
-    return try await withCheckedThrowingContinuation { continuation in
+    if F.readsItself { return try disk.read(block) }
+    let value = try await valueInTurn(block)
+    return F.readsAgain ? try disk.read(block) : value
+  }
+
+  private func valueInTurn(_ block: Int) async throws -> Int {
+    try await withCheckedThrowingContinuation { continuation in
       // Under one lock, so that the line and the queue have one order.
       state.withLock { state in
         state.line.append(continuation)
@@ -362,6 +389,8 @@ protocol RecorderFlaw: SendableMetatype {
   static var isHasty: Bool { get }
   /// Whether nothing is added after an error.
   static var closes: Bool { get }
+  /// Whether the file is read while the permit is held.
+  static var readsUnderPermit: Bool { get }
 }
 
 extension RecorderFlaw {
@@ -371,6 +400,7 @@ extension RecorderFlaw {
   static var addsOnce: Bool { false }
   static var isHasty: Bool { false }
   static var closes: Bool { false }
+  static var readsUnderPermit: Bool { false }
 }
 
 final class FlawedRecorder<F: RecorderFlaw>: LearnerRecorder {
@@ -381,6 +411,9 @@ final class FlawedRecorder<F: RecorderFlaw>: LearnerRecorder {
   init() {}
 
   func record(_ file: RecordFile, in ledger: Ledger) async throws {
+    if F.readsUnderPermit {
+      return try await permit.run { try await F.add(try await F.read(file), to: ledger) }
+    }
     let record: Int
     do {
       record = try await F.read(file)
@@ -403,6 +436,11 @@ final class FlawedRecorder<F: RecorderFlaw>: LearnerRecorder {
 }
 
 enum SoundRecords: RecorderFlaw {}
+
+/// Who is urgent takes the permit first, and reads then.
+enum UrgentReadUnderPermit: RecorderFlaw {
+  static var readsUnderPermit: Bool { Task.currentPriority >= .high }
+}
 
 enum LeavesSilently: RecorderFlaw {
   static let isSilent = true

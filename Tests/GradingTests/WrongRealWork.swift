@@ -97,6 +97,11 @@ enum EvictsOnCancel: CacheFlaw {
   static let evictsOnCancel = true
 }
 
+/// A task that was cancelled does not look whether the fetch has failed.
+enum CancelledForgetNothing: CacheFlaw {
+  static func keeps(_ error: any Error) -> Bool { Task.isCancelled }
+}
+
 /// After two fetches that failed, no third.
 enum TwoFailures: CacheFlaw {
   static let failures = 2
@@ -305,6 +310,19 @@ enum FiveIsFour: ConnectionsFlaw {
 }
 
 // MARK: Tests
+
+/// Three ask for one key, and one download too many is none.
+enum AtMostThree: LearnerTest {
+  static func check(_ cache: any LearnerCache) async throws {
+    async let one = cache.value(for: "logo")
+    async let two = cache.value(for: "logo")
+    async let three = cache.value(for: "logo")
+    async let other = cache.value(for: "photograph")
+    let values = await [one, two, three, other]
+    try require(values == [4, 4, 4, 10], "the wrong value")
+    try require(await cache.downloads <= 3, "downloaded twice")
+  }
+}
 
 /// Adds the values up.
 enum SumsValues: LearnerTest {

@@ -325,6 +325,97 @@ final class EndsAtTheGate: LearnerBatch {
   }
 }
 
+/// What is wrong with a downloader that is mended as the lesson does it.
+protocol GatedFlaw: SendableMetatype {
+  /// What is downloaded of a list.
+  static func files(_ files: [Int]) -> [Int]
+  /// Whether all batches have one gate.
+  static var sharesGate: Bool { get }
+  /// Whether a file that may begin is fetched by the caller's thread.
+  static var fetchesAtOnce: Bool { get }
+  /// Whether what waits at the gate keeps the batch and what belongs to it.
+  static var keepsBatch: Bool { get }
+  /// Whether the only file of a list is fetched at the gate.
+  static var fetchesAtGate: Bool { get }
+}
+
+extension GatedFlaw {
+  static func files(_ files: [Int]) -> [Int] { files }
+  static var sharesGate: Bool { false }
+  static var fetchesAtOnce: Bool { false }
+  static var keepsBatch: Bool { true }
+  static var fetchesAtGate: Bool { false }
+}
+
+enum SoundGate: GatedFlaw {}
+
+/// A file that is named twice is downloaded once.
+enum SetOfFiles: GatedFlaw {
+  static func files(_ files: [Int]) -> [Int] { Set(files).sorted() }
+}
+
+enum GateForAll: GatedFlaw {
+  static let sharesGate = true
+}
+
+/// A list of one file is fetched by the caller, if there is a permit.
+enum FetchesAtOnce: GatedFlaw {
+  static let fetchesAtOnce = true
+}
+
+/// The only file of a list is fetched at the gate, where the other lists wait.
+enum FetchesAtGate: GatedFlaw {
+  static let fetchesAtGate = true
+}
+
+/// Of a batch that nobody keeps only those files are fetched that have begun.
+enum ForgetsItself: GatedFlaw {
+  static let keepsBatch = false
+}
+
+final class Gated<F: GatedFlaw>: LearnerBatch {
+  private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+  private let gate: DispatchQueue
+  private let permits: DispatchSemaphore
+
+  init(limit: Int) {
+    permits = DispatchSemaphore(value: limit)
+    gate = F.sharesGate ? gateOfAll : DispatchQueue(label: "gate")
+  }
+
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) {
+    if F.fetchesAtOnce, files.count == 1, permits.wait(timeout: .now()) == .success {
+      fetch(files[0])
+      permits.signal()
+      return whenAll()
+    }
+    let group = DispatchGroup()
+    let kept = F.keepsBatch ? self : nil
+    for file in F.files(files) {
+      gate.async(group: group) { [weak self, queue, permits] in
+        guard kept != nil || self != nil else { return }
+        permits.wait()
+        if F.fetchesAtGate, files.count == 1 {
+          fetch(file)
+          permits.signal()
+          return
+        }
+        queue.async(group: group) {
+          fetch(file)
+          permits.signal()
+        }
+      }
+    }
+    group.notify(queue: queue, execute: whenAll)
+  }
+}
+
+private let gateOfAll = DispatchQueue(label: "gate of all")
+
 /// The group knows nothing of what waits at the gate.
 final class GateOutsideGroup: LearnerBatch {
   private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
@@ -353,6 +444,31 @@ final class GateOutsideGroup: LearnerBatch {
     }
     group.notify(queue: queue, execute: whenAll)
     isAsked.signal()
+  }
+}
+
+/// Asks the next question when a while has passed since the one before, if that was not answered.
+final class AsksInTurn: LearnerClient {
+  /// How many threads wait before they ask.
+  static let waiting = PlainCount()
+  private let server: CallingServer
+  private let queue = DispatchQueue(label: "questions")
+
+  init(server: CallingServer) { self.server = server }
+
+  func answer(to question: Int) async throws -> Int {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [server] in
+        let isAnswered = DispatchSemaphore(value: 0)
+        server.ask(question) { result in
+          continuation.resume(with: result)
+          isAnswered.signal()
+        }
+        Self.waiting.add(1)
+        _ = isAnswered.wait(timeout: .now() + .milliseconds(20))
+        Self.waiting.add(-1)
+      }
+    }
   }
 }
 

@@ -29,6 +29,23 @@ import Testing
     #expect(ExerciseDesk.explorable(code) == explorable)
   }
 
+  @Test func `a lock at which the grading cannot stop is named, where it would have to`() throws {
+    let limiter = try #require(ExerciseHarness.all["limiter"])
+    for name in ["pthread_mutex_t", "DispatchSemaphore", "NSRecursiveLock", "NSCondition"] {
+      #expect(limiter.unseenLock(in: "let lock = \(name)()") == name)
+    }
+    let unused = """
+      // no DispatchSemaphore here
+      /* pthread_mutex_t
+         NSCondition */
+      let text = "NSRecursiveLock \\" NSCondition"
+      let lock = NSLock(), gate = DispatchQueue(label: "gate"), mutex = Mutex(0)
+      """
+    #expect(limiter.unseenLock(in: unused) == nil)
+    let batch = try #require(ExerciseHarness.all["batch"])
+    #expect(batch.unseenLock(in: "let permits = DispatchSemaphore(value: 1)") == nil)
+  }
+
   @Test func `who waits for a grading is told which part has taken how long`() {
     #expect(GradingProgress.text(.building, seconds: 7) == "building, 7 s; Ctrl-C ends it")
     #expect(

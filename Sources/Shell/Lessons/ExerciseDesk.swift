@@ -73,7 +73,7 @@ struct ExerciseHarness: Sendable {
 
   /// In the place of Foundation's, which an exploration does not see.
   private static let lock =
-    "import ExplorableSynchronization\n\n" + """
+    "import Dispatch\nimport ExplorableSynchronization\n\n" + """
       final class NSLock: Sendable {
         private let object = LockObject()
 
@@ -93,7 +93,31 @@ struct ExerciseHarness: Sendable {
         }
       }
 
+      extension DispatchQueue {
+        func sync(execute body: () -> Void) { LearnerQueues.sync(self, body) }
+
+        func sync<Result>(execute body: () throws -> Result) rethrows -> Result {
+          try LearnerQueues.sync(self, body)
+        }
+      }
+
       """
+
+  /// Whether its locks are stopped at, to see what comes in between.
+  private var isAskedInside: Bool {
+    isExplorable || ["door", "outbox", "gauge", "imageCache", "connections"].contains(grader)
+  }
+
+  /// A lock in the code at which the grading cannot stop; nil if there is none, or it need not stop there.
+  func unseenLock(in code: String) -> String? {
+    guard isAskedInside else { return nil }
+    let names =
+      #/
+      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
+      \b(pthread_\w+|sem_wait|os_unfair_lock|OSAllocatedUnfairLock|DispatchSemaphore|NSRecursiveLock|NSCondition(?:Lock)?)\b
+      /#
+    return code.matches(of: names).lazy.compactMap { $0.output.1.map(String.init) }.first
+  }
 }
 
 /// Why an exercise could not be graded, and what to do.
@@ -131,6 +155,15 @@ struct ExerciseDesk: Sendable {
     telling progress: GradingProgress = GradingProgress(),
     _ interruption: Interruption
   ) async throws -> Outcome {
+    if let lock = harness.unseenLock(in: code) {
+      let item = GradeItem(
+        "locks",
+        passed: false,
+        "'\(lock)': the grading cannot stop at such a lock, and so not see what comes in between. Use Mutex, Atomic, "
+          + "NSLock or the 'sync' of a DispatchQueue"
+      )
+      return .graded([item], passed: false, seed: nil)
+    }
     progress.note(.waiting)
     let lock = try await takeWorkplace(interruption)
     defer { close(lock) }
