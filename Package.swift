@@ -215,34 +215,25 @@ let package = Package(
         "Lessons/TakenPackage/\($0).txt"
       }
     ),
-    room("Statistics", "Basics", heap),
+    // All of the bench, for the program of this package and for those of others.
     room(
-      "Trials",
-      "ChildProcesses",
-      "Statistics",
-      "Limiters",
-      "Mechanisms",
-      "Tracing",
-      "Workloads",
+      "Benchmarking",
       "Basics",
-      "WorkStealing",
+      "CAllocations",
+      "ChildProcesses",
       "Experiments",
       "Exploration",
       "ExplorableSynchronization",
-      "RealWork",
-      "CAllocations",
-      histogram
-    ),
-    room(
-      "Publishing",
-      "Basics",
-      "ChildProcesses",
-      "Trials",
-      "Statistics",
+      "Limiters",
       "Mechanisms",
+      "RealWork",
+      "Tracing",
+      "WorkStealing",
       "Workloads",
+      argumentParser,
+      heap,
       histogram,
-      embedding: ["Plots/Plot.css", "Report/Report.css", "Report/Report.js"]
+      embedding: ["Plots/Plot.css", "Report/Report.css", "Report/Report.js"].map { "Publish/\($0)" }
     ),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
@@ -264,8 +255,6 @@ let package = Package(
     ),
 
     program("lab", "Experiments", "Shell", "Terminal", "Basics", argumentParser),
-    // All of the bench, for the program of this package and for those of others.
-    room("Benchmarking", "Mechanisms", "Trials", "Publishing", "Basics", argumentParser),
     program("bench", "Benchmarking"),
 
     // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
@@ -395,27 +384,9 @@ let package = Package(
       "Basics"
     ),
     tests("ChildProcessesTests", "ChildProcesses", "Basics"),
-    tests("StatisticsTests", "Statistics", "Basics", "Workloads"),
-    tests(
-      "TrialsTests",
-      "Trials",
-      "Mechanisms",
-      "Statistics",
-      "Tracing",
-      "Workloads",
-      "Basics"
-    ),
-    tests(
-      "PublishingTests",
-      "Publishing",
-      "Trials",
-      "Statistics",
-      "Mechanisms",
-      "Basics",
-      "Workloads"
-    ),
+    tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Tracing", "Workloads", "Basics"),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "own-bench", "Trials", "Publishing", "Shell", "Basics"),
+    tests("ProgramsTests", "lab", "bench", "own-bench", "Benchmarking", "Shell", "Basics"),
   ]
 )
 

@@ -84,18 +84,13 @@ struct ImportDirections {
         "GradeReport", "Mechanisms", "Tracing", "Workloads", "Basics",
       ]
     ),
-    "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
-    "Trials": Room(
+    "Benchmarking": Room(
       rooms: [
-        "ChildProcesses", "Statistics", "Limiters", "Mechanisms", "Experiments", "Exploration",
+        "ChildProcesses", "Limiters", "Mechanisms", "Experiments", "Exploration",
         "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Workloads", "Basics",
         "CAllocations",
       ],
-      packages: ["Histogram"]
-    ),
-    "Publishing": Room(
-      rooms: ["Basics", "ChildProcesses", "Trials", "Statistics", "Mechanisms", "Workloads"],
-      packages: ["Histogram"]
+      packages: ["ArgumentParser", "HeapModule", "Histogram"]
     ),
     "Grading": Room(
       rooms: [
@@ -105,10 +100,6 @@ struct ImportDirections {
     ),
     "lab": Room(
       rooms: ["Experiments", "Shell", "Terminal", "Basics"],
-      packages: ["ArgumentParser"]
-    ),
-    "Benchmarking": Room(
-      rooms: ["Mechanisms", "Trials", "Publishing", "Basics"],
       packages: ["ArgumentParser"]
     ),
     "bench": Room(rooms: ["Benchmarking"]),
