@@ -162,7 +162,6 @@ let package = Package(
     room("ExplorationTesting", "Exploration", "Basics", "CExplorable"),
     room("Workloads", "Basics"),
     room("ChildProcesses", subprocess, system),
-    room("GradeReport"),
     room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
 
@@ -206,7 +205,6 @@ let package = Package(
       "Pages",
       "LessonBook",
       "ChildProcesses",
-      "GradeReport",
       "Mechanisms",
       "Tracing",
       "Workloads",
@@ -237,14 +235,14 @@ let package = Package(
     ),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
-    // lab builds one around a learner's file, and reads what that one writes (GradeReport).
+    // lab builds one around a learner's file, and reads what that one writes (`GradeReport.swift` of LessonBook).
     room(
       "Grading",
       "Basics",
       "CAllocations",
       "Experiments",
       "Exploration",
-      "GradeReport",
+      "LessonBook",
       "Rendering",
       "Mechanisms",
       "Tracing",
@@ -336,7 +334,7 @@ let package = Package(
     tests(
       "GradingTests",
       "Grading",
-      "GradeReport",
+      "LessonBook",
       "Experiments",
       "Exploration",
       "ExplorableLimiters",

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Experiments
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering

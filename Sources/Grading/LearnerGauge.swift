@@ -2,7 +2,7 @@ internal import Basics
 internal import Experiments
 internal import Exploration
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Dispatch
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 
 /// Tells who waits from who asks again and again: the one takes no processor time, the other takes some all the time.

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Dispatch
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
 internal import Tracing

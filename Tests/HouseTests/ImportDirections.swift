@@ -51,7 +51,6 @@ struct ImportDirections {
     "ExplorePlugin": Room(rooms: [], system: ["Foundation", "PackagePlugin"]),
     "Workloads": Room(rooms: ["Basics"]),
     "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
-    "GradeReport": Room(rooms: []),
     "LessonBook": Room(rooms: ["Basics"]),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
@@ -81,7 +80,7 @@ struct ImportDirections {
     "Shell": Room(
       rooms: [
         "ChildProcesses", "Experiments", "Exploration", "Rendering", "Pages", "LessonBook",
-        "GradeReport", "Mechanisms", "Tracing", "Workloads", "Basics",
+        "Mechanisms", "Tracing", "Workloads", "Basics",
       ]
     ),
     "Benchmarking": Room(
@@ -94,7 +93,7 @@ struct ImportDirections {
     ),
     "Grading": Room(
       rooms: [
-        "Basics", "CAllocations", "Experiments", "Exploration", "GradeReport", "Rendering",
+        "Basics", "CAllocations", "Experiments", "Exploration", "LessonBook", "Rendering",
         "Mechanisms", "Tracing", "Workloads", "Limiters", "RealWork", "VirtualTime",
       ]
     ),

@@ -1,4 +1,4 @@
-// What a grading program tells the lab. Apart from the grader, so that the lab does not link it.
+// What a grading program tells the lab. It stands here, not with the grader, so that the lab does not link that.
 
 /// One thing an exercise asks for, and whether the learner's code does it.
 package struct GradeItem: Hashable, Sendable, Codable {
