@@ -160,14 +160,13 @@ let package = Package(
     ),
     // A test's body explored, by a trait. No program links it.
     room("ExplorationTesting", "Exploration", "Basics", "CExplorable"),
-    room("Workloads", "Basics"),
     room("ChildProcesses", subprocess, system),
     room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
 
     room("Specimens", "Basics", "ExplorableLimiters", "ExplorableSynchronization"),
-    room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads", collections),
-    room("ExplorableMechanisms", "ExplorableLimiters", "Limiters", "Mechanisms", "Workloads"),
+    room("Mechanisms", "Basics", "Limiters", "Specimens", "Tracing", collections),
+    room("ExplorableMechanisms", "ExplorableLimiters", "Limiters", "Mechanisms"),
     room(
       "Experiments",
       "Limiters",
@@ -175,7 +174,6 @@ let package = Package(
       "Mechanisms",
       "ExplorableMechanisms",
       "Tracing",
-      "Workloads",
       "VirtualTime",
       "Exploration",
       "WorkStealing",
@@ -189,7 +187,6 @@ let package = Package(
       "Pages",
       "Tracing",
       "Experiments",
-      "Workloads",
       "Mechanisms",
       "WorkStealing",
       embedding: [
@@ -207,7 +204,6 @@ let package = Package(
       "ChildProcesses",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "Basics",
       embedding: ["Manifest", "ReadMe", "Limit", "LimitBench", "LimitTests"].map {
         "Lessons/TakenPackage/\($0).txt"
@@ -227,7 +223,6 @@ let package = Package(
       "RealWork",
       "Tracing",
       "WorkStealing",
-      "Workloads",
       argumentParser,
       heap,
       histogram,
@@ -246,7 +241,6 @@ let package = Package(
       "Rendering",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "Limiters",
       "RealWork",
       "VirtualTime"
@@ -329,7 +323,6 @@ let package = Package(
       dependencies: ["Exploration", "ExplorationTesting", "CInterception", "TestSupport"],
       swiftSettings: house + [.unsafeFlags(["-Xfrontend", "-sanitize=thread"])]
     ),
-    tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook", "Basics"),
     tests(
       "GradingTests",
@@ -351,13 +344,12 @@ let package = Package(
     ),
     tests("TerminalTests", "Terminal", "Basics", "echo-editor"),
     tests("SpecimensTests", "Specimens", "Limiters"),
-    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "Basics"),
+    tests("MechanismsTests", "Mechanisms", "Tracing", "Limiters", "Basics"),
     tests(
       "ExperimentsTests",
       "Experiments",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "WorkStealing",
       "Exploration",
       "Basics"
@@ -368,7 +360,6 @@ let package = Package(
       "Experiments",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "Basics"
     ),
     tests(
@@ -378,11 +369,10 @@ let package = Package(
       "LessonBook",
       "Mechanisms",
       "Rendering",
-      "Workloads",
       "Basics"
     ),
     tests("ChildProcessesTests", "ChildProcesses", "Basics"),
-    tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Tracing", "Workloads", "Basics"),
+    tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Tracing", "Basics"),
     // The built programs, as a person or a script runs them.
     tests("ProgramsTests", "lab", "bench", "own-bench", "Benchmarking", "Shell", "Basics"),
   ]

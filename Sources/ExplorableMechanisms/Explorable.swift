@@ -1,6 +1,5 @@
 @_exported public import ExplorableLimiters
 @_exported public import Mechanisms
-@_exported public import Workloads
 
 // The adapters of `Mechanisms`, unchanged, over limiters that an exploration can stop inside of: what a module
 // declares comes before what its files import, so with these names they mean the ones below.

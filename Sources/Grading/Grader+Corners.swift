@@ -7,7 +7,6 @@ internal import Mechanisms
 internal import Rendering
 internal import Tracing
 internal import VirtualTime
-internal import Workloads
 
 /// What a body throws that is nobody's error but its own.
 private struct Refusal: Error {}

@@ -5,7 +5,6 @@ internal import Limiters
 internal import Mechanisms
 internal import Tracing
 internal import VirtualTime
-internal import Workloads
 
 extension Grader {
   /// All of a limit is used and no more, however large it is.

@@ -6,7 +6,6 @@ internal import Limiters
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
-internal import Workloads
 
 // Grades what learners write: by exploring it, and by running workloads through it in virtual time.
 //

@@ -5,7 +5,6 @@ internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 // A storm: rounds of tasks on the machine's own threads, which meet where no explored step ends, as
 // between two locks.

@@ -49,7 +49,6 @@ struct ImportDirections {
     // Tests of any package: no program may look into it, for it needs the test framework.
     "ExplorationTesting": Room(rooms: ["Basics", "CExplorable", "Exploration"]),
     "ExplorePlugin": Room(rooms: [], system: ["Foundation", "PackagePlugin"]),
-    "Workloads": Room(rooms: ["Basics"]),
     "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
     "LessonBook": Room(rooms: ["Basics"]),
     "CLibedit": Room(rooms: []),
@@ -59,34 +58,34 @@ struct ImportDirections {
     "Terminal": Room(rooms: ["Basics", "CLibedit"]),
     "Specimens": Room(rooms: ["Basics", "ExplorableLimiters", "ExplorableSynchronization"]),
     "Mechanisms": Room(
-      rooms: ["Limiters", "Specimens", "Tracing", "Workloads"],
+      rooms: ["Basics", "Limiters", "Specimens", "Tracing"],
       packages: ["DequeModule"]
     ),
     "ExplorableMechanisms": Room(
-      rooms: ["ExplorableLimiters", "Limiters", "Mechanisms", "Workloads"]
+      rooms: ["ExplorableLimiters", "Limiters", "Mechanisms"]
     ),
     "Experiments": Room(
       rooms: [
         "Limiters", "Specimens", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",
-        "WorkStealing", "RealWork", "Tracing", "Workloads", "Basics",
+        "WorkStealing", "RealWork", "Tracing", "Basics",
       ],
       packages: ["HeapModule"]
     ),
     "Rendering": Room(
       rooms: [
-        "Basics", "Pages", "Tracing", "Experiments", "Mechanisms", "WorkStealing", "Workloads",
+        "Basics", "Pages", "Tracing", "Experiments", "Mechanisms", "WorkStealing",
       ]
     ),
     "Shell": Room(
       rooms: [
         "ChildProcesses", "Experiments", "Exploration", "Rendering", "Pages", "LessonBook",
-        "Mechanisms", "Tracing", "Workloads", "Basics",
+        "Mechanisms", "Tracing", "Basics",
       ]
     ),
     "Benchmarking": Room(
       rooms: [
         "ChildProcesses", "Limiters", "Mechanisms", "Experiments", "Exploration",
-        "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Workloads", "Basics",
+        "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Basics",
         "CAllocations",
       ],
       packages: ["ArgumentParser", "HeapModule", "Histogram"]
@@ -94,7 +93,7 @@ struct ImportDirections {
     "Grading": Room(
       rooms: [
         "Basics", "CAllocations", "Experiments", "Exploration", "LessonBook", "Rendering",
-        "Mechanisms", "Tracing", "Workloads", "Limiters", "RealWork", "VirtualTime",
+        "Mechanisms", "Tracing", "Limiters", "RealWork", "VirtualTime",
       ]
     ),
     "lab": Room(

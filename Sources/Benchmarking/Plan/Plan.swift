@@ -1,7 +1,6 @@
 internal import Basics
 internal import Foundation
 internal import Mechanisms
-internal import Workloads
 
 /// What the user chose to measure.
 package struct Selection: Sendable {

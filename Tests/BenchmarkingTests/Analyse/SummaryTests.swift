@@ -1,8 +1,8 @@
 import Basics
 import Benchmarking
+import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 /// Runs that were never run: figures drawn from a seed, so that the verdicts can be checked against
 /// what is known to be true of them.

@@ -1,8 +1,8 @@
 import Basics
 import Benchmarking
+import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 @Suite(.watched) struct `Queueing theory` {
   /// Waits in service times, from the tables of M/M/1 and M/M/4.

@@ -1,7 +1,6 @@
 import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 @testable import Benchmarking
 

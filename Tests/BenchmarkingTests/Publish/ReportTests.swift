@@ -5,7 +5,6 @@ import FoundationXML
 import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 /// A run that was never run, with figures for everything that is drawn.
 struct ImaginedRun {

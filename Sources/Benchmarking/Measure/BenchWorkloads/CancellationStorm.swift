@@ -1,6 +1,5 @@
 internal import Basics
 package import Mechanisms
-internal import Workloads
 
 /// Many tasks wait for one permit; some or all of them are cancelled, one after the other.
 package struct CancellationStorm: BenchWorkload {

@@ -1,5 +1,4 @@
 internal import Mechanisms
-internal import Workloads
 
 /// More tasks than permits, all the time.
 package struct Contended: PairedWorkload {

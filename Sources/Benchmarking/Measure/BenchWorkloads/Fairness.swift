@@ -1,5 +1,4 @@
 package import Mechanisms
-internal import Workloads
 
 /// How evenly workers get the permits when all want them all the time.
 package struct Fairness: PairedWorkload {

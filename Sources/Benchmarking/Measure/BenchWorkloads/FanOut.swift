@@ -1,6 +1,5 @@
 internal import Basics
 internal import Mechanisms
-internal import Workloads
 
 /// Many tasks at once, each with a single visit: the cost of a batch.
 package struct FanOut: PairedWorkload {

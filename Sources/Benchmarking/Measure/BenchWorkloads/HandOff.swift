@@ -1,5 +1,4 @@
 internal import Mechanisms
-internal import Workloads
 
 /// Two tasks and one permit: every departure hands the permit to the other.
 package struct HandOff: PairedWorkload {

@@ -2,7 +2,6 @@ internal import Basics
 internal import CAllocations
 internal import Limiters
 package import Mechanisms
-internal import Workloads
 
 /// How much memory a waiting task takes, and how much of it stays when all tasks have ended.
 package struct MemoryPerWaiter: BenchWorkload {

@@ -1,6 +1,5 @@
 internal import Foundation
 package import Mechanisms
-internal import Workloads
 
 /// Tasks that arrive by a clock, as requests do; measures how long they wait.
 package struct OpenLoop: BenchWorkload {

@@ -1,5 +1,4 @@
 package import Mechanisms
-internal import Workloads
 
 /// For a while more work than the limit can do, then less, until no task waits.
 package struct Overload: BenchWorkload {

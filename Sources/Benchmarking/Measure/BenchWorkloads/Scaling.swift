@@ -1,6 +1,5 @@
 internal import Basics
 package import Mechanisms
-internal import Workloads
 
 /// The same competition on one processor, on two, on all.
 package struct Scaling: PairedWorkload {

@@ -2,7 +2,6 @@ internal import Basics
 internal import Foundation
 package import Mechanisms
 internal import Synchronization
-internal import Workloads
 
 /// How many threads a batch of slow tasks takes, and how fast a pool of threads grows to its limit.
 package struct Threads: BenchWorkload {

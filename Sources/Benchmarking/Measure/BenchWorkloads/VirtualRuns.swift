@@ -1,6 +1,5 @@
 internal import Experiments
 package import Mechanisms
-internal import Workloads
 
 /// Large runs in virtual time: how much of the reader's own time an hour of tasks takes.
 package struct VirtualRuns: BenchWorkload {

@@ -1,5 +1,4 @@
 package import Mechanisms
-internal import Workloads
 
 /// More tasks than permits, all the time, while some of those that wait are cancelled.
 ///

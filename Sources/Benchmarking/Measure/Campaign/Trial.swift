@@ -1,6 +1,5 @@
 package import Mechanisms
 internal import WorkStealing
-package import Workloads
 
 /// One trial as the workload sees it, in the process that was started for it.
 package struct Trial: Sendable {

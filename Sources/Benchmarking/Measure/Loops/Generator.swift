@@ -2,7 +2,6 @@ internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Tracing
-internal import Workloads
 
 /// Starts each task at its intended arrival, even while earlier tasks still wait: an open loop
 /// (Schroeder, Wierman and Harchol-Balter, "Open versus closed: a cautionary tale", NSDI 2006).

@@ -4,7 +4,6 @@ internal import Foundation
 internal import Mechanisms
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
   let start = MachineClock.monotonic()

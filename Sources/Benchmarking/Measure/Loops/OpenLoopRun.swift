@@ -1,5 +1,4 @@
 internal import Mechanisms
-internal import Workloads
 
 /// One run of an open loop, with everything the oracle needs.
 struct OpenLoopRun {

@@ -3,7 +3,6 @@ internal import Foundation
 internal import Mechanisms
 internal import RealWork
 internal import Synchronization
-internal import Workloads
 
 /// What became of requests that came all at once: a screen of images, a list of files.
 struct RequestBurst: Sendable {

@@ -2,7 +2,6 @@ internal import Basics
 internal import Foundation
 internal import Mechanisms
 internal import Synchronization
-internal import Workloads
 
 /// Lets a mechanism that owns its threads grow them before anything is timed.
 ///

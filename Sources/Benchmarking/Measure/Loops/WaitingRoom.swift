@@ -1,7 +1,6 @@
 internal import Basics
 internal import Foundation
 internal import Mechanisms
-internal import Workloads
 
 /// One visit that holds the only permit until it is released, and the visits that wait behind it.
 ///

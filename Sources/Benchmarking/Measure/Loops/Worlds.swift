@@ -1,6 +1,6 @@
 internal import Foundation
+internal import Mechanisms
 internal import Synchronization
-internal import Workloads
 
 // What a visit's body does in the closed-loop workloads, where the body is not simulated work but the
 // thing that makes the limiter hand over.

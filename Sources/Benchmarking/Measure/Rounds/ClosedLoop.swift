@@ -2,7 +2,6 @@ internal import Basics
 internal import Mechanisms
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 /// Workers that send one visit after the other through one mechanism, each waiting for its own.
 struct ClosedLoop: Sendable {

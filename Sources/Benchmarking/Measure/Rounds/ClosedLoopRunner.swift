@@ -1,6 +1,5 @@
 internal import Mechanisms
 internal import Tracing
-internal import Workloads
 
 /// Workers that send one visit after the other through one mechanism: what the visits cost, and what was
 /// promised of them.

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Foundation
 internal import Limiters
-internal import Workloads
+internal import Mechanisms
 
 /// The rounds of one process: all contestants of a cell, again and again, each time in another order.
 struct PairedRounds {

@@ -1,5 +1,4 @@
 internal import Mechanisms
-internal import Workloads
 
 /// *Does the choice of limiter matter once the work is real?*: in words, from the figures of a run.
 package struct RealWorkAnswer {

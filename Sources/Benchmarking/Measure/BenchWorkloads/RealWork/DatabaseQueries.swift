@@ -3,7 +3,6 @@ internal import Foundation
 package import Mechanisms
 internal import RealWork
 internal import Synchronization
-internal import Workloads
 
 /// Tasks that ask a database again and again, let in by the mechanism to as many connections as the limit.
 package struct DatabaseQueries: PairedWorkload {

@@ -2,7 +2,6 @@ internal import Basics
 internal import Foundation
 package import Mechanisms
 internal import RealWork
-internal import Workloads
 
 /// A list of files, all asked for at once and downloaded through the mechanism.
 package struct FileDownloads: PairedWorkload {

@@ -1,5 +1,4 @@
 package import Mechanisms
-internal import Workloads
 
 /// A screen of images, all asked for at once from a cache whose misses go through the mechanism.
 package struct ImageCaching: PairedWorkload {

@@ -3,7 +3,6 @@ internal import Foundation
 internal import Mechanisms
 internal import RealWork
 internal import Synchronization
-internal import Workloads
 
 /// The images of one contestant: a server and a folder of its own, and screen after screen of images asked for all
 /// at once.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 @Suite(.watched) struct `A workload` {
   private static let everything = Workload(

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 @Suite(.watched) struct `A task started on a thread of the harness` {
   @Test func `does the work that would hold the thread elsewhere`() async {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 @Suite(.watched) struct `The arrivals` {
   @Test func `together are all at the start`() {

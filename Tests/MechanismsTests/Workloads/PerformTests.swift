@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 /// A world whose clock moves only when a task takes its time, and that tells how it was taken.
 private final class NotedWorld: World {

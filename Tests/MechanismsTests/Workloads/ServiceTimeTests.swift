@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 /// The samples are seeded, so a bound either holds for ever or never: none of these can flake.
 @Suite(.watched) struct `A service time` {

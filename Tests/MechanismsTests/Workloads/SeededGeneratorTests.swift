@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 @Suite(.watched) struct `A seeded generator` {
   @Test func `gives the published numbers of SplitMix64`() {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Workloads
+@testable import Mechanisms
 
 /// The C library's functions are the reference: they may differ in the last bit between machines, but
 /// not in the fourteenth digit.
