@@ -136,7 +136,6 @@ let package = Package(
     room("ExplorableWorkStealing", "Basics", "ExplorableSynchronization"),
     room("RealWork", "Basics", "Limiters", "CSQLite", http, sockets),
     room("Tracing", "Basics"),
-    room("Pages", "Basics", embedding: ["Colours.css", "StepsPage.css", "StepsPage.js"]),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
     room(
@@ -145,7 +144,7 @@ let package = Package(
       "ExplorableSynchronization",
       "CExplorable",
       "CExplorationOverlay",
-      "Pages"
+      embedding: ["Colours.css", "StepsPage.css", "StepsPage.js"].map { "Pages/\($0)" }
     ),
     .plugin(
       name: "ExplorePlugin",
@@ -184,7 +183,7 @@ let package = Package(
     room(
       "Rendering",
       "Basics",
-      "Pages",
+      "Exploration",
       "Tracing",
       "Experiments",
       "Mechanisms",
@@ -199,7 +198,6 @@ let package = Package(
       "Experiments",
       "Exploration",
       "Rendering",
-      "Pages",
       "LessonBook",
       "ChildProcesses",
       "Mechanisms",

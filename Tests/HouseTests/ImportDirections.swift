@@ -36,14 +36,13 @@ struct ImportDirections {
     ),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
-    "Pages": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
     "ExplorableSynchronization": Room(
       rooms: ["Basics", "CExplorable"],
       system: ["Synchronization"]
     ),
     "Exploration": Room(
-      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization", "Pages"]
+      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization"]
     ),
     "CExplorationOverlay": Room(rooms: []),
     // Tests of any package: no program may look into it, for it needs the test framework.
@@ -73,12 +72,12 @@ struct ImportDirections {
     ),
     "Rendering": Room(
       rooms: [
-        "Basics", "Pages", "Tracing", "Experiments", "Mechanisms", "WorkStealing",
+        "Basics", "Exploration", "Tracing", "Experiments", "Mechanisms", "WorkStealing",
       ]
     ),
     "Shell": Room(
       rooms: [
-        "ChildProcesses", "Experiments", "Exploration", "Rendering", "Pages", "LessonBook",
+        "ChildProcesses", "Experiments", "Exploration", "Rendering", "LessonBook",
         "Mechanisms", "Tracing", "Basics",
       ]
     ),
