@@ -136,7 +136,6 @@ let package = Package(
     room("ExplorableWorkStealing", "Basics", "ExplorableSynchronization"),
     room("RealWork", "Basics", "Limiters", "CSQLite", http, sockets),
     room("Tracing", "Basics"),
-    room("Pages", "Basics", embedding: ["Colours.css", "StepsPage.css", "StepsPage.js"]),
     room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
     room(
@@ -145,7 +144,7 @@ let package = Package(
       "ExplorableSynchronization",
       "CExplorable",
       "CExplorationOverlay",
-      "Pages"
+      embedding: ["Colours.css", "StepsPage.css", "StepsPage.js"].map { "Pages/\($0)" }
     ),
     .plugin(
       name: "ExplorePlugin",
@@ -160,15 +159,13 @@ let package = Package(
     ),
     // A test's body explored, by a trait. No program links it.
     room("ExplorationTesting", "Exploration", "Basics", "CExplorable"),
-    room("Workloads", "Basics"),
     room("ChildProcesses", subprocess, system),
-    room("GradeReport"),
     room("LessonBook", "Basics"),
     room("Terminal", "Basics", "CLibedit"),
 
     room("Specimens", "Basics", "ExplorableLimiters", "ExplorableSynchronization"),
-    room("Mechanisms", "Limiters", "Specimens", "Tracing", "Workloads", collections),
-    room("ExplorableMechanisms", "ExplorableLimiters", "Limiters", "Mechanisms", "Workloads"),
+    room("Mechanisms", "Basics", "Limiters", "Specimens", "Tracing", collections),
+    room("ExplorableMechanisms", "ExplorableLimiters", "Limiters", "Mechanisms"),
     room(
       "Experiments",
       "Limiters",
@@ -176,7 +173,6 @@ let package = Package(
       "Mechanisms",
       "ExplorableMechanisms",
       "Tracing",
-      "Workloads",
       "VirtualTime",
       "Exploration",
       "WorkStealing",
@@ -187,10 +183,9 @@ let package = Package(
     room(
       "Rendering",
       "Basics",
-      "Pages",
+      "Exploration",
       "Tracing",
       "Experiments",
-      "Workloads",
       "Mechanisms",
       "WorkStealing",
       embedding: [
@@ -203,50 +198,37 @@ let package = Package(
       "Experiments",
       "Exploration",
       "Rendering",
-      "Pages",
       "LessonBook",
       "ChildProcesses",
-      "GradeReport",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "Basics",
       embedding: ["Manifest", "ReadMe", "Limit", "LimitBench", "LimitTests"].map {
         "Lessons/TakenPackage/\($0).txt"
       }
     ),
-    room("Statistics", "Basics", heap),
+    // All of the bench, for the program of this package and for those of others.
     room(
-      "Trials",
-      "ChildProcesses",
-      "Statistics",
-      "Limiters",
-      "Mechanisms",
-      "Tracing",
-      "Workloads",
+      "Benchmarking",
       "Basics",
-      "WorkStealing",
+      "CAllocations",
+      "ChildProcesses",
       "Experiments",
       "Exploration",
       "ExplorableSynchronization",
-      "RealWork",
-      "CAllocations",
-      histogram
-    ),
-    room(
-      "Publishing",
-      "Basics",
-      "ChildProcesses",
-      "Trials",
-      "Statistics",
+      "Limiters",
       "Mechanisms",
-      "Workloads",
+      "RealWork",
+      "Tracing",
+      "WorkStealing",
+      argumentParser,
+      heap,
       histogram,
-      embedding: ["Plots/Plot.css", "Report/Report.css", "Report/Report.js"]
+      embedding: ["Plots/Plot.css", "Report/Report.css", "Report/Report.js"].map { "Publish/\($0)" }
     ),
 
     // Grades what learners write in the course's exercises. No program of this package links it: the
-    // lab builds one around a learner's file, and reads what that one writes (GradeReport).
+    // lab builds one around a learner's file, and reads what that one writes (`GradeReport.swift` of LessonBook).
     room(
       "Grading",
       "Basics",
@@ -254,19 +236,16 @@ let package = Package(
       "Experiments",
       "Exploration",
       "ExplorableSynchronization",
-      "GradeReport",
+      "LessonBook",
       "Rendering",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "Limiters",
       "RealWork",
       "VirtualTime"
     ),
 
     program("lab", "Experiments", "Shell", "Terminal", "Basics", argumentParser),
-    // All of the bench, for the program of this package and for those of others.
-    room("Benchmarking", "Mechanisms", "Trials", "Publishing", "Basics", argumentParser),
     program("bench", "Benchmarking"),
 
     // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
@@ -343,12 +322,11 @@ let package = Package(
       dependencies: ["Exploration", "ExplorationTesting", "CInterception", "TestSupport"],
       swiftSettings: house + [.unsafeFlags(["-Xfrontend", "-sanitize=thread"])]
     ),
-    tests("WorkloadsTests", "Workloads", "Basics"),
     tests("LessonBookTests", "LessonBook", "Basics"),
     tests(
       "GradingTests",
       "Grading",
-      "GradeReport",
+      "LessonBook",
       "Experiments",
       "Exploration",
       "ExplorableLimiters",
@@ -365,13 +343,12 @@ let package = Package(
     ),
     tests("TerminalTests", "Terminal", "Basics", "echo-editor"),
     tests("SpecimensTests", "Specimens", "Limiters"),
-    tests("MechanismsTests", "Mechanisms", "Tracing", "Workloads", "Limiters", "Basics"),
+    tests("MechanismsTests", "Mechanisms", "Tracing", "Limiters", "Basics"),
     tests(
       "ExperimentsTests",
       "Experiments",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "WorkStealing",
       "Exploration",
       "Basics"
@@ -382,7 +359,6 @@ let package = Package(
       "Experiments",
       "Mechanisms",
       "Tracing",
-      "Workloads",
       "Basics"
     ),
     tests(
@@ -392,31 +368,12 @@ let package = Package(
       "LessonBook",
       "Mechanisms",
       "Rendering",
-      "Workloads",
       "Basics"
     ),
     tests("ChildProcessesTests", "ChildProcesses", "Basics"),
-    tests("StatisticsTests", "Statistics", "Basics", "Workloads"),
-    tests(
-      "TrialsTests",
-      "Trials",
-      "Mechanisms",
-      "Statistics",
-      "Tracing",
-      "Workloads",
-      "Basics"
-    ),
-    tests(
-      "PublishingTests",
-      "Publishing",
-      "Trials",
-      "Statistics",
-      "Mechanisms",
-      "Basics",
-      "Workloads"
-    ),
+    tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Tracing", "Basics"),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "own-bench", "Trials", "Publishing", "Shell", "Basics"),
+    tests("ProgramsTests", "lab", "bench", "own-bench", "Benchmarking", "Shell", "Basics"),
   ]
 )
 

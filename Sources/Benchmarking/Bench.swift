@@ -1,9 +1,7 @@
 internal import ArgumentParser
 internal import Basics
 internal import Foundation
-internal import Publishing
 internal import Synchronization
-internal import Trials
 
 /// The bench: measures every mechanism beside the others, in processes of their own, and writes what it found.
 public enum Bench {

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Trials
 
 /// What `bench` can be told on its command line.
 struct BenchOptions: ParsableCommand {

@@ -1,5 +1,5 @@
 internal import HeapModule
-internal import Workloads
+internal import Mechanisms
 
 /// What a run is still to do and when: arrivals, cancellations and controls, earliest first.
 ///

@@ -1,7 +1,6 @@
 internal import Basics
 package import Mechanisms
 package import Tracing
-package import Workloads
 
 /// One mechanism, one workload, one clock: everything a run needs to be asked for.
 package struct Experiment: Sendable {

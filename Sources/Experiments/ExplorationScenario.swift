@@ -2,7 +2,6 @@ internal import ExplorableMechanisms
 package import Exploration
 package import Mechanisms
 internal import Tracing
-internal import Workloads
 
 /// What is to be explored: one mechanism, some tasks, what may happen to them.
 ///

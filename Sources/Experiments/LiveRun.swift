@@ -1,5 +1,5 @@
+package import Mechanisms
 package import Tracing
-package import Workloads
 
 /// A run under way, on any clock: it can be given tasks, watched, steered, stopped and waited for.
 package protocol LiveRun: AnyObject, Sendable {

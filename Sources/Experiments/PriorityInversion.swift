@@ -3,7 +3,6 @@ internal import Mechanisms
 internal import Synchronization
 internal import Tracing
 internal import VirtualTime
-internal import Workloads
 
 // An urgent task waits for an unimportant one, and the unimportant one waits for everybody.
 //

@@ -1,7 +1,6 @@
 package import Mechanisms
 package import Tracing
 package import WorkStealing
-package import Workloads
 
 /// Which clock a run was timed with.
 package enum RunClock: String, Hashable, Sendable {

@@ -1,7 +1,6 @@
 internal import Mechanisms
 internal import Tracing
 internal import VirtualTime
-internal import Workloads
 
 /// A server that stands still for a while, and who sends requests to it meanwhile.
 ///

@@ -1,9 +1,8 @@
 internal import Basics
-internal import Mechanisms
+package import Mechanisms
 internal import Synchronization
 package import Tracing
 internal import VirtualTime
-package import Workloads
 
 /// A run in virtual time, under way: it stands still until it is told to go on.
 ///

@@ -1,10 +1,9 @@
 internal import Basics
 internal import Foundation
 internal import Limiters
-internal import Mechanisms
+package import Mechanisms
 package import Tracing
 internal import WorkStealing
-package import Workloads
 
 /// A run on the wall clock, under way.
 ///

@@ -2,7 +2,6 @@ internal import Basics
 internal import Limiters
 internal import Mechanisms
 internal import Tracing
-internal import Workloads
 
 /// Bodies that stay until they are told to go on, and who has begun.
 final class Crowd: World, Tracer {

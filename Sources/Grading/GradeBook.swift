@@ -4,7 +4,7 @@ internal import Dispatch
 internal import Experiments
 internal import Exploration
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Synchronization
 

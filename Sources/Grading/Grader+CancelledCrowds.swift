@@ -1,10 +1,9 @@
 internal import Basics
 internal import Experiments
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import VirtualTime
-internal import Workloads
 
 // Many tasks that are cancelled: in a long line, just when they were handed a permit, and behind a task that stays.
 extension Grader {

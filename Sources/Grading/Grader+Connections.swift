@@ -1,6 +1,6 @@
 internal import Basics
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 
 /// What a question of its own fails with.

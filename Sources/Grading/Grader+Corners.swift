@@ -1,13 +1,12 @@
 internal import Basics
 internal import Experiments
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
 internal import VirtualTime
-internal import Workloads
 
 /// What a body throws that is nobody's error but its own.
 private struct Refusal: Error {}

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 
 /// What becomes of an image when fetches fail, when tasks that ask for it are cancelled, and beside others.

@@ -1,5 +1,5 @@
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 
 /// Questions that are explored: a few tasks, and what must be so in every order of their steps.
 extension Grader {

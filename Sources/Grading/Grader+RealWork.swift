@@ -1,6 +1,6 @@
 internal import Exploration
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import RealWork
 

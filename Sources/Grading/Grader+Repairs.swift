@@ -1,7 +1,7 @@
 internal import Basics
 internal import Exploration
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Tracing
 internal import VirtualTime

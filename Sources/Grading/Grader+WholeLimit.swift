@@ -1,11 +1,10 @@
 internal import Basics
 internal import Experiments
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Tracing
 internal import VirtualTime
-internal import Workloads
 
 extension Grader {
   /// All of a limit is used and no more, however large it is.

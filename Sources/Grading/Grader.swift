@@ -1,12 +1,11 @@
 internal import Basics
 internal import Experiments
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
-internal import Workloads
 
 // Grades what learners write: by exploring it, and by running workloads through it in virtual time.
 //

@@ -1,6 +1,5 @@
 package import Mechanisms
 internal import Synchronization
-internal import Workloads
 
 /// What a learner writes in the exercise on re-entrancy: an account that must not be overdrawn.
 package protocol LearnerAccount: Actor {

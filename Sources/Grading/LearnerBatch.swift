@@ -1,7 +1,7 @@
 internal import Basics
 internal import Dispatch
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 
 /// What a learner mends in the exercise on GCD: files that are downloaded so many at once, by calls that block.

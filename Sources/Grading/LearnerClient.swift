@@ -1,7 +1,7 @@
 internal import Basics
 internal import Dispatch
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 
 /// What a learner mends in the exercise on threads that only wait: questions to a server that calls back.

@@ -2,12 +2,11 @@ internal import Basics
 internal import Experiments
 internal import Exploration
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
-internal import Workloads
 
 /// What a learner writes in the exercise on Little's law: a gauge in a server, which is told when requests come and
 /// when they go, and not which.

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Exploration
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 
 /// What a learner writes in the exercise on order: messages that are sent without waiting, and taken in order.

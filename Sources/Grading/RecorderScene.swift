@@ -1,5 +1,5 @@
 internal import Basics
-internal import GradeReport
+internal import LessonBook
 internal import Limiters
 internal import Rendering
 internal import Tracing

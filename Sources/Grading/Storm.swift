@@ -1,11 +1,10 @@
 internal import Basics
 internal import Dispatch
 internal import Foundation
-internal import GradeReport
+internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 // A storm: rounds of tasks on the machine's own threads, which meet where no explored step ends, as
 // between two locks.

@@ -1,5 +1,4 @@
 internal import Limiters
-internal import Workloads
 
 /// `ActorQueue`: onto one actor, in order.
 package final class ActorQueueMechanism: Mechanism {

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Workloads
 
 /// The downloader mended: the submitting side waits for the semaphore before it dispatches.
 package final class GCDGateMechanism: Mechanism {

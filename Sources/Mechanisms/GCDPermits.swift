@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Limiters
 internal import Synchronization
-internal import Workloads
 
 /// What both GCD mechanisms are made of: a concurrent queue, a group, a counting semaphore.
 final class GCDPermits: Sendable {

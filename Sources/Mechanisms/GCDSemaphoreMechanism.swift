@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Workloads
 
 /// The classic downloader: a concurrent queue, a group and a semaphore, `wait` inside each block.
 package final class GCDSemaphoreMechanism: Mechanism {

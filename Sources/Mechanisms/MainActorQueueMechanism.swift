@@ -1,5 +1,4 @@
 internal import Limiters
-internal import Workloads
 
 /// `MainActorQueue.shared`: onto the main actor, in order.
 package final class MainActorQueueMechanism: Mechanism {

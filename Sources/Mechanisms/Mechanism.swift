@@ -1,7 +1,6 @@
 internal import Limiters
 internal import Synchronization
 package import Tracing
-package import Workloads
 
 /// One way to let at most `limit` tasks run at once, behind the interface all of them share.
 ///

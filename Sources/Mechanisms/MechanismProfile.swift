@@ -1,5 +1,3 @@
-package import Workloads
-
 /// What a mechanism promises, as data: printed by the lab, verified by the conformance suite.
 package struct MechanismProfile: Hashable, Sendable {
   /// Which limits a mechanism can keep.

@@ -2,7 +2,6 @@ internal import Dispatch
 internal import Foundation
 internal import Limiters
 internal import Synchronization
-internal import Workloads
 
 /// Foundation's `OperationQueue` with `maxConcurrentOperationCount`.
 ///

@@ -1,5 +1,4 @@
 internal import Limiters
-internal import Workloads
 
 /// A task group that keeps at most N children running.
 ///

@@ -1,5 +1,4 @@
 package import Tracing
-package import Workloads
 
 /// One simulated task on its way through one mechanism, reporting to a tracer.
 ///

@@ -1,6 +1,6 @@
 internal import Basics
 package import Experiments
-internal import Pages
+internal import Exploration
 internal import Tracing
 
 // A comparison as one HTML page that needs nothing else: the table, what differs in words, and all runs on

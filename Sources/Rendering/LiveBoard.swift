@@ -1,5 +1,5 @@
+package import Mechanisms
 package import Tracing
-package import Workloads
 
 /// Where every task of a run that is under way stands now, kept up to date from the events.
 package struct LiveBoard: Sendable {

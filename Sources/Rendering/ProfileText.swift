@@ -1,5 +1,4 @@
 package import Mechanisms
-import Workloads
 
 /// A mechanism's profile in words and as JSON.
 package enum ProfileText {

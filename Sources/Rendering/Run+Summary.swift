@@ -1,6 +1,6 @@
 package import Experiments
+internal import Mechanisms
 package import Tracing
-internal import Workloads
 
 extension Run {
   /// The figures of the run.

@@ -1,6 +1,6 @@
 package import Experiments
+import Mechanisms
 import Tracing
-import Workloads
 
 /// A run as a table of its tasks, comma-separated, for a spreadsheet or a data frame.
 ///

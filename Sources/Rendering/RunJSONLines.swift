@@ -1,7 +1,7 @@
 package import Experiments
+import Mechanisms
 package import Tracing
 internal import WorkStealing
-import Workloads
 
 /// A run as JSON Lines: a header, the events in the order of time, a summary.
 ///

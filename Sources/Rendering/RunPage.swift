@@ -7,7 +7,7 @@
 
 internal import Basics
 package import Experiments
-internal import Pages
+internal import Exploration
 package import Tracing
 
 /// A run as a page for the browser.

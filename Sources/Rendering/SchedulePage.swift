@@ -1,7 +1,7 @@
 internal import Basics
 package import Experiments
+internal import Exploration
 internal import Mechanisms
-internal import Pages
 internal import Tracing
 
 /// A schedule as a page for the browser.

@@ -1,7 +1,7 @@
 internal import Basics
 package import Experiments
+package import Mechanisms
 package import Tracing
-package import Workloads
 
 /// The log of a run that is watched, kept so that any moment of it is drawn quickly.
 ///

@@ -1,6 +1,6 @@
 import Experiments
+import Mechanisms
 import Tracing
-import Workloads
 
 /// How long tasks waited against how busy the permits were: a mark for each run of a session.
 package enum UtilisationCurve {

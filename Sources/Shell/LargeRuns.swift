@@ -1,8 +1,8 @@
 internal import Basics
 internal import Experiments
 internal import Foundation
+internal import Mechanisms
 internal import Rendering
-internal import Workloads
 
 /// Runs that take more memory, or more time to give up, than anybody expects of a line.
 enum LargeRuns {

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Experiments
+internal import Mechanisms
 internal import Rendering
-internal import Workloads
 
 // Leaving while tasks go on in the background takes two: whoever types asks to leave, is told what would be
 // cancelled, and asks again. Nobody else is asked: a script, a file, what is read from a pipe.

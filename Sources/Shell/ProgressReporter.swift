@@ -2,10 +2,10 @@ internal import Basics
 internal import Dispatch
 internal import Experiments
 internal import Foundation
+internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 /// Tells of a run on the wall clock while it goes on, a line for each report of a download.
 ///

@@ -1,6 +1,5 @@
 package import Experiments
 package import Mechanisms
-package import Workloads
 
 /// What a command falls back on where it is told nothing: changed by `set` and `use`.
 package struct Settings: Sendable {

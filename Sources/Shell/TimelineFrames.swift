@@ -4,7 +4,6 @@ internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 /// The frames of a run that is watched, read on the thread that draws them: as it goes on, on either clock, or
 /// played again.

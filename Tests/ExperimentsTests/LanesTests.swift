@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 import Tracing
 import WorkStealing
-import Workloads
 
 @Suite(.watched) struct `A run on lanes` {
   private static let asynchronous = Catalogue.mechanisms.filter { $0.profile.clock == .any }

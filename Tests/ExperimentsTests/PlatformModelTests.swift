@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 @testable import Experiments
 @testable import Mechanisms

@@ -3,7 +3,6 @@ import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Virtual time is exact: a run is a queue out of the textbook, to the nanosecond.
 @Suite(.watched) struct QueueingTheoryTests {

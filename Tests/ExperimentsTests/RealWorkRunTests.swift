@@ -3,7 +3,6 @@ import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Real work through the lab's mechanisms: what the server, the disk and the database counted, and the trace.
 @Suite(.watched, .serialized) struct `A run of real work` {

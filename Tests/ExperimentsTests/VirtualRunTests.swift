@@ -3,7 +3,6 @@ import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 extension Experiment {
   /// A run of one of the catalogue's, in virtual time.

@@ -4,7 +4,6 @@ import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 @Suite(.watched) struct `A run on the wall clock` {
   private static let hour: Int64 = 3_600_000_000_000

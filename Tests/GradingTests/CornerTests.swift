@@ -1,5 +1,5 @@
 import Basics
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

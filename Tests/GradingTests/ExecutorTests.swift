@@ -2,7 +2,7 @@ import Basics
 import Dispatch
 import ExplorableSynchronization
 import Foundation
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import ExplorableSynchronization
 import Foundation
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

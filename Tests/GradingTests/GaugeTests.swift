@@ -1,5 +1,5 @@
 import ExplorableSynchronization
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

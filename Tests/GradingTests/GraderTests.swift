@@ -2,7 +2,7 @@ import Basics
 import ExplorableLimiters
 import ExplorableSynchronization
 import Exploration
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

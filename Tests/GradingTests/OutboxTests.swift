@@ -1,7 +1,7 @@
 import Basics
 import ExplorableLimiters
 import ExplorableSynchronization
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Basics
 import ExplorableLimiters
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import GradeReport
+import LessonBook
 
 @testable import Grading
 

@@ -1,7 +1,7 @@
 import Dispatch
 import ExplorableLimiters
 import Foundation
-import GradeReport
+import LessonBook
 import TestSupport
 import Testing
 

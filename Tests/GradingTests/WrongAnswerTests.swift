@@ -1,7 +1,7 @@
 import Basics
 import Experiments
 import Foundation
-import GradeReport
+import LessonBook
 import Mechanisms
 import TestSupport
 import Testing

@@ -36,22 +36,19 @@ struct ImportDirections {
     ),
     "Basics": Room(rooms: []),
     "Tracing": Room(rooms: ["Basics"]),
-    "Pages": Room(rooms: ["Basics"]),
     "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
     "ExplorableSynchronization": Room(
       rooms: ["Basics", "CExplorable"],
       system: ["Synchronization"]
     ),
     "Exploration": Room(
-      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization", "Pages"]
+      rooms: ["Basics", "CExplorable", "CExplorationOverlay", "ExplorableSynchronization"]
     ),
     "CExplorationOverlay": Room(rooms: []),
     // Tests of any package: no program may look into it, for it needs the test framework.
     "ExplorationTesting": Room(rooms: ["Basics", "CExplorable", "Exploration"]),
     "ExplorePlugin": Room(rooms: [], system: ["Foundation", "PackagePlugin"]),
-    "Workloads": Room(rooms: ["Basics"]),
     "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
-    "GradeReport": Room(rooms: []),
     "LessonBook": Room(rooms: ["Basics"]),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
@@ -60,55 +57,46 @@ struct ImportDirections {
     "Terminal": Room(rooms: ["Basics", "CLibedit"]),
     "Specimens": Room(rooms: ["Basics", "ExplorableLimiters", "ExplorableSynchronization"]),
     "Mechanisms": Room(
-      rooms: ["Limiters", "Specimens", "Tracing", "Workloads"],
+      rooms: ["Basics", "Limiters", "Specimens", "Tracing"],
       packages: ["DequeModule"]
     ),
     "ExplorableMechanisms": Room(
-      rooms: ["ExplorableLimiters", "Limiters", "Mechanisms", "Workloads"]
+      rooms: ["ExplorableLimiters", "Limiters", "Mechanisms"]
     ),
     "Experiments": Room(
       rooms: [
         "Limiters", "Specimens", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",
-        "WorkStealing", "RealWork", "Tracing", "Workloads", "Basics",
+        "WorkStealing", "RealWork", "Tracing", "Basics",
       ],
       packages: ["HeapModule"]
     ),
     "Rendering": Room(
       rooms: [
-        "Basics", "Pages", "Tracing", "Experiments", "Mechanisms", "WorkStealing", "Workloads",
+        "Basics", "Exploration", "Tracing", "Experiments", "Mechanisms", "WorkStealing",
       ]
     ),
     "Shell": Room(
       rooms: [
-        "ChildProcesses", "Experiments", "Exploration", "Rendering", "Pages", "LessonBook",
-        "GradeReport", "Mechanisms", "Tracing", "Workloads", "Basics",
+        "ChildProcesses", "Experiments", "Exploration", "Rendering", "LessonBook",
+        "Mechanisms", "Tracing", "Basics",
       ]
     ),
-    "Statistics": Room(rooms: ["Basics"], packages: ["HeapModule"]),
-    "Trials": Room(
+    "Benchmarking": Room(
       rooms: [
-        "ChildProcesses", "Statistics", "Limiters", "Mechanisms", "Experiments", "Exploration",
-        "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Workloads", "Basics",
+        "ChildProcesses", "Limiters", "Mechanisms", "Experiments", "Exploration",
+        "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Basics",
         "CAllocations",
       ],
-      packages: ["Histogram"]
-    ),
-    "Publishing": Room(
-      rooms: ["Basics", "ChildProcesses", "Trials", "Statistics", "Mechanisms", "Workloads"],
-      packages: ["Histogram"]
+      packages: ["ArgumentParser", "HeapModule", "Histogram"]
     ),
     "Grading": Room(
       rooms: [
-        "Basics", "CAllocations", "Experiments", "Exploration", "GradeReport", "Rendering",
-        "Mechanisms", "Tracing", "Workloads", "Limiters", "RealWork", "VirtualTime",
+        "Basics", "CAllocations", "Experiments", "Exploration", "LessonBook", "Rendering",
+        "Mechanisms", "Tracing", "Limiters", "RealWork", "VirtualTime",
       ]
     ),
     "lab": Room(
       rooms: ["Experiments", "Shell", "Terminal", "Basics"],
-      packages: ["ArgumentParser"]
-    ),
-    "Benchmarking": Room(
-      rooms: ["Mechanisms", "Trials", "Publishing", "Basics"],
       packages: ["ArgumentParser"]
     ),
     "bench": Room(rooms: ["Benchmarking"]),

@@ -27,12 +27,15 @@ import Testing
   // A preference that is nil costs as much as one that is not: what is shipped and what is measured must not
   // pay for it.
   @Test func `start tasks on an executor that may be nil in two places`() throws {
-    let files = try ["Sources/Limiters", "Sources/Trials"].flatMap {
+    let files = try ["Sources/Limiters", "Sources/Benchmarking"].flatMap {
       try SourceTree.files(in: $0, withExtensions: ["swift"])
     }
     let places = files.filter { $0.text.contains("executorPreference:") }.map(\.path)
     #expect(
-      places == ["Sources/Limiters/DetachedTask.swift", "Sources/Trials/Loops/StartVisit.swift"]
+      places == [
+        "Sources/Limiters/DetachedTask.swift",
+        "Sources/Benchmarking/Measure/Loops/StartVisit.swift",
+      ]
     )
   }
 

@@ -4,7 +4,6 @@ import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Many tasks, each cancelled at some moment of its life, on the machine's own threads.
 ///

@@ -4,7 +4,6 @@ import Synchronization
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Every claim of every profile, for every mechanism of the catalogue.
 ///

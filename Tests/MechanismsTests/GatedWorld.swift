@@ -1,6 +1,6 @@
 import Dispatch
 import Limiters
-import Workloads
+import Mechanisms
 
 /// A world without time: work ends when the test opens its gate.
 ///

@@ -46,6 +46,6 @@ import Testing
   ) throws {
     let loop = "for _ in 0..<times { try? await \(call) }"
     #expect(try text("Mechanisms/\(adapter)Mechanism.swift").contains(loop))
-    #expect(try text("Trials/BenchWorkloads/Calls.swift").contains(loop))
+    #expect(try text("Benchmarking/Measure/BenchWorkloads/Calls.swift").contains(loop))
   }
 }

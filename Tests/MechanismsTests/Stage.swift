@@ -1,7 +1,6 @@
 import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 /// One way to try a mechanism: with which kind of work, and who runs its jobs.
 struct Conformance: Sendable, CustomTestStringConvertible {

@@ -2,7 +2,6 @@ import Synchronization
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 @testable import Mechanisms
 

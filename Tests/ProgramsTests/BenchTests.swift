@@ -1,8 +1,7 @@
+import Benchmarking
 import Foundation
-import Publishing
 import TestSupport
 import Testing
-import Trials
 
 /// The built `bench`, as a person or a script runs it.
 ///

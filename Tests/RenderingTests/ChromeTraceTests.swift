@@ -1,10 +1,10 @@
 import Experiments
 import Foundation
+import Mechanisms
 import Rendering
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Reads a trace back and holds it against the rules Perfetto's importer has, and against the log.
 struct ChromeTraceChecker {

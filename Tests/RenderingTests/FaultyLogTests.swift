@@ -1,10 +1,10 @@
 import Basics
 import Experiments
+import Mechanisms
 import Rendering
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// A faulty mechanism leaves a faulty log, and that is when its views are needed most.
 @Suite(.watched)

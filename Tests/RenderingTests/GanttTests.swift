@@ -1,8 +1,8 @@
 import Experiments
+import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 @testable import Rendering
 

@@ -6,7 +6,6 @@ import Rendering
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Counts the elements of a picture, and notes whether it is XML at all.
 private final class ElementCounter: NSObject, XMLParserDelegate {

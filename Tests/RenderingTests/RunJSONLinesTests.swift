@@ -1,10 +1,10 @@
 import Experiments
 import Foundation
+import Mechanisms
 import Rendering
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 @Suite(.watched)
 struct RunJSONLinesTests {

@@ -1,7 +1,7 @@
 import Basics
 import Experiments
+import Mechanisms
 import Tracing
-import Workloads
 
 let millisecond: Int64 = 1_000_000
 

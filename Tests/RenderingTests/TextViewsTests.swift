@@ -1,9 +1,9 @@
 import Experiments
+import Mechanisms
 import Rendering
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 /// Golden texts of the views that are not drawings.
 @Suite(.watched)

@@ -1,9 +1,9 @@
 import Experiments
 import Foundation
+import Mechanisms
 import TestSupport
 import Testing
 import Tracing
-import Workloads
 
 @testable import Shell
 

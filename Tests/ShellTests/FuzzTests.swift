@@ -5,7 +5,6 @@ import LessonBook
 import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 @testable import Shell
 

@@ -1,7 +1,7 @@
 import Basics
+import Mechanisms
 import TestSupport
 import Testing
-import Workloads
 
 @testable import Shell
 

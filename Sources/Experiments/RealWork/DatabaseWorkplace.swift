@@ -2,7 +2,6 @@ internal import Foundation
 internal import Limiters
 internal import Mechanisms
 internal import RealWork
-internal import Workloads
 
 /// A database, whose readers and one writer are lent to the tasks that the mechanism lets in.
 final class DatabaseWorkplace: Workplace {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import Workloads
+internal import Mechanisms
 
 // Sockets and files, of which a process may have only so many open.
 //

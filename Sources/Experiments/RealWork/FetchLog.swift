@@ -1,7 +1,7 @@
 internal import Limiters
+internal import Mechanisms
 internal import RealWork
 internal import Tracing
-internal import Workloads
 
 // Who a fetch is for, in the trace.
 //

@@ -2,7 +2,6 @@ internal import Foundation
 internal import Limiters
 internal import Mechanisms
 internal import RealWork
-internal import Workloads
 
 /// Files that are downloaded through the mechanism, with their progress in bytes.
 final class FileWorkplace: Workplace {

@@ -4,7 +4,6 @@ internal import Foundation
 internal import Limiters
 internal import Mechanisms
 internal import Tracing
-internal import Workloads
 
 /// Where real work of one kind is done, for one run.
 protocol Workplace: Sendable {

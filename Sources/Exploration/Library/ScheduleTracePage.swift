@@ -1,7 +1,6 @@
 internal import Basics
 internal import FoundationEssentials
 internal import Glibc
-internal import Pages
 
 // What is told of a schedule, as a page for the browser.
 

@@ -55,7 +55,7 @@ struct SourceLines {
 
   /// How names of this package's rooms begin that carry tasks through what the lab explores.
   static let roomsOfTheLab = [
-    "$s6Basics", "$s9Workloads", "$s10Mechanisms", "$s20ExplorableMechanisms", "$s11Experiments",
+    "$s6Basics", "$s10Mechanisms", "$s20ExplorableMechanisms", "$s11Experiments",
   ]
 
   /// - Parameters:

@@ -1,5 +1,4 @@
 internal import Limiters
-internal import Workloads
 
 /// A modelled pool of threads under way: jobs are tasks of a virtual scheduler that wait for a thread.
 final class ModelledPool: Sendable {

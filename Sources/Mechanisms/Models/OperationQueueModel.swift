@@ -1,6 +1,5 @@
 internal import DequeModule
 internal import Limiters
-internal import Workloads
 
 /// `OperationQueue` on modelled threads: operations wait in a list, the most urgent of which begins first.
 final class OperationQueueModel: Mechanism {

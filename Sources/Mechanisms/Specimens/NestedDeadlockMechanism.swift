@@ -1,6 +1,5 @@
 internal import Specimens
 internal import Tracing
-internal import Workloads
 
 /// Two sound limits, taken in either order.
 package final class NestedDeadlockMechanism: Mechanism {

@@ -1,5 +1,4 @@
 internal import Specimens
-internal import Workloads
 
 /// A plain task for each message to an actor.
 package final class PlainTasksMechanism: Mechanism {

@@ -1,6 +1,5 @@
 internal import Specimens
 internal import Synchronization
-internal import Workloads
 
 /// A pool whose first build fails.
 package final class StrandedWaiterMechanism: Mechanism {

@@ -4,7 +4,6 @@ internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 extension Command {
   static let compare = Command(

@@ -1,6 +1,5 @@
 internal import Basics
 internal import Foundation
-internal import GradeReport
 internal import LessonBook
 internal import Rendering
 

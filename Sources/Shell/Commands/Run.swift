@@ -4,7 +4,6 @@ internal import LessonBook
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
-internal import Workloads
 
 extension Command {
   static let run = Command(

@@ -1,7 +1,6 @@
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
-internal import Workloads
 
 extension Command {
   /// What can be set; each is read as the key of the same name is.

@@ -3,7 +3,6 @@ internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 internal import Tracing
-internal import Workloads
 
 extension Command {
   static let spawn = Command(

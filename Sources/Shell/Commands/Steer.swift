@@ -3,7 +3,6 @@ internal import Experiments
 internal import Mechanisms
 internal import Rendering
 internal import Tracing
-internal import Workloads
 
 extension Command {
   static let status = Command(

@@ -2,7 +2,6 @@ internal import Basics
 internal import Experiments
 internal import Foundation
 internal import Mechanisms
-internal import Workloads
 
 /// The keys that `run`, `spawn`, `compare` and `set` share, and how each value is read.
 enum Keys {

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Foundation
-package import Workloads
+package import Mechanisms
 
 /// How values are written on the command line.
 ///

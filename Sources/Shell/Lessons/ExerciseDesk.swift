@@ -2,7 +2,6 @@ internal import ChildProcesses
 internal import Experiments
 internal import Exploration
 internal import Foundation
-internal import GradeReport
 internal import LessonBook
 
 // Where a learner's Swift is built and graded.

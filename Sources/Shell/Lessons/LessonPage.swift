@@ -1,7 +1,7 @@
 internal import Basics
+internal import Exploration
 internal import Foundation
 internal import LessonBook
-internal import Pages
 internal import Rendering
 
 // What has become of a lesson, as one page to keep or to hand in.

@@ -1,7 +1,7 @@
 internal import Experiments
 internal import LessonBook
+internal import Mechanisms
 internal import Rendering
-internal import Workloads
 
 /// Several runs of the same: what each figure came to, and whether anything differed at all.
 struct Repetition: Sendable {

@@ -2,9 +2,9 @@ internal import Basics
 package import Experiments
 internal import Foundation
 package import LessonBook
+internal import Mechanisms
 internal import Rendering
 internal import Tracing
-internal import Workloads
 
 /// The figures of a run by the names that checks and expectations use.
 package struct RunMetrics: MetricSource {
