@@ -87,6 +87,28 @@ extension Grader {
     }
   }
 
+  /// Who is cancelled at the bank takes no more than there is, either.
+  static func cancelledAndTooMuch<Account: LearnerAccount>(
+    _ type: Account.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled_both",
+      "two withdrawals of 60 from 100, the first of which is cancelled",
+      tasks: ["the withdrawal that is cancelled", "the other"],
+      preemptions: onePreemption
+    ) {
+      let account = Account(balance: 100, bank: Bank())
+      let gone = Task { await withdraw(60, from: account) }
+      let other = Task { await withdraw(60, from: account) }
+      await Task.yield()
+      gone.cancel()
+      let paid = [await gone.value.paid, await other.value.paid]
+      try require(paid != [true, true], "both were paid: 120 from 100")
+      let rest = await account.withdraw(paid.contains(true) ? 41 : 101)
+      try require(!rest, "more was paid than the account had")
+    }
+  }
+
   /// What is under way in one account is nothing to another.
   static func accountsAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     promise(

@@ -34,10 +34,10 @@ package enum Grader {
       wholeLimit(entry),
       kept(entry),
       keptInLine(entry),
+      apart(type),
       cancelledBefore(entry),
       manyVisits(entry),
       children(type),
-      apart(type),
       Storm.question(entry),
     ]).about(entry)
   }
@@ -69,10 +69,10 @@ package enum Grader {
       keptOfGranted(entry),
       keptBehindOne(entry),
       keptInLine(entry),
+      apart(type),
       cancelledBefore(entry),
       manyVisits(entry),
       children(type),
-      apart(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
       .about(entry)
@@ -97,9 +97,9 @@ package enum Grader {
       wholeLimit(entry),
       kept(entry),
       keptInLine(entry),
+      poolsApart(type),
       cancelledBefore(entry),
       manyVisits(entry),
-      poolsApart(type),
       Storm.question(entry),
     ]).about(entry)
   }
@@ -115,6 +115,7 @@ package enum Grader {
       accountsApart(type),
       accountsAtOnce(type),
       withdrawalCancelled(type),
+      cancelledAndTooMuch(type),
       quietAccount(type),
       amounts(entry),
       Storm.question(entry, fails: false),
@@ -144,6 +145,7 @@ package enum Grader {
       keptOfGranted(entry),
       keptBehindOne(entry),
       keptInLine(entry),
+      apart(type),
       cancelledBefore(entry, overtakings: 1),
       manyVisits(entry),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
@@ -151,7 +153,6 @@ package enum Grader {
       throughput(entry),
       cancelledCrowd(entry, overtakings: 1),
       children(type),
-      apart(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
       .about(entry)

@@ -186,21 +186,22 @@ extension Grader {
           if asked < count { late.withLock { $0 = asked } }
           if server.asked < count { server.giveUp() }
         }.detach()
+        let ask: @Sendable (Int) async -> String? = { question in
+          guard areCancelled else { return await mistake(question, client) }
+          withUnsafeCurrentTask { $0?.cancel() }
+          do {
+            return try await client.answer(to: question) == 10 * question
+              ? nil : "the answer to \(question) is another"
+          } catch is CancellationError {
+            told.withLock { $0 += 1 }
+            return nil
+          } catch {
+            return "for \(question) you threw \(error)"
+          }
+        }
         let wrong = await withTaskGroup { group in
           for question in 1...count {
-            group.addTask { () -> String? in
-              guard areCancelled else { return await mistake(question, client) }
-              withUnsafeCurrentTask { $0?.cancel() }
-              do {
-                return try await client.answer(to: question) == 10 * question
-                  ? nil : "the answer to \(question) is another"
-              } catch is CancellationError {
-                told.withLock { $0 += 1 }
-                return nil
-              } catch {
-                return "for \(question) you threw \(error)"
-              }
-            }
+            group.addTask { await ask(question) }
           }
           return await group.reduce(into: [String]()) { if let fault = $1 { $0.append(fault) } }
             .first

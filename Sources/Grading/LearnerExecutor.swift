@@ -104,13 +104,14 @@ extension Grader {
       byName(type),
       pile(type),
       fromManyThreads(type),
-      firstJobs(type),
       betweenLooks(type),
       whenAsleep(type),
       whenAsleepInATask(type),
       fromWithinToo(type),
       sleepsWell(type),
       executorsApart(type),
+      // Behind those that tell whether the threads sleep: here there are many.
+      firstJobs(type),
       keepsNothing(type),
       neverEmpty(type),
     ])
@@ -416,7 +417,7 @@ extension Grader {
   private static func firstJobs<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
   {
-    let count = 60
+    let count = 40
     return question(
       "first_jobs",
       "\(count) new executors, to each of which two threads send their first jobs at the same moment",

@@ -395,18 +395,27 @@ extension Grader {
     let (threads, visits) = (4, 20_000)
     let asked = "\(threads) threads, each of which tells of \(visits) requests of 1 ms each"
     return GradeBook.Question.task("threads", asked, seconds: 60) { _ in
-      let gauge = Gauge()
-      let all = (0..<threads).map { _ in
-        OSThread {
-          for visit in 0..<visits {
-            gauge.arrived(at: .milliseconds(visit))
-            gauge.departed(at: .milliseconds(visit + 1))
-          }
+      @Sendable func tell(_ gauge: Gauge) {
+        for visit in 0..<visits {
+          gauge.arrived(at: .milliseconds(visit))
+          gauge.departed(at: .milliseconds(visit + 1))
         }
       }
-      for thread in all { thread.join() }
       let request = GaugeLog.Request(arrived: 0, departed: second / 1000)
       let log = GaugeLog(Array(repeating: request, count: threads * visits))
+      // What goes wrong there too is no matter of threads.
+      let alone = Gauge()
+      for _ in 0..<threads { tell(alone) }
+      if let fault = fault(of: alone, log, at: 100 * second) {
+        return GradeItem(
+          "threads",
+          passed: false,
+          "one thread that tells of \(threads * visits) requests of 1 ms each: \(fault)"
+        )
+      }
+      let gauge = Gauge()
+      let all = (0..<threads).map { _ in OSThread { tell(gauge) } }
+      for thread in all { thread.join() }
       guard let fault = fault(of: gauge, log, at: 100 * second) else {
         return GradeItem("threads", passed: true, "\(asked): nothing is lost")
       }

@@ -501,7 +501,7 @@ import Testing
     await expect(
       cache(CancelledForgetNothing.self),
       refusedBy: "failed_for_nobody",
-      saying: "the fetch that failed is kept"
+      saying: "the next who asked was told of the old failure"
     )
     await expect(cache(TwoFailures.self), refusedBy: "failures", saying: "2 times, not 3")
     await expect(cache(ThreeFailures.self), refusedBy: "failures", saying: "3 times, not 4")
