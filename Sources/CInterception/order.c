@@ -18,16 +18,19 @@ extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 
 /// Whether the thread looks if something has been made that is made at its first use.
 ///
-/// The runtime may lock something for it, which would put all steps in an order that use what has long been made.
+/// The runtime may lock something for it, which would put all in an order that use what has long been made: their
+/// steps, and their accesses.
 static _Thread_local bool is_looking_for_made;
 
 static void acquire(const void *at) {
-  if (!is_looking_for_made) TOUCH(at, false);
+  if (is_looking_for_made) return;
+  TOUCH(at, false);
   if (IS_ORDER_NOTED) race_acquire((uintptr_t)at);
 }
 
 static void release(const void *at) {
-  if (!is_looking_for_made && IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
+  if (is_looking_for_made) return;
+  if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
   if (IS_ORDER_NOTED) race_release((uintptr_t)at);
 }
 
@@ -180,6 +183,7 @@ void taken_prepare_races(void) {
 typedef void once_function(void *token, void (*make)(void *), void *context);
 
 struct making {
+  void *token;
   void (*make)(void *);
   void *context;
   bool is_made;
@@ -191,17 +195,19 @@ static void make(void *making) {
   this->make(this->context);
   is_looking_for_made = true;
   this->is_made = true;
+  // Before the runtime lets in who waits for it.
+  RELEASE(this->token);
 }
 
 TAKEN void swift_once(void *token, void (*first)(void *), void *context) {
   once_function *original = ORIGINAL("swift_once", once_function *);
   if (!IS_EXPLORED || !(ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED)) return original(token, first, context);
-  struct making making = {first, context, false};
+  struct making making = {token, first, context, false};
   bool was_looking = is_looking_for_made;
   is_looking_for_made = true;
   original(token, make, &making);
   is_looking_for_made = was_looking;
-  if (making.is_made) RELEASE(token); else ACQUIRE(token);
+  if (!making.is_made) ACQUIRE(token);
 }
 
 // The same of the system's own, which gives what it calls no context: so that is kept by thread.

@@ -2,6 +2,9 @@
 //
 // The limit of `concurrentMap` needs no limiter: a loop waits for one child before it starts the next. Here the
 // caller adds children when it likes, so each waits by itself, in the line of a limiter.
+//
+// A group cancels its children one after the other. The first to end could hand its permit to one that is not
+// cancelled yet, which would begin in a cancelled group. So the limiter is closed before the group is cancelled.
 
 /// A task group of which at most `limit` children run at once; see ``withLimitedTaskGroup(of:limit:file:line:_:)``.
 public struct LimitedTaskGroup<ChildResult: Sendable> {
@@ -20,7 +23,14 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
     priority: TaskPriority? = nil,
     _ operation: @escaping @Sendable () async throws -> ChildResult
   ) {
-    group.addTask(priority: priority) { [limiter] in try await limiter.run { try await operation() }
+    group.addTask(priority: priority) { [limiter] in
+      var isAdmitted = false
+      do {
+        return try await limiter.run {
+          isAdmitted = true
+          return try await operation()
+        }
+      } catch is LimiterClosed where !isAdmitted { throw CancellationError() }
     }
   }
 
@@ -47,7 +57,10 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
   /// ```swift
   /// group.cancelAll()
   /// ```
-  public func cancelAll() { group.cancelAll() }
+  public func cancelAll() {
+    limiter.close()
+    group.cancelAll()
+  }
 
   /// Whether there is no child whose result was not taken yet.
   public var isEmpty: Bool { group.isEmpty }
@@ -86,6 +99,16 @@ public func withLimitedTaskGroup<ChildResult: Sendable, Value>(
   let limiter = ConcurrencyLimiter(concurrency: limit)
   return try await withThrowingTaskGroup(of: type) { group in
     var limited = LimitedTaskGroup(group: group, limiter: limiter)
-    return try await body(&limited)
+    do {
+      // Inside of the group, so that a cancellation of the task comes here before it comes to the children.
+      return try await withTaskCancellationHandler {
+        try await body(&limited)
+      } onCancel: {
+        limiter.close()
+      }
+    } catch {
+      limiter.close()
+      throw error
+    }
   }
 }

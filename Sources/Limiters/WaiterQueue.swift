@@ -71,6 +71,9 @@ struct WaiterQueue<Element> {
   /// The number of slots in memory, taken or vacant.
   var slotCount: Int { slots.count }
 
+  /// The number of slots that there is memory for.
+  var slotCapacity: Int { slots.capacity }
+
   /// Joins at the back.
   mutating func append(_ element: consuming Element) -> Ticket {
     arrivals += 1

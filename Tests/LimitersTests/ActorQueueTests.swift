@@ -198,6 +198,17 @@ private actor Contrary {
     #expect(watched == nil)
   }
 
+  @Test func `runs what was enqueued though nobody refers to it any more`() {
+    let ledger = Ledger()
+    do {
+      let queue = ActorQueue<Ledger>(executor: executor)
+      queue.adoptExecutionContext(of: ledger)
+      for number in 1...3 { queue.enqueue { [journal] _ in journal.note("\(number)") } }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["1", "2", "3"])
+  }
+
   @Test func `does not keep an idle actor alive`() {
     var ledger: Ledger? = makeLedger()
     weak let watched = ledger

@@ -358,6 +358,79 @@ import Testing
     signal.signal()
   }
 
+  /// What ends a group.
+  enum End: CaseIterable {
+    case cancelAll
+    case cancellation
+    case error
+  }
+
+  /// Two of three children run; when the first is cancelled, the second ends, before the third is cancelled.
+  @Test(arguments: End.allCases)
+  func `begins no child of a group that is cancelled, though one ends that ran`(end: End) {
+    let (executor, journal) = (HandDrivenExecutor(), Journal())
+    let (first, second) = (Condition.makeCondition(), Condition.makeCondition())
+    let body = Condition.makeCondition()
+    let task = Task(executorPreference: executor) {
+      do {
+        try await withLimitedTaskGroup(of: Void.self, limit: 2) { group in
+          group.addTask {
+            try await withTaskCancellationHandler {
+              try await first.condition.waitUncancellably()
+            } onCancel: {
+              second.signal.signal()
+              executor.runAll()
+              first.signal.signal()
+            }
+          }
+          group.addTask {
+            try await second.condition.waitUncancellably()
+            journal.note("second ends")
+          }
+          group.addTask { journal.note("third begins") }
+          try await body.condition.waitUncancellably()
+          if end == .error { throw Failure() }
+          if end == .cancelAll { group.cancelAll() }
+          try await group.waitForAll()
+        }
+      } catch { journal.note("\(error)") }
+    }
+    executor.runAll()
+    body.signal.signal()
+    executor.runAll()
+    if end == .cancellation { task.cancel() }
+    executor.runAll()
+    let error = end == .error ? "Failure()" : "CancellationError()"
+    #expect(journal.entries == ["second ends", error])
+  }
+
+  @Test func `begins no child that is added to a cancelled group, though a permit is free`()
+    async throws
+  {
+    await #expect(throws: CancellationError.self) {
+      try await withLimitedTaskGroup(of: Void.self, limit: 1) { group in
+        group.cancelAll()
+        #expect(group.isCancelled)
+        group.addTask { peak.enter() }
+        try await group.waitForAll()
+      }
+    }
+    #expect(peak.entries == 0)
+  }
+
+  @Test func `passes on what a child of a group throws, also that another limiter was closed`()
+    async throws
+  {
+    let closed = ConcurrencyLimiter(concurrency: 1)
+    closed.close()
+    await #expect(throws: LimiterClosed.self) {
+      try await withLimitedTaskGroup(of: Void.self, limit: 1) { group in
+        group.addTask { try await closed.run {} }
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test(arguments: 0...6)
   func `stops when the limit is below 1, whatever is worked on, naming the caller`(
     work: Int

@@ -7,12 +7,15 @@ import Testing
 private struct Pausing: AsyncSequence, Sendable {
   let numbers: ClosedRange<Int>
   let journal: Journal
+  var willPause: @Sendable () -> Void = {}
 
   struct AsyncIterator: AsyncIteratorProtocol {
     var numbers: ClosedRange<Int>.Iterator
     let journal: Journal
+    let willPause: @Sendable () -> Void
     mutating func next() async throws -> Int? {
       if let number = numbers.next() { return number }
+      willPause()
       let (never, signal) = Condition.makeCondition()
       defer { withExtendedLifetime(signal) { journal.note("pause is over") } }
       try await never.wait()
@@ -21,7 +24,7 @@ private struct Pausing: AsyncSequence, Sendable {
   }
 
   func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(numbers: numbers.makeIterator(), journal: journal)
+    AsyncIterator(numbers: numbers.makeIterator(), journal: journal, willPause: willPause)
   }
 }
 
@@ -108,6 +111,23 @@ private enum Caller {
       executor.runAll()
       #expect(journal.entries == ["1", "2", "pause is over", "CancellationError()"])
     }
+  }
+
+  @Test func `end with an error that comes before the start of the work has returned`() {
+    let (gate, signal) = Condition.makeCondition()
+    let pausing = Pausing(numbers: 1...1, journal: journal) { signal.signal() }
+    Task(executorPreference: executor) { [journal] in
+      // The work pauses, and its child fails, inside of the call that starts it.
+      let results = pausing.concurrentResults(limit: 2, executor: AtOnceExecutor()) { _ in
+        try await gate.wait()
+        throw Failure()
+      }
+      do {
+        for try await _ in results { journal.note("a result") }
+      } catch { journal.note("\(error)") }
+    }
+    executor.runAll()
+    #expect(journal.entries == ["pause is over", "Failure()"])
   }
 
   @Test func `hold the work up while nobody takes them`() {

@@ -164,6 +164,17 @@ import Testing
     #expect(journal.entries == ["none true"])
   }
 
+  @Test func `runs enqueued bodies at the default priority, whoever finds it idle`() {
+    let queue = makeQueue()
+    for priority in [TaskPriority.background, .high] {
+      Task(executorPreference: executor, priority: priority) { [journal] in
+        queue.enqueue { journal.note("\(Task.currentPriority)") }
+      }
+      executor.runAll()
+    }
+    #expect(journal.entries == ["\(TaskPriority.medium)", "\(TaskPriority.medium)"])
+  }
+
   @Test func `runs a body on the actor that it is given`() async throws {
     actor Ledger {
       var entries = ["opened"]

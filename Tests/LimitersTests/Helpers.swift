@@ -22,6 +22,13 @@ final class Tracked: Sendable {
 
 struct Failure: Error, Equatable {}
 
+/// Runs each job inside of what enqueues it.
+final class AtOnceExecutor: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    job.runSynchronously(on: asUnownedTaskExecutor())
+  }
+}
+
 /// What a process that was expected to stop said.
 func message(of result: ExitTest.Result?) -> String {
   String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

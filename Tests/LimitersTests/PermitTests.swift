@@ -18,13 +18,6 @@ private struct ReturningClock: Clock {
   }
 }
 
-/// Runs each job inside of what enqueues it.
-private final class AtOnceExecutor: TaskExecutor {
-  func enqueue(_ job: consuming ExecutorJob) {
-    job.runSynchronously(on: asUnownedTaskExecutor())
-  }
-}
-
 /// Keeps a permit where several tasks reach it.
 private final class Keeper: Sendable {
   let permit: Permit
@@ -614,6 +607,30 @@ private final class Keeper: Sendable {
     #expect(journal.entries == ["high", "low 1", "low 2"])
   }
 
+  @Test func `go by the priority that a task has when it arrives, not when it begins`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(
+      concurrency: 1,
+      order: .priority(agingAfter: .seconds(60)),
+      clock: clock
+    )
+    let permit = try await limiter.acquire()
+    start("medium", at: .medium) { try await limiter.run {} }
+    executor.runAll()
+    let raised = start("raised", at: .background) {
+      await Task.yield()
+      try await limiter.run {}
+    }
+    // Waits for the other while that yields, so that it arrives with this one's priority.
+    Task(executorPreference: executor, priority: .high) { await raised.value }
+    executor.runAll()
+    #expect(limiter.waiting == 2)
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries == ["raised done", "medium done"])
+  }
+
   @Test(arguments: [false, true])
   func `go to a newcomer of higher priority that fits, past a heavy task that does not`(
     uncancellably: Bool
@@ -701,6 +718,22 @@ private final class Keeper: Sendable {
     #expect(limiter.statistics.longestWait == .seconds(7), "those who were admitted count too")
     try await limiter.acquire(weight: 2).release()
     #expect(limiter.running == 0)
+  }
+
+  @Test func `are not counted as given up by a cancelled task where closing refuses them`()
+    async throws
+  {
+    let limiter = ConcurrencyLimiter(concurrency: 1)
+    let permit = try await limiter.acquire()
+    let cancelled = start("t1") { try await limiter.run {} }
+    for name in ["t2", "t3"] { start(name) { try await limiter.run {} } }
+    executor.runAll()
+    cancelled.cancel()
+    limiter.close()
+    permit.release()
+    executor.runAll()
+    #expect(journal.entries == ["t1 CancellationError", "t2 LimiterClosed", "t3 LimiterClosed"])
+    #expect(limiter.statistics.cancelled == 1)
   }
 
   @Test func `are waited for as long as the clock says, whatever ends the wait`() async throws {

@@ -69,6 +69,7 @@ import Testing
       #expect(queue.slotCount == 10_000)
       #expect(queue.popFirst() == 0)
       #expect(queue.slotCount == 0)
+      #expect(queue.slotCapacity == 0)
     }
   }
 

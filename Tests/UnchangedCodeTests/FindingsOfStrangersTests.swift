@@ -158,6 +158,32 @@ import Testing
     guard case .race = failure.kind else { throw failure }
   }
 
+  private enum Statics {
+    // Made at its first use, since it is computed.
+    static let number = Int("7") ?? 0
+  }
+
+  @Test func `who finds a static made tells nobody anything by that`() throws {
+    let failure = try failure("found static") {
+      let count = Count()
+      _ = Statics.number
+      // Found before and after each access, so that none of the two orders shows the race by itself.
+      let write: @Sendable () -> Int = {
+        let before = Statics.number
+        count.value = 1
+        return before + Statics.number
+      }
+      let read: @Sendable () -> Int = {
+        let before = Statics.number
+        return before + count.value + Statics.number
+      }
+      async let writing = write()
+      async let reading = read()
+      _ = await (writing, reading)
+    }
+    guard case .race = failure.kind else { throw failure }
+  }
+
   private final class MadeOnce: @unchecked Sendable {
     // Safe where `pthread_once` is: that is what is asked.
     private let once = UnsafeMutablePointer<pthread_once_t>.allocate(capacity: 1)

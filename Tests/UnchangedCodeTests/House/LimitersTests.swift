@@ -24,6 +24,17 @@ import Testing
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
   }
 
+  @Test func `show each body what the one before it wrote`() throws {
+    try explored("limiter-of-two") {
+      let limiter = ConcurrencyLimiter(concurrency: 1)
+      let log = Log()
+      async let one: Void = limiter.run { log.entries.append(1) }
+      async let two: Void = limiter.run { log.entries.append(2) }
+      _ = try await (one, two)
+      try require(log.entries.count == 2, "\(log.entries)")
+    }
+  }
+
   @Test(.search) func `let one of three tasks in at a time, in every schedule`() throws {
     try explored("limiter") {
       let limiter = ConcurrencyLimiter(concurrency: 1)

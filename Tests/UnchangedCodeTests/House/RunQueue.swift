@@ -1,0 +1,1 @@
+../../../Sources/WorkStealing/RunQueue.swift
