@@ -417,21 +417,25 @@ extension Grader {
   private static func firstJobs<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
   {
-    let count = 40
+    let count = 60
     return question(
       "first_jobs",
       "\(count) new executors, to each of which two threads send their first jobs at the same moment",
       "each runs its jobs on one thread"
-    ) { _ in
+    ) { seed in
+      var random = SplitMix64(seed: seed)
       for _ in 1...count {
         let executor = made(type)
         let ran = Arrivals()
         let places = Mutex<Set<Place>>([])
         let ready = Atomic(0)
         for _ in 1...2 {
+          // Now one is first and now the other, by less than a job takes to be sent.
+          let delay = random.next(below: 1 << random.next(below: 8))
           OSThread {
             ready.add(1, ordering: .acquiringAndReleasing)
-            while ready.load(ordering: .acquiring) < 2 { sched_yield() }
+            while ready.load(ordering: .acquiring) < 2 {}
+            for _ in 0..<delay { _ = ready.load(ordering: .acquiring) }
             for _ in 1...3 {
               Task(executorPreference: executor) { @Sendable in
                 places.withLock { _ = $0.insert(Place.here) }
