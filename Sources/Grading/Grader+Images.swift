@@ -80,28 +80,47 @@ extension Grader {
     }
   }
 
-  /// A fetch that fails is over, also if nobody is left who waits for it.
+  /// A fetch that fails is over, also if nobody is left who waits for it: in one schedule at least the next who asks
+  /// comes when that is known.
   static func failureForNobody<Cache: LearnerImageCache>(
     _ type: Cache.Type
   ) -> GradeBook.Question {
-    promise(
-      "failed_for_nobody",
-      "one asks and is cancelled while it waits, its fetch fails, and others ask later",
-      preemptions: onePreemption
-    ) {
-      let network = FakeNetwork(failures: 1)
-      let cache = Cache(fetch: network.fetch)
-      let gone = Task { try await cache.image("logo") }
-      await Task.yield()
-      gone.cancel()
-      _ = await gone.result
-      while network.underWay > 0 { await Task.yield() }
-      // The failure is told to the cache before anybody asks.
-      for _ in 1...4 { await Task.yield() }
-      let image = try? await cache.image("logo")
-      try require(
-        image == Array("logo".utf8),
-        "the next who asked was told of the old failure: it is kept, since who waited for it was cancelled"
+    let asked = "one asks and is cancelled while it waits, its fetch fails, and another asks later"
+    return GradeBook.Question(name: "failed_for_nobody") { terms in
+      let begunAnew = Lock(0)
+      let item = promise("failed_for_nobody", asked, preemptions: onePreemption) {
+        let (mayFail, signal) = Condition.makeCondition()
+        let fetches = Lock(0)
+        let cache = Cache { name in
+          let number = fetches.withLock {
+            $0 += 1
+            return $0
+          }
+          guard number > 1 else {
+            // Not before the task that waits for it has been cancelled.
+            try await mayFail.waitUncancellably()
+            throw FakeNetwork.Offline()
+          }
+          await Task.yield()
+          return Array(name.utf8)
+        }
+        let gone = Task { try await cache.image("logo") }
+        await Task.yield()
+        gone.cancel()
+        signal.signal()
+        _ = await gone.result
+        let logo = Array("logo".utf8)
+        let next = try? await cache.image("logo")
+        if next == logo { begunAnew.withLock { $0 += 1 } }
+        let last = try? await cache.image("logo")
+        try require(last == logo, "it was never fetched again")
+      }.ask(terms)
+      guard item.passed, begunAnew.withLock({ $0 }) == 0 else { return item }
+      return GradeItem(
+        "failed_for_nobody",
+        passed: false,
+        "\(asked): in every schedule the next who asked was told of the old failure. Forget a fetch that fails, whoever "
+          + "waits for it"
       )
     }
   }

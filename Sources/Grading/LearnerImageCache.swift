@@ -14,7 +14,6 @@ final class FakeNetwork: Sendable {
   struct Offline: Error {}
 
   private let fetches = Mutex<[String: Int]>([:])
-  private let ended = Mutex(0)
   private let failures: Int
   private let failure: any Error
   private let onFetch: @Sendable () -> Void
@@ -30,9 +29,6 @@ final class FakeNetwork: Sendable {
     self.onFetch = onFetch
   }
 
-  /// How many fetches are under way.
-  var underWay: Int { fetches.withLock { $0.values.reduce(0, +) } - ended.withLock { $0 } }
-
   func count(_ name: String) -> Int { fetches.withLock { $0[name, default: 0] } }
 
   func fetch(_ name: String) async throws -> [UInt8] {
@@ -41,7 +37,6 @@ final class FakeNetwork: Sendable {
       return fetches[name, default: 0]
     }
     onFetch()
-    defer { ended.withLock { $0 += 1 } }
     await Task.yield()
     try Task.checkCancellation()
     if count <= failures { throw failure }

@@ -472,6 +472,29 @@ final class AsksInTurn: LearnerClient {
   }
 }
 
+/// Of those who were cancelled one holds a thread until it is answered, and the others wait behind it.
+final class HoldsThreadOfCancelled: LearnerClient {
+  private let server: CallingServer
+  private let queue = DispatchQueue(label: "those who were cancelled")
+
+  init(server: CallingServer) { self.server = server }
+
+  func answer(to question: Int) async throws -> Int {
+    let isCancelled = Task.isCancelled
+    return try await withCheckedThrowingContinuation { continuation in
+      guard isCancelled else { return server.ask(question) { continuation.resume(with: $0) } }
+      queue.async { [server] in
+        let isThere = DispatchSemaphore(value: 0)
+        server.ask(question) { result in
+          continuation.resume(with: result)
+          isThere.signal()
+        }
+        isThere.wait()
+      }
+    }
+  }
+}
+
 /// Looks for the answer again and again.
 final class PollingClient: LearnerClient {
   private let server: CallingServer

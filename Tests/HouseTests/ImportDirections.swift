@@ -91,7 +91,8 @@ struct ImportDirections {
     ),
     "Grading": Room(
       rooms: [
-        "Basics", "CAllocations", "Experiments", "Exploration", "LessonBook", "Rendering",
+        "Basics", "CAllocations", "Experiments", "Exploration", "ExplorableSynchronization",
+        "LessonBook", "Rendering",
         "Mechanisms", "Tracing", "Limiters", "RealWork", "VirtualTime",
       ]
     ),

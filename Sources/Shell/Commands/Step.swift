@@ -12,8 +12,9 @@ extension Command {
     details: """
       Each position lists what can happen next and what it will do. In the game \
       \(SchedulerGame.moves.map { "'\($0.form)' \($0.does)" }.joined(separator: ", ")). The first \
-      letter will do: b for back, a for auto. All other commands work as ever. The aim with a \
-      specimen: break it, in fewer steps than the explorer.
+      letter will do: b for back, a for auto. All other commands work as ever. What the code says \
+      in a comment behind a line is told of who comes there: 'to park'. The aim with a specimen: \
+      break it, in fewer steps than the explorer.
       """,
     examples: ["step limiter tasks=2 limit=1; 1; 1; back; auto; done"]
   ) { session, arguments in
