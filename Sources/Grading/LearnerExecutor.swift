@@ -683,7 +683,7 @@ extension Grader {
         Thread.sleep(forTimeInterval: 0.02)
         if !thread.isAsleep { awake += 1 }
       }
-      if awake > 4 {
+      if awake > 12 {
         return
           "the thread goes on asking for work, and takes a processor from everybody else. Let it wait until "
           + "'enqueue' wakes it"
