@@ -399,8 +399,8 @@ import Testing
       jobs.withLock { $0.append(job) }
       ready.post()
       guard !hasThread.load(ordering: .acquiring) else { return }
-      // On one processor, too, another comes in between.
-      sched_yield()
+      // Long enough for another to come in between, on one processor too.
+      usleep(1_000)
       hasThread.store(true, ordering: .releasing)
       Thread.detachNewThread { [self] in
         while true {
