@@ -400,7 +400,7 @@ import Testing
       ready.post()
       guard !hasThread.load(ordering: .acquiring) else { return }
       // Long enough for another to come in between, on one processor too.
-      usleep(1_000)
+      _ = ThreadSemaphore().wait(atMost: 1_000_000)
       hasThread.store(true, ordering: .releasing)
       Thread.detachNewThread { [self] in
         while true {
