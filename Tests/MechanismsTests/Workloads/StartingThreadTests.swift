@@ -9,7 +9,7 @@ import Testing
     let tasks = 5_000
     let world = WallWorld()
     let started = await withCheckedContinuation { done in
-      _ = OSThread("starter", startsTasks: true) {
+      OSThread("starter", startsTasks: true) {
         // Immediate, so that they begin on this thread, as visits do.
         let started = (1...tasks).map { _ in
           Task.immediateDetached {
@@ -18,7 +18,7 @@ import Testing
           }
         }
         done.resume(returning: started)
-      }
+      }.detach()
     }
     var stayed = 0
     for task in started where await task.value { stayed += 1 }
@@ -28,9 +28,9 @@ import Testing
   @Test func `knows where it is`() async {
     #expect(!OSThread.isStartingTasks)
     let isCurrent = await withCheckedContinuation { found in
-      _ = OSThread("starter", startsTasks: true) {
+      OSThread("starter", startsTasks: true) {
         found.resume(returning: OSThread.isStartingTasks)
-      }
+      }.detach()
     }
     #expect(isCurrent)
   }
