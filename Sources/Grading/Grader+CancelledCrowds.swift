@@ -119,7 +119,8 @@ extension Grader {
     overtakings: Int = 0
   ) -> GradeBook.Question {
     let asked =
-      "one has the only permit, then five come: the second of them was cancelled before, the fourth is cancelled as it waits"
+      "one has the only permit, then five come: the second of them was cancelled before, the fourth is cancelled "
+      + "as it waits"
     return .task("cancelled_before", asked, seconds: 30) { _ in
       let scheduler = VirtualScheduler(workers: 1)
       let crowd = Crowd()

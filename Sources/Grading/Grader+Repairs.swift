@@ -1070,7 +1070,8 @@ extension Grader {
   private static func cancelledBeforeCopy<Copier: LearnerCopier>(
     _ type: Copier.Type
   ) -> GradeBook.Question {
-    let asked = "an upload and a download by tasks that were cancelled before they came"
+    let asked =
+      "an upload and a download by tasks that were cancelled before they came, while another copies"
     return .task("cancelled_before", asked, seconds: 20) { _ in
       let copier = Copier(connections: 1, files: 1)
       let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [

@@ -112,6 +112,37 @@ extension Grader {
     return isSo()
   }
 
+  /// Sends a list, of which no file comes before `mayEnd` is signalled, once for all.
+  private static func send(
+    _ list: [Int],
+    to batch: some LearnerBatch,
+    until mayEnd: DispatchSemaphore,
+    _ watches: BatchWatch...
+  ) {
+    batch.download(list) { file in
+      for watch in watches { watch.begin(file) }
+      mayEnd.wait()
+      mayEnd.signal()
+      for watch in watches { watch.end() }
+    } whenAll: {
+      for watch in watches { watch.allHaveCome() }
+    }
+  }
+
+  /// Waits for the end of all lists.
+  ///
+  /// - Returns: what is wrong with them; nil if nothing is.
+  private static func fault(
+    of lists: [[Int]],
+    _ watches: [BatchWatch],
+    limit: Int
+  ) -> String? {
+    guard comes(looks: 600, { watches.allSatisfy(\.isOver) }) else {
+      return "'whenAll' was not called for each list within a minute"
+    }
+    return zip(lists, watches).lazy.compactMap { $1.fault($0, limit: limit) }.first
+  }
+
   /// A caller waits for no file, not even for the one that could begin at once.
   private static func returnsAtOnce<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
     let lists = [[7], [1, 2, 3], [4, 5, 6, 7]]
@@ -124,26 +155,15 @@ extension Grader {
         let mayEnd = DispatchSemaphore(value: 0)
         let hasReturned = Lock(false)
         OSThread("caller") {
-          batch.download(list) { file in
-            watch.begin(file)
-            mayEnd.wait()
-            mayEnd.signal()
-            watch.end()
-          } whenAll: {
-            watch.allHaveCome()
-          }
+          send(list, to: batch, until: mayEnd, watch)
           hasReturned.withLock { $0 = true }
         }.detach()
         let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
         mayEnd.signal()
-        let fault: String? =
-          if !returned {
-            "it did not return within ten seconds. 'download' returns at once, and fetches on no thread of its caller"
-          } else if !comes(looks: 300, { watch.isOver }) {
-            "'whenAll' was not called within thirty seconds"
-          } else {
-            watch.fault(list, limit: 3)
-          }
+        let fault =
+          returned
+          ? fault(of: [list], [watch], limit: 3)
+          : "it did not return within ten seconds. 'download' returns at once, and fetches on no thread of its caller"
         if let fault { return GradeItem("returns", passed: false, "\(asked): \(fault)") }
       }
       return GradeItem(
@@ -194,16 +214,7 @@ extension Grader {
       let before = terms.threads()
       let hasReturned = Lock(false)
       OSThread("caller") {
-        for (list, watch) in zip(lists, watches) {
-          batch.download(list) { file in
-            watch.begin(file)
-            mayEnd.wait()
-            mayEnd.signal()
-            watch.end()
-          } whenAll: {
-            watch.allHaveCome()
-          }
-        }
+        for (list, watch) in zip(lists, watches) { send(list, to: batch, until: mayEnd, watch) }
         hasReturned.withLock { $0 = true }
       }.detach()
       var held = 0
@@ -226,10 +237,8 @@ extension Grader {
           "\(held) threads are held, for one download. \(advice)"
         } else if !begins {
           "none began within ten seconds"
-        } else if !comes(looks: 300, { watches.allSatisfy(\.isOver) }) {
-          "'whenAll' was not called within thirty seconds"
         } else {
-          zip(lists, watches).lazy.compactMap { $1.fault($0, limit: 1) }.first
+          fault(of: lists, watches, limit: 1)
         }
       return GradeItem(
         name,
@@ -269,15 +278,11 @@ extension Grader {
         }
         areSent.signal()
       }.detach()
-      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
-      let fault: String? =
-        if isLate.withLock({ $0 }) {
-          "it was not called, though both files had come: it waits behind the other list's wait for a permit"
-        } else if !areOver {
-          "'whenAll' was not called for both within a minute"
-        } else {
-          zip(lists, watches).lazy.compactMap { $1.fault($0, limit: 1) }.first
-        }
+      let wrong = fault(of: lists, watches, limit: 1)
+      let fault =
+        isLate.withLock { $0 }
+        ? "it was not called, though both files had come: it waits behind the other list's wait for a permit"
+        : wrong
       return GradeItem(
         "first_ends",
         passed: fault == nil,
@@ -315,13 +320,10 @@ extension Grader {
         } whenAll: {
           watch.allHaveCome()
         }
-        let isOver = comes(looks: 600) { watch.isOver }
-        let reached = watch.peak >= min(limit, count)
         let fault =
-          !isOver
-          ? "'whenAll' was not called within a minute"
-          : watch.fault(files, limit: limit)
-            ?? (reached ? nil : "\(watch.peak) ran at once, and \(min(limit, count)) may")
+          fault(of: [files], [watch], limit: limit)
+          ?? (watch.peak >= min(limit, count)
+            ? nil : "\(watch.peak) ran at once, and \(min(limit, count)) may")
         if let fault {
           return GradeItem(name, passed: false, "\(count) downloads, limit \(limit): \(fault)")
         }
@@ -349,13 +351,8 @@ extension Grader {
           watch.allHaveCome()
         }
       }
-      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
-      let fault =
-        !areOver
-        ? "'whenAll' was not called for both within a minute"
-        : both.peak > 2
-          ? "\(both.peak) ran at once"
-          : zip(lists, watches).lazy.compactMap { $1.fault($0, limit: 2) }.first
+      let wrong = fault(of: lists, watches, limit: 2)
+      let fault = both.peak > 2 ? "\(both.peak) ran at once" : wrong
       return GradeItem(
         "two_lists",
         passed: fault == nil,
@@ -370,32 +367,17 @@ extension Grader {
     return GradeBook.Question(name: "lists_of_one") { _ in
       let batch = Batch(limit: 3)
       let together = BatchWatch()
-      let watches = (1...3).map { _ in BatchWatch() }
+      let lists = [[1], [2], [3]]
+      let watches = lists.map { _ in BatchWatch() }
       let mayEnd = DispatchSemaphore(value: 0)
-      for (number, watch) in watches.enumerated() {
-        batch.download([number]) { file in
-          together.begin(file)
-          watch.begin(file)
-          mayEnd.wait()
-          mayEnd.signal()
-          watch.end()
-          together.end()
-        } whenAll: {
-          watch.allHaveCome()
-        }
+      for (list, watch) in zip(lists, watches) {
+        send(list, to: batch, until: mayEnd, watch, together)
       }
       let areTogether = comes(looks: 200) { together.running == 3 }
       let most = together.peak
       mayEnd.signal()
-      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
-      let fault: String? =
-        if !areTogether {
-          "\(most) ran at once, and 3 may"
-        } else if !areOver {
-          "'whenAll' was not called for each within a minute"
-        } else {
-          watches.enumerated().lazy.compactMap { $1.fault([$0], limit: 3) }.first
-        }
+      let wrong = fault(of: lists, watches, limit: 3)
+      let fault = areTogether ? wrong : "\(most) ran at once, and 3 may"
       return GradeItem(
         "lists_of_one",
         passed: fault == nil,
@@ -412,32 +394,17 @@ extension Grader {
       let watches = [BatchWatch(), BatchWatch()]
       let mayEnd = DispatchSemaphore(value: 0)
       let (narrow, wide) = (Batch(limit: 1), Batch(limit: 3))
-      narrow.download(lists[0]) { file in
-        watches[0].begin(file)
-        mayEnd.wait()
-        mayEnd.signal()
-        watches[0].end()
-      } whenAll: {
-        watches[0].allHaveCome()
-      }
+      send(lists[0], to: narrow, until: mayEnd, watches[0])
       _ = comes(looks: 100) { watches[0].begun > 0 }
-      wide.download(lists[1]) { file in
-        watches[1].begin(file)
-        watches[1].end()
-      } whenAll: {
-        watches[1].allHaveCome()
-      }
+      let isReady = DispatchSemaphore(value: 1)
+      send(lists[1], to: wide, until: isReady, watches[1])
       let isFree = comes(looks: 200) { watches[1].isOver }
       mayEnd.signal()
-      let areOver = comes(looks: 600) { watches.allSatisfy(\.isOver) }
-      let fault: String? =
-        if !isFree {
-          "the second waits for a permit of the first. Keep queues and permits in the batch, none that is static"
-        } else if !areOver {
-          "'whenAll' was not called for both within a minute"
-        } else {
-          watches[0].fault(lists[0], limit: 1) ?? watches[1].fault(lists[1], limit: 3)
-        }
+      let fault =
+        isFree
+        ? fault(of: [lists[0]], [watches[0]], limit: 1)
+          ?? fault(of: [lists[1]], [watches[1]], limit: 3)
+        : "the second waits for a permit of the first. Keep queues and permits in the batch, none that is static"
       return GradeItem(
         "apart",
         passed: fault == nil,
@@ -453,19 +420,10 @@ extension Grader {
       let watch = BatchWatch()
       let mayEnd = DispatchSemaphore(value: 0)
       let list = [1, 2, 3, 4]
-      Batch(limit: 1).download(list) { file in
-        watch.begin(file)
-        mayEnd.wait()
-        mayEnd.signal()
-        watch.end()
-      } whenAll: {
-        watch.allHaveCome()
-      }
+      send(list, to: Batch(limit: 1), until: mayEnd, watch)
       _ = comes(looks: 100) { watch.begun > 0 || watch.isOver }
       mayEnd.signal()
-      let fault =
-        comes(looks: 600) { watch.isOver }
-        ? watch.fault(list, limit: 1) : "'whenAll' was not called within a minute"
+      let fault = fault(of: [list], [watch], limit: 1)
       return GradeItem(
         "let_go",
         passed: fault == nil,
@@ -488,9 +446,7 @@ extension Grader {
       } whenAll: {
         watch.allHaveCome()
       }
-      let fault =
-        comes(looks: 600) { watch.isOver }
-        ? watch.fault(list, limit: 2) : "'whenAll' was not called within a minute"
+      let fault = fault(of: [list], [watch], limit: 2)
       return GradeItem(
         "twice",
         passed: fault == nil,

@@ -540,6 +540,6 @@ extension Grader {
     }
   }
 
-  /// How many bytes are kept of each request at least, if anything is: a number.
+  /// Of how many requests a byte is kept at least, if anything is kept of each.
   private static let requestsPerByte = 2
 }

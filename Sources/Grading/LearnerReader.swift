@@ -51,7 +51,7 @@ package final class Disk: Sendable {
   /// - Throws: `NoSuchBlock` if the number is negative.
   package func read(_ block: Int) throws -> Int {
     counts.withLock { $0[block, default: 0] += 1 }
-    if OtherThreads.areOfPool(pool) { heldPool.withLock { _ = $0.insert(block) } }
+    if ThisThread.isOfPool(or: pool) { heldPool.withLock { _ = $0.insert(block) } }
     readers.withLock {
       $0.now += 1
       $0.most = max($0.most, $0.now)

@@ -18,20 +18,6 @@ enum OtherThreads {
     return !threads.isEmpty && awake <= 1
   }
 
-  /// The name of the queue for which Dispatch runs the thread that asks, or what it says of one that is not its own.
-  static var queue: String {
-    typealias Label = @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
-    guard let symbol = dlsym(nil, "dispatch_queue_get_label") else { return "" }
-    return unsafeBitCast(symbol, to: Label.self)(nil).map { String(cString: $0) } ?? ""
-  }
-
-  /// Whether the thread that asks is one of Swift's pool, or of the executor that stands for it.
-  static func areOfPool(_ executor: UnownedTaskExecutor?) -> Bool {
-    if queue.hasPrefix("Swift global") { return true }
-    guard let executor else { return false }
-    return withUnsafeCurrentTask { $0?.unownedTaskExecutor == executor }
-  }
-
   /// How many there are.
   static var count: Int { max(0, all.count - 1) }
 

@@ -4,8 +4,8 @@ internal import LessonBook
 internal import Limiters
 internal import Synchronization
 
-/// While it is kept, the thread that waits for an answer does not look whether there is one: it would be told from
-/// a thread of the learner's by nothing.
+/// While it is kept, the thread that waits for an answer does not wake to look for it: its wake-ups would be counted
+/// as the learner's.
 final class Silence: Sendable {
   /// How long one lasts at most.
   static let milliseconds = 2_000

@@ -34,6 +34,10 @@ import Testing
     for name in ["pthread_mutex_t", "DispatchSemaphore", "NSRecursiveLock", "NSCondition"] {
       #expect(limiter.unseenLock(in: "let lock = \(name)()") == name)
     }
+    // A queue that runs several at once is no lock, though its 'sync' looks like one.
+    let concurrent = "DispatchQueue(label: \"gate\", attributes: .concurrent)"
+    #expect(limiter.unseenLock(in: concurrent) == ".concurrent")
+    #expect(limiter.unseenLock(in: "pthread_self()") == nil)
     let unused = """
       // no DispatchSemaphore here
       /* pthread_mutex_t

@@ -113,9 +113,11 @@ struct ExerciseHarness: Sendable {
     let names =
       #/
       //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
-      \b(pthread_\w+|sem_wait|os_unfair_lock|OSAllocatedUnfairLock|DispatchSemaphore|NSRecursiveLock|NSCondition(?:Lock)?)\b
+      \b(pthread_(?:mutex|rwlock|spin)\w*|sem_wait|os_unfair_lock|OSAllocatedUnfairLock|DispatchSemaphore)\b |
+      \b(NSRecursiveLock|NSCondition(?:Lock)?)\b | (\.concurrent)\b
       /#
-    return code.matches(of: names).lazy.compactMap { $0.output.1.map(String.init) }.first
+    return code.matches(of: names).lazy
+      .compactMap { ($0.output.1 ?? $0.output.2 ?? $0.output.3).map(String.init) }.first
   }
 }
 
@@ -159,7 +161,7 @@ struct ExerciseDesk: Sendable {
         "locks",
         passed: false,
         "'\(lock)': the grading cannot stop at such a lock, and so not see what comes in between. Use Mutex, Atomic, "
-          + "NSLock or the 'sync' of a DispatchQueue"
+          + "NSLock or the 'sync' of a serial DispatchQueue"
       )
       return .graded([item], passed: false, seed: nil)
     }
