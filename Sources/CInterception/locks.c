@@ -149,9 +149,13 @@ static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uin
   return is_signalled;
 }
 
+/// Whether a wait or a signal is explored: that of code under study, or of what it calls of Foundation. An `Operation`
+/// waits for another one so.
+#define IS_WAIT_EXPLORED (IS_EXPLORED && (is_of_foundation(HERE) || IS_CALLED_BY_STUDY))
+
 TAKEN int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
   wait_function *original = CONDITION_ORIGINAL("pthread_cond_wait", wait_function *);
-  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(condition, mutex);
+  if (!IS_WAIT_EXPLORED) return original(condition, mutex);
   wait_explored(condition, mutex, point_wait);
   return 0;
 }
@@ -159,7 +163,7 @@ TAKEN int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
   const struct timespec *time) {
   time_wait_function *original = CONDITION_ORIGINAL("pthread_cond_timedwait", time_wait_function *);
-  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(condition, mutex, time);
+  if (!IS_WAIT_EXPLORED) return original(condition, mutex, time);
   struct timespec now;
   // The bit says by which clock the condition counts.
   clock_gettime(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
@@ -169,13 +173,13 @@ TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mut
 
 TAKEN int pthread_cond_signal(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_signal", condition_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_pause(point_signal, (uintptr_t)condition);
+  if (IS_WAIT_EXPLORED) exploration_pause(point_signal, (uintptr_t)condition);
   return original(condition);
 }
 
 TAKEN int pthread_cond_broadcast(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_broadcast", condition_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) exploration_pause(point_broadcast, (uintptr_t)condition);
+  if (IS_WAIT_EXPLORED) exploration_pause(point_broadcast, (uintptr_t)condition);
   return original(condition);
 }
 

@@ -126,6 +126,8 @@ typedef __attribute__((swiftcall)) bool known_unique_function(void *reference, c
   TAKEN __attribute__((swiftcall)) bool name(void *reference, const void *type) __asm__(symbol);            \
   __attribute__((swiftcall)) bool name(void *reference, const void *type) {                                 \
     bool is_unique = ORIGINAL(symbol, known_unique_function *)(reference, type);                            \
+    void *object = is_unique && IS_ORDER_NOTED ? plain(*(void *const *)reference) : NULL;                   \
+    if (object) note_own(object);                                                                           \
     if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, is_unique ? 2 : 3);                   \
     return is_unique;                                                                                       \
   }

@@ -578,14 +578,24 @@ final class Workers: @unchecked Sendable {
   func settle(patiently: Bool = false) {
     if blocked.isEmpty { return }
     for worker in blocked {
-      let start = ContinuousClock.now
+      var state = worker.state
+      var since = ContinuousClock.now
       while !worker.hasComeBack {
         if isHeldUp(worker) { break }
         // Awake meanwhile, or the watch would take this thread for a blocked one.
         sched_yield()
+        let now = worker.state
+        if now != state { (state, since) = (now, .now) }
+        let hasBeenLong = ContinuousClock.now - since > Self.patience
+        // It woke, and sleeps for something else, which nobody explored holds: a condition of a library is waited for
+        // at one address and then at another.
+        if hasBeenLong, case .sleeps(let address, _) = state, state != worker.sleep {
+          worker.sleep = .sleeps(at: address, holder: 0)
+          break
+        }
         // An explored thread that wakes it has done so by now.
-        guard worker.isUnaccounted, worker.state == worker.sleep else { continue }
-        if !patiently || ContinuousClock.now - start > Self.patience { break }
+        guard worker.isUnaccounted, state == worker.sleep else { continue }
+        if !patiently || hasBeenLong { break }
       }
     }
     let back = blocked.filter(\.hasComeBack)

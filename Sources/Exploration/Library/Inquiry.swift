@@ -469,8 +469,8 @@ extension Inquiry {
           schedule: "",
           description:
             "'\(name)' leaves the exploration: \(ScheduleTrace.name(sleeper)) sleeps on its thread, and nothing that "
-            + "is explored can wake it there. A `sem_t`, a file or the "
-            + "network are not explored; where one thread waits for another, have it wait for a lock, a "
+            + "is explored can wake it there. A `sem_t`, a wait inside of a library, a file or "
+            + "the network are not explored; where one thread waits for another, have it wait for a lock, a "
             + "condition or a DispatchSemaphore"
         )
       }

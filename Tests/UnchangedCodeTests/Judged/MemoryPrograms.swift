@@ -57,7 +57,25 @@ extension Judged {
     }
   }
 
+  /// Reads it in a task of its own, and lets go of it.
+  static func read(_ value: Cow) -> Task<Int, Never> { Task { value.buffer.number } }
+
+  /// Writes while another one reads, or has let go of it.
+  static func writeBesideReader(asksWhoHasIt: Bool) async throws {
+    var own = Cow(1)
+    let reader = read(own)
+    if asksWhoHasIt { own.set(2) } else { own.buffer.number = 2 }
+    let found = await reader.value
+    if asksWhoHasIt { try require(found == 1, "read \(found)") }
+  }
+
   static let races: [JudgedProgram] = [
+    JudgedProgram("a copy on write is written in place by who finds that nobody else has it") {
+      try await writeBesideReader(asksWhoHasIt: true)
+    },
+    JudgedProgram("a copy on write is written by who does not ask who has it", fails: .race) {
+      try await writeBesideReader(asksWhoHasIt: false)
+    },
     JudgedProgram(
       "a value of a protocol's type is replaced while another reads it",
       fails: .race
