@@ -36,6 +36,9 @@
 static const uint64_t no_time = 0, all_time = ~0ull;
 /// Notes for how long the thread waits next, at most: until then, a time of Dispatch.
 void taken_limit_wait(uint64_t time);
+
+/// How many nanoseconds of the schedule's own time there are until a time of Dispatch has come, at least one.
+int64_t taken_time_until(uint64_t time);
 /// Stands before the lock is released, where somebody may try to take it meanwhile.
 void taken_stand_before_release(uintptr_t lock);
 

@@ -114,23 +114,29 @@ static void *condition_original(const char *name) {
 /// waits again until the time has come for certain would do so for ever.
 #define SHORTEST_WAIT 1000
 
+static int64_t limited(__int128 time) {
+  return time < SHORTEST_WAIT ? SHORTEST_WAIT : time > INT64_MAX ? INT64_MAX : (int64_t)time;
+}
+
 /// Notes how long the wait may last that comes next.
-static void limit_wait(__int128 time) {
+static void limit_wait(int64_t time) {
   bool were_open = points_close();
-  if (time < SHORTEST_WAIT) time = SHORTEST_WAIT;
-  exploration_answers.limit_wait(time > INT64_MAX ? INT64_MAX : (int64_t)time);
+  exploration_answers.limit_wait(time);
   points_reopen(were_open);
 }
 
-void taken_limit_wait(uint64_t time) {
-  if (time == all_time || time == no_time) return;
+int64_t taken_time_until(uint64_t time) {
   // A time of Dispatch is one of the world's clock if both of its upper bits are set, and negative then; else one of
   // the clock that goes on while the machine sleeps if the first is, or of the one that does not.
   struct timespec now;
   bool is_of_the_world = time >> 62 == 3;
   clock_gettime(is_of_the_world ? CLOCK_REALTIME : time >> 63 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &now);
   int64_t until = is_of_the_world ? -(int64_t)time : (int64_t)(time & ~(1ull << 63));
-  limit_wait(until - ((__int128)now.tv_sec * NANOSECONDS + now.tv_nsec));
+  return limited(until - ((__int128)now.tv_sec * NANOSECONDS + now.tv_nsec));
+}
+
+void taken_limit_wait(uint64_t time) {
+  if (time != all_time && time != no_time) limit_wait(taken_time_until(time));
 }
 
 /// Waits in the exploration; whether there was a signal in time.
@@ -167,7 +173,7 @@ TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mut
   struct timespec now;
   // The bit says by which clock the condition counts.
   clock_gettime(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
-  limit_wait(((__int128)time->tv_sec - now.tv_sec) * NANOSECONDS + time->tv_nsec - now.tv_nsec);
+  limit_wait(limited(((__int128)time->tv_sec - now.tv_sec) * NANOSECONDS + time->tv_nsec - now.tv_nsec));
   return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
 }
 

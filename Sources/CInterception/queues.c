@@ -15,7 +15,7 @@
 //
 // Foundation's own work on queues is taken too: who called Dispatch's library cannot be told from its frames.
 //
-// Timers, sources and I/O of Dispatch are its own, and so is what a thread that is not explored gives to a queue.
+// Sources and I/O of Dispatch are its own, and so is what a thread that is not explored gives to a queue.
 
 typedef void queue_work_function(void *queue, void *block);
 typedef void *make_queue_function(const char *label, void *attributes);
@@ -285,6 +285,72 @@ TAKEN intptr_t dispatch_group_wait(void *group, uint64_t time) {
   intptr_t result = original(group, time == all_time ? all_time : no_time);
   if (result == 0) ACQUIRE(DISPATCH_ORDER(group));
   return result;
+}
+
+// MARK: Work that comes later, and work side by side
+
+// When it comes is the schedule's own time. Each part of what is done side by side has a thread of its own.
+
+typedef void later_function(uint64_t time, void *queue, void *block);
+
+TAKEN void dispatch_after(uint64_t time, void *queue, void *block) {
+  later_function *original = ORIGINAL("dispatch_after", later_function *);
+  // What is never to be done is not kept either.
+  if (!IS_EXPLORED || time == all_time) return original(time, queue, block);
+  if (time == no_time) return give(queue, block, false, NULL, NULL);
+  bool were_open = points_close();
+  struct exploration_line line = line_of(queue, false);
+  void *kept = copied(block);
+  points_reopen(were_open);
+  RELEASE(kept);
+  exploration_pause(point_enqueue, line.queue);
+  int64_t left = taken_time_until(time);
+  were_open = points_close();
+  exploration_answers.give_later(left, &line, (struct exploration_work){run_block, kept, NULL, NULL});
+  points_reopen(were_open);
+}
+
+struct part {
+  struct block *block;
+  size_t index;
+};
+
+static void do_part(void *given) {
+  struct part *part = given;
+  ACQUIRE(part->block);
+  ((void (*)(void *, size_t))part->block->invoke)(part->block, part->index);
+}
+
+typedef void apply_function(size_t count, void *queue, void *block);
+typedef void *make_group_function(void);
+
+/// The calling thread does the first part, and then waits for the others.
+TAKEN void dispatch_apply(size_t count, void *queue, void *block) {
+  apply_function *original = ORIGINAL("dispatch_apply", apply_function *);
+  if (!IS_EXPLORED || count == 0) return original(count, queue, block);
+  bool were_open = points_close();
+  struct part *parts = calloc(count, sizeof *parts);
+  void *group = ORIGINAL("dispatch_group_create", make_group_function *)();
+  points_reopen(were_open);
+  if (!parts) abort();
+  RELEASE(block);
+  for (size_t index = 0; index < count; index++) {
+    parts[index] = (struct part){block, index};
+    if (index == 0) continue;
+    ORIGINAL("dispatch_group_enter", group_function *)(group);
+    were_open = points_close();
+    // In line where nobody else is: nothing has the part's address but the part.
+    struct exploration_line line = {.queue = (uintptr_t)&parts[index]};
+    exploration_answers.give_work(&line,
+      (struct exploration_work){do_part, &parts[index], leave_explored, group});
+    points_reopen(were_open);
+  }
+  do_part(parts);
+  dispatch_group_wait(group, all_time);
+  were_open = points_close();
+  free(parts);
+  ORIGINAL("dispatch_release", group_function *)(group);
+  points_reopen(were_open);
 }
 
 #endif

@@ -155,9 +155,7 @@ struct context {
   do(21, "pthread_spin_trylock", NO_POINT, false)                                                           \
   do(22, "sem_wait", NO_POINT, false)                                                                       \
   do(23, "sem_timedwait", NO_POINT, false)                                                                  \
-  do(24, "sem_post", NO_POINT, false)                                                                       \
-  do(25, "dispatch_after", NO_POINT, false)                                                                 \
-  do(26, "dispatch_apply", NO_POINT, false)
+  do(24, "sem_post", NO_POINT, false)
 
 static struct passed passed[] = {EACH_PASSED(PASSED) EACH_UNSEEN(PASSED)};
 

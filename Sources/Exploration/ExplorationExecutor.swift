@@ -53,15 +53,19 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       case continuation(UnsafeContinuation<Void, any Error>)
       /// A job of the runtime's own, of a `Task.sleep`.
       case job(UnownedJob)
+      /// No task sleeps: work of a queue is to come later.
+      case work(() -> Void)
     }
 
     var isOfRuntime: Bool { if case .job = alarm { true } else { false } }
+    var isOfTask: Bool { if case .work = alarm { false } else { true } }
 
     /// Makes its next step ready.
     func wake() {
       switch alarm {
       case .continuation(let continuation): continuation.resume()
       case .job(let job): job.runSynchronously(on: .pool)
+      case .work(let begin): begin()
       }
     }
   }
@@ -182,7 +186,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// Lets go of what would have woken those who do not sleep any more.
   func clearAlarms() {
     for sleeper in sleepers { if case .job(let job) = sleeper.alarm { spent.append(job) } }
-    sleepers.removeAll(where: \.isOfRuntime)
+    sleepers.removeAll { $0.isOfRuntime || !$0.isOfTask }
     while let job = spent.popLast() { job.runSynchronously(on: .pool) }
   }
 
@@ -272,6 +276,19 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       guard case .begun(let task) = lives[agent], task.hasEnded else { continue }
       lives[agent] = .ended
     }
+  }
+
+  /// Has `begin` be called when so many nanoseconds have passed, in the name of an agent of its own.
+  func sleep(_ time: Int64, then begin: @escaping () -> Void) {
+    tickets += 1
+    sleepers.append(
+      Sleeper(
+        agent: newAgent(),
+        ticket: tickets,
+        deadline: deadline(in: time),
+        alarm: .work(begin)
+      )
+    )
   }
 
   /// When so many nanoseconds will have passed.

@@ -70,6 +70,10 @@ enum Interception {
       guard let line = line?.pointee, let me = Worker.leading else { return }
       me.workers.give(Work(work), to: line)
     }
+    answers.give_later = { time, line, work in
+      guard let line = line?.pointee, let me = Worker.leading else { return }
+      me.workers.give(Work(work), to: line, in: time)
+    }
     answers.join_line = { line in
       guard let line = line?.pointee, let me = Worker.leading else { return true }
       return me.workers.join(line, by: me)

@@ -63,6 +63,11 @@ extension Workers {
     admit(admitted)
   }
 
+  /// Puts the work in line at a queue when so many nanoseconds have passed.
+  func give(_ work: Work, to line: exploration_line, in time: Int64) {
+    run.executor.sleep(time) { [unowned self] in give(work, to: line) }
+  }
+
   /// Puts the work in line at a queue when a group has ended.
   func give(_ work: Work, to line: exploration_line, atEndOf group: UInt) {
     run.touches?.note(object: number(at: group), touch_of_queue)

@@ -34,29 +34,6 @@ import Testing
     )
   }
 
-  @Test
-  func
-    `work of Dispatch that is to come later is named in the verdict, and so is work side by side`()
-    throws
-  {
-    let later = try explore("later") {
-      DispatchQueue(label: "later").asyncAfter(deadline: .now()) {}
-    }
-    #expect(later.coverage == .bounded)
-    #expect(
-      later.notCovered.contains { $0.hasPrefix("what comes of dispatch_after") },
-      "\(later)"
-    )
-    let sideBySide = try explore("side by side") {
-      DispatchQueue.concurrentPerform(iterations: 1) { _ in }
-    }
-    #expect(sideBySide.coverage == .bounded)
-    #expect(
-      sideBySide.notCovered.contains { $0.hasPrefix("what comes of dispatch_apply") },
-      "\(sideBySide)"
-    )
-  }
-
   @Test func `a verdict's line says what was looked at, and of the rest what could be`() throws {
     let closure: @Sendable () async -> Void = {
       let lock = NSLock()

@@ -97,6 +97,8 @@ struct exploration_answers {
   uint64_t (*chance)(void);
   /// Runs the work on a thread of the exploration, when its turn has come.
   void (*give_work)(const struct exploration_line *line, struct exploration_work work);
+  /// Does the same when so many nanoseconds have passed.
+  void (*give_later)(int64_t time, const struct exploration_line *line, struct exploration_work work);
   /// Has the thread do work of the queue, at once or from the next `point_turn` on; whether at once.
   bool (*join_line)(const struct exploration_line *line);
   /// Notes that the thread has done it.
