@@ -34,11 +34,21 @@
 
 /// How long Dispatch is asked to wait: not at all, or without end.
 static const uint64_t no_time = 0, all_time = ~0ull;
+
 /// Notes for how long the thread waits next, at most: until then, a time of Dispatch.
 void taken_limit_wait(uint64_t time);
 
 /// How many nanoseconds of the schedule's own time there are until a time of Dispatch has come, at least one.
 int64_t taken_time_until(uint64_t time);
+
+/// Whether nothing else of its queue may run while the block does, which Dispatch has made.
+bool taken_block_is_alone(const void *block);
+/// Notes that the block, which Dispatch may have made, has run.
+void taken_end_block(const void *block);
+/// Leaves the group, explored, and gives those their work who wait for its end.
+void taken_leave_group(void *group);
+intptr_t dispatch_group_wait(void *group, uint64_t time);
+void dispatch_group_notify(void *group, void *queue, void *block);
 /// Stands before the lock is released, where somebody may try to take it meanwhile.
 void taken_stand_before_release(uintptr_t lock);
 

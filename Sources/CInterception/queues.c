@@ -39,41 +39,65 @@ static void *copied(void *block) { return ORIGINAL("_Block_copy", copy_block_fun
 static void run_block(void *block) {
   ACQUIRE(block);
   ((struct block *)block)->invoke(block);
+  taken_end_block(block);
   ORIGINAL("_Block_release", release_block_function *)(block);
 }
 
 // MARK: Kinds of queues
 
-/// Where a queue has the number of blocks that it runs at once, as two bytes; 0 if that is not known.
-static size_t width_offset;
+typedef void *make_targeting_function(const char *label, void *attributes, void *target);
 
-/// Finds it by looking at a queue of each kind.
-static void find_width_offset(void) {
+/// Where a queue has the number of blocks that it runs at once, as two bytes, and where the queue that is its target;
+/// 0 if that is not known.
+static size_t width_offset, target_offset;
+
+/// Finds them by looking at a queue of each kind.
+static void find_offsets(void) {
   extern char _dispatch_queue_attr_concurrent __attribute__((weak));
   make_queue_function *make = dlsym(RTLD_DEFAULT, "dispatch_queue_create");
-  if (!make || !&_dispatch_queue_attr_concurrent) return;
+  make_targeting_function *make_targeting = dlsym(RTLD_DEFAULT, "dispatch_queue_create_with_target");
+  if (!make || !make_targeting || !&_dispatch_queue_attr_concurrent) return;
   const char *serial = make("serial", NULL), *concurrent = make("concurrent", &_dispatch_queue_attr_concurrent);
-  size_t found = 0;
+  const char *targeting = make_targeting("targeting", NULL, (void *)serial);
+  size_t widths = 0, targets = 0;
   for (size_t offset = 8; offset < 120; offset += 2) {
     uint16_t one, many;
     memcpy(&one, serial + offset, sizeof one);
     memcpy(&many, concurrent + offset, sizeof many);
-    if (one != 1 || many < 0xFF0) continue;
-    // In two places neither is certain.
-    if (found) return;
-    found = offset;
+    if (one == 1 && many >= 0xFF0) {
+      widths++;
+      width_offset = offset;
+    }
+    const void *target;
+    memcpy(&target, targeting + offset, sizeof target);
+    if (offset % sizeof target == 0 && target == serial) {
+      targets++;
+      target_offset = offset;
+    }
   }
-  width_offset = found;
+  // In two places neither is certain.
+  if (widths != 1) width_offset = 0;
+  if (targets != 1) target_offset = 0;
 }
 
 /// Whether one block runs after the other; what is not known is taken for serial, as most queues are.
 static bool is_serial(const void *queue) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, find_width_offset);
   if (!width_offset) return true;
   uint16_t width;
   memcpy(&width, (const char *)queue + width_offset, sizeof width);
   return width == 1;
+}
+
+/// The last serial queue among the queue, its target, that one's, and so on; else the queue itself.
+static const void *root_of(const void *queue) {
+  const void *root = queue;
+  // A queue of the system's, which is the target of all, has none. A circle would stop the program elsewhere.
+  for (int step = 0; target_offset && step < 8; step++) {
+    memcpy(&queue, (const char *)queue + target_offset, sizeof queue);
+    if (!queue) break;
+    if (is_serial(queue)) root = queue;
+  }
+  return root;
 }
 
 /// Whether the queue is the main one, whose work is the main actor's too.
@@ -82,9 +106,14 @@ static bool is_main(const void *queue) {
   return &_dispatch_main_q && queue == &_dispatch_main_q;
 }
 
-static struct exploration_line line_of(void *queue, bool is_alone) {
-  return (struct exploration_line){
-    .queue = (uintptr_t)queue, .is_serial = is_serial(queue), .is_main = is_main(queue), .is_alone = is_alone};
+/// The line of the block, which has it to itself if it must, or if the block wants so.
+static struct exploration_line line_of(void *queue, const void *block, bool is_alone) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_offsets);
+  const void *root = root_of(queue);
+  return (struct exploration_line){.queue = (uintptr_t)queue, .root = (uintptr_t)root,
+    .is_serial = is_serial(root), .is_main = is_main(root),
+    .is_alone = is_alone || taken_block_is_alone(block)};
 }
 
 // MARK: Work
@@ -92,7 +121,7 @@ static struct exploration_line line_of(void *queue, bool is_alone) {
 /// Gives the block to the queue; `after`, if there is one, is done with `object` when it has run.
 static void give(void *queue, void *block, bool is_alone, void (*after)(void *), void *object) {
   bool were_open = points_close();
-  struct exploration_line line = line_of(queue, is_alone);
+  struct exploration_line line = line_of(queue, block, is_alone);
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
@@ -105,7 +134,7 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
 /// Runs the block on the calling thread when its turn has come.
 static void run_in_turn(void *queue, void *block, bool is_alone) {
   bool were_open = points_close();
-  struct exploration_line line = line_of(queue, is_alone);
+  struct exploration_line line = line_of(queue, block, is_alone);
   points_reopen(were_open);
   exploration_pause(point_enqueue, line.queue);
   were_open = points_close();
@@ -115,6 +144,7 @@ static void run_in_turn(void *queue, void *block, bool is_alone) {
   race_begin_turn(&line);
   TOUCH(block, false);
   ((struct block *)block)->invoke(block);
+  taken_end_block(block);
   race_end_turn(&line);
   were_open = points_close();
   exploration_answers.leave_line();
@@ -230,7 +260,7 @@ bool taken_group_is_empty(uintptr_t group) {
 }
 
 /// Leaves the group where that was explored, and gives those their work who wait for its end.
-static void leave_explored(void *group) {
+void taken_leave_group(void *group) {
   RELEASE(DISPATCH_ORDER(group));
   ORIGINAL("dispatch_group_leave", group_function *)(group);
   bool were_open = points_close();
@@ -248,21 +278,21 @@ TAKEN void dispatch_group_leave(void *group) {
   group_function *original = ORIGINAL("dispatch_group_leave", group_function *);
   if (!IS_EXPLORED) return original(group);
   exploration_pause(point_leave_group, (uintptr_t)group);
-  leave_explored(group);
+  taken_leave_group(group);
 }
 
 TAKEN void dispatch_group_async(void *group, void *queue, void *block) {
   group_work_function *original = ORIGINAL("dispatch_group_async", group_work_function *);
   if (!IS_EXPLORED) return original(group, queue, block);
   ORIGINAL("dispatch_group_enter", group_function *)(group);
-  give(queue, block, false, leave_explored, group);
+  give(queue, block, false, taken_leave_group, group);
 }
 
 TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
   group_work_function *original = ORIGINAL("dispatch_group_notify", group_work_function *);
   if (!IS_EXPLORED) return original(group, queue, block);
   bool were_open = points_close();
-  struct exploration_line line = line_of(queue, false);
+  struct exploration_line line = line_of(queue, block, false);
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
@@ -299,7 +329,7 @@ TAKEN void dispatch_after(uint64_t time, void *queue, void *block) {
   if (!IS_EXPLORED || time == all_time) return original(time, queue, block);
   if (time == no_time) return give(queue, block, false, NULL, NULL);
   bool were_open = points_close();
-  struct exploration_line line = line_of(queue, false);
+  struct exploration_line line = line_of(queue, block, false);
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
@@ -340,9 +370,9 @@ TAKEN void dispatch_apply(size_t count, void *queue, void *block) {
     ORIGINAL("dispatch_group_enter", group_function *)(group);
     were_open = points_close();
     // In line where nobody else is: nothing has the part's address but the part.
-    struct exploration_line line = {.queue = (uintptr_t)&parts[index]};
+    struct exploration_line line = {.queue = (uintptr_t)&parts[index], .root = (uintptr_t)&parts[index]};
     exploration_answers.give_work(&line,
-      (struct exploration_work){do_part, &parts[index], leave_explored, group});
+      (struct exploration_work){do_part, &parts[index], taken_leave_group, group});
     points_reopen(were_open);
   }
   do_part(parts);

@@ -86,7 +86,9 @@ enum Interception {
       guard let me = Worker.leading else { return }
       me.workers.suspend(queue, isSuspended)
     }
-    answers.is_in_line = { queue in Worker.current?.turns.contains { $0.queue == queue } ?? false }
+    answers.is_in_line = { queue in
+      Worker.current?.turns.contains { $0.queue == queue || $0.root == queue } ?? false
+    }
     answers.current_line = { Worker.current?.turns.last?.queue ?? 0 }
     answers.await_group = { group, line, work in
       guard let line = line?.pointee, let me = Worker.leading else { return }

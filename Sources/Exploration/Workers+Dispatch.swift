@@ -22,9 +22,19 @@ extension Worker {
   /// A turn on a queue, or the wait for one.
   struct Turn {
     var queue: UInt
+    /// Which queue it is in line at, by its address and its number.
+    var root: UInt
     var object: Int
     var ticket: Int
     var hasCome: Bool
+
+    init(in line: exploration_line, _ object: Int, _ ticket: Int, hasCome: Bool) {
+      queue = line.queue
+      root = line.root
+      self.object = object
+      self.ticket = ticket
+      self.hasCome = hasCome
+    }
   }
 }
 
@@ -40,14 +50,11 @@ extension Workers {
   ///
   /// What it does comes behind the end of `group`, if there is one.
   func give(_ work: Work, to line: exploration_line, after group: UInt? = nil) {
-    let object = number(at: line.queue)
-    run.touches?.note(object: object, touch_of_queue)
-    let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
-    let queue = line.queue
+    let (object, ticket, admitted) = join(line)
     let body: @Sendable () -> Void = {
       guard let me = Worker.current else { return }
       withoutPoints {
-        me.turns.append(Worker.Turn(queue: queue, object: object, ticket: ticket, hasCome: true))
+        me.turns.append(Worker.Turn(in: line, object, ticket, hasCome: true))
       }
       withUnsafePointer(to: line) { race_begin_turn($0) }
       if let group { race_after_group(group) }
@@ -89,14 +96,22 @@ extension Workers {
     return agent
   }
 
+  private func join(_ line: exploration_line) -> (object: Int, ticket: Int, admitted: [Int]) {
+    let object = number(at: line.root)
+    run.touches?.note(object: object, touch_of_queue)
+    let (ticket, admitted) = lines.join(
+      object,
+      from: line.queue == line.root ? object : number(at: line.queue),
+      isSerial: line.is_serial,
+      isAlone: line.is_alone
+    )
+    return (object, ticket, admitted)
+  }
+
   /// Gets the worker's job in line at a queue; whether its turn has come.
   func join(_ line: exploration_line, by worker: Worker) -> Bool {
-    let object = number(at: line.queue)
-    run.touches?.note(object: object, touch_of_queue)
-    let (ticket, admitted) = lines.join(object, isSerial: line.is_serial, isAlone: line.is_alone)
-    worker.turns.append(
-      Worker.Turn(queue: line.queue, object: object, ticket: ticket, hasCome: false)
-    )
+    let (object, ticket, admitted) = join(line)
+    worker.turns.append(Worker.Turn(in: line, object, ticket, hasCome: false))
     waitingJobs[ticket] = worker
     admit(admitted)
     return worker.turns.last?.hasCome == true

@@ -334,11 +334,14 @@ final class Workers: @unchecked Sendable {
       me.turns.removeAll()
       takeBaton(me)
       open(as: thread.agent)
-      if looksForRaces { race_acquire(Self.order(of: thread.object)) }
+      // Work of a queue has no thread of its own that could be waited for.
+      let isOfQueue = thread.object == 0
+      if looksForRaces, !isOfQueue { race_acquire(Self.order(of: thread.object)) }
       thread.body()
-      if looksForRaces { race_release(Self.order(of: thread.object)) }
+      if looksForRaces, !isOfQueue { race_release(Self.order(of: thread.object)) }
       close(nil)
       rejoin()
+      if isOfQueue { break }
       run.touches?.note(object: thread.object)
       ended.insert(thread.object)
     case .outside:

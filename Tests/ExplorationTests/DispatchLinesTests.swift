@@ -35,4 +35,19 @@ import Testing
     #expect(one.admitted == [one.ticket] && other.admitted == [other.ticket])
     #expect(lines.leave(2, other.ticket) == [])
   }
+
+  @Test func `work of a suspended queue keeps nobody's at the queue that both have as target`() {
+    var lines = DispatchLines()
+    lines.suspend(2)
+    let kept = lines.join(1, from: 2, isSerial: true, isAlone: false)
+    let other = lines.join(1, from: 3, isSerial: true, isAlone: false)
+    #expect(kept.admitted == [] && other.admitted == [other.ticket])
+    #expect(lines.resume(2) == [])
+    #expect(lines.leave(1, other.ticket) == [kept.ticket])
+    lines.suspend(2)
+    #expect(lines.leave(1, kept.ticket) == [])
+    let again = lines.join(1, from: 2, isSerial: true, isAlone: false)
+    #expect(again.admitted == [])
+    #expect(lines.resume(2) == [again.ticket])
+  }
 }

@@ -25,7 +25,7 @@ void explorations_count(int change);
 
 /// By what work of a dispatch queue is ordered that is alone; four further, what runs together.
 static inline uintptr_t race_order_of_line(const struct exploration_line *line) {
-  return line->is_main ? RACE_MAIN_ACTOR : line->queue + 16;
+  return line->is_main ? RACE_MAIN_ACTOR : line->root + 16;
 }
 
 /// Orders what work of a dispatch queue does from here on behind the work that had its turn before.

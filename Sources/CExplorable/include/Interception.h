@@ -56,7 +56,9 @@ struct exploration_values {
 /// Whose turn comes when on a dispatch queue.
 struct exploration_line {
   uintptr_t queue;
-  /// Whether the queue runs one block after the other.
+  /// The queue that decides whose turn comes when: the queue itself, or the serial one whose work all of it is.
+  uintptr_t root;
+  /// Whether that one runs one block after the other.
   bool is_serial;
   bool is_main;
   /// Whether nothing else of the queue may run meanwhile.
@@ -105,7 +107,7 @@ struct exploration_answers {
   void (*leave_line)(void);
   /// Has the queue begin no more work, or go on with it.
   void (*suspend_line)(uintptr_t queue, bool is_suspended);
-  /// Whether the thread does work of the queue.
+  /// Whether the thread does work of the queue, or of one whose root it is.
   bool (*is_in_line)(uintptr_t queue);
   /// The queue whose work the thread does; 0 for none.
   uintptr_t (*current_line)(void);

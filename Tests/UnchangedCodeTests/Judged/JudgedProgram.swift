@@ -36,7 +36,7 @@ struct JudgedProgram: Sendable, CustomTestStringConvertible {
 /// The programs, by themes, and what they share.
 enum Judged {
   static let all =
-    locks + cancellation + others + harder + waits + races + operations + later
+    locks + cancellation + others + harder + waits + races + operations + later + queues
 
   /// Runs both at once.
   static func both(

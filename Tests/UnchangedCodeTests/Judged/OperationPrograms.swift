@@ -216,8 +216,10 @@ extension Judged {
     JudgedProgram("an operation waits for another one of its queue, two at a time") {
       try waitInside(atOnce: 2)
     },
-    JudgedProgram("an operation waits for another one of its queue, one at a time", fails: .deadlock)
-    {
+    JudgedProgram(
+      "an operation waits for another one of its queue, one at a time",
+      fails: .deadlock
+    ) {
       try waitInside(atOnce: 1)
     },
     JudgedProgram("an operation reads what the one wrote that it depends on") {
@@ -235,7 +237,8 @@ extension Judged {
     JudgedProgram("the end of a cancelled operation resumes who awaits it") {
       try await awaitOperation(resumesAtEnd: true)
     },
-    JudgedProgram("the block of a cancelled operation would resume who awaits it", fails: .deadlock) {
+    JudgedProgram("the block of a cancelled operation would resume who awaits it", fails: .deadlock)
+    {
       try await awaitOperation(resumesAtEnd: false)
     },
     JudgedProgram("a barrier block runs alone") { try writeBehind(aBarrier: true) },
