@@ -113,7 +113,8 @@ size_t stack_frames_of_thread(int thread, struct stack_frame *frames, size_t roo
   syscall(SYS_tgkill, getpid(), thread, SIGPROF);
   const struct timespec moment = {.tv_nsec = 5000000};
   int state;
-  for (int patience = 400; patience > 0; patience--) {
+  // Ten seconds: on a busy machine the thread may wait long for a processor.
+  for (int patience = 2000; patience > 0; patience--) {
     state = __atomic_load_n(&question, __ATOMIC_ACQUIRE);
     if (state == has_answered) break;
     nanosleep(&moment, NULL);
