@@ -93,6 +93,68 @@ extension Grader {
     }
   }
 
+  /// A question that had to wait and then fails gives its connection back, once.
+  static func errorInLine<Pool: LearnerConnections>(_ type: Pool.Type) -> [GradeBook.Question] {
+    ([CancellationError(), Timeout()] as [any Error]).map { errorInLine(type, $0) }
+  }
+
+  private static func errorInLine<Pool: LearnerConnections>(
+    _ type: Pool.Type,
+    _ error: any Error
+  ) -> GradeBook.Question {
+    promise(
+      "error_in_line",
+      "one asks, another waits behind it and is told \(Swift.type(of: error)), then two ask at once, one connection",
+      tasks: ["the first", "the one that waits and fails"],
+      schedules: 1_500
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, signal) = Condition.makeCondition()
+      let number = Lock(0)
+      let database = FakeDatabase(onAnswer: {
+        let number = number.withLock { number in
+          number += 1
+          return number
+        }
+        if number == 1 {
+          begins.signal()
+          try await mayEnd.waitUncancellably()
+        }
+        if number == 2 { throw error }
+        await Task.yield()
+      })
+      let pool = Pool(limit: 1, open: database.open)
+      let first = Task { try await pool.answer(to: 1) }
+      try await hasBegun.waitUncancellably()
+      let waits = Task { try await pool.answer(to: 2) }
+      await Task.yield()
+      signal.signal()
+      try require(try await first.value == 1, "a wrong answer")
+      switch await waits.result {
+      case .success:
+        try require(false, "a question failed with \(error), and its task was told nothing")
+      case .failure(let told):
+        try require(
+          Swift.type(of: told) == Swift.type(of: error),
+          "a question failed with \(error), and its task was told \(told)"
+        )
+      }
+      async let one = pool.answer(to: 3)
+      async let two = pool.answer(to: 4)
+      let answers = try await [one, two]
+      try require(answers == [9, 16], "a wrong answer")
+      let counts = database.counts
+      try require(
+        counts.mostBusy == 1,
+        "two were answered at once, with one connection: who failed gave its place back twice"
+      )
+      try require(
+        counts.opened == 1,
+        "\(counts.opened) connections were opened, though none broke: a good one was given up"
+      )
+    }
+  }
+
   /// Connections that cannot be opened, also in place of one that broke.
   static func reopening<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook.Question {
     check("reopening", "a connection breaks, and neither of the next two can be opened") {

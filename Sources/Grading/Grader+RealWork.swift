@@ -230,7 +230,7 @@ extension Grader {
       cancelledQuestions(type),
       connectionLimits(type),
       realConnections(type),
-    ])
+    ] + errorInLine(type))
   }
 
   /// Sixty tasks ask a real server, over HTTP, for twenty images.

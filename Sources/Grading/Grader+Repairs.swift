@@ -975,6 +975,8 @@ extension Grader {
         try await copier.download {}
         try await copier.upload {}
       },
+      errorInLine(type, CancellationError()),
+      errorInLine(type, OutOfOrder()),
       crowded(type, "two_down", uploads: false),
       crowded(type, "two_up", uploads: true),
       cancelledCopies(type, connections: 2, files: 1),
@@ -983,6 +985,45 @@ extension Grader {
       copiersApart(type),
       copyLimits(type),
     ])
+  }
+
+  /// A copy that had to wait for its permits, and then throws, gives both back, once.
+  private static func errorInLine<Copier: LearnerCopier>(
+    _ type: Copier.Type,
+    _ error: any Error
+  ) -> GradeBook.Question {
+    promise(
+      "error_in_line",
+      "a copy that waits for another one and then throws \(Swift.type(of: error)), and two after it, one connection, "
+        + "one file",
+      tasks: ["a copy", "the one that waits and throws"],
+      schedules: 1_500
+    ) {
+      let copier = Copier(connections: 1, files: 1)
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, signal) = Condition.makeCondition()
+      let first = Task {
+        try await copier.download {
+          begins.signal()
+          try await mayEnd.waitUncancellably()
+        }
+      }
+      try await hasBegun.waitUncancellably()
+      let waits = Task { try await copier.upload { throw error } }
+      await Task.yield()
+      signal.signal()
+      try await first.value
+      switch await waits.result {
+      case .success: try require(false, "the copy threw \(error), and its task was told nothing")
+      case .failure(let told):
+        try require(
+          Swift.type(of: told) == Swift.type(of: error),
+          "the copy threw \(error), and its task was told \(told)"
+        )
+      }
+      // Both permits are there, and no more than those.
+      try await copies(copier, atMost: 1)
+    }
   }
 
   /// Two copies of one kind that wait for each other, and one of the other kind: what it holds while it waits must

@@ -7,7 +7,10 @@ package protocol LearnerAccount: Actor {
   init(balance: Int, bank: Bank)
 
   /// Takes out `amount` if there is enough and the bank approves; says whether it did.
-  func withdraw(_ amount: Int) async -> Bool
+  ///
+  /// Of an actor's own function and of one that is `nonisolated`: where the requirement is the actor's, Swift 6.3
+  /// makes of the latter a call that stops the program.
+  nonisolated func withdraw(_ amount: Int) async -> Bool
 }
 
 /// Approves withdrawals, which takes a moment: other tasks run meanwhile.
