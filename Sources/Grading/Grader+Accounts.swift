@@ -87,6 +87,28 @@ extension Grader {
     }
   }
 
+  /// However many are at the bank, who has enough is paid.
+  static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let count = 600
+    let asked = "\(count) withdrawals of 1 at once from \(count), and a bank that takes its time"
+    return .task("many_at_once", asked, seconds: 30) { _ in
+      // Time for all of them to come to the bank, where they are let; they may also come one after the other.
+      let account = Account(
+        balance: count,
+        bank: Bank { for _ in 1...100 { await Task.yield() } }
+      )
+      let paid = await withTaskGroup { group in
+        for _ in 1...count { group.addTask { await account.withdraw(1) } }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      return GradeItem(
+        "many_at_once",
+        passed: paid == count,
+        "\(asked): \(paid) were paid" + (paid == count ? "" : ", though there is enough for each")
+      )
+    }
+  }
+
   /// Who is cancelled at the bank takes no more than there is, either.
   static func cancelledAndTooMuch<Account: LearnerAccount>(
     _ type: Account.Type

@@ -299,7 +299,7 @@ extension Grader {
     }
   }
 
-  /// Who is cancelled while it is answered gives its connection back.
+  /// Who is cancelled while it is answered gives its connection back, whether it is answered or told of an error.
   static func cancelledWhileAnswered<Pool: LearnerConnections>(
     _ type: Pool.Type
   ) -> GradeBook.Question {
@@ -307,28 +307,63 @@ extension Grader {
       "cancelled",
       "one is cancelled while it is answered, and then another asks, one connection"
     ) {
-      let (hasBegun, begins) = Condition.makeCondition()
-      let (mayEnd, ends) = Condition.makeCondition()
-      let isFirst = Lock(true)
-      let database = FakeDatabase(onAnswer: {
-        let waits = isFirst.withLock { isFirst in
-          defer { isFirst = false }
-          return isFirst
+      for isAnswered in [true, false] {
+        let (hasBegun, begins) = Condition.makeCondition()
+        let (mayEnd, ends) = Condition.makeCondition()
+        let isFirst = Lock(true)
+        let database = FakeDatabase(onAnswer: {
+          let waits = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }
+          guard waits else { return }
+          begins.signal()
+          try await mayEnd.waitUncancellably()
+          if !isAnswered { throw CancellationError() }
+        })
+        let pool = Pool(limit: 1, open: database.open)
+        let ask: @Sendable (Int) async throws -> Int = { try await pool.answer(to: $0) }
+        let gone = Task { try await ask(2) }
+        try await hasBegun.waitUncancellably()
+        gone.cancel()
+        ends.signal()
+        if case .success(let answer) = await gone.result, answer != 4 { return "a wrong answer" }
+        if try await ask(3) != 9 { return "a wrong answer" }
+        let opened = database.counts.opened
+        if opened > 1 {
+          return "\(opened) connections were opened: a good one was given up"
+            + (isAnswered
+              ? "" : ". An error of a question, and be it CancellationError, breaks no connection")
         }
-        guard waits else { return }
-        begins.signal()
-        try await mayEnd.waitUncancellably()
+      }
+      return nil
+    }
+  }
+
+  /// Two tasks may have the same question, and one's cancellation is nothing to the other.
+  static func sameQuestion<Pool: LearnerConnections>(_ type: Pool.Type) -> GradeBook.Question {
+    promise(
+      "same",
+      "two ask the same, two connections, and the first is cancelled",
+      tasks: ["the one that is cancelled", "the other"],
+      preemptions: onePreemption,
+      schedules: 1_500
+    ) {
+      let database = FakeDatabase(onAnswer: {
+        await Task.yield()
+        try Task.checkCancellation()
       })
-      let pool = Pool(limit: 1, open: database.open)
-      let ask: @Sendable (Int) async throws -> Int = { try await pool.answer(to: $0) }
-      let gone = Task { try await ask(2) }
-      try await hasBegun.waitUncancellably()
+      let pool = Pool(limit: 2, open: database.open)
+      let gone = Task { try await pool.answer(to: 7) }
+      let other = Task { try await pool.answer(to: 7) }
+      await Task.yield()
       gone.cancel()
-      ends.signal()
-      if case .success(let answer) = await gone.result, answer != 4 { return "a wrong answer" }
-      if try await ask(3) != 9 { return "a wrong answer" }
-      let opened = database.counts.opened
-      return opened == 1 ? nil : "\(opened) connections were opened: a good one was given up"
+      let answer = try? await other.value
+      try require(
+        answer == 49,
+        "who was not cancelled got no answer, or a wrong one: each task's question is its own"
+      )
+      _ = await gone.result
     }
   }
 

@@ -112,6 +112,7 @@ package enum Grader {
       withdrawn(entry, "safety_three", withdrawals: 3, from: 2),
       moneyPaidOut(entry),
       oneByOne(type),
+      manyAtOnce(type),
       accountsApart(type),
       accountsAtOnce(type),
       withdrawalCancelled(type),
