@@ -174,33 +174,39 @@ extension Grader {
   }
 
   /// A withdrawal whose task is cancelled is paid or not; what it says of it is so.
+  ///
+  /// - Parameter cancelled: which of the three it is.
   static func withdrawalCancelled<Account: LearnerAccount>(
-    _ type: Account.Type
+    _ type: Account.Type,
+    cancelled: Int
   ) -> GradeBook.Question {
-    promise(
+    let amounts = [60, 30, 10]
+    let name = ["first", "second", "third"][cancelled]
+    return promise(
       "cancelled",
-      "withdrawals of 60, 30 and 10 from 100, the first of which is cancelled",
-      tasks: ["the withdrawal of 60, which is cancelled", "the one of 30", "the one of 10"],
+      "withdrawals of 60, 30 and 10 from 100, the \(name) of which is cancelled",
+      tasks: amounts.enumerated().map { number, amount in
+        "the withdrawal of \(amount)\(number == cancelled ? ", which is cancelled" : "")"
+      },
       preemptions: onePreemption,
       schedules: 4_000
     ) {
       let account = Account(balance: 100, bank: Bank())
-      let gone = Task { await withdraw(60, from: account) }
-      let others = [30, 10].map { amount in Task { await withdraw(amount, from: account) } }
+      let tasks = amounts.map { amount in Task { await withdraw(amount, from: account) } }
       await Task.yield()
-      gone.cancel()
-      let (paid, isApproved) = await gone.value
-      try require(!paid || isApproved, "60 was paid, and the bank had not approved it")
-      for (other, amount) in zip(others, [30, 10]) {
-        let (paid, isApproved) = await other.value
+      tasks[cancelled].cancel()
+      var left = 100
+      for (number, (task, amount)) in zip(tasks, amounts).enumerated() {
+        let (paid, isApproved) = await task.value
+        try require(!paid || isApproved, "\(amount) was paid, and the bank had not approved it")
         try require(
-          paid,
+          paid || number == cancelled,
           "\(amount) was refused to a task that nobody cancelled, though there was enough"
         )
-        try require(isApproved, "\(amount) was paid, and the bank had not approved it")
+        if paid { left -= amount }
       }
-      let left = paid ? 0 : 60
-      let told = "the task that was cancelled was told \(paid), so \(left) of 100 are left; "
+      let told =
+        "the task that was cancelled was told \(left == 0), so \(left) of 100 are left; "
       let tooMuch = await account.withdraw(left + 1)
       try require(!tooMuch, "\(told)\(left + 1) was paid")
       if left > 0 {

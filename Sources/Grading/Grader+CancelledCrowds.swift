@@ -144,6 +144,23 @@ extension Grader {
       crowd.goOn()
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       let order = crowd.begun
+      // Once more, where nobody is before it.
+      let alone = Crowd()
+      let isOver = Lock(false)
+      Task(executorPreference: scheduler) {
+        withUnsafeCurrentTask { $0?.cancel() }
+        await carry(mechanism, 1, alone)
+        isOver.withLock { $0 = true }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      alone.goOn()
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let later = Crowd()
+      visit(mechanism, 1, later, on: scheduler)
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let isServedLater = later.admitted == 1
+      later.goOn()
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       // Who was cancelled may be turned away; the others are served, one after the other.
       let forgotten = [2, 4, 6].first { !order.contains($0) }
       var seen = fault.withLock { $0 }.map { "\($0). Being cancelled gives nobody a permit" }
@@ -156,6 +173,16 @@ extension Grader {
       }
       if seen == nil, let number = overtaken(order, moreThan: overtakings) {
         seen = "number \(number - 1) of them was overtaken. Being cancelled moves nobody forward"
+      }
+      if seen == nil, !isOver.withLock({ $0 }) {
+        seen =
+          "then all was free, one came that had been cancelled before, and it waits for ever. Nobody comes who would "
+          + "wake it: let it in, or tell it"
+      }
+      if seen == nil, !isServedLater {
+        seen =
+          "then all was free, one came that had been cancelled before, and who came behind it was not served: what it "
+          + "had taken is lost"
       }
       return GradeItem(
         "cancelled_before",

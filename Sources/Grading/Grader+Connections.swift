@@ -93,11 +93,13 @@ extension Grader {
     }
   }
 
-  /// A question that had to wait and then fails gives its connection back, once.
-  static func errorInLine<Pool: LearnerConnections>(_ type: Pool.Type) -> [GradeBook.Question] {
+  /// Of a question that had to wait: it fails, its connection breaks, or no other can be opened.
+  static func afterWait<Pool: LearnerConnections>(_ type: Pool.Type) -> [GradeBook.Question] {
     ([CancellationError(), Timeout()] as [any Error]).map { errorInLine(type, $0) }
+      + [true, false].map { breaksInLine(type, canOpenAgain: $0) }
   }
 
+  /// A question that had to wait and then fails gives its connection back, once.
   private static func errorInLine<Pool: LearnerConnections>(
     _ type: Pool.Type,
     _ error: any Error
@@ -152,6 +154,63 @@ extension Grader {
         counts.opened == 1,
         "\(counts.opened) connections were opened, though none broke: a good one was given up"
       )
+    }
+  }
+
+  /// The connection of a question that had to wait breaks: it is asked again, and where no other can be opened it is
+  /// told so; neither loses a place.
+  private static func breaksInLine<Pool: LearnerConnections>(
+    _ type: Pool.Type,
+    canOpenAgain: Bool
+  ) -> GradeBook.Question {
+    promise(
+      "breaks_in_line",
+      "one asks, another waits behind it and its connection breaks\(canOpenAgain ? "" : ", no other can be opened"), "
+        + "then two ask at once, one connection",
+      tasks: ["the first", "the one that waits"],
+      schedules: 1_500
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, signal) = Condition.makeCondition()
+      let isFirst = Lock(true)
+      let database = FakeDatabase(
+        broken: 1,
+        breaksAt: 2,
+        isUnopened: { !canOpenAgain && $0 == 2 },
+        onAnswer: {
+          let waits = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }
+          guard waits else { return await Task.yield() }
+          begins.signal()
+          try await mayEnd.waitUncancellably()
+        }
+      )
+      let pool = Pool(limit: 1, open: database.open)
+      let first = Task { try await pool.answer(to: 1) }
+      try await hasBegun.waitUncancellably()
+      let waits = Task { try await pool.answer(to: 2) }
+      await Task.yield()
+      signal.signal()
+      try require(try await first.value == 1, "a wrong answer")
+      switch await waits.result {
+      case .success(let answer):
+        try require(answer == 4 && canOpenAgain, "who had waited was told \(answer)")
+      case .failure(let told):
+        try require(
+          told is FakeDatabase.Unopened && !canOpenAgain,
+          "who had waited was told \(told), expected "
+            + (canOpenAgain ? "its answer, on another connection" : "what 'open' threw")
+        )
+      }
+      async let one = pool.answer(to: 3)
+      async let two = pool.answer(to: 4)
+      let answers = try await [one, two]
+      try require(answers == [9, 16], "a wrong answer")
+      let counts = database.counts
+      try require(counts.mostBusy == 1, "two were answered at once, with one connection")
+      try require(counts.askedBroken == 0, "the connection that had broken was used again")
     }
   }
 

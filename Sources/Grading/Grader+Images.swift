@@ -188,6 +188,37 @@ extension Grader {
     }
   }
 
+  /// An image that somebody was given is there, whoever of those who waited for it comes first.
+  static func thereForGood<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    promise(
+      "there",
+      "two ask for one image and the first is cancelled; when it has the image, a third asks",
+      tasks: ["the first, which is cancelled", "the second"],
+      preemptions: onePreemption,
+      schedules: 3_000
+    ) {
+      let network = FakeNetwork()
+      let cache = Cache(fetch: network.fetch)
+      let logo = Array("logo".utf8)
+      let gone = Task { try await cache.image("logo") }
+      let other = Task { try await cache.image("logo") }
+      await Task.yield()
+      gone.cancel()
+      if case .success = await gone.result {
+        let count = network.count("logo")
+        let image = try? await cache.image("logo")
+        try require(image == logo, "the third got no image")
+        try require(
+          network.count("logo") == count,
+          "one had been given the image already, and for the next it was fetched again: keep it before anybody is "
+            + "given it"
+        )
+      }
+      let image = try? await other.value
+      try require(image == logo, "the one who was not cancelled did not get it")
+    }
+  }
+
   /// More images than a small cache has room for, of names that are alike, one of them empty; each is fetched once.
   static func manyImages<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let alike = [

@@ -64,6 +64,11 @@ extension Grader {
 
   /// What went wrong, without the line of ours that found it.
   static func what(_ failure: ExplorationFailure) -> String {
+    if case .diverged = failure.kind {
+      return
+        "the same steps led to different runs. What is yours to keep must be made anew with each object: is there "
+        + "a static, or does it ask a clock, chance or a thread of its own?"
+    }
     let message = failure.message.isEmpty ? failure.description : failure.message
     return message.replacing(#/ \((Grader|Learner)[A-Za-z+]*\.swift:[0-9]+\)/#, with: "")
   }

@@ -62,6 +62,7 @@ extension Grader {
         _ = await gone.result
       },
       cancelledAskers(type),
+      thereForGood(type),
       promise("again", "the first fetch fails, and both who asked ask again") {
         let network = FakeNetwork(failures: 1)
         let cache = Cache(fetch: network.fetch)
@@ -232,7 +233,7 @@ extension Grader {
         sameQuestion(type),
         connectionLimits(type),
         realConnections(type),
-      ] + errorInLine(type)
+      ] + afterWait(type)
     )
   }
 

@@ -131,6 +131,7 @@ extension Grader {
       sentLater(type),
       senders(type, "at_once", [["a"], ["b"]], preemptions: 2),
       senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
+      urgentSender(type),
       cancelledSender(type),
       letGo(type),
       outboxesApart(type),
@@ -233,6 +234,36 @@ extension Grader {
       for task in tasks { await task.value }
       await inbox.wait(for: senders.joined().count)
       try judge(inbox, senders)
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// The order is that in which they were sent, however urgent who sends is.
+  private static func urgentSender<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    promised(
+      "urgent",
+      "'s'; while it is taken, a task of low priority sends 'sw', and then one of high priority 'swi'",
+      preemptions: onePreemption,
+      schedules: 1_000
+    ) {
+      let inbox = Inbox()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let outbox = Outbox(
+        receiver: Receiver { message in
+          await inbox.take(message) {
+            if message == "s" { try? await mayEnd.waitUncancellably() }
+          }
+        }
+      )
+      let send: @Sendable (String) -> Void = { outbox.send($0) }
+      send("s")
+      await Task(priority: .low) { send("sw") }.value
+      await Task(priority: .high) { send("swi") }.value
+      ends.signal()
+      await inbox.wait(for: 3)
+      try judge(inbox, [["s", "sw", "swi"]])
       withExtendedLifetime(outbox) {}
     }
   }
