@@ -368,9 +368,18 @@ static void look_at_word(struct racer *racer, uintptr_t at, uint8_t bytes, bool 
   word->accesses[same] = now;
 }
 
+/// From where on others use the calling thread's stack, too; 0 where nobody does.
+static _Thread_local uintptr_t shared_from;
+
 bool race_is_on_stack(uintptr_t at) {
   if (!stack_high) find_stack();
-  return at >= stack_low && at < stack_high;
+  return at >= stack_low && at < stack_high && !(shared_from && at >= shared_from);
+}
+
+uintptr_t race_share_stack(uintptr_t from) {
+  uintptr_t before = shared_from;
+  shared_from = from;
+  return before;
 }
 
 void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uintptr_t caller) {

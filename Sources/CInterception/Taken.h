@@ -41,6 +41,14 @@ void taken_limit_wait(uint64_t time);
 /// How many nanoseconds of the schedule's own time there are until a time of Dispatch has come, at least one.
 int64_t taken_time_until(uint64_t time);
 
+/// How a block begins: after "Block Implementation Specification", of clang's documentation.
+struct block {
+  void *kind;
+  int flags;
+  int reserved;
+  void (*invoke)(void *);
+};
+
 /// Whether nothing else of its queue may run while the block does, which Dispatch has made.
 bool taken_block_is_alone(const void *block);
 /// Notes that the block, which Dispatch may have made, has run.

@@ -13,6 +13,8 @@
 
 struct made_block {
   uintptr_t block;
+  /// The function that it calls: of a block of the program's own that lies where this one lay it is another.
+  void (*invoke)(void *);
   /// Who waits for its end waits for this group's; null while nobody does.
   void *group;
   bool is_alone;
@@ -36,14 +38,15 @@ static struct made_block *place_of(const void *block) {
 
 static struct made_block *find(const void *block) {
   struct made_block *found = place_of(block);
-  return found->block == (uintptr_t)block ? found : NULL;
+  return found->block == (uintptr_t)block && found->invoke == ((const struct block *)block)->invoke ? found : NULL;
 }
 
 static void *keep(void *block, unsigned long flags) {
   if (!block || !IS_EXPLORED) return block;
   struct made_block *place = place_of(block);
   if (place->group) ORIGINAL("dispatch_release", group_function *)(place->group);
-  *place = (struct made_block){.block = (uintptr_t)block, .is_alone = flags & BARRIER};
+  *place = (struct made_block){.block = (uintptr_t)block, .invoke = ((struct block *)block)->invoke,
+    .is_alone = flags & BARRIER};
   return block;
 }
 

@@ -22,14 +22,6 @@ typedef void *make_queue_function(const char *label, void *attributes);
 
 // MARK: Blocks
 
-/// How a block begins: after "Block Implementation Specification", of clang's documentation.
-struct block {
-  void *kind;
-  int flags;
-  int reserved;
-  void (*invoke)(void *);
-};
-
 typedef void *copy_block_function(const void *);
 typedef void release_block_function(const void *);
 
@@ -88,13 +80,18 @@ static bool is_serial(const void *queue) {
   return width == 1;
 }
 
+/// The queue's target; null where it has none, as those of the system, or where that is not known.
+static void *target_of(const void *queue) {
+  void *target = NULL;
+  if (target_offset) memcpy(&target, (const char *)queue + target_offset, sizeof target);
+  return target;
+}
+
 /// The last serial queue among the queue, its target, that one's, and so on; else the queue itself.
 static const void *root_of(const void *queue) {
   const void *root = queue;
-  // A queue of the system's, which is the target of all, has none. A circle would stop the program elsewhere.
-  for (int step = 0; target_offset && step < 8; step++) {
-    memcpy(&queue, (const char *)queue + target_offset, sizeof queue);
-    if (!queue) break;
+  // A circle would stop the program elsewhere.
+  for (int step = 0; step < 8 && (queue = target_of(queue)); step++) {
     if (is_serial(queue)) root = queue;
   }
   return root;
@@ -111,9 +108,11 @@ static struct exploration_line line_of(void *queue, const void *block, bool is_a
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, find_offsets);
   const void *root = root_of(queue);
+  // On a queue that all share nobody can be alone.
+  bool is_shared = target_offset && !target_of(queue) && !is_main(queue);
   return (struct exploration_line){.queue = (uintptr_t)queue, .root = (uintptr_t)root,
     .is_serial = is_serial(root), .is_main = is_main(root),
-    .is_alone = is_alone || taken_block_is_alone(block)};
+    .is_alone = !is_shared && (is_alone || taken_block_is_alone(block))};
 }
 
 // MARK: Work
@@ -129,6 +128,8 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
   were_open = points_close();
   exploration_answers.give_work(&line, (struct exploration_work){run_block, kept, after, object});
   points_reopen(were_open);
+  // The work may be over before who gave it goes on.
+  points_are_due(point_go_on);
 }
 
 /// Runs the block on the calling thread when its turn has come.
@@ -243,8 +244,11 @@ TAKEN void *dispatch_get_specific(const void *key) {
   if (!IS_EXPLORED) return original(key);
   bool were_open = points_close();
   void *queue = (void *)exploration_answers.current_line();
-  void *found =
-    queue ? ORIGINAL("dispatch_queue_get_specific", queue_get_specific_function *)(queue, key) : original(key);
+  void *found = queue ? NULL : original(key);
+  // What a queue does not have, its target may.
+  for (int step = 0; queue && !found && step < 8; step++, queue = target_of(queue)) {
+    found = ORIGINAL("dispatch_queue_get_specific", queue_get_specific_function *)(queue, key);
+  }
   points_reopen(were_open);
   return found;
 }
@@ -262,9 +266,12 @@ bool taken_group_is_empty(uintptr_t group) {
 /// Leaves the group where that was explored, and gives those their work who wait for its end.
 void taken_leave_group(void *group) {
   RELEASE(DISPATCH_ORDER(group));
-  ORIGINAL("dispatch_group_leave", group_function *)(group);
   bool were_open = points_close();
+  // Whoever leaves a group last may be the only one who had it.
+  ORIGINAL("dispatch_retain", group_function *)(group);
+  ORIGINAL("dispatch_group_leave", group_function *)(group);
   if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
+  ORIGINAL("dispatch_release", group_function *)(group);
   points_reopen(were_open);
 }
 
@@ -375,8 +382,10 @@ TAKEN void dispatch_apply(size_t count, void *queue, void *block) {
       (struct exploration_work){do_part, &parts[index], taken_leave_group, group});
     points_reopen(were_open);
   }
+  uintptr_t before = race_share_stack((uintptr_t)__builtin_frame_address(0));
   do_part(parts);
   dispatch_group_wait(group, all_time);
+  race_share_stack(before);
   were_open = points_close();
   free(parts);
   ORIGINAL("dispatch_release", group_function *)(group);

@@ -61,8 +61,12 @@ void race_atomic(uintptr_t at, bool reads, bool writes, int order);
 /// Notes a fence of such an order.
 void race_fence(int order);
 
-/// Whether the address is on the calling thread's stack.
+/// Whether the address is on the calling thread's stack, where nobody else uses it.
 bool race_is_on_stack(uintptr_t at);
+
+/// Has the calling thread's stack from there on count as memory that others use too; 0 ends that. Returns what was said
+/// before.
+uintptr_t race_share_stack(uintptr_t from);
 
 /// Notes that memory is given back: as a write to what of it was used, for nobody may use it meanwhile.
 void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller);
