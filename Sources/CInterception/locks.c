@@ -37,10 +37,32 @@ static bool is_taken_again(const pthread_mutex_t *mutex) {
   return is_recursive(mutex) && mutex->__data.__owner == (int)own_thread_number();
 }
 
+/// Takes a lock of Foundation's own for a thread that is explored: no point, but where another one has it, who may be
+/// paused in the middle, it is waited for as any other.
+static int lock_inside(pthread_mutex_t *mutex, mutex_function *original) {
+  int result = ORIGINAL("pthread_mutex_trylock", mutex_function *)(mutex);
+  if (result == EBUSY && !is_taken_again(mutex)) {
+    exploration_pause(point_lock, (uintptr_t)mutex);
+    result = original(mutex);
+  } else if (result == 0) {
+    bool were_open = points_close();
+    exploration_answers.note_lock((uintptr_t)mutex);
+    points_reopen(were_open);
+  } else {
+    result = original(mutex);
+  }
+  if (result == 0) ACQUIRE(mutex);
+  return result;
+}
+
 TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_lock", mutex_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
-    exploration_pause(point_lock, (uintptr_t)mutex);
+  if (IS_EXPLORED && !is_taken_again(mutex)) {
+    if (IS_CALLED_BY_STUDY) {
+      exploration_pause(point_lock, (uintptr_t)mutex);
+    } else if (is_of_foundation(HERE)) {
+      return lock_inside(mutex, original);
+    }
   }
   int result = original(mutex);
   if (result == 0) ACQUIRE(mutex);
@@ -72,12 +94,13 @@ TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec 
 
 TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
-  if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) {
+  bool is_inside = IS_EXPLORED && !IS_CALLED_BY_STUDY && is_of_foundation(HERE);
+  if (!is_inside && (!IS_EXPLORED || !IS_CALLED_BY_STUDY)) {
     RELEASE(mutex);
     return original(mutex);
   }
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
-  if (is_last) stand_before_release((uintptr_t)mutex);
+  if (is_last && !is_inside) stand_before_release((uintptr_t)mutex);
   RELEASE(mutex);
   int result = original(mutex);
   if (result == 0 && is_last) {

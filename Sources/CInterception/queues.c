@@ -263,16 +263,57 @@ bool taken_group_is_empty(uintptr_t group) {
   return ORIGINAL("dispatch_group_wait", group_wait_function *)((void *)group, no_time) == 0;
 }
 
-/// Leaves the group where that was explored, and gives those their work who wait for its end.
+typedef void *make_group_function(void);
+
+/// Where a group has its count, as four bytes of which the lower two bits say something else, and what stands there
+/// when one has entered it; 0 if that is not known.
+static size_t count_offset;
+static uint32_t count_of_one;
+
+/// Finds it by looking at a group.
+static void find_count(void) {
+  char *group = ORIGINAL("dispatch_group_create", make_group_function *)();
+  uint32_t before[16], now;
+  memcpy(before, group + 8, sizeof before);
+  ORIGINAL("dispatch_group_enter", group_function *)(group);
+  size_t found = 0;
+  for (size_t word = 0; word < 16; word++) {
+    memcpy(&now, group + 8 + 4 * word, sizeof now);
+    // The count of who has the group is another that may change.
+    if (before[word] & 3 || before[word] - now != 4) continue;
+    found++;
+    count_offset = 8 + 4 * word;
+    count_of_one = now;
+  }
+  if (found != 1) count_offset = 0;
+  ORIGINAL("dispatch_group_leave", group_function *)(group);
+  ORIGINAL("dispatch_release", group_function *)(group);
+}
+
+static bool has_one_member(const void *group) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, find_count);
+  uint32_t count;
+  memcpy(&count, (const char *)group + count_offset, sizeof count);
+  return count_offset && (count & ~3u) == count_of_one;
+}
+
+/// Gives those their work who wait for the group's end, behind all who have left it.
+static void end_group(void *group) {
+  ACQUIRE(DISPATCH_ORDER(group));
+  bool were_open = points_close();
+  exploration_answers.end_group((uintptr_t)group);
+  points_reopen(were_open);
+}
+
+/// Leaves the group where that was explored.
 void taken_leave_group(void *group) {
   RELEASE(DISPATCH_ORDER(group));
-  bool were_open = points_close();
-  // Whoever leaves a group last may be the only one who had it.
-  ORIGINAL("dispatch_retain", group_function *)(group);
+  // Nothing is left of a group that nobody has but its members, when the last of them has left it.
+  bool is_last = has_one_member(group);
+  if (is_last) end_group(group);
   ORIGINAL("dispatch_group_leave", group_function *)(group);
-  if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
-  ORIGINAL("dispatch_release", group_function *)(group);
-  points_reopen(were_open);
+  if (!is_last && !count_offset && taken_group_is_empty((uintptr_t)group)) end_group(group);
 }
 
 TAKEN void dispatch_group_enter(void *group) {
@@ -307,8 +348,9 @@ TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
   were_open = points_close();
   exploration_answers.await_group((uintptr_t)group, &line,
     (struct exploration_work){run_block, kept, NULL, NULL});
-  if (taken_group_is_empty((uintptr_t)group)) exploration_answers.end_group((uintptr_t)group);
+  bool is_over = taken_group_is_empty((uintptr_t)group);
   points_reopen(were_open);
+  if (is_over) end_group(group);
 }
 
 TAKEN intptr_t dispatch_group_wait(void *group, uint64_t time) {
@@ -359,7 +401,6 @@ static void do_part(void *given) {
 }
 
 typedef void apply_function(size_t count, void *queue, void *block);
-typedef void *make_group_function(void);
 
 /// The calling thread does the first part, and then waits for the others.
 TAKEN void dispatch_apply(size_t count, void *queue, void *block) {

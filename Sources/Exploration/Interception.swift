@@ -42,6 +42,10 @@ enum Interception {
         )
       )
     }
+    answers.note_lock = { address in
+      guard let me = Worker.leading else { return }
+      me.workers.noteLock(me.workers.number(at: address), by: me)
+    }
     answers.note_release = { address in
       guard let me = Worker.leading else { return }
       me.noteRelease(of: me.workers.number(at: address))

@@ -11,6 +11,9 @@ struct Work: @unchecked Sendable {
 
   init(_ work: exploration_work) { self.work = work }
 
+  /// Puts it behind what the calling thread has done: what it does acquires its block first.
+  func order() { race_release(UInt(bitPattern: work.block)) }
+
   /// Runs it; points are open.
   func run() {
     work.run(work.block)
@@ -47,9 +50,7 @@ extension Workers {
   }
 
   /// Puts the work in line at a queue.
-  ///
-  /// What it does comes behind the end of `group`, if there is one.
-  func give(_ work: Work, to line: exploration_line, after group: UInt? = nil) {
+  func give(_ work: Work, to line: exploration_line) {
     let (object, ticket, admitted) = join(line)
     let body: @Sendable () -> Void = {
       guard let me = Worker.current else { return }
@@ -57,7 +58,6 @@ extension Workers {
         me.turns.append(Worker.Turn(in: line, object, ticket, hasCome: true))
       }
       withUnsafePointer(to: line) { race_begin_turn($0) }
-      if let group { race_after_group(group) }
       work.run()
       withUnsafePointer(to: line) { race_end_turn($0) }
       withoutPoints {
@@ -84,7 +84,8 @@ extension Workers {
   func endGroup(_ group: UInt) {
     run.touches?.note(object: number(at: group), touch_of_queue)
     for (line, work) in afterGroups.removeValue(forKey: number(at: group)) ?? [] {
-      give(work, to: line, after: group)
+      if looksForRaces { work.order() }
+      give(work, to: line)
     }
   }
 

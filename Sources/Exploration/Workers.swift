@@ -853,6 +853,12 @@ final class Workers: @unchecked Sendable {
     return isDone
   }
 
+  /// Notes that the worker's job has taken the lock, which was free.
+  func noteLock(_ object: Int, by worker: Worker) {
+    rejoin()
+    holders[object] = (worker, worker.choice)
+  }
+
   func noteRelease(of object: Int) {
     rejoin()
     run.touches?.note(object: object)

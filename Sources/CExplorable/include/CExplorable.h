@@ -42,11 +42,6 @@ static inline void race_end_turn(const struct exploration_line *line) {
   race_release(race_order_of_line(line) + (line->is_serial || line->is_alone ? 0 : 4));
 }
 
-/// Orders what the thread does from here on behind all that has left the dispatch group.
-static inline void race_after_group(uintptr_t group) {
-  if (__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) race_acquire(group + 16);
-}
-
 /// What the calling thread plays in an exploration, unretained; null for nothing.
 void *thread_part(void);
 

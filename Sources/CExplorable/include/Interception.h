@@ -81,6 +81,8 @@ struct exploration_answers {
   void (*note_outcome)(bool has_written);
   bool (*wants_values)(void);
   void (*note_values)(const struct exploration_values *values);
+  /// Notes that the thread has taken a lock, without a point.
+  void (*note_lock)(uintptr_t object);
   /// Notes that the lock was released.
   void (*note_release)(uintptr_t object);
   /// Notes that a reader, or the writer, has released the lock.

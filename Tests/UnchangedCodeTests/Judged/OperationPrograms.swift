@@ -176,6 +176,16 @@ extension Judged {
     try require(download.bytes == 1, "\(download.bytes) bytes")
   }
 
+  /// Downloads of one queue, whose state it looks at while it has a lock of its own.
+  static func downloadAll() throws {
+    let queue = OperationQueue()
+    let downloads = [Download(endsBefore: false)]
+    for download in downloads { queue.addOperation(download) }
+    queue.waitUntilAllOperationsAreFinished()
+    let bytes = downloads.reduce(0) { $0 + $1.bytes }
+    try require(bytes == 1, "\(bytes) bytes")
+  }
+
   // MARK: The main queue
 
   static func useMain() async throws {
@@ -256,6 +266,9 @@ extension Judged {
     },
     JudgedProgram("an operation ends before it has its result", fails: .requirement) {
       try download(endsBefore: true)
+    },
+    JudgedProgram("operations of one queue end when what they started has ended", isLong: true) {
+      try downloadAll()
     },
     JudgedProgram("an operation of the main queue resumes who awaits it") { try await useMain() },
     JudgedProgram("an urgent operation of a suspended queue runs first") {

@@ -127,7 +127,100 @@ extension Judged {
   /// As code does that tasks call without knowing that it blocks them.
   static func wait(for item: DispatchWorkItem) { item.wait() }
 
+  // MARK: What only Dispatch keeps
+
+  /// Asks for all, and keeps nothing of it.
+  static func fetchAll(_ done: @escaping @Sendable (Int) -> Void) {
+    let sum = Mutex(0)
+    let group = DispatchGroup()
+    for number in 1...2 {
+      group.enter()
+      DispatchQueue.global().async {
+        sum.withLock { $0 += number }
+        group.leave()
+      }
+    }
+    group.notify(queue: .global()) { done(sum.withLock { $0 }) }
+  }
+
+  /// Puts a value under a key of a queue, and looks for it in work of another one whose target that is.
+  static func askForKey(hasTarget: Bool) throws {
+    let key = DispatchSpecificKey<Int>()
+    let target = DispatchQueue(label: "target")
+    target.setSpecific(key: key, value: 1)
+    let queue = DispatchQueue(label: "queue", target: hasTarget ? target : nil)
+    let found = queue.sync { DispatchQueue.getSpecific(key: key) }
+    try require(found == 1, "\(found ?? 0)")
+  }
+
+  /// Not to be called by a task, says its declaration.
+  static func waitForEnd(of group: DispatchGroup) { group.wait() }
+
+  /// Gives an item, and cancels it.
+  static func cancelItem(looksIfItRan: Bool) throws {
+    let queue = DispatchQueue(label: "payments")
+    let paid = Mutex(0)
+    let item = DispatchWorkItem { paid.withLock { $0 += 1 } }
+    queue.async(execute: item)
+    item.cancel()
+    let ran = queue.sync { paid.withLock { $0 } > 0 }
+    try require(looksIfItRan || !ran, "it was cancelled, and it ran")
+  }
+
+  /// Two parts of a work change a variable of the function that has it done.
+  static func sumUp(side: Bool) throws {
+    // Safe or not: that is what is asked.
+    nonisolated(unsafe) var sum = 0
+    if side {
+      DispatchQueue.concurrentPerform(iterations: 2) { sum += $0 }
+    } else {
+      for number in 0..<2 { sum += number }
+    }
+    try require(sum == 1, "\(sum)")
+  }
+
   static let queues: [JudgedProgram] = [
+    JudgedProgram("a group that nobody keeps tells of its end") {
+      let sum = await withCheckedContinuation { continuation in
+        fetchAll { continuation.resume(returning: $0) }
+      }
+      try require(sum == 3, "\(sum)")
+    },
+    JudgedProgram("work finds what its queue's target has") { try askForKey(hasTarget: true) },
+    JudgedProgram("work finds what another queue has", fails: .requirement) {
+      try askForKey(hasTarget: false)
+    },
+    JudgedProgram("an item that is cancelled as it was given may have run") {
+      try cancelItem(looksIfItRan: true)
+    },
+    JudgedProgram("an item that is cancelled as it was given never runs", fails: .requirement) {
+      try cancelItem(looksIfItRan: false)
+    },
+    JudgedProgram("a loop adds up in a variable of its function") { try sumUp(side: false) },
+    JudgedProgram("parts side by side add up in a variable of their function", fails: .race) {
+      try sumUp(side: true)
+    },
+    JudgedProgram("work of a global queue is a barrier to nobody") {
+      let meeting = DispatchSemaphore(value: 0)
+      let other = DispatchSemaphore(value: 0)
+      let group = DispatchGroup()
+      DispatchQueue.global().async(group: group, flags: .barrier) {
+        meeting.signal()
+        other.wait()
+      }
+      DispatchQueue.global().async(group: group, flags: .barrier) {
+        other.signal()
+        meeting.wait()
+      }
+      waitForEnd(of: group)
+    },
+    JudgedProgram("blocks of one queue, and barriers of another") {
+      let queues = ["a", "b"].map { DispatchQueue(label: $0, attributes: .concurrent) }
+      let group = DispatchGroup()
+      for _ in 1...2 { queues[0].async(group: group) {} }
+      queues[1].async(group: group, flags: .barrier) {}
+      waitForEnd(of: group)
+    },
     JudgedProgram("a writer waits for its turn alone") { try await readAndWrite(.sync) },
     JudgedProgram("a writer has its work done alone") { try await readAndWrite(.async) },
     JudgedProgram("a writer has its work done alone, in a group") {
