@@ -87,6 +87,45 @@ extension Grader {
     }
   }
 
+  /// Who is cancelled while another one's withdrawal is at the bank keeps nobody else from being paid.
+  static func cancelledBehindAnother<Account: LearnerAccount>(
+    _ type: Account.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled_behind",
+      "a withdrawal of 10 is at the bank, two more come, and the first of those is cancelled",
+      tasks: ["the withdrawal at the bank", "the one that is cancelled", "the third"],
+      schedules: 2_000
+    ) {
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayGo, go) = Condition.makeCondition()
+      let isFirst = Lock(true)
+      let bank = Bank {
+        let waits = isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        guard waits else { return await Task.yield() }
+        comes.signal()
+        try? await mayGo.waitUncancellably()
+      }
+      let account = Account(balance: 100, bank: bank)
+      let first = Task { await account.withdraw(10) }
+      try await hasCome.waitUncancellably()
+      let gone = Task { await account.withdraw(10) }
+      let third = Task { await account.withdraw(10) }
+      await Task.yield()
+      gone.cancel()
+      go.signal()
+      let paid = [await first.value, await third.value]
+      try require(
+        paid == [true, true],
+        "a task that nobody cancelled was refused, though there is enough"
+      )
+      _ = await gone.value
+    }
+  }
+
   /// However many are at the bank, who has enough is paid.
   static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     let count = 600

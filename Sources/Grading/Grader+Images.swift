@@ -192,29 +192,44 @@ extension Grader {
   static func thereForGood<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     promise(
       "there",
-      "two ask for one image and the first is cancelled; when it has the image, a third asks",
-      tasks: ["the first, which is cancelled", "the second"],
+      "one asks for an image, another joins it and is cancelled; when that one has the image, a third asks",
+      tasks: ["the first", "the second, which is cancelled"],
       preemptions: onePreemption,
       schedules: 3_000
     ) {
-      let network = FakeNetwork()
-      let cache = Cache(fetch: network.fetch)
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let fetches = Lock(0)
+      let cache = Cache { name in
+        let number = fetches.withLock {
+          $0 += 1
+          return $0
+        }
+        if number == 1 {
+          begins.signal()
+          try await mayEnd.waitUncancellably()
+        }
+        return Array(name.utf8)
+      }
       let logo = Array("logo".utf8)
+      let first = Task { try await cache.image("logo") }
+      // From here on nobody who leaves is the last who waits for it.
+      try await hasBegun.waitUncancellably()
       let gone = Task { try await cache.image("logo") }
-      let other = Task { try await cache.image("logo") }
       await Task.yield()
       gone.cancel()
+      ends.signal()
       if case .success = await gone.result {
-        let count = network.count("logo")
         let image = try? await cache.image("logo")
         try require(image == logo, "the third got no image")
+        let count = fetches.withLock { $0 }
         try require(
-          network.count("logo") == count,
+          count == 1,
           "one had been given the image already, and for the next it was fetched again: keep it before anybody is "
             + "given it"
         )
       }
-      let image = try? await other.value
+      let image = try? await first.value
       try require(image == logo, "the one who was not cancelled did not get it")
     }
   }

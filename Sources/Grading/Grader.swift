@@ -118,6 +118,7 @@ package enum Grader {
       withdrawalCancelled(type, cancelled: 0),
       withdrawalCancelled(type, cancelled: 1),
       cancelledAndTooMuch(type),
+      cancelledBehindAnother(type),
       quietAccount(type),
       amounts(entry),
       Storm.question(entry, fails: false),
