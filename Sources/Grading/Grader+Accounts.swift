@@ -212,9 +212,7 @@ extension Grader {
     }
   }
 
-  /// A withdrawal whose task is cancelled is paid or not; what it says of it is so.
-  ///
-  /// - Parameter cancelled: which of the three it is.
+  /// A withdrawal whose task is cancelled, the one of three with that index, is paid or not; what it says of it is so.
   static func withdrawalCancelled<Account: LearnerAccount>(
     _ type: Account.Type,
     cancelled: Int
