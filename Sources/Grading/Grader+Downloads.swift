@@ -18,11 +18,16 @@ extension Grader {
       downloads(type, "all", [100, 0, 5, 1], limit: 8),
       downloadLimits(type),
       nextBegins(type),
-      limitOfTwo(type),
+      limitOfLists(type, "limit_of_two", lists: 2, of: 12, limit: 3),
+      limitOfLists(type, "limit_of_two", lists: 2, of: 4, limit: 1),
+      limitOfLists(type, "limit_of_ones", lists: 12, of: 1, limit: 2),
       twoListsAtOnce(type),
+      longList(type),
       cancelledList(type),
+      cancelledMeanwhile(type),
       quietDownloads(type),
       fileTwice(type),
+      fileOfTwoLists(type),
       downloadersApart(type),
       downloadsKept(type),
     ])
@@ -241,25 +246,138 @@ extension Grader {
     }
   }
 
-  /// The limit holds for two calls together.
-  private static func limitOfTwo<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
+  /// The limit holds for all calls together, also for those of one file.
+  private static func limitOfLists<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    _ name: String,
+    lists: Int,
+    of count: Int,
+    limit: Int
   ) -> GradeBook.Question {
-    let asked = "two lists of 12 at once, limit 3"
-    return .task("limit_of_two", asked, seconds: 30) { _ in
+    let asked =
+      "\(lists == 2 ? "two" : "\(lists)") lists at once, of \(count) \(count == 1 ? "file" : "files") each, limit \(limit)"
+    return .task(name, asked, seconds: 30) { _ in
       let server = FakeServer()
-      let downloader = Downloader(limit: 3)
-      async let one: Void = downloader.download(files(12), server.fetch)
-      async let two: Void = downloader.download(files(12, list: 1), server.fetch)
-      _ = await (one, two)
+      let downloader = Downloader(limit: limit)
+      await withTaskGroup { group in
+        for list in 0..<lists {
+          group.addTask { await downloader.download(files(count, list: list), server.fetch) }
+        }
+      }
       let counts = server.counts
       let fault =
-        counts.peak > 3
-        ? "\(counts.peak) ran at once" : fault(in: counts.fetches, files(12) + files(12, list: 1))
+        counts.peak > limit
+        ? "\(counts.peak) ran at once. The limit is the downloader's, whatever list a file stands in"
+        : fault(in: counts.fetches, (0..<lists).flatMap { files(count, list: $0) })
       return GradeItem(
-        "limit_of_two",
+        name,
         passed: fault == nil,
         "\(asked): \(fault ?? "at most \(counts.peak) ran at once")"
+      )
+    }
+  }
+
+  /// A list may be longer than any page of it.
+  private static func longList<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let wanted = files(1_037)
+    let asked = "\(wanted.count) downloads, limit 16"
+    return .task("long_list", asked, seconds: 60) { _ in
+      let fetches = Lock<[Int: Int]>([:])
+      await Downloader(limit: 16).download(wanted) { file in
+        await Task.yield()
+        fetches.withLock { $0[file, default: 0] += 1 }
+      }
+      let fault = fault(in: fetches.withLock { $0 }, wanted)
+      return GradeItem(
+        "long_list",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each file is there when 'download' returns")"
+      )
+    }
+  }
+
+  /// Who is cancelled while its files come gets them all, and so does another.
+  private static func cancelledMeanwhile<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two lists of 6, limit 2, one of whose tasks is cancelled while it downloads"
+    return .task("cancelled_meanwhile", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      let server = FakeServer(together: .max)
+      let lists = [files(6), files(6, list: 1)]
+      let ended = Lock<Set<Int>>([])
+      // How many files were missing when its 'download' returned.
+      let download: @Sendable ([Int]) async -> Int = { list in
+        await downloader.download(list) { file in
+          await server.fetch(file)
+          ended.withLock { _ = $0.insert(file) }
+        }
+        return ended.withLock { ended in list.count { !ended.contains($0) } }
+      }
+      let gone = Task { await download(lists[0]) }
+      await Moment.pass(until: 2) { server.counts.begun }
+      let other = Task { await download(lists[1]) }
+      // Until the other has come too, as a rule.
+      for _ in 1...10 { await Moment.pass() }
+      gone.cancel()
+      for _ in 1...5 { await Moment.pass() }
+      server.answerAll()
+      let missing = [await gone.value, await other.value]
+      let wrong = fault(in: server.counts.fetches, lists.flatMap(\.self))
+      let fault =
+        missing[0] > 0
+        ? "its 'download' returned, and \(missing[0]) of its files were not there. It has no error to tell of that, so "
+          + "it fetches them all"
+        : missing[1] > 0
+          ? "the other's 'download' returned, and \(missing[1]) of its files were not there. Nobody cancelled that"
+          : wrong
+      return GradeItem(
+        "cancelled_meanwhile",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "all files of both are fetched")"
+      )
+    }
+  }
+
+  /// Each list has its files fetched by its own 'fetch'.
+  private static func fileOfTwoLists<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two lists at once that both name file 7, limit 4"
+    return .task("in_two_lists", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 4)
+      // Nothing is over before the second list has come.
+      let all = FakeServer(together: .max)
+      let first = Lock(0)
+      let second = Lock(0)
+      let one = Task {
+        await downloader.download([8, 7]) { file in
+          if file == 7 { first.withLock { $0 += 1 } }
+          await all.fetch(file)
+        }
+      }
+      await Moment.pass(until: 2) { all.counts.begun }
+      let two = Task {
+        await downloader.download([7, 9]) { file in
+          if file == 7 { second.withLock { $0 += 1 } }
+          await all.fetch(file)
+        }
+      }
+      for _ in 1...100 where all.counts.begun < 4 { await Moment.pass() }
+      all.answerAll()
+      await one.value
+      await two.value
+      let counts = [first.withLock { $0 }, second.withLock { $0 }]
+      let fault =
+        counts == [1, 1]
+        ? nil
+        : "it was fetched \(counts[0]) times for the one and \(counts[1]) times for the other. Each list has it fetched"
+      return GradeItem(
+        "in_two_lists",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "it is fetched for each")"
       )
     }
   }
