@@ -20,8 +20,8 @@ extension Grader {
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
     GradeBook([
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
-      mixedReads(type), cancelledRead(type), readsOfEachKind(type), readersApart(type),
-      slowDisk(type),
+      mixedReads(type), longLineOfReads(type), cancelledRead(type), readsOfEachKind(type),
+      readersApart(type), slowDisk(type), sameBlockApart(type),
     ])
   }
 
@@ -245,6 +245,77 @@ extension Grader {
     }
   }
 
+  /// However long the line at the disk is, who stands in it holds no thread of the pool.
+  private static func longLineOfReads<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let count = 1_000
+    let asked = "\(count) tasks read at once, and the disk is not ready before all have come"
+    return .task("long_line", asked, seconds: 60) { _ in
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      let come = Lock(0)
+      // On a thread of its own: who holds the pool's threads would keep it from that too.
+      OSThread("patience") {
+        for _ in 1...1_000 where disk.readOnPool == nil && come.withLock({ $0 }) < count {
+          usleep(1_000)
+        }
+        // What has come may not have begun to wait yet.
+        for _ in 1...20 where disk.readOnPool == nil { usleep(1_000) }
+        disk.makeReady()
+      }.detach()
+      let read: @Sendable (Int) async -> Bool = { block in
+        come.withLock { $0 += 1 }
+        return (try? await reader.read(block)) == 10 * block
+      }
+      let right = await withTaskGroup { group in
+        for block in 1...count { group.addTask { await read(block) } }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      let fault =
+        disk.readOnPool == nil
+        ? right == count ? nil : "\(count - right) did not get what they asked for"
+        : "one of them held a thread of the pool while it read. A line that is long is no reason for that"
+      return GradeItem(
+        "long_line",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each gets its block, and holds no thread of the pool")"
+      )
+    }
+  }
+
+  /// What is read of one disk is not told who reads the other, also if both ask for the same number.
+  private static func sameBlockApart<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let asked = "two readers of two disks read block 1 at once, and the second disk is ready first"
+    return .task("apart_at_once", asked, seconds: 30) { _ in
+      let disks = [Disk(ready: false), Disk(ready: false, base: 1)]
+      let tasks = Lock<[Task<Int, any Error>]>([])
+      for disk in disks {
+        let reader = Reader(disk: disk)
+        let read: @Sendable () async throws -> Int = { try await reader.read(1) }
+        tasks.withLock { $0.append(Task { try await read() }) }
+        await Moment.pass(until: 1) { disk.count(1) }
+      }
+      disks[1].makeReady()
+      // Until what was read has come to somebody.
+      for _ in 1...20 { await Moment.pass() }
+      disks[0].makeReady()
+      var told: [Int?] = []
+      for task in tasks.withLock({ $0 }) { told.append(try? await task.value) }
+      return GradeItem(
+        "apart_at_once",
+        passed: told == [10, 11],
+        "\(asked): "
+          + (told == [10, 11]
+            ? "each gets what its own disk has"
+            : "the first disk has 10 there and the second 11, and their readers returned "
+              + told.map { $0.map(String.init) ?? "an error" }.joined(separator: " and "))
+      )
+    }
+  }
+
   /// The last of many tasks makes the disk ready: it needs a thread again and again, while the others read.
   ///
   /// With a reader for each of them, one that keeps its callers in a line holds a thread for each too.
@@ -403,6 +474,7 @@ extension Grader {
         try await recorder.record(RecordFile { 1_000 }, in: ledger)
       },
       recordersApart(type),
+      twoLedgers(type),
       manyRecords(type),
       urgentWait(type),
       urgentAmongReaders(type),
@@ -434,6 +506,36 @@ extension Grader {
       }
       let tasks = [slow, quick].map { record in Task { try await record() } }
       for task in tasks { try await task.value }
+    }
+  }
+
+  /// A record is added to the ledger that it was handed in with, and by the task that did so.
+  private static func twoLedgers<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    promise(
+      "two_ledgers",
+      "one recorder, two ledgers, and a task for each",
+      tasks: ["one that records 1 in the first ledger", "one that records 2 in the second"],
+      preemptions: onePreemption
+    ) {
+      let recorder = Recorder()
+      let added = Lock([[Int](), [Int]()])
+      let record: @Sendable (Int) async throws -> Void = { number in
+        let ledger = Ledger { record in
+          await Task.yield()
+          added.withLock { $0[number].append(record) }
+        }
+        try await recorder.record(RecordFile { number + 1 }, in: ledger)
+      }
+      let tasks = (0...1).map { number in Task { try await record(number) } }
+      for task in tasks { try await task.value }
+      let found = added.withLock { $0 }
+      try require(
+        found == [[1], [2]],
+        "the ledgers should have 1 and 2, and have \(found[0]) and \(found[1]): each record belongs in the ledger that "
+          + "'record' was given with its file"
+      )
     }
   }
 
