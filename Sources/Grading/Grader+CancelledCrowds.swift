@@ -110,6 +110,54 @@ extension Grader {
     await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
   }
 
+  // MARK: A line that grows
+
+  /// A line that has been served in part, and then grows beyond any room that it may have had, keeps its order.
+  static func grownLine(_ entry: CatalogueEntry) -> GradeBook.Question {
+    let (early, served, late) = (600, 300, 9_000)
+    let asked = "\(early) wait, limit 1, \(served) of them are served, and \(late) more come"
+    return .task("grown_line", asked, seconds: 120) { _ in
+      let scheduler = VirtualScheduler(workers: 1)
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      let all = Crowd()
+      // Who has the permit first, and the last who is served before the others come.
+      let stays = [1: Crowd(), served + 2: Crowd()]
+      all.goOn()
+      let come: @Sendable (ClosedRange<Int>) async -> Void = { numbers in
+        for number in numbers {
+          Task(executorPreference: scheduler) {
+            let task = SimulatedTask(number: number, service: 1)
+            await mechanism.carry(Visit(task, tracer: all, world: stays[number] ?? all))
+          }
+        }
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      }
+      let goOn: @Sendable (Int) async -> Void = { number in
+        stays[number]?.goOn()
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      }
+      await come(1...early + 1)
+      await goOn(1)
+      await come(early + 2...early + late + 1)
+      await goOn(served + 2)
+      let order = all.begun
+      let left = early + late + 1 - order.count
+      let fault: String? =
+        if left > 0 {
+          "\(left) of them were never served. Look what becomes of a line when it needs more room"
+        } else if let place = order.indices.first(where: { order[$0] != $0 + 1 }) {
+          "number \(place) of them was overtaken. A line that needs more room keeps its order"
+        } else {
+          nil
+        }
+      return GradeItem(
+        "grown_line",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "all are served in their order")"
+      )
+    }
+  }
+
   // MARK: One that comes cancelled
 
   /// Who was cancelled before it came needs a permit as others do, and stands behind who came before; and nobody

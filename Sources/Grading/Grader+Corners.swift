@@ -87,6 +87,46 @@ extension Grader {
     }
   }
 
+  /// Who is cancelled while its body runs gives its permit back too, however the body ends.
+  static func permitBackOfCancelled<Limiter: LearnerLimiter>(
+    _ type: Limiter.Type
+  ) -> GradeBook.Question {
+    let asked = "a task that is cancelled while its body runs, and the body"
+    return .task("permit_back_cancelled", "\(asked) ends, then another", seconds: 20) { _ in
+      for ending in Ending.allCases {
+        let limiter = Limiter(limit: 1)
+        let visit: @Sendable () async throws -> Void = {
+          try await limiter.run {
+            withUnsafeCurrentTask { $0?.cancel() }
+            switch ending {
+            case .returns: return
+            case .throwsItsOwn: throw Refusal()
+            case .throwsCancellation: throw CancellationError()
+            }
+          }
+        }
+        _ = await Task { try await visit() }.result
+        let served = Lock(0)
+        let next: @Sendable () async -> Void = {
+          try? await limiter.run { served.withLock { $0 += 1 } }
+        }
+        Task { await next() }
+        guard await Moment.pass(until: 1, { served.withLock { $0 } }) == 1 else {
+          return GradeItem(
+            "permit_back_cancelled",
+            passed: false,
+            "\(asked) \(ending.words): its permit was not given back, and the next who came was never served"
+          )
+        }
+      }
+      return GradeItem(
+        "permit_back_cancelled",
+        passed: true,
+        "\(asked) returns or throws: the permit comes back"
+      )
+    }
+  }
+
   /// How many bodies run, and have run.
   private final class Bodies: Sendable {
     private let state = Lock((running: 0, most: 0, ended: 0))
@@ -149,6 +189,14 @@ extension Grader {
     case returns
     case throwsItsOwn
     case throwsCancellation
+
+    var words: String {
+      switch self {
+      case .returns: "returns"
+      case .throwsItsOwn: "throws"
+      case .throwsCancellation: "throws CancellationError"
+      }
+    }
   }
 
   /// A cancelled task's body runs once and says how it ended, or not at all; another's is not touched.
@@ -156,15 +204,9 @@ extension Grader {
     _ type: Limiter.Type
   ) -> [GradeBook.Question] {
     Ending.allCases.map { ending in
-      let how =
-        switch ending {
-        case .returns: "returns"
-        case .throwsItsOwn: "throws"
-        case .throwsCancellation: "throws CancellationError"
-        }
-      return promise(
+      promise(
         "cancelled_body",
-        "a task that is cancelled, whose body \(how), beside another, one permit",
+        "a task that is cancelled, whose body \(ending.words), beside another, one permit",
         tasks: ["the one that is cancelled", "the other"],
         preemptions: onePreemption,
         schedules: 2_000

@@ -14,333 +14,14 @@ extension Grader {
   /// What these files get wrong takes no more, and a look at each order takes no time.
   static let onePreemption = 1
 
-  // MARK: Lesson 2
-
-  /// An operation is over when its download is.
-  package static func downloader<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook {
-    // More than the threads of an operation queue: once they are blocked it gets about one more a second,
-    // and not so many in the time that the question has.
-    let many = max(64, 2 * ProcessInfo.processInfo.activeProcessorCount + 4)
-    return GradeBook([
-      downloads(type, "over", [6], limit: 2),
-      downloads(type, "limit_reached", [many], limit: many, together: many),
-      downloads(type, "all", [100, 0, 5, 1], limit: 8),
-      downloadLimits(type),
-      nextBegins(type),
-      limitOfTwo(type),
-      twoListsAtOnce(type),
-      cancelledList(type),
-      quietDownloads(type),
-      fileTwice(type),
-      downloadersApart(type),
-      downloadsKept(type),
-    ])
-  }
-
-  /// Files whose numbers tell nothing of how many there are.
-  private static func files(_ count: Int, list: Int = 0) -> [Int] {
-    (0..<count).map { 1_000 * (list + 1) + ($0 * 37) % 101 + 101 * ($0 / 101) }
-  }
-
-  /// Lists, one after the other.
-  private static func downloads<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type,
-    _ name: String,
-    _ counts: [Int],
-    limit: Int,
-    together: Int = 1
-  ) -> GradeBook.Question {
-    let lists = counts.map(String.init).joined(separator: ", then ")
-    let asked =
-      "\(lists) downloads, limit \(limit)"
-      + (together > 1 ? ", none of which ends before all have begun" : "")
-    return .task(name, asked, seconds: 30) { _ in
-      let downloader = Downloader(limit: limit)
-      var sentence = ""
-      for (list, count) in counts.enumerated() {
-        let server = FakeServer(together: together)
-        let wanted = files(count, list: list)
-        await downloader.download(wanted, server.fetch)
-        // What is still under way when this returns is not over, whatever the queue says.
-        let counts = server.counts
-        sentence =
-          "\(asked): \(counts.ended) of \(counts.begun) had ended when 'download' returned, and at most "
-          + "\(counts.peak) ran at once"
-        if counts.ended != count || counts.begun != count || counts.peak > limit {
-          return GradeItem(name, passed: false, sentence)
-        }
-        if let fault = fault(in: counts.fetches, wanted) {
-          return GradeItem(name, passed: false, "\(asked): \(fault)")
-        }
-      }
-      return GradeItem(name, passed: true, sentence)
-    }
-  }
-
-  /// `download` has no error to tell of a cancellation: it fetches what it was asked for.
-  private static func cancelledList<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "6 downloads for a task that was cancelled before"
-    return .task("cancelled", asked, seconds: 30) { _ in
-      let downloader = Downloader(limit: 2)
-      let server = FakeServer()
-      let list = files(6)
-      let download: @Sendable () async -> Void = { await downloader.download(list, server.fetch) }
-      await Task {
-        withUnsafeCurrentTask { $0?.cancel() }
-        await download()
-      }.value
-      let ended = server.counts.ended
-      return GradeItem(
-        "cancelled",
-        passed: ended == 6,
-        "\(asked): \(ended) had ended when 'download' returned"
-      )
-    }
-  }
-
-  /// A list is no set.
-  private static func fileTwice<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let wanted = [7, 8, 7, 7, 8]
-    let asked = "5 downloads of two files, one of them three times"
-    return .task("twice", asked, seconds: 30) { _ in
-      let server = FakeServer()
-      await Downloader(limit: 2).download(wanted, server.fetch)
-      let fault = fault(in: server.counts.fetches, wanted)
-      return GradeItem(
-        "twice",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "each was fetched as often as it was named")"
-      )
-    }
-  }
-
-  /// Who waits for a file, or for the turn to ask for one, does not look for it again and again.
-  private static func quietDownloads<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "two lists of 12 at once, limit 4, and no file comes for a second"
-    return QuietProcessor.question(asked) { aSecond in
-      let server = FakeServer(together: .max)
-      let downloader = Downloader(limit: 4)
-      await withTaskGroup { group in
-        for list in 0...1 {
-          group.addTask { await downloader.download(files(12, list: list), server.fetch) }
-        }
-        while server.counts.begun < 4 { await Moment.pass() }
-        await aSecond()
-        server.answerAll()
-      }
-    }
-  }
-
-  /// Which file was not fetched once; nil if each was.
-  private static func fault(in fetches: [Int: Int], _ wanted: [Int]) -> String? {
-    let counts = Dictionary(wanted.map { ($0, 1) }, uniquingKeysWith: +)
-    if let file = wanted.first(where: { fetches[$0] != counts[$0] }) {
-      return "file \(file) was fetched \(fetches[file, default: 0]) times"
-        + (counts[file] == 1 ? "" : ", and stands in the list \(counts[file, default: 0]) times")
-    }
-    let other = Set(fetches.keys).subtracting(wanted).min()
-    return other.map { "file \($0) was fetched, which is in no list" }
-  }
-
-  /// Every limit is kept and reached.
-  private static func downloadLimits<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "limits from 1 to 12, twice as many files as may be downloaded at once"
-    return .task("limits", asked, seconds: 60) { _ in
-      for limit in 1...12 {
-        let rendezvous = Rendezvous(of: limit)
-        let server = FakeServer()
-        let running = Lock((now: 0, peak: 0))
-        let wanted = files(2 * limit)
-        await Downloader(limit: limit).download(wanted) { file in
-          running.withLock {
-            $0.now += 1
-            $0.peak = max($0.peak, $0.now)
-          }
-          // One too many gets the time to begin as well.
-          await Moment.pass()
-          await rendezvous.come()
-          await server.fetch(file)
-          running.withLock { $0.now -= 1 }
-        }
-        let peak = running.withLock { $0.peak }
-        let fault =
-          peak > limit
-          ? "\(peak) ran at once at a limit of \(limit)"
-          : fault(in: server.counts.fetches, wanted)
-        if let fault { return GradeItem("limits", passed: false, "\(asked): \(fault)") }
-      }
-      return GradeItem("limits", passed: true, "\(asked): each is kept, and reached")
-    }
-  }
-
-  /// A download begins when another is over, and not when all are.
-  private static func nextBegins<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "three downloads, limit 2, the first of which ends when the last has begun"
-    return .task("next", asked, seconds: 30) { _ in
-      let (lastBegins, signal) = Condition.makeCondition()
-      let begun = Lock(0)
-      await Downloader(limit: 2).download(files(3)) { _ in
-        let number = begun.withLock { begun in
-          begun += 1
-          return begun
-        }
-        if number == 3 { signal.signal() }
-        if number == 1 {
-          try? await lastBegins.waitUncancellably()
-        } else {
-          await Moment.pass()
-        }
-      }
-      return GradeItem("next", passed: true, "\(asked): it began when the second was over")
-    }
-  }
-
-  /// `download` returns when its own files are there.
-  private static func twoListsAtOnce<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked =
-      "no files, then two lists at once, of 12 files that take long and 12 that do not, limit 24"
-    return .task("two_at_once", asked, seconds: 30) { _ in
-      let server = FakeServer()
-      let downloader = Downloader(limit: 24)
-      await downloader.download([], server.fetch)
-      let lists = [files(12), files(12, list: 1)]
-      let ended = Lock<Set<Int>>([])
-      let fetch: @Sendable (Int) async -> Void = { file in
-        await server.fetch(file)
-        if lists[0].contains(file) { for _ in 1...40 { await Moment.pass() } }
-        ended.withLock { _ = $0.insert(file) }
-      }
-      let download: @Sendable ([Int]) async -> Int = { list in
-        await downloader.download(list, fetch)
-        return list.count { file in !ended.withLock { $0.contains(file) } }
-      }
-      let early = await withTaskGroup { group in
-        for list in lists {
-          group.addTask { await download(list) }
-          // The first list first.
-          for _ in 1...5 { await Moment.pass() }
-        }
-        return await group.reduce(0, +)
-      }
-      let counts = server.counts
-      let fault =
-        early > 0
-        ? "'download' returned when \(early) files of its list had not ended"
-        : fault(in: counts.fetches, lists.flatMap(\.self))
-      return GradeItem(
-        "two_at_once",
-        passed: fault == nil,
-        "\(asked): "
-          + (fault
-            ?? "\(counts.ended) of \(counts.begun) had ended when both had returned, and at most "
-            + "\(counts.peak) ran at once")
-      )
-    }
-  }
-
-  /// The limit holds for two calls together.
-  private static func limitOfTwo<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "two lists of 12 at once, limit 3"
-    return .task("limit_of_two", asked, seconds: 30) { _ in
-      let server = FakeServer()
-      let downloader = Downloader(limit: 3)
-      async let one: Void = downloader.download(files(12), server.fetch)
-      async let two: Void = downloader.download(files(12, list: 1), server.fetch)
-      _ = await (one, two)
-      let counts = server.counts
-      let fault =
-        counts.peak > 3
-        ? "\(counts.peak) ran at once" : fault(in: counts.fetches, files(12) + files(12, list: 1))
-      return GradeItem(
-        "limit_of_two",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "at most \(counts.peak) ran at once")"
-      )
-    }
-  }
-
-  /// A downloader knows nothing of another's limit.
-  private static func downloadersApart<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "two downloaders at once, one of limit 4 and one of limit 1"
-    return .task("apart", asked, seconds: 30) { _ in
-      let (four, one) = (Downloader(limit: 4), Downloader(limit: 1))
-      // None of the four ends before they are under way together.
-      let servers = [FakeServer(together: 4), FakeServer()]
-      async let wide: Void = four.download(files(4), servers[0].fetch)
-      async let narrow: Void = one.download(files(4), servers[1].fetch)
-      _ = await (wide, narrow)
-      let peaks = servers.map(\.counts.peak)
-      return GradeItem(
-        "apart",
-        passed: peaks == [4, 1],
-        "\(asked): at most \(peaks[0]) and \(peaks[1]) ran at once"
-      )
-    }
-  }
-
-  private final class Witness: Sendable {}
-
-  /// Of a list that is over, nothing is kept.
-  private static func downloadsKept<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "a list that is over, of a downloader that is still there"
-    return .task("kept", asked, seconds: 30) { _ in
-      let downloader = Downloader(limit: 2)
-      let witness = await downloadOnce(downloader)
-      // What has ended may be let go of a little later.
-      for _ in 1...2_000 where witness.object != nil { await Moment.pass() }
-      let isGone = witness.object == nil
-      // Which keeps it until here.
-      await downloader.download([], { _ in })
-      return GradeItem(
-        "kept",
-        passed: isGone,
-        "\(asked): "
-          + (isGone
-            ? "nothing is kept of it"
-            : "its 'fetch' is still kept. Look what is put into an array and never taken out")
-      )
-    }
-  }
-
-  private struct WeakWitness: Sendable { weak let object: Witness? }
-
-  private static func downloadOnce(_ downloader: some LearnerDownloader) async -> WeakWitness {
-    let witness = Witness()
-    await downloader.download(files(5)) { [witness] _ in
-      await Moment.pass()
-      withExtendedLifetime(witness) {}
-    }
-    return WeakWitness(object: witness)
-  }
-
   // MARK: Lesson 5
 
   /// A blocking call holds no thread of the pool.
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
     GradeBook([
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
-      mixedReads(type), cancelledRead(type), readsOfEachKind(type), readersApart(type),
-      slowDisk(type),
+      mixedReads(type), longLineOfReads(type), cancelledRead(type), readsOfEachKind(type),
+      readersApart(type), slowDisk(type), sameBlockApart(type),
     ])
   }
 
@@ -564,6 +245,77 @@ extension Grader {
     }
   }
 
+  /// However long the line at the disk is, who stands in it holds no thread of the pool.
+  private static func longLineOfReads<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let count = 1_000
+    let asked = "\(count) tasks read at once, and the disk is not ready before all have come"
+    return .task("long_line", asked, seconds: 60) { _ in
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      let come = Lock(0)
+      // On a thread of its own: who holds the pool's threads would keep it from that too.
+      OSThread("patience") {
+        for _ in 1...1_000 where disk.readOnPool == nil && come.withLock({ $0 }) < count {
+          usleep(1_000)
+        }
+        // What has come may not have begun to wait yet.
+        for _ in 1...20 where disk.readOnPool == nil { usleep(1_000) }
+        disk.makeReady()
+      }.detach()
+      let read: @Sendable (Int) async -> Bool = { block in
+        come.withLock { $0 += 1 }
+        return (try? await reader.read(block)) == 10 * block
+      }
+      let right = await withTaskGroup { group in
+        for block in 1...count { group.addTask { await read(block) } }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      let fault =
+        disk.readOnPool == nil
+        ? right == count ? nil : "\(count - right) did not get what they asked for"
+        : "one of them held a thread of the pool while it read. A line that is long is no reason for that"
+      return GradeItem(
+        "long_line",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each gets its block, and holds no thread of the pool")"
+      )
+    }
+  }
+
+  /// What is read of one disk is not told who reads the other, also if both ask for the same number.
+  private static func sameBlockApart<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let asked = "two readers of two disks read block 1 at once, and the second disk is ready first"
+    return .task("apart_at_once", asked, seconds: 30) { _ in
+      let disks = [Disk(ready: false), Disk(ready: false, base: 1)]
+      let tasks = Lock<[Task<Int, any Error>]>([])
+      for disk in disks {
+        let reader = Reader(disk: disk)
+        let read: @Sendable () async throws -> Int = { try await reader.read(1) }
+        tasks.withLock { $0.append(Task { try await read() }) }
+        await Moment.pass(until: 1) { disk.count(1) }
+      }
+      disks[1].makeReady()
+      // Until what was read has come to somebody.
+      for _ in 1...20 { await Moment.pass() }
+      disks[0].makeReady()
+      var told: [Int?] = []
+      for task in tasks.withLock({ $0 }) { told.append(try? await task.value) }
+      return GradeItem(
+        "apart_at_once",
+        passed: told == [10, 11],
+        "\(asked): "
+          + (told == [10, 11]
+            ? "each gets what its own disk has"
+            : "the first disk has 10 there and the second 11, and their readers returned "
+              + told.map { $0.map(String.init) ?? "an error" }.joined(separator: " and "))
+      )
+    }
+  }
+
   /// The last of many tasks makes the disk ready: it needs a thread again and again, while the others read.
   ///
   /// With a reader for each of them, one that keeps its callers in a line holds a thread for each too.
@@ -722,6 +474,7 @@ extension Grader {
         try await recorder.record(RecordFile { 1_000 }, in: ledger)
       },
       recordersApart(type),
+      twoLedgers(type),
       manyRecords(type),
       urgentWait(type),
       urgentAmongReaders(type),
@@ -753,6 +506,36 @@ extension Grader {
       }
       let tasks = [slow, quick].map { record in Task { try await record() } }
       for task in tasks { try await task.value }
+    }
+  }
+
+  /// A record is added to the ledger that it was handed in with, and by the task that did so.
+  private static func twoLedgers<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    promise(
+      "two_ledgers",
+      "one recorder, two ledgers, and a task for each",
+      tasks: ["one that records 1 in the first ledger", "one that records 2 in the second"],
+      preemptions: onePreemption
+    ) {
+      let recorder = Recorder()
+      let added = Lock([[Int](), [Int]()])
+      let record: @Sendable (Int) async throws -> Void = { number in
+        let ledger = Ledger { record in
+          await Task.yield()
+          added.withLock { $0[number].append(record) }
+        }
+        try await recorder.record(RecordFile { number + 1 }, in: ledger)
+      }
+      let tasks = (0...1).map { number in Task { try await record(number) } }
+      for task in tasks { try await task.value }
+      let found = added.withLock { $0 }
+      try require(
+        found == [[1], [2]],
+        "the ledgers should have 1 and 2, and have \(found[0]) and \(found[1]): each record belongs in the ledger that "
+          + "'record' was given with its file"
+      )
     }
   }
 

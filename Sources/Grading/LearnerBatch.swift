@@ -88,6 +88,7 @@ extension Grader {
       // Before the threads are counted: they pile up too where 'whenAll' does not wait for what holds them.
       batches(type, "limit", [(12, 3)]),
       returnsAtOnce(type),
+      returnsInLine(type),
       threadsOfBatch(type),
       threadsOfLists(type),
       endOfFirstList(type),
@@ -174,6 +175,39 @@ extension Grader {
     }
   }
 
+  /// Nor does a caller wait for its turn, whatever it has sent.
+  private static func returnsInLine<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    GradeBook.Question(name: "returns_in_line") { _ in
+      let lists: [[Int]] = [[], [7], [7, 8]]
+      for list in lists {
+        let asked =
+          "a list of \(list.count), limit 1, while another file is under way and a third waits for the permit"
+        let batch = Batch(limit: 1)
+        let watches = [BatchWatch(), BatchWatch()]
+        let mayEnd = DispatchSemaphore(value: 0)
+        send([101, 102], to: batch, until: mayEnd, watches[0])
+        _ = comes(looks: 100) { watches[0].begun > 0 }
+        let hasReturned = Lock(false)
+        OSThread("caller") {
+          send(list, to: batch, until: mayEnd, watches[1])
+          hasReturned.withLock { $0 = true }
+        }.detach()
+        let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
+        mayEnd.signal()
+        let fault =
+          returned
+          ? fault(of: [[101, 102], list], watches, limit: 1)
+          : "it did not return within ten seconds. 'download' returns at once, also if nothing can begin"
+        if let fault { return GradeItem("returns_in_line", passed: false, "\(asked): \(fault)") }
+      }
+      return GradeItem(
+        "returns_in_line",
+        passed: true,
+        "lists of 0, 1 and 2, limit 1, while others wait for the permit: 'download' returns at once"
+      )
+    }
+  }
+
   /// While the first of many is under way, a second thread may wait for the permit, and no third.
   private static func threadsOfBatch<Batch: LearnerBatch>(
     _ type: Batch.Type
@@ -187,15 +221,15 @@ extension Grader {
     )
   }
 
-  /// Sixty lists at once have one gate, and not one each.
+  /// Many lists at once have one gate, and not one each, whether they have two files or one.
   private static func threadsOfLists<Batch: LearnerBatch>(
     _ type: Batch.Type
   ) -> GradeBook.Question {
     heldThreads(
       type,
       "threads_of_lists",
-      "60 lists of 2 at once, limit 1, the first download of which takes some seconds",
-      (0..<60).map { [2 * $0 + 1, 2 * $0 + 2] },
+      "60 lists of 2 and 60 of one file at once, limit 1, the first download of which takes some seconds",
+      (0..<60).flatMap { [[3 * $0, 3 * $0 + 1], [3 * $0 + 2]] as [[Int]] },
       advice: "One thread may wait for the permit, not one for each list"
     )
   }

@@ -19,8 +19,15 @@ package final class CallingServer: Sendable {
     let question: Int
   }
 
+  private struct Waiting: Sendable {
+    let result: Result<Int, any Error>
+    let answer: @Sendable (Result<Int, any Error>) -> Void
+
+    func callBack() { answer(result) }
+  }
+
   private struct State {
-    var waiting: [(question: Int, answer: @Sendable (Result<Int, any Error>) -> Void)] = []
+    var waiting: [Waiting] = []
     var asked = 0
     var isPatient = true
   }
@@ -28,14 +35,20 @@ package final class CallingServer: Sendable {
   private let state = Lock(State())
   private let together: Int
   private let answersAtOnce: Bool
+  private let base: Int
+  private let counts: Bool
   private let queue = DispatchQueue(label: "server")
 
   /// - Parameters:
   ///   - together: answers nobody before so many have asked.
   ///   - answersAtOnce: calls back before `ask` returns.
-  init(together: Int = 1, answersAtOnce: Bool = false) {
+  ///   - base: what is added to each answer.
+  ///   - counts: whether the number of the asking, from 0, is added too.
+  init(together: Int = 1, answersAtOnce: Bool = false, base: Int = 0, counts: Bool = false) {
     self.together = together
     self.answersAtOnce = answersAtOnce
+    self.base = base
+    self.counts = counts
   }
 
   /// How many have asked.
@@ -48,18 +61,13 @@ package final class CallingServer: Sendable {
       defer { state.waiting = [] }
       return state.waiting
     }
-    queue.async { for (question, answer) in waiting { answer(Self.result(question)) } }
+    queue.async { for one in waiting { one.callBack() } }
   }
 
   /// Answers who has waited longest.
   func answerOne() {
     let first = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-    if let first { queue.async { first.answer(Self.result(first.question)) } }
-  }
-
-  /// Ten times the number, for a question that is not negative.
-  private static func result(_ question: Int) -> Result<Int, any Error> {
-    question < 0 ? .failure(NoAnswer(question: question)) : .success(10 * question)
+    if let first { queue.async { first.callBack() } }
   }
 
   /// Asks; `answer` is called once, with ten times the number, or with `NoAnswer` if it is negative.
@@ -68,19 +76,21 @@ package final class CallingServer: Sendable {
     then answer: @escaping @Sendable (Result<Int, any Error>) -> Void
   ) {
     let answered = state.withLock { state in
+      let result: Result<Int, any Error> =
+        question < 0
+        ? .failure(NoAnswer(question: question))
+        : .success(10 * question + base + (counts ? state.asked : 0))
       state.asked += 1
-      state.waiting.append((question, answer))
+      state.waiting.append(Waiting(result: result, answer: answer))
       guard state.asked >= together || !state.isPatient else { return State().waiting }
       defer { state.waiting = [] }
       return state.waiting
     }
     if answersAtOnce {
-      for (question, answer) in answered { answer(Self.result(question)) }
+      for one in answered { one.callBack() }
     } else {
       // Those who asked last first.
-      queue.async {
-        for (question, answer) in answered.reversed() { answer(Self.result(question)) }
-      }
+      queue.async { for one in answered.reversed() { one.callBack() } }
     }
   }
 }
@@ -93,11 +103,15 @@ extension Grader {
       oneQuestionAfterTheOther(type, "at_once", atOnce: true),
       manyQuestions(type),
       manyQuestions(type, areCancelled: true),
+      openQuestions(type),
       quietQuestions(type),
       questionsTogether(type),
       questionsInBetween(type),
+      sameQuestionTwice(type),
       cancelledQuestion(type),
+      cancelledMeanwhile(type),
       serversApart(type),
+      sameQuestionApart(type),
     ])
   }
 
@@ -222,6 +236,35 @@ extension Grader {
     }
   }
 
+  /// There is room for as many questions as there are.
+  private static func openQuestions<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let count = 5_000
+    let asked = "\(count) tasks ask, and the server answers none before all have asked"
+    return .task("open", asked, seconds: 60) { _ in
+      let client = Client(server: CallingServer(together: count))
+      let wrong = Lock<String?>(nil)
+      let answered = Lock(0)
+      let ask: @Sendable (Int) async -> Void = { question in
+        let fault = await mistake(question, client)
+        if let fault { wrong.withLock { $0 = $0 ?? fault } }
+        answered.withLock { $0 += 1 }
+      }
+      for question in 1...count { Task { await ask(question) } }
+      let told = await Moment.pass(until: count) { answered.withLock { $0 } }
+      let fault =
+        told < count
+        ? "the server has called back for all, and \(count - told) tasks still wait"
+        : wrong.withLock { $0 }
+      return GradeItem(
+        "open",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each got its own answer")"
+      )
+    }
+  }
+
   /// Who waits for an answer does not ask for it again and again.
   private static func quietQuestions<Client: LearnerClient>(
     _ type: Client.Type
@@ -297,6 +340,32 @@ extension Grader {
     }
   }
 
+  /// The answer to a question is what its own call back brings, and not that of another who asked the same.
+  private static func sameQuestionTwice<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "two tasks ask the same at once, and the server, which answers the second first, tells each something else"
+    return .task("same_twice", asked, seconds: 20) { _ in
+      let server = CallingServer(together: 2, counts: true)
+      let client = Client(server: server)
+      let ask: @Sendable () async throws -> Int = { try await client.answer(to: 7) }
+      let first = Task { try await ask() }
+      await Moment.pass(until: 1) { server.asked }
+      let second = Task { try await ask() }
+      let told = [try? await first.value, try? await second.value]
+      return GradeItem(
+        "same_twice",
+        passed: told == [70, 71],
+        "\(asked): "
+          + (told == [70, 71]
+            ? "each got what it was told"
+            : "the first was told 70 and the second 71, and you returned "
+              + told.map { $0.map(String.init) ?? "an error" }.joined(separator: " and "))
+      )
+    }
+  }
+
   /// Who is cancelled is told the answer or the cancellation, and nothing made up.
   private static func cancelledQuestion<Client: LearnerClient>(
     _ type: Client.Type
@@ -324,6 +393,51 @@ extension Grader {
     }
   }
 
+  /// Who is cancelled while it waits is told something all the same, and the others their answers.
+  private static func cancelledMeanwhile<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked = "three tasks ask, and the second is cancelled before the server answers"
+    return .task("cancelled_meanwhile", asked, seconds: 30) { _ in
+      let server = CallingServer(together: .max)
+      let client = Client(server: server)
+      let results = Lock<[Int: Result<Int, any Error>]>([:])
+      let ask: @Sendable (Int) async -> Void = { question in
+        let result: Result<Int, any Error>
+        do { result = .success(try await client.answer(to: question)) } catch {
+          result = .failure(error)
+        }
+        results.withLock { $0[question] = result }
+      }
+      let tasks = (1...3).map { question in Task { await ask(question) } }
+      await Moment.pass(until: 3) { server.asked }
+      tasks[1].cancel()
+      // Not before who is cancelled has heard of it, as a rule.
+      for _ in 1...5 { await Moment.pass() }
+      server.giveUp()
+      await Moment.pass(until: 3) { results.withLock { $0.count } }
+      let told = results.withLock { $0 }
+      let fault = (1...3).lazy.compactMap { question -> String? in
+        switch told[question] {
+        case .success(10 * question): return nil
+        case .failure(is CancellationError) where question == 2: return nil
+        case nil:
+          return question == 2
+            ? "the server has answered, and the second waits for ever. Tell who is cancelled the answer, or an error"
+            : "the server has answered, and number \(question), which nobody cancelled, waits for ever"
+        case .success(let answer):
+          return "the answer to \(question) is \(10 * question), and you returned \(answer)"
+        case .failure(let error): return "for \(question) you threw \(error)"
+        }
+      }.first
+      return GradeItem(
+        "cancelled_meanwhile",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each is told no more than there is")"
+      )
+    }
+  }
+
   /// A client asks its own server.
   private static func serversApart<Client: LearnerClient>(
     _ type: Client.Type
@@ -342,6 +456,39 @@ extension Grader {
         "apart",
         passed: counts == [1, 2],
         "\(asked): asked \(counts[0]) and \(counts[1]) times, expected 1 and 2"
+      )
+    }
+  }
+
+  /// A client returns what its own server says.
+  private static func sameQuestionApart<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "two clients ask two servers the same at once, and the server that was asked last answers first"
+    return .task("apart_at_once", asked, seconds: 20) { _ in
+      let servers = [CallingServer(together: .max), CallingServer(together: .max, base: 1)]
+      let tasks = Lock<[Task<Int, any Error>]>([])
+      for server in servers {
+        let client = Client(server: server)
+        let ask: @Sendable () async throws -> Int = { try await client.answer(to: 7) }
+        tasks.withLock { $0.append(Task { try await ask() }) }
+        await Moment.pass(until: 1) { server.asked }
+      }
+      servers[1].answerOne()
+      // Until that answer has come to somebody.
+      for _ in 1...20 { await Moment.pass() }
+      servers[0].answerOne()
+      var told: [Int?] = []
+      for task in tasks.withLock({ $0 }) { told.append(try? await task.value) }
+      return GradeItem(
+        "apart_at_once",
+        passed: told == [70, 71],
+        "\(asked): "
+          + (told == [70, 71]
+            ? "each got the answer of its own"
+            : "the first server says 70 and the second 71, and their clients returned "
+              + told.map { $0.map(String.init) ?? "an error" }.joined(separator: " and "))
       )
     }
   }

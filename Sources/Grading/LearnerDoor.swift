@@ -27,6 +27,8 @@ extension Grader {
       comesLater(type),
       quietAtTheDoor(type),
       cancelledAtTheDoor(type),
+      cancelledWhileItWaits(type),
+      crowdAtTheDoor(type),
       keptOfLater(type),
       doorsApart(type),
     ])
@@ -144,6 +146,77 @@ extension Grader {
         "cancelled",
         passed: !wasEarly,
         "\(asked): \(wasEarly ? "'wait' returned, and the door was shut" : "it waits as others do")"
+      )
+    }
+  }
+
+  /// Who is cancelled while it waits stays where it is, and is woken with the others.
+  private static func cancelledWhileItWaits<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "three tasks wait at a shut door, the second is cancelled, and then the door is opened"
+    return .task("cancelled_waiting", asked, seconds: 30) { _ in
+      let scheduler = VirtualScheduler(workers: 1)
+      let door = Door()
+      let through = Lock<Set<Int>>([])
+      let wait: @Sendable (Int) async -> Void = { number in
+        await door.wait()
+        through.withLock { _ = $0.insert(number) }
+      }
+      let tasks = (1...3).map { number in
+        Task(executorPreference: scheduler) { await wait(number) }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      tasks[1].cancel()
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let wasEarly = through.withLock { !$0.isEmpty }
+      door.open()
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      // What 'open' has left to another task comes a little later.
+      for _ in 1...200 where through.withLock({ $0.count }) < 3 {
+        await Moment.pass()
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      }
+      let woken = through.withLock { $0.count }
+      let fault: String? =
+        if wasEarly {
+          "'wait' returned, and the door was shut. Being cancelled opens no door"
+        } else if woken < 3 {
+          "\(woken) came through. Who is cancelled waits as the others do, and is woken with them"
+        } else {
+          nil
+        }
+      return GradeItem(
+        "cancelled_waiting",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "all come through then, and none before")"
+      )
+    }
+  }
+
+  /// However many wait, all are woken.
+  private static func crowdAtTheDoor<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
+    let count = 5_000
+    let asked = "\(count) tasks wait, and another opens the door"
+    return .task("crowd", asked, seconds: 60) { _ in
+      let door = Door()
+      let come = Lock(0)
+      let through = Lock(0)
+      let pass: @Sendable () async -> Void = {
+        come.withLock { $0 += 1 }
+        await door.wait()
+        through.withLock { $0 += 1 }
+      }
+      for _ in 1...count { Task { await pass() } }
+      await Moment.pass(until: count) { come.withLock { $0 } }
+      for _ in 1...5 { await Moment.pass() }
+      door.open()
+      let woken = await Moment.pass(until: count) { through.withLock { $0 } }
+      return GradeItem(
+        "crowd",
+        passed: woken == count,
+        "\(asked): \(woken == count ? "all were woken" : "\(woken) came through, and \(count - woken) wait at an open door")"
       )
     }
   }

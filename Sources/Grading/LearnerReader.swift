@@ -24,9 +24,13 @@ package final class Disk: Sendable {
   /// What stands for Swift's pool where the disk is asked; nil where nothing does.
   private let pool = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
   private let heldPool = Mutex<Set<Int>>([])
+  private let base: Int
 
-  /// - Parameter ready: whether blocks are read at once; otherwise `makeReady` must come first.
-  init(ready: Bool = true) {
+  /// - Parameters:
+  ///   - ready: whether blocks are read at once; otherwise `makeReady` must come first.
+  ///   - base: what is added to each block.
+  init(ready: Bool = true, base: Int = 0) {
+    self.base = base
     isReady = DispatchSemaphore(value: 0)
     if ready { makeReady() }
   }
@@ -68,6 +72,6 @@ package final class Disk: Sendable {
     }
     isReady.signal()
     guard block >= 0 else { throw NoSuchBlock() }
-    return 10 * block
+    return 10 * block + base
   }
 }

@@ -90,9 +90,9 @@ import Testing
       basic.passed
         == [
           "values", "safety", "safety_three", "order", "errors", "inside", "inside_three",
-          "permit_back", "limit_reached", "limits", "long_line", "throwing", "urgencies",
-          "whole_limit", "kept", "kept_in_line", "apart", "cancelled_before", "many", "children",
-          "storm",
+          "permit_back", "permit_back_cancelled", "limit_reached", "limits", "long_line",
+          "throwing", "urgencies", "whole_limit", "grown_line", "kept", "kept_in_line", "apart",
+          "cancelled_before", "many", "children", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))

@@ -1,0 +1,442 @@
+internal import Basics
+internal import Foundation
+internal import LessonBook
+internal import Limiters
+
+/// Lesson 2: the exercise on operations.
+extension Grader {
+  /// An operation is over when its download is.
+  package static func downloader<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook {
+    // More than the threads of an operation queue: once they are blocked it gets about one more a second,
+    // and not so many in the time that the question has.
+    let many = max(64, 2 * ProcessInfo.processInfo.activeProcessorCount + 4)
+    return GradeBook([
+      downloads(type, "over", [6], limit: 2),
+      downloads(type, "limit_reached", [many], limit: many, together: many),
+      downloads(type, "all", [100, 0, 5, 1], limit: 8),
+      downloadLimits(type),
+      nextBegins(type),
+      limitOfLists(type, "limit_of_two", lists: 2, of: 12, limit: 3),
+      limitOfLists(type, "limit_of_two", lists: 2, of: 4, limit: 1),
+      limitOfLists(type, "limit_of_ones", lists: 12, of: 1, limit: 2),
+      twoListsAtOnce(type),
+      longList(type),
+      cancelledList(type),
+      cancelledMeanwhile(type),
+      quietDownloads(type),
+      fileTwice(type),
+      fileOfTwoLists(type),
+      downloadersApart(type),
+      downloadsKept(type),
+    ])
+  }
+
+  /// Files whose numbers tell nothing of how many there are.
+  private static func files(_ count: Int, list: Int = 0) -> [Int] {
+    (0..<count).map { 1_000 * (list + 1) + ($0 * 37) % 101 + 101 * ($0 / 101) }
+  }
+
+  /// Lists, one after the other.
+  private static func downloads<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    _ name: String,
+    _ counts: [Int],
+    limit: Int,
+    together: Int = 1
+  ) -> GradeBook.Question {
+    let lists = counts.map(String.init).joined(separator: ", then ")
+    let asked =
+      "\(lists) downloads, limit \(limit)"
+      + (together > 1 ? ", none of which ends before all have begun" : "")
+    return .task(name, asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: limit)
+      var sentence = ""
+      for (list, count) in counts.enumerated() {
+        let server = FakeServer(together: together)
+        let wanted = files(count, list: list)
+        await downloader.download(wanted, server.fetch)
+        // What is still under way when this returns is not over, whatever the queue says.
+        let counts = server.counts
+        sentence =
+          "\(asked): \(counts.ended) of \(counts.begun) had ended when 'download' returned, and at most "
+          + "\(counts.peak) ran at once"
+        if counts.ended != count || counts.begun != count || counts.peak > limit {
+          return GradeItem(name, passed: false, sentence)
+        }
+        if let fault = fault(in: counts.fetches, wanted) {
+          return GradeItem(name, passed: false, "\(asked): \(fault)")
+        }
+      }
+      return GradeItem(name, passed: true, sentence)
+    }
+  }
+
+  /// `download` has no error to tell of a cancellation: it fetches what it was asked for.
+  private static func cancelledList<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "6 downloads for a task that was cancelled before"
+    return .task("cancelled", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      let server = FakeServer()
+      let list = files(6)
+      let download: @Sendable () async -> Void = { await downloader.download(list, server.fetch) }
+      await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        await download()
+      }.value
+      let ended = server.counts.ended
+      return GradeItem(
+        "cancelled",
+        passed: ended == 6,
+        "\(asked): \(ended) had ended when 'download' returned"
+      )
+    }
+  }
+
+  /// A list is no set.
+  private static func fileTwice<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let wanted = [7, 8, 7, 7, 8]
+    let asked = "5 downloads of two files, one of them three times"
+    return .task("twice", asked, seconds: 30) { _ in
+      let server = FakeServer()
+      await Downloader(limit: 2).download(wanted, server.fetch)
+      let fault = fault(in: server.counts.fetches, wanted)
+      return GradeItem(
+        "twice",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each was fetched as often as it was named")"
+      )
+    }
+  }
+
+  /// Who waits for a file, or for the turn to ask for one, does not look for it again and again.
+  private static func quietDownloads<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two lists of 12 at once, limit 4, and no file comes for a second"
+    return QuietProcessor.question(asked) { aSecond in
+      let server = FakeServer(together: .max)
+      let downloader = Downloader(limit: 4)
+      await withTaskGroup { group in
+        for list in 0...1 {
+          group.addTask { await downloader.download(files(12, list: list), server.fetch) }
+        }
+        while server.counts.begun < 4 { await Moment.pass() }
+        await aSecond()
+        server.answerAll()
+      }
+    }
+  }
+
+  /// Which file was not fetched once; nil if each was.
+  private static func fault(in fetches: [Int: Int], _ wanted: [Int]) -> String? {
+    let counts = Dictionary(wanted.map { ($0, 1) }, uniquingKeysWith: +)
+    if let file = wanted.first(where: { fetches[$0] != counts[$0] }) {
+      return "file \(file) was fetched \(fetches[file, default: 0]) times"
+        + (counts[file] == 1 ? "" : ", and stands in the list \(counts[file, default: 0]) times")
+    }
+    let other = Set(fetches.keys).subtracting(wanted).min()
+    return other.map { "file \($0) was fetched, which is in no list" }
+  }
+
+  /// Every limit is kept and reached.
+  private static func downloadLimits<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "limits from 1 to 12, twice as many files as may be downloaded at once"
+    return .task("limits", asked, seconds: 60) { _ in
+      for limit in 1...12 {
+        let rendezvous = Rendezvous(of: limit)
+        let server = FakeServer()
+        let running = Lock((now: 0, peak: 0))
+        let wanted = files(2 * limit)
+        await Downloader(limit: limit).download(wanted) { file in
+          running.withLock {
+            $0.now += 1
+            $0.peak = max($0.peak, $0.now)
+          }
+          // One too many gets the time to begin as well.
+          await Moment.pass()
+          await rendezvous.come()
+          await server.fetch(file)
+          running.withLock { $0.now -= 1 }
+        }
+        let peak = running.withLock { $0.peak }
+        let fault =
+          peak > limit
+          ? "\(peak) ran at once at a limit of \(limit)"
+          : fault(in: server.counts.fetches, wanted)
+        if let fault { return GradeItem("limits", passed: false, "\(asked): \(fault)") }
+      }
+      return GradeItem("limits", passed: true, "\(asked): each is kept, and reached")
+    }
+  }
+
+  /// A download begins when another is over, and not when all are.
+  private static func nextBegins<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "three downloads, limit 2, the first of which ends when the last has begun"
+    return .task("next", asked, seconds: 30) { _ in
+      let (lastBegins, signal) = Condition.makeCondition()
+      let begun = Lock(0)
+      await Downloader(limit: 2).download(files(3)) { _ in
+        let number = begun.withLock { begun in
+          begun += 1
+          return begun
+        }
+        if number == 3 { signal.signal() }
+        if number == 1 {
+          try? await lastBegins.waitUncancellably()
+        } else {
+          await Moment.pass()
+        }
+      }
+      return GradeItem("next", passed: true, "\(asked): it began when the second was over")
+    }
+  }
+
+  /// `download` returns when its own files are there.
+  private static func twoListsAtOnce<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "no files, then two lists at once, of 12 files that take long and 12 that do not, limit 24"
+    return .task("two_at_once", asked, seconds: 30) { _ in
+      let server = FakeServer()
+      let downloader = Downloader(limit: 24)
+      await downloader.download([], server.fetch)
+      let lists = [files(12), files(12, list: 1)]
+      let ended = Lock<Set<Int>>([])
+      let fetch: @Sendable (Int) async -> Void = { file in
+        await server.fetch(file)
+        if lists[0].contains(file) { for _ in 1...40 { await Moment.pass() } }
+        ended.withLock { _ = $0.insert(file) }
+      }
+      let download: @Sendable ([Int]) async -> Int = { list in
+        await downloader.download(list, fetch)
+        return list.count { file in !ended.withLock { $0.contains(file) } }
+      }
+      let early = await withTaskGroup { group in
+        for list in lists {
+          group.addTask { await download(list) }
+          // The first list first.
+          for _ in 1...5 { await Moment.pass() }
+        }
+        return await group.reduce(0, +)
+      }
+      let counts = server.counts
+      let fault =
+        early > 0
+        ? "'download' returned when \(early) files of its list had not ended"
+        : fault(in: counts.fetches, lists.flatMap(\.self))
+      return GradeItem(
+        "two_at_once",
+        passed: fault == nil,
+        "\(asked): "
+          + (fault
+            ?? "\(counts.ended) of \(counts.begun) had ended when both had returned, and at most "
+            + "\(counts.peak) ran at once")
+      )
+    }
+  }
+
+  /// The limit holds for all calls together, also for those of one file.
+  private static func limitOfLists<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    _ name: String,
+    lists: Int,
+    of count: Int,
+    limit: Int
+  ) -> GradeBook.Question {
+    let asked =
+      "\(lists == 2 ? "two" : "\(lists)") lists at once, of \(count) \(count == 1 ? "file" : "files") each, limit \(limit)"
+    return .task(name, asked, seconds: 30) { _ in
+      let server = FakeServer()
+      let downloader = Downloader(limit: limit)
+      await withTaskGroup { group in
+        for list in 0..<lists {
+          group.addTask { await downloader.download(files(count, list: list), server.fetch) }
+        }
+      }
+      let counts = server.counts
+      let fault =
+        counts.peak > limit
+        ? "\(counts.peak) ran at once. The limit is the downloader's, whatever list a file stands in"
+        : fault(in: counts.fetches, (0..<lists).flatMap { files(count, list: $0) })
+      return GradeItem(
+        name,
+        passed: fault == nil,
+        "\(asked): \(fault ?? "at most \(counts.peak) ran at once")"
+      )
+    }
+  }
+
+  /// A list may be longer than any page of it.
+  private static func longList<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let wanted = files(1_037)
+    let asked = "\(wanted.count) downloads, limit 16"
+    return .task("long_list", asked, seconds: 60) { _ in
+      let fetches = Lock<[Int: Int]>([:])
+      await Downloader(limit: 16).download(wanted) { file in
+        await Task.yield()
+        fetches.withLock { $0[file, default: 0] += 1 }
+      }
+      let fault = fault(in: fetches.withLock { $0 }, wanted)
+      return GradeItem(
+        "long_list",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each file is there when 'download' returns")"
+      )
+    }
+  }
+
+  /// Who is cancelled while its files come gets them all, and so does another.
+  private static func cancelledMeanwhile<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two lists of 6, limit 2, one of whose tasks is cancelled while it downloads"
+    return .task("cancelled_meanwhile", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      let server = FakeServer(together: .max)
+      let lists = [files(6), files(6, list: 1)]
+      let ended = Lock<Set<Int>>([])
+      // How many files were missing when its 'download' returned.
+      let download: @Sendable ([Int]) async -> Int = { list in
+        await downloader.download(list) { file in
+          await server.fetch(file)
+          ended.withLock { _ = $0.insert(file) }
+        }
+        return ended.withLock { ended in list.count { !ended.contains($0) } }
+      }
+      let gone = Task { await download(lists[0]) }
+      await Moment.pass(until: 2) { server.counts.begun }
+      let other = Task { await download(lists[1]) }
+      // Until the other has come too, as a rule.
+      for _ in 1...10 { await Moment.pass() }
+      gone.cancel()
+      for _ in 1...5 { await Moment.pass() }
+      server.answerAll()
+      let missing = [await gone.value, await other.value]
+      let wrong = fault(in: server.counts.fetches, lists.flatMap(\.self))
+      let fault =
+        missing[0] > 0
+        ? "its 'download' returned, and \(missing[0]) of its files were not there. It has no error to tell of that, so "
+          + "it fetches them all"
+        : missing[1] > 0
+          ? "the other's 'download' returned, and \(missing[1]) of its files were not there. Nobody cancelled that"
+          : wrong
+      return GradeItem(
+        "cancelled_meanwhile",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "all files of both are fetched")"
+      )
+    }
+  }
+
+  /// Each list has its files fetched by its own 'fetch'.
+  private static func fileOfTwoLists<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two lists at once that both name file 7, limit 4"
+    return .task("in_two_lists", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 4)
+      // Nothing is over before the second list has come.
+      let all = FakeServer(together: .max)
+      let first = Lock(0)
+      let second = Lock(0)
+      let one = Task {
+        await downloader.download([8, 7]) { file in
+          if file == 7 { first.withLock { $0 += 1 } }
+          await all.fetch(file)
+        }
+      }
+      await Moment.pass(until: 2) { all.counts.begun }
+      let two = Task {
+        await downloader.download([7, 9]) { file in
+          if file == 7 { second.withLock { $0 += 1 } }
+          await all.fetch(file)
+        }
+      }
+      for _ in 1...100 where all.counts.begun < 4 { await Moment.pass() }
+      all.answerAll()
+      await one.value
+      await two.value
+      let counts = [first.withLock { $0 }, second.withLock { $0 }]
+      let fault =
+        counts == [1, 1]
+        ? nil
+        : "it was fetched \(counts[0]) times for the one and \(counts[1]) times for the other. Each list has it fetched"
+      return GradeItem(
+        "in_two_lists",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "it is fetched for each")"
+      )
+    }
+  }
+
+  /// A downloader knows nothing of another's limit.
+  private static func downloadersApart<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "two downloaders at once, one of limit 4 and one of limit 1"
+    return .task("apart", asked, seconds: 30) { _ in
+      let (four, one) = (Downloader(limit: 4), Downloader(limit: 1))
+      // None of the four ends before they are under way together.
+      let servers = [FakeServer(together: 4), FakeServer()]
+      async let wide: Void = four.download(files(4), servers[0].fetch)
+      async let narrow: Void = one.download(files(4), servers[1].fetch)
+      _ = await (wide, narrow)
+      let peaks = servers.map(\.counts.peak)
+      return GradeItem(
+        "apart",
+        passed: peaks == [4, 1],
+        "\(asked): at most \(peaks[0]) and \(peaks[1]) ran at once"
+      )
+    }
+  }
+
+  private final class Witness: Sendable {}
+
+  /// Of a list that is over, nothing is kept.
+  private static func downloadsKept<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let asked = "a list that is over, of a downloader that is still there"
+    return .task("kept", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      let witness = await downloadOnce(downloader)
+      // What has ended may be let go of a little later.
+      for _ in 1...2_000 where witness.object != nil { await Moment.pass() }
+      let isGone = witness.object == nil
+      // Which keeps it until here.
+      await downloader.download([], { _ in })
+      return GradeItem(
+        "kept",
+        passed: isGone,
+        "\(asked): "
+          + (isGone
+            ? "nothing is kept of it"
+            : "its 'fetch' is still kept. Look what is put into an array and never taken out")
+      )
+    }
+  }
+
+  private struct WeakWitness: Sendable { weak let object: Witness? }
+
+  private static func downloadOnce(_ downloader: some LearnerDownloader) async -> WeakWitness {
+    let witness = Witness()
+    await downloader.download(files(5)) { [witness] _ in
+      await Moment.pass()
+      withExtendedLifetime(witness) {}
+    }
+    return WeakWitness(object: witness)
+  }
+}

@@ -1,0 +1,159 @@
+import Basics
+import LessonBook
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// Wrong answers that the graders once called right because nobody else came meanwhile, each by the question that
+/// refuses it.
+@Suite(.watched, .serialized, .long) struct `Answers wrong when others come` {
+  private func expect(
+    _ book: GradeBook,
+    _ name: String,
+    refusedSaying part: String? = nil,
+    _ location: SourceLocation = #_sourceLocation
+  ) async {
+    let terms = GradeBook.Terms(
+      seed: 1,
+      executor: racetrack,
+      sharesPool: true,
+      threads: { GateForEachList.waiting.value }
+    )
+    let questions = book.questions.filter { $0.name == name }
+    #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)
+    var last: GradeItem?
+    for question in questions where last?.passed != false {
+      last = await onOwnThread { question.ask(terms) }
+    }
+    Forgotten.letGo()
+    #expect(last?.passed == (part == nil), "\(last as Any)", sourceLocation: location)
+    if let part {
+      #expect(last?.sentence.contains(part) == true, "\(last as Any)", sourceLocation: location)
+    }
+  }
+
+  @Test func `of lists of downloads are refused`() async {
+    func downloader<S: ShortCut>(_ shortCut: S.Type) -> GradeBook {
+      Grader.downloader(ShortCutDownloader<S>.self)
+    }
+    await expect(
+      downloader(OneFilePassesBy.self),
+      "limit_of_ones",
+      refusedSaying: "12 lists at once, of 1 file each, limit 2: 12 ran at once"
+    )
+    await expect(
+      downloader(OneAfterTheOtherPassesBy.self),
+      "limit_of_two",
+      refusedSaying: "two lists at once, of 4 files each, limit 1: 2 ran at once"
+    )
+    await expect(
+      downloader(WholePages.self),
+      "long_list",
+      refusedSaying: "1037 downloads, limit 16: file"
+    )
+    await expect(
+      downloader(StopsWhenCancelled.self),
+      "cancelled_meanwhile",
+      refusedSaying: "of its files were not there"
+    )
+    await expect(
+      downloader(SharesDownloads.self),
+      "in_two_lists",
+      refusedSaying: "1 times for the one and 0 times for the other"
+    )
+  }
+
+  @Test func `of batches are refused`() async {
+    await expect(
+      Grader.batch(OneFileNeedsNoGate.self),
+      "threads_of_lists",
+      refusedSaying: "60 lists of 2 and 60 of one file at once"
+    )
+    await expect(
+      Grader.batch(ShortListsWait.self),
+      "returns_in_line",
+      refusedSaying: "a list of 0, limit 1, while another file is under way"
+    )
+  }
+
+  @Test func `of questions are refused`() async {
+    await expect(
+      Grader.client(AnswersWhoAskedFirst.self),
+      "same_twice",
+      refusedSaying: "you returned 71 and 70"
+    )
+    await expect(
+      Grader.client(AnswersWhoAskedAnyFirst.self),
+      "apart_at_once",
+      refusedSaying: "their clients returned 71 and 70"
+    )
+    await expect(
+      Grader.client(TableOfAThousand.self),
+      "open",
+      refusedSaying: "called back for all, and 3976 tasks still wait"
+    )
+    await expect(
+      Grader.client(ForgetsWhoIsCancelled.self),
+      "cancelled_meanwhile",
+      refusedSaying: "the second waits for ever"
+    )
+  }
+
+  @Test func `of reads are refused`() async {
+    await expect(
+      Grader.reader(ReadsForWhoAskedFirst.self),
+      "apart_at_once",
+      refusedSaying: "their readers returned 11 and 10"
+    )
+    await expect(
+      Grader.reader(AvoidsLongLines.self),
+      "long_line",
+      refusedSaying: "one of them held a thread of the pool while it read"
+    )
+  }
+
+  @Test func `of doors are refused`() async {
+    await expect(
+      Grader.door(FlawedDoor<LetsTheCancelledThrough>.self),
+      "cancelled_waiting",
+      refusedSaying: "'wait' returned, and the door was shut"
+    )
+    await expect(
+      Grader.door(FlawedDoor<ForgetsTheCancelled>.self),
+      "cancelled_waiting",
+      refusedSaying: "2 came through"
+    )
+    await expect(
+      Grader.door(FlawedDoor<WakesSixtyFour>.self),
+      "crowd",
+      refusedSaying: "64 came through, and 4936 wait at an open door"
+    )
+  }
+
+  @Test func `of a permit and of lines that grow are refused`() async {
+    await expect(
+      Grader.limiter(Flawed<KeepsPermitOfCancelled>.self),
+      "permit_back_cancelled",
+      refusedSaying: "its body runs, and the body throws: its permit was not given back"
+    )
+    await expect(Grader.limiter(Flawed<NoFlaw>.self), "permit_back_cancelled")
+    let lost = "300 of them are served, and 9000 more come: "
+    await expect(Grader.limiter(GrowsItsLine.self), "grown_line", refusedSaying: lost)
+    await expect(Grader.pool(GrowsItsLinePool.self), "grown_line", refusedSaying: lost)
+    await expect(
+      Grader.cancellableLimiter(Flawed<SecondFirstInACrowd>.self),
+      "grown_line",
+      refusedSaying: "was overtaken. A line that needs more room keeps its order"
+    )
+    await expect(Grader.cancellableLimiter(Flawed<NoFlaw>.self), "grown_line")
+    await expect(Grader.pool(SoundPool.self), "grown_line")
+  }
+
+  @Test func `of records are refused`() async {
+    let mixed = "each record belongs in the ledger that 'record' was given with its file"
+    await expect(Grader.recorder(OneLedgerForAll.self), "two_ledgers", refusedSaying: mixed)
+    await expect(Grader.recorder(AddsWhatWaits.self), "two_ledgers", refusedSaying: mixed)
+    await expect(Grader.recorder(FlawedRecorder<SoundRecords>.self), "two_ledgers")
+  }
+}
