@@ -321,6 +321,22 @@ import Testing
     #expect(try String(contentsOfFile: file + ".1", encoding: .utf8) == "mine")
   }
 
+  @Test func `from a page behind the exercise the way there is back`() async {
+    let lab = Lab(
+      display: Display(width: 400),
+      classroom: Classroom(
+        folder: packageFolder + "/Lessons",
+        progressFile: scratch.path + "/progress.json"
+      )
+    )
+    let before = await type("lesson 6; exercise", in: lab)
+    #expect(before.contains("is page 4 of this lesson. 'next' leads there"), "\(before)")
+    let step = "solution; solution; next; "
+    _ = await type(step + step + "next; " + step, in: lab)
+    let behind = await type("exercise", in: lab)
+    #expect(behind.contains("is page 4 of this lesson. 'back' leads there"), "\(behind)")
+  }
+
   @Test
   func `an exercise that cannot be written is said so`() async throws {
     let blocked = try scratch.file("blocked", "")

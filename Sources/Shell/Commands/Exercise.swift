@@ -31,9 +31,10 @@ extension Command {
       let place = visit.lesson.sections.firstIndex(where: { $0.exercise != nil })
     {
       let title = visit.lesson.sections[place].title
+      let way = place < visit.place ? "back" : "next"
       return session.say([
         .advice(
-          "Not on this page: '\(title)' is page \(place + 1) of this lesson. 'next' leads there, step by step."
+          "Not on this page: '\(title)' is page \(place + 1) of this lesson. '\(way)' leads there, step by step."
         )
       ])
     }
