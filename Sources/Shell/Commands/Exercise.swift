@@ -158,7 +158,11 @@ extension Session {
         )
       )
     case .broken(let what, let items):
-      passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
+      passages =
+        items.map { .met($0.sentence) } + [
+          .missed("your program \(what)", because: ""),
+          .advice("Mend it, then 'exercise grade'."),
+        ]
     }
     // Not page by page: the verdict comes last.
     let outcome = say(passages, inPages: false)
