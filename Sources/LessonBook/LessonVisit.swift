@@ -20,6 +20,8 @@ package enum Passage: Hashable, Sendable {
   case words([String])
   /// What to do next.
   case advice(String)
+  /// A file, and what it is.
+  case file(String, path: String)
 }
 
 /// One learner's way through one lesson.
