@@ -144,6 +144,26 @@ struct TextViewsTests {
     )
   }
 
+  @Test func `a text in a column goes on under its own column`() {
+    let steps = """
+           9  task 2  MyDoor.swift:12  enters
+          10  task 3  MyDoor.swift:7   takes lock 1 (isOpen); lets task 1 go on  ◀
+      """
+    #expect(
+      Columns.reflowed(steps, width: 58) == """
+             9  task 2  MyDoor.swift:12  enters
+            10  task 3  MyDoor.swift:7   takes lock 1 (isOpen);
+                                         lets task 1 go on ◀
+        """
+    )
+    // Where that column would be too narrow, under the one before.
+    #expect(
+      Columns.reflowed(steps, width: 52).contains(
+        "10  task 3  MyDoor.swift:7 takes lock 1\n                (isOpen); lets task 1"
+      )
+    )
+  }
+
   @Test
   func `notes name what is wrong and the command that shows it`() {
     let notes = Note.all(for: Self.broken, Self.broken.summary)

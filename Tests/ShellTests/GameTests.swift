@@ -128,6 +128,15 @@ import Testing
     #expect(await lab.run("steps").split(separator: "\n").count == 1)
   }
 
+  @Test func `a step that does not fit on a line goes on under its own column`() async {
+    let lab = Lab(display: Display(width: 60))
+    await lab.run("step specimen-lost-wake-up inside=no; 1; 1; 1")
+    let steps = await lab.run("steps").split(separator: "\n")
+    #expect(steps.count > 3)
+    for line in steps { #expect(line.count <= 60) }
+    for line in steps.dropFirst(3) { #expect(line.hasPrefix("          ") && line.count > 10) }
+  }
+
   @Test func `a day has one puzzle, and a puzzle is the same each time it is asked for`()
     async throws
   {
