@@ -89,8 +89,13 @@ package struct CheckResult: Hashable, Sendable {
     let origin: String?
     /// What it has in place of what is asked for.
     let differences: [String]
+    /// What it should have, where that is no secret.
+    var wanted: [String] = []
 
-    var text: String { differences.joined(separator: " and ") }
+    var text: String {
+      differences.joined(separator: " and ")
+        + (wanted.isEmpty ? "" : "; wanted " + wanted.joined(separator: " and "))
+    }
   }
 
   package let check: Check
@@ -120,7 +125,9 @@ package struct CheckResult: Hashable, Sendable {
         "\($0.origin ?? "your newest run") had \($0.text) and does not count; "
       }
       return (later ?? "") + result.finding(withGoal: !isSecret)
-    case .nothingToJudge(nil): return "you have not run anything yet that shows it"
+    // It may have been run on an earlier page.
+    case .nothingToJudge(nil):
+      return "you have not run anything since this page began that shows it"
     case .nothingToJudge(let nearest?):
       let origin = nearest.origin.map { ", \($0)," } ?? ""
       return "you have not run yet what this is about: the run that comes nearest\(origin) had "
@@ -213,7 +220,9 @@ extension Check {
       guard let missed = missed(by: source) else { return nil }
       return CheckResult.Stranger(
         origin: source.origin,
-        differences: missed.map { "\($0.metric) = \($0.got)" }
+        differences: missed.map { "\($0.metric) = \($0.got)" },
+        // Which clock is no secret: the task names it.
+        wanted: missed.filter { $0.metric.name == "clock" }.map { "\($0.metric) = \($0.expected)" }
       )
     }
     let nearest = strangers.min { $0.differences.count < $1.differences.count }

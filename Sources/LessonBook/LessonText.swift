@@ -40,6 +40,10 @@ package struct LessonText: Sendable {
         ) + "\n"
     case .advice(let sentence):
       return "\n" + wrapped(sentence) + "\n"
+    case .file(let what, let path):
+      // To be copied: where it does not fit it has a line of its own, and is never broken.
+      let isShort = what.count + 1 + path.count <= width
+      return "\n" + (isShort ? "\(what) \(path)" : "\(wrapped(what))\n\(path)") + "\n"
     }
   }
 

@@ -20,6 +20,8 @@ package enum Passage: Hashable, Sendable {
   case words([String])
   /// What to do next.
   case advice(String)
+  /// A file, and what it is.
+  case file(String, path: String)
 }
 
 /// One learner's way through one lesson.
@@ -235,14 +237,21 @@ package struct LessonVisit: Sendable {
     keepEvidence()
     let isPassed = results.allSatisfy(\.isMet)
     var passages = comparison(isPassed: isPassed).map { [$0] } ?? []
-    for (number, result) in zip(1..., results) {
-      if let remark = result.remark(asking: section.prediction?.figure) {
-        // Not the check's sentence: it says what a right run shows, and so the answer.
-        let which = results.count == 1 ? "not yet" : "\(number) of \(results.count): not yet"
-        passages.append(.missed(which, because: remark))
-      } else {
-        passages.append(.met(result.check.sentence))
+    let remarks = results.map { $0.remark(asking: section.prediction?.figure) }
+    var number = 0
+    while number < results.count {
+      let first = number + 1
+      number += 1
+      guard let remark = remarks[first - 1] else {
+        passages.append(.met(results[first - 1].check.sentence))
+        continue
       }
+      // What is wrong with several is said once.
+      while number < results.count, remarks[number] == remark { number += 1 }
+      // Not the check's sentence: it says what a right run shows, and so the answer.
+      let place = first == number ? "\(first)" : "\(first) to \(number)"
+      let which = results.count == 1 ? "not yet" : "\(place) of \(results.count): not yet"
+      passages.append(.missed(which, because: remark))
     }
     guard isPassed else {
       let left = section.hints.count - record[section].hints

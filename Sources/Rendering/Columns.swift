@@ -32,14 +32,38 @@ package enum Columns {
     return lines
   }
 
-  /// A laid-out text whose lines are kept as they are where they fit, and broken at words where they do not.
+  /// A laid-out text whose lines are kept as they are where they fit, and broken at words where they do not; a
+  /// text in a column goes on under its own column.
   package static func reflowed(_ text: String, width: Int) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       guard line.count > width else { return String(line) }
-      let margin = String(line.prefix { $0 == " " })
-      return wrap(String(line), width: width, indent: margin.count + 2, first: margin)
-        .joined(separator: "\n")
+      let column = lastColumn(of: line, before: width - leastColumn)
+      let head = String(line.prefix(column))
+      let isMargin = head.allSatisfy { $0 == " " }
+      return wrap(
+        String(line.dropFirst(column)),
+        width: width,
+        indent: isMargin ? column + 2 : column,
+        first: head
+      )
+      .joined(separator: "\n")
     }.joined(separator: "\n")
+  }
+
+  /// The least width that a column is worth going on in.
+  private static let leastColumn = 24
+
+  /// Where the last column begins that begins at `place` at the latest; where the margin ends if none does.
+  ///
+  /// A column begins behind two blanks or more.
+  private static func lastColumn(of line: Substring, before place: Int) -> Int {
+    var column = line.prefix { $0 == " " }.count
+    var blanks = 0
+    for (index, character) in line.enumerated() {
+      if character != " ", blanks > 1, index <= place { column = max(column, index) }
+      blanks = character == " " ? blanks + 1 : 0
+    }
+    return column
   }
 
   /// A text in lines of at most `width` columns, begun after `first` and continued after `indent` blanks; a

@@ -80,7 +80,21 @@ package enum GameText {
     ) {
       return columns
     }
-    return Columns.rows(steps.map { ["  \($0.number)", $0.actor, $0.words] })
+    let digits = "\(steps.count)".count
+    let actors = steps.map(\.actor.count).max() ?? 0
+    return steps.map { step in
+      let number = Columns.left("\(step.number)", digits)
+      let head = "  \(number)  \(Columns.left(step.actor, actors))  "
+      let margin = head.count
+      // Who reads down a column is not to meet the end of a text there.
+      return Columns.wrap(
+        step.words,
+        width: max(margin + 20, format.width),
+        indent: margin,
+        first: head
+      )
+      .map { $0 + "\n" }.joined()
+    }.joined()
   }
 
   /// The position as one JSON object on a line.

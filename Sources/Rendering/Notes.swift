@@ -82,11 +82,13 @@ package struct Note: Hashable, Sendable {
     var found: [(String, String)] = []
     let tasks = run.facts.tasks
     let limit = summary.limit.peak
-    if limit > 0, summary.threadsPeak > limit, summary.blockedPeak > 1 {
+    // Between a departure and the admission that follows, nobody works, but one of those threads is about to.
+    let waiting = min(summary.blockedPeak, summary.threadsPeak - min(limit, summary.peakRunning))
+    if limit > 0, summary.threadsPeak > limit, waiting > 1 {
       found.append(
         (
           "peak \(summary.threadsPeak) threads for a limit of \(NumberText.grouped(limit)): "
-            + "waiting tasks blocked up to \(summary.blockedPeak) of them",
+            + "waiting tasks blocked up to \(waiting) of them",
           run.mechanism == "gcd-semaphore"
             ? comparison(with: "gcd-gate", run, limit) : "timeline workers"
         )

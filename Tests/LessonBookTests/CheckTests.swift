@@ -29,8 +29,8 @@ import Testing
   @Test func `before anything is run there is nothing to judge`() throws {
     let results = try checks("peak_running = 3", "for limit = 2: peak_running = 2").judge([])
     #expect(results.map(\.isMet) == [false, false])
-    #expect(results[0].remark() == "you have not run anything yet that shows it")
-    #expect(results[1].remark() == "you have not run anything yet that shows it")
+    #expect(results[0].remark() == "you have not run anything since this page began that shows it")
+    #expect(results[1].remark() == "you have not run anything since this page began that shows it")
     #expect(results[1].complaint == "nothing was run with limit = 2")
   }
 
@@ -41,7 +41,22 @@ import Testing
       check.judge(evidence)[0].remark()
         == "you have not run yet what this is about: the run that comes nearest had limit = 3"
     )
-    #expect(check.judge([exploration])[0].remark() == "you have not run anything yet that shows it")
+    #expect(
+      check.judge([exploration])[0].remark()
+        == "you have not run anything since this page began that shows it"
+    )
+  }
+
+  @Test func `which clock is wanted is told, for the task names it`() throws {
+    let check = try checks("for clock = real and limit = 2: peak_running = 2")
+    let run = MetricTable([
+      "clock": .word("virtual"), "limit": .count(3), "peak_running": .count(3),
+    ])
+    #expect(
+      check.judge([run])[0].remark()
+        == "you have not run yet what this is about: the run that comes nearest had "
+        + "clock = virtual and limit = 3; wanted clock = real"
+    )
   }
 
   @Test func `a run that meets it stays good when other runs follow`() throws {

@@ -43,6 +43,14 @@ import Testing
     #expect(text.text([.question("Is it *so*?", form: "yes")]).contains("\nIs it so?\n"))
   }
 
+  @Test func `a path that does not fit beside its sentence has a line of its own, unbroken`() {
+    let path = "/home/somebody/My Projects/exercises/MyDoor.swift"
+    let passages = [Passage.file("Your file:", path: path)]
+    #expect(LessonText(width: 60).text(passages) == "\nYour file: \(path)\n")
+    #expect(LessonText(width: 59).text(passages) == "\nYour file:\n\(path)\n")
+    #expect(LessonText(width: 30).text(passages) == "\nYour file:\n\(path)\n")
+  }
+
   @Test func `code that does not fit goes on below, and a comment as a comment`() {
     let lines = [
       "func f() {", "  // Holds the thread this task runs on",

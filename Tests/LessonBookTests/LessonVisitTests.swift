@@ -168,6 +168,14 @@ import Testing
     #expect(visit.place == 0)
   }
 
+  @Test func `what is wrong with several checks is said once`() {
+    var visit = LessonVisit(lesson)
+    let because = "you have not run anything since this page began that shows it"
+    #expect(
+      visit.check(now: "now").passages.first == .missed("1 to 2 of 2: not yet", because: because)
+    )
+  }
+
   @Test(
     arguments: [
       ("300 ms", "300 ms"), ("1 sec", "1 s"), ("about 0.3 seconds", "300 ms"),

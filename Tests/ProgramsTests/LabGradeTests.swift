@@ -12,6 +12,7 @@ import Testing
     var compiler = "exit 0"
     var grader = ""
     var said: String
+    var advised = "\n"
     var status: Int32
   }
 
@@ -41,8 +42,9 @@ import Testing
     ),
     Grading(
       testDescription: "an answer that stops its program",
-      grader: "echo '\(praise)'; kill -ABRT $$",
-      said: "your program was stopped",
+      grader: "echo '\(praise)'; echo '{\"asking\":\"opened_twice\",\"seed\":7}'; kill -ABRT $$",
+      said: "your program was stopped (",
+      advised: "Mend it, then 'exercise grade'.",
       status: 1
     ),
   ])
@@ -71,6 +73,8 @@ import Testing
       folder: package.path
     )
     #expect(result.standardOutput.contains(grading.said), "\(result)")
+    #expect(result.standardOutput.contains(grading.advised), "\(result)")
+    #expect(!result.standardOutput.contains("opened_twice"), "a name of ours")
     #expect(result.standardError == "")
     #expect(result.status == .exited(grading.status))
   }

@@ -47,7 +47,7 @@ import Testing
     try await screen.send("half a li\u{3}")
     try await screen.waitForCurrentLine("lesson 7>")
     try await screen.send("check\r")
-    try await screen.waitForText("have not run anything yet")
+    try await screen.waitForText("have not run anything since")
     try await screen.waitForCurrentLine("lesson 7>")
     try await screen.send("100ms\r")
     try await screen.waitForText("Your guess: 100 ms.")

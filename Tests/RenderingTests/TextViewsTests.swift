@@ -144,6 +144,26 @@ struct TextViewsTests {
     )
   }
 
+  @Test func `a text in a column goes on under its own column`() {
+    let steps = """
+           9  task 2  MyDoor.swift:12  enters
+          10  task 3  MyDoor.swift:7   takes lock 1 (isOpen); lets task 1 go on  ◀
+      """
+    #expect(
+      Columns.reflowed(steps, width: 58) == """
+             9  task 2  MyDoor.swift:12  enters
+            10  task 3  MyDoor.swift:7   takes lock 1 (isOpen);
+                                         lets task 1 go on ◀
+        """
+    )
+    // Where that column would be too narrow, under the one before.
+    #expect(
+      Columns.reflowed(steps, width: 52).contains(
+        "10  task 3  MyDoor.swift:7 takes lock 1\n                (isOpen); lets task 1"
+      )
+    )
+  }
+
   @Test
   func `notes name what is wrong and the command that shows it`() {
     let notes = Note.all(for: Self.broken, Self.broken.summary)
@@ -170,6 +190,21 @@ struct TextViewsTests {
       ]
     )
     #expect(blocking.map(\.command) == ["compare 5 gcd-semaphore gcd-gate limit=2 kind=suspend"])
+    // When t01 has departed and t02 is not admitted yet, all three threads seem to wait; one of them works.
+    var handedOver = SampleRun.together(4, limit: 1, work: millisecond)
+      .run(mechanism: "gcd-semaphore")
+    handedOver.events = [
+      (0, 1, .arrived), (0, 1, .admitted), (0, 2, .arrived), (0, 2, .blocked), (0, 3, .arrived),
+      (0, 3, .blocked), (1, 1, .finished), (1, 4, .arrived), (1, 4, .blocked), (2, 2, .admitted),
+      (3, 2, .finished), (3, 3, .admitted), (4, 3, .finished), (4, 4, .admitted), (5, 4, .finished),
+    ].map { (time: Int64, task: Int, kind: TraceEvent.Kind) in
+      TraceEvent(time: time * millisecond, task: TaskID(task), kind: kind)
+    }
+    #expect(
+      Note.all(for: handedOver, handedOver.summary).map(\.text) == [
+        "peak 3 threads for a limit of 1: waiting tasks blocked up to 2 of them"
+      ]
+    )
 
     var sparse = SampleRun.together(6, limit: 4, work: millisecond)
     for index in sparse.plan.indices { sparse.plan[index].arrival = Int64(index) * 2 * millisecond }

@@ -114,6 +114,29 @@ import Testing
     #expect(await lab.run("help").contains("compare"))
   }
 
+  @Test func `several choices in one line are taken one after the other`() async {
+    let lab = Lab(display: Display(width: 60))
+    await lab.run("\(Self.begin) inside=no; 1 1 1")
+    let steps = await lab.run("steps")
+    #expect(steps.split(separator: "\n").count == 3, "\(steps)")
+    #expect(await lab.outcome(of: "done; \(Self.begin) inside=no; 1; 1; 1") == .done)
+    _ = lab.output.takeText()
+    #expect(await lab.run("steps") == steps)
+    // Those before one that cannot be taken are taken.
+    #expect(await lab.complaints(about: "goto 0; 1 9 1").contains { $0.contains("no choice 9") })
+    _ = lab.output.takeText()
+    #expect(await lab.run("steps").split(separator: "\n").count == 1)
+  }
+
+  @Test func `a step that does not fit on a line goes on under its own column`() async {
+    let lab = Lab(display: Display(width: 60))
+    await lab.run("step specimen-lost-wake-up inside=no; 1; 1; 1")
+    let steps = await lab.run("steps").split(separator: "\n")
+    #expect(steps.count > 3)
+    for line in steps { #expect(line.count <= 60) }
+    for line in steps.dropFirst(3) { #expect(line.hasPrefix("          ") && line.count > 10) }
+  }
+
   @Test func `a day has one puzzle, and a puzzle is the same each time it is asked for`()
     async throws
   {

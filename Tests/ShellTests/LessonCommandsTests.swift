@@ -167,7 +167,11 @@ import Testing
     let lab = lab()
     _ = await type("lesson 1", in: lab)
     #expect(await lab.outcome(of: "check") == .unmet)
-    #expect(lab.output.takeText().contains("you have not run anything yet that shows it"))
+    #expect(
+      lab.output.takeText().contains(
+        "you have not run anything since this page began that shows it"
+      )
+    )
     #expect(await lab.outcome(of: "run 6 limiter limit=2; check") == .unmet)
     let text = lab.output.takeText()
     let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -319,6 +323,22 @@ import Testing
     #expect(await type("exercise again", in: lab).contains("is kept as \(file).1"))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == start)
     #expect(try String(contentsOfFile: file + ".1", encoding: .utf8) == "mine")
+  }
+
+  @Test func `from a page behind the exercise the way there is back`() async {
+    let lab = Lab(
+      display: Display(width: 400),
+      classroom: Classroom(
+        folder: packageFolder + "/Lessons",
+        progressFile: scratch.path + "/progress.json"
+      )
+    )
+    let before = await type("lesson 6; exercise", in: lab)
+    #expect(before.contains("is page 4 of this lesson. 'next' leads there"), "\(before)")
+    let step = "solution; solution; next; "
+    _ = await type(step + step + "next; " + step, in: lab)
+    let behind = await type("exercise", in: lab)
+    #expect(behind.contains("is page 4 of this lesson. 'back' leads there"), "\(behind)")
   }
 
   @Test

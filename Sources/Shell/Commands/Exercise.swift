@@ -31,9 +31,10 @@ extension Command {
       let place = visit.lesson.sections.firstIndex(where: { $0.exercise != nil })
     {
       let title = visit.lesson.sections[place].title
+      let way = place < visit.place ? "back" : "next"
       return session.say([
         .advice(
-          "Not on this page: '\(title)' is page \(place + 1) of this lesson. 'next' leads there, step by step."
+          "Not on this page: '\(title)' is page \(place + 1) of this lesson. '\(way)' leads there, step by step."
         )
       ])
     }
@@ -88,7 +89,7 @@ extension Session {
     _ arguments: Arguments
   ) throws(ShellError) -> Outcome {
     let files = FileManager.default
-    var kept = ""
+    var kept: [Passage] = []
     do {
       try files.createDirectory(
         atPath: (file as NSString).deletingLastPathComponent,
@@ -98,7 +99,7 @@ extension Session {
         let names = (1...10_000).lazy.map { "\(file).\($0)" }
         let place = names.first { !files.fileExists(atPath: $0) } ?? file + ".old"
         try files.moveItem(atPath: file, toPath: place)
-        kept = " What you had is kept as \(place)."
+        kept = [.file("What you had is kept as", path: place)]
       }
       if !files.fileExists(atPath: file) {
         let text = exercise.start.joined(separator: "\n") + "\n"
@@ -110,7 +111,9 @@ extension Session {
         at: arguments.name
       )
     }
-    return say([.advice("Your file: \(file)"), .advice("Edit it, then 'exercise grade'.\(kept)")])
+    return say(
+      [.file("Your file:", path: file)] + kept + [.advice("Edit it, then 'exercise grade'.")]
+    )
   }
 
   fileprivate func grade(
@@ -123,7 +126,10 @@ extension Session {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
     }
-    if !json { output.write(sentence("building \(file) …") + "\n") }
+    if !json {
+      let isShort = "building \(file) …".count <= output.display.width
+      output.write(isShort || !isTyped ? "building \(file) …\n" : "building\n\(file) …\n")
+    }
     let seed = try arguments.value(Keys.seed, Keys.parseSeed)
     let grading = try await telling { progress in
       try await desk.grade(code, by: harness, seed: seed, telling: progress, interruption)
@@ -157,7 +163,11 @@ extension Session {
         )
       )
     case .broken(let what, let items):
-      passages = items.map { .met($0.sentence) } + [.missed("your program \(what)", because: "")]
+      passages =
+        items.map { .met($0.sentence) } + [
+          .missed("your program \(what)", because: ""),
+          .advice("Mend it, then 'exercise grade'."),
+        ]
     }
     // Not page by page: the verdict comes last.
     let outcome = say(passages, inPages: false)
@@ -305,7 +315,7 @@ extension Session {
       )
     }
     return say([
-      .advice("Your package: \(url.path)"),
+      .file("Your package:", path: url.path),
       .advice("In it: 'swift test', then 'swift package explore'; its README.md says more."),
     ])
   }

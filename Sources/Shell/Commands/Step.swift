@@ -41,7 +41,7 @@ struct SchedulerGame {
 
   /// What one can type in the game, and what it does.
   static let moves = [
-    (form: "1", does: "takes choice 1"),
+    (form: "1", does: "takes choice 1; 1 1 2 takes three choices, one after the other"),
     (form: "back", does: "takes the last step back"),
     (form: "back 3", does: "takes the last three back"),
     (form: "goto 4", does: "goes to just behind step 4"),
@@ -100,7 +100,13 @@ extension Session {
   /// Takes a line of the game; nil if it is none, but a command like any other.
   func takesAsMove(_ words: [Word]) async throws -> Outcome? {
     guard var game, let word = words.first else { return nil }
-    if let number = ValueSyntax.count(word.text, in: 0...1_000_000), words.count == 1 {
+    if words.count > 1, words.allSatisfy({ Self.choice($0) != nil }) {
+      // Several choices, one after the other, as if each stood on a line of its own.
+      var outcome: Outcome?
+      for word in words { outcome = try await takesAsMove([word]) }
+      return outcome
+    }
+    if let number = Self.choice(word), words.count == 1 {
       guard game.position.options.indices.contains(number - 1) else {
         let count = game.position.options.count
         throw ShellError(
@@ -169,6 +175,11 @@ extension Session {
       game.puzzle?.takenBack += max(0, before - game.position.steps.count)
     }
     return goOn(with: game)
+  }
+
+  /// The choice that a word of the game names; nil where it names none.
+  private static func choice(_ word: Word) -> Int? {
+    ValueSyntax.count(word.text, in: 0...1_000_000)
   }
 
   /// Ends the game, and tells the line that replays it.

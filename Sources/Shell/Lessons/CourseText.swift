@@ -86,6 +86,7 @@ enum CourseText {
         case .comparison: "comparison"
         case .words: "words"
         case .advice: "advice"
+        case .file: "file"
         }
       return JSONObject.line([
         ("lesson", .number(visit.lesson.number)), ("step", .string(visit.section.id)),

@@ -204,9 +204,7 @@ struct ExerciseDesk: Sendable {
       return .graded(items, passed: passed, seed: lines.last?.seed)
     }
     let schedule = ScheduleJournal(file: journal)?.schedule
-    let place =
-      (lines.last?.asking.map { " in '\($0)'" } ?? "")
-      + (schedule.map { ", in the middle of the schedule \($0)" } ?? "")
+    let place = schedule.map { " in the middle of the schedule \($0)" } ?? ""
     let why = ExplorationPlace.lastWords(grading.errors).map { " It said: \($0)" } ?? ""
     switch grading.ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
