@@ -40,9 +40,10 @@ import Tracing
     async throws
   {
     let lab = Lab()
-    // Three of them keep the barrier waiting far longer than it takes to read the next command.
+    // Three of them keep the barrier waiting far longer than it takes to read the next command, also where the threads
+    // of all tests want a processor.
     await lab.run(
-      "spawn 3 \(mechanism) limit=1 work=200ms; barrier work=60m; cancel t4; spawn 2; wait"
+      "spawn 3 \(mechanism) limit=1 work=1s; barrier work=60m; cancel t4; spawn 2 work=1ms; wait"
     )
     let run = try #require(await lab.session.runs.last)
     let lives = TaskLife.all(in: run.events, tasks: 6)
