@@ -44,10 +44,10 @@ enum Interception {
     }
     answers.note_lock = { address in
       guard let me = Worker.leading else { return }
-      me.workers.noteLock(me.workers.number(at: address), by: me)
+      me.workers.noteLock(at: address)
     }
     answers.note_release = { address in
-      guard let me = Worker.leading else { return }
+      guard let me = Worker.leading, !me.workers.noteReleaseInside(at: address) else { return }
       me.noteRelease(of: me.workers.number(at: address))
     }
     answers.note_shared_release = { address in
@@ -61,7 +61,9 @@ enum Interception {
     answers.begin_wait = { condition, lock in
       guard let me = Worker.leading else { return }
       me.workers.beginWait(for: me.workers.number(at: condition), by: me)
-      me.noteRelease(of: me.workers.number(at: lock))
+      if !me.workers.noteReleaseInside(at: lock) {
+        me.noteRelease(of: me.workers.number(at: lock))
+      }
     }
     answers.is_tried = { Worker.leading?.workers.isTried($0) ?? false }
     answers.limit_wait = { time in

@@ -74,6 +74,8 @@ final class Workers: @unchecked Sendable {
   private var numbers: [UInt: Int] = [:]
   /// The addresses of those, by number.
   private var addresses: [Int: UInt] = [:]
+  /// The locks that are held inside of libraries, by their addresses.
+  private var locksInside: Set<UInt> = []
   /// Parkers with a wake-up to come.
   private var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
@@ -148,6 +150,7 @@ final class Workers: @unchecked Sendable {
     waiters.removeAll(keepingCapacity: true)
     signals.removeAll(keepingCapacity: true)
     numbers.removeAll(keepingCapacity: true)
+    locksInside.removeAll(keepingCapacity: true)
     addresses.removeAll(keepingCapacity: true)
     if takesOver {
       addresses_forget()
@@ -675,9 +678,8 @@ final class Workers: @unchecked Sendable {
   /// Whether nobody has the lock for himself.
   private func isReadable(_ object: Int) -> Bool {
     if lockedForEver.contains(object) { return false }
-    guard holders[object] != nil, let address = addresses[object] else {
-      return holders[object] == nil
-    }
+    guard let address = addresses[object], holders[object] != nil || locksInside.contains(address)
+    else { return holders[object] == nil }
     // A function that several object files have is linked once, from any of them: it may release a lock
     // unseen, where not all are instrumented. The lock itself knows.
     return !lock_is_taken(address)
@@ -853,10 +855,17 @@ final class Workers: @unchecked Sendable {
     return isDone
   }
 
-  /// Notes that the worker's job has taken the lock, which was free.
-  func noteLock(_ object: Int, by worker: Worker) {
-    rejoin()
-    holders[object] = (worker, worker.choice)
+  /// Notes that a lock inside of a library was taken, which was free.
+  ///
+  /// It gets no number before somebody has to wait for it: what a library sets up at its first use, under a lock, would
+  /// change the numbers of all that come behind.
+  func noteLock(at address: UInt) { locksInside.insert(address) }
+
+  /// Notes that such a lock is released, if it is one.
+  func noteReleaseInside(at address: UInt) -> Bool {
+    guard locksInside.remove(address) != nil else { return false }
+    if let object = numbers[address] { noteRelease(of: object) }
+    return true
   }
 
   func noteRelease(of object: Int) {

@@ -218,7 +218,30 @@ extension Judged {
     try require(found == ["urgent", "plain"], "\(found)")
   }
 
+  // MARK: What Foundation keeps
+
+  /// Has Foundation look up what it keeps under locks of its own, more of it the first time.
+  static func format() async throws {
+    let texts = Mutex<[String]>([])
+    let write: @Sendable (Int) async throws -> Void = { number in
+      let encoder = JSONEncoder()
+      encoder.dateEncodingStrategy = .iso8601
+      let date = Date(timeIntervalSince1970: Double(number))
+      let data = try encoder.encode([date])
+      let day = Calendar(identifier: .gregorian).component(.day, from: date)
+      texts.withLock { $0.append("\(String(decoding: data, as: UTF8.self)) \(day)") }
+    }
+    try await both {
+      try await write(1)
+    } _: {
+      try await write(2)
+    }
+    let count = texts.withLock(\.count)
+    try require(count == 2, "\(count) texts")
+  }
+
   static let operations: [JudgedProgram] = [
+    JudgedProgram("two tasks write dates by what Foundation keeps") { try await format() },
     JudgedProgram("operations one at a time count in a plain variable") { try count(atOnce: 1) },
     JudgedProgram("operations two at a time count in a plain variable", fails: .race) {
       try count(atOnce: 2)
