@@ -94,13 +94,14 @@ TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec 
 
 TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
-  bool is_inside = IS_EXPLORED && !IS_CALLED_BY_STUDY && is_of_foundation(HERE);
-  if (!is_inside && (!IS_EXPLORED || !IS_CALLED_BY_STUDY)) {
+  bool is_of_study = IS_EXPLORED && IS_CALLED_BY_STUDY;
+  // Of a lock inside of Foundation it is noted that it is free, without a point.
+  if (!is_of_study && !(IS_EXPLORED && is_of_foundation(HERE))) {
     RELEASE(mutex);
     return original(mutex);
   }
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
-  if (is_last && !is_inside) stand_before_release((uintptr_t)mutex);
+  if (is_last && is_of_study) stand_before_release((uintptr_t)mutex);
   RELEASE(mutex);
   int result = original(mutex);
   if (result == 0 && is_last) {

@@ -6,6 +6,32 @@ internal import Limiters
 /// What a question of its own fails with.
 private struct Timeout: Error {}
 
+/// Holds up the first question that is put to any connection, until it may be answered.
+private final class FirstQuestion: Sendable {
+  private let isNext = Lock(true)
+  private let begun = Condition.makeCondition()
+  private let over = Condition.makeCondition()
+
+  /// Waits if this is the first; says whether it was.
+  @discardableResult
+  func hold() async throws -> Bool {
+    let isFirst = isNext.withLock { isNext in
+      defer { isNext = false }
+      return isNext
+    }
+    if isFirst {
+      begun.signal.signal()
+      try await over.condition.waitUncancellably()
+    }
+    return isFirst
+  }
+
+  /// Waits until it has been put.
+  func comes() async throws { try await begun.condition.waitUncancellably() }
+
+  func mayEnd() { over.signal.signal() }
+}
+
 /// What becomes of connections that break late or often, cannot be opened, or serve who is cancelled.
 extension Grader {
   private static func check(
@@ -110,27 +136,23 @@ extension Grader {
       tasks: ["the first", "the one that waits and fails"],
       schedules: 1_500
     ) {
-      let (hasBegun, begins) = Condition.makeCondition()
-      let (mayEnd, signal) = Condition.makeCondition()
-      let number = Lock(0)
+      let question = FirstQuestion()
+      let isSecond = Lock(true)
       let database = FakeDatabase(onAnswer: {
-        let number = number.withLock { number in
-          number += 1
-          return number
+        if try await question.hold() { return await Task.yield() }
+        let fails = isSecond.withLock { isSecond in
+          defer { isSecond = false }
+          return isSecond
         }
-        if number == 1 {
-          begins.signal()
-          try await mayEnd.waitUncancellably()
-        }
-        if number == 2 { throw error }
+        if fails { throw error }
         await Task.yield()
       })
       let pool = Pool(limit: 1, open: database.open)
       let first = Task { try await pool.answer(to: 1) }
-      try await hasBegun.waitUncancellably()
+      try await question.comes()
       let waits = Task { try await pool.answer(to: 2) }
       await Task.yield()
-      signal.signal()
+      question.mayEnd()
       try require(try await first.value == 1, "a wrong answer")
       switch await waits.result {
       case .success:
@@ -170,29 +192,19 @@ extension Grader {
       tasks: ["the first", "the one that waits"],
       schedules: 1_500
     ) {
-      let (hasBegun, begins) = Condition.makeCondition()
-      let (mayEnd, signal) = Condition.makeCondition()
-      let isFirst = Lock(true)
+      let question = FirstQuestion()
       let database = FakeDatabase(
         broken: 1,
         breaksAt: 2,
         isUnopened: { !canOpenAgain && $0 == 2 },
-        onAnswer: {
-          let waits = isFirst.withLock { isFirst in
-            defer { isFirst = false }
-            return isFirst
-          }
-          guard waits else { return await Task.yield() }
-          begins.signal()
-          try await mayEnd.waitUncancellably()
-        }
+        onAnswer: { if try await !question.hold() { await Task.yield() } }
       )
       let pool = Pool(limit: 1, open: database.open)
       let first = Task { try await pool.answer(to: 1) }
-      try await hasBegun.waitUncancellably()
+      try await question.comes()
       let waits = Task { try await pool.answer(to: 2) }
       await Task.yield()
-      signal.signal()
+      question.mayEnd()
       try require(try await first.value == 1, "a wrong answer")
       switch await waits.result {
       case .success(let answer):
@@ -271,27 +283,14 @@ extension Grader {
       "cancelled_broken",
       "one is cancelled while it is answered, its connection breaks, and then another asks, one connection"
     ) {
-      let (hasBegun, begins) = Condition.makeCondition()
-      let (mayEnd, ends) = Condition.makeCondition()
-      let isFirst = Lock(true)
-      let database = FakeDatabase(
-        broken: 1,
-        onAnswer: {
-          let waits = isFirst.withLock { isFirst in
-            defer { isFirst = false }
-            return isFirst
-          }
-          guard waits else { return }
-          begins.signal()
-          try await mayEnd.waitUncancellably()
-        }
-      )
+      let question = FirstQuestion()
+      let database = FakeDatabase(broken: 1, onAnswer: { try await question.hold() })
       let pool = Pool(limit: 1, open: database.open)
       let ask: @Sendable (Int) async throws -> Int = { try await pool.answer(to: $0) }
       let gone = Task { try await ask(2) }
-      try await hasBegun.waitUncancellably()
+      try await question.comes()
       gone.cancel()
-      ends.signal()
+      question.mayEnd()
       if case .success(let answer) = await gone.result, answer != 4 {
         return
           "who was cancelled was told \(answer), which no connection has answered. Throw an error, or ask again"
@@ -367,25 +366,16 @@ extension Grader {
       "one is cancelled while it is answered, and then another asks, one connection"
     ) {
       for isAnswered in [true, false] {
-        let (hasBegun, begins) = Condition.makeCondition()
-        let (mayEnd, ends) = Condition.makeCondition()
-        let isFirst = Lock(true)
+        let question = FirstQuestion()
         let database = FakeDatabase(onAnswer: {
-          let waits = isFirst.withLock { isFirst in
-            defer { isFirst = false }
-            return isFirst
-          }
-          guard waits else { return }
-          begins.signal()
-          try await mayEnd.waitUncancellably()
-          if !isAnswered { throw CancellationError() }
+          if try await question.hold(), !isAnswered { throw CancellationError() }
         })
         let pool = Pool(limit: 1, open: database.open)
         let ask: @Sendable (Int) async throws -> Int = { try await pool.answer(to: $0) }
         let gone = Task { try await ask(2) }
-        try await hasBegun.waitUncancellably()
+        try await question.comes()
         gone.cancel()
-        ends.signal()
+        question.mayEnd()
         if case .success(let answer) = await gone.result, answer != 4 { return "a wrong answer" }
         if try await ask(3) != 9 { return "a wrong answer" }
         let opened = database.counts.opened
