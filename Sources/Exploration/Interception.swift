@@ -71,6 +71,10 @@ enum Interception {
       me.deadline = me.workers.run.executor.deadline(in: time)
     }
     answers.now = { Worker.leading?.workers.run.executor.now ?? 0 }
+    answers.pass = { time in
+      guard let executor = Worker.leading?.workers.run.executor else { return }
+      executor.advance(to: executor.deadline(in: time))
+    }
     answers.chance = { Worker.leading?.workers.chance() ?? 0 }
     answers.give_work = { line, work in
       guard let line = line?.pointee, let me = Worker.leading else { return }

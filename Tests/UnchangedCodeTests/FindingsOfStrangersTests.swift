@@ -220,7 +220,17 @@ import Testing
       try require((1_859...1_862).contains(later - second), "\(later - second) s have passed")
       try require(abs(day.tv_sec - later) < 2, "two clocks tell \(day.tv_sec) and \(later)")
     }
-    #expect(verdict.coverage == .exhaustive)
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @Test func `a sleep of Foundation is one sleep, however its seconds are rounded`() throws {
+    func sleeping(_ sleep: @escaping @Sendable () -> Void) throws -> ExplorationVerdict {
+      try explore("sleeps often") { for _ in 1...200 { sleep() } }
+    }
+    let byFoundation = try sleeping { Thread.sleep(forTimeInterval: 0.3) }
+    let byPOSIX = try sleeping { usleep(300_000) }
+    #expect(byFoundation.coverage == .exhaustive, "\(byFoundation)")
+    #expect(byFoundation.steps == byPOSIX.steps)
   }
 }
 

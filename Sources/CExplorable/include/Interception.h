@@ -95,6 +95,8 @@ struct exploration_answers {
   bool (*is_tried)(uintptr_t object);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
+  /// Lets so many nanoseconds pass, in which nobody else does anything.
+  void (*pass)(int64_t time);
   /// Notes for how many nanoseconds the thread waits, at most, for what it pauses before next.
   void (*limit_wait)(int64_t time);
   /// The schedule's next random number.
