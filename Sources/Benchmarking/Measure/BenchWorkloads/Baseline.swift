@@ -28,6 +28,7 @@ package struct Baseline: PairedWorkload {
 
   package var id: String { "baseline-\(part.rawValue)" }
   package let headline: Headline? = Headline(.timePerOperation, "mean")
+  package let share = 0.5
   package let measuresMechanisms = false
   package var measuresMachine: Bool { part != .explorableLock && part != .recordedEvent }
 

@@ -39,8 +39,9 @@ package protocol BenchWorkload: Sendable {
   /// Whether such a mechanism does what is asked, so that it may be called the best of those that do.
   func ranks(_ mechanism: MechanismProfile) -> Bool
 
-  /// How many blocks measure a cell, in a run of this size.
-  func forks(_ scale: Scale) -> Int
+  /// How many times the blocks of others measure one of its cells, in the default run: more where two runs would
+  /// disagree, fewer where they agree with fewer.
+  var share: Double { get }
 
   /// How long one contestant takes in one process, in seconds, for the plan and the estimate of the time left.
   func expectedSeconds(_ cell: Cell, scale: Scale) -> Double
@@ -75,7 +76,13 @@ extension BenchWorkload {
 
   package func ranks(_ mechanism: MechanismProfile) -> Bool { true }
 
-  package func forks(_ scale: Scale) -> Int { isPaired ? scale.forks : scale.forksApart }
+  package var share: Double { 1 }
+
+  /// How many blocks measure a cell, in a run of this size.
+  package func forks(_ scale: Scale) -> Int {
+    let usual = isPaired ? scale.forks : scale.forksApart
+    return scale == .standard ? Int((share * Double(usual)).rounded()) : usual
+  }
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     // Starting a process and warming up come on top of the measured part.
@@ -171,8 +178,7 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// How many blocks a cell has that takes longer: one in which each contestant has a process of its own, or whose
-  /// rounds are whole screens of requests.
+  /// How many blocks a cell has that takes longer: one in which each contestant has a process of its own.
   package var forksApart: Int {
     switch self {
     case .ci: 3

@@ -66,9 +66,7 @@ package struct CancellationStorm: BenchWorkload {
   }
 
   /// A storm is short, and two of them differ by a lot: by who gets which processor.
-  package func forks(_ scale: Scale) -> Int {
-    scale == .standard ? 2 * scale.forksApart : scale.forksApart
-  }
+  package let share = 2.0
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     0.05 + Double(cell.tasks ?? 0) * 8e-6

@@ -18,6 +18,8 @@ package struct Contended: PairedWorkload {
   package let comparesExecutors = true
   /// Starting the workers is in a round, and must not matter.
   package let roundLength = 2.5
+  /// Of the others few mechanisms are compared, for where nothing is held nobody waits.
+  package var share: Double { body == .yield ? 1.25 : 0.5 }
   package let headline: Headline? = Headline(.timePerOperation, "mean")
 
   package var question: String {

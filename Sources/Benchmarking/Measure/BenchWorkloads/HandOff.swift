@@ -16,6 +16,7 @@ package struct HandOff: PairedWorkload {
   /// Two tasks wake each other in one way for a while and then in another, at costs that differ: a longer round has
   /// more of both.
   package var roundLength: Double { acrossPriorities ? 1 : 2 }
+  package let share = 1.25
   package let guests = [FloorMechanism.id, CancellableFloorMechanism.id]
   package let comparesExecutors = true
   package let headline: Headline? = Headline(.timePerOperation, "mean")

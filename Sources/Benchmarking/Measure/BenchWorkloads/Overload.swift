@@ -6,6 +6,7 @@ package struct Overload: BenchWorkload {
   package let question =
     "After asking for half as much again as the limit can do, how long until nobody waits any more?"
   package let drawsPaths = true
+  package let share = 1.5
   package let headline: Headline? = Headline(.recovery, "total")
 
   package init() {}

@@ -1,5 +1,5 @@
 /// `benchmarks.txt`: the headline of each cell in the format of Go's benchmarks, a line a fork, so that
-/// `benchstat old/benchmarks.txt new/benchmarks.txt` compares two runs.
+/// `benchstat old/benchmarks.txt new/benchmarks.txt` compares two runs; without the reference's second half.
 ///
 /// The format: https://go.dev/design/14313-benchmark-format
 extension RunFiles {
@@ -11,7 +11,7 @@ extension RunFiles {
     let figures = ForkFigures(records)
     for (index, entry) in plan.entries.enumerated() {
       guard let headline = entry.headline else { continue }
-      for (contestant, who) in entry.contestants.enumerated() {
+      for (contestant, who) in entry.contestants.enumerated() where !who.isAgain {
         let name = Self.benchmarkName(entry.cell, who)
         for value in figures[index, contestant, headline] {
           text += "\(name) 1 \(CSV.number(value)) \(Self.benchmarkUnit(headline.metric))\n"

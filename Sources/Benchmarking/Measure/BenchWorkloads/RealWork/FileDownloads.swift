@@ -29,9 +29,8 @@ package struct FileDownloads: PairedWorkload {
     mechanism.mayCarryRequests(cell)
   }
 
-  package func forks(_ scale: Scale) -> Int {
-    scale == .standard ? 2 * scale.forksApart : scale.forksApart
-  }
+  /// A round is a whole list of files.
+  package let share = 0.75
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let list = Double(cell.tasks ?? 0) * 22e-3 / Double(min(cell.limit ?? 1, 4))

@@ -61,10 +61,11 @@ package struct ImageCaching: PairedWorkload {
     mechanism.mayCarryRequests(cell)
   }
 
-  package func forks(_ scale: Scale) -> Int {
-    // Where images repeat, few are fetched, and no limiter makes a difference that six more blocks would show.
-    (isWarm || images == .distinct) && scale == .standard ? 2 * scale.forksApart : scale.forksApart
-  }
+  /// A round is a whole screen of requests.
+  ///
+  /// Where images repeat, few are fetched, and where they are on disk none: no limiter makes a difference that more
+  /// blocks would show.
+  package var share: Double { isWarm ? 0.5 : images == .distinct ? 0.75 : 0.375 }
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let fetches = Double(cell.tasks ?? 0) / (images == .repeated ? 4 : 1)
