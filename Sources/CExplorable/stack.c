@@ -6,6 +6,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 // The frames of a thread, by their frame pointers, and the callers of a task's function, by their contexts.
 //
@@ -45,14 +46,97 @@ __attribute__((always_inline)) static inline size_t frames_above(
   return count;
 }
 
-size_t stack_frames(struct stack_frame *frames, size_t room) {
-  return frames_above((uintptr_t)__builtin_frame_address(0), frames, room);
-}
-
 extern const char __executable_start, etext;
 
 static bool is_of_program(uintptr_t address) {
   return address >= (uintptr_t)&__executable_start && address < (uintptr_t)&etext;
+}
+
+// Some functions of the system's libraries, as those between a program and Dispatch, keep no frame pointer: the chain
+// ends there, or goes on with a caller's caller. The unwinder's tables know who called them.
+
+// A program may be linked without the unwinder.
+extern _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn, void *) __attribute__((weak));
+extern uintptr_t _Unwind_GetIP(struct _Unwind_Context *) __attribute__((weak));
+extern uintptr_t _Unwind_GetGR(struct _Unwind_Context *, int) __attribute__((weak));
+
+#if defined(__x86_64__)
+enum { frame_register = 6 };
+#else
+enum { frame_register = 29 };
+#endif
+
+struct unwound {
+  struct stack_frame frames[64];
+  size_t count;
+};
+
+static _Unwind_Reason_Code note_unwound(struct _Unwind_Context *context, void *argument) {
+  struct unwound *unwound = argument;
+  if (unwound->count == sizeof unwound->frames / sizeof *unwound->frames) return _URC_END_OF_STACK;
+  unwound->frames[unwound->count++] =
+    (struct stack_frame){.point = _Unwind_GetIP(context) - 1, .base = _Unwind_GetGR(context, frame_register)};
+  return _URC_NO_REASON;
+}
+
+/// Goes on with a chain behind its last frame, a library's, as the unwinder does, until it comes to the program;
+/// returns how many frames there are then, or `count` if it knows no more.
+static size_t past_library(const struct unwound *unwound, struct stack_frame *frames, size_t count, size_t room) {
+  size_t from = 0, end = count;
+  while (from < unwound->count && unwound->frames[from].point != frames[count - 1].point) from++;
+  while (++from < unwound->count && end < room) {
+    frames[end++] = unwound->frames[from];
+    if (is_of_program(unwound->frames[from].point)) return end;
+  }
+  return count;
+}
+
+/// Whether a call stands before the address.
+static bool is_behind_call(uintptr_t address) {
+#if defined(__x86_64__)
+  const uint8_t *code = (const uint8_t *)address;
+  // To an address in the program, by a register, by memory near a register, by memory.
+  return code[-5] == 0xE8 || code[-2] == 0xFF || code[-3] == 0xFF || code[-6] == 0xFF || code[-7] == 0xFF;
+#else
+  uint32_t before = ((const uint32_t *)address)[-1];
+  return (before & 0xFC000000) == 0x94000000 || (before & 0xFFFFFC1F) == 0xD63F0000;
+#endif
+}
+
+/// The call in the program behind a small function of a library of which the unwinder knows nothing either: the nearest
+/// on the stack above the frame of whom it called; 0 for none.
+static uintptr_t nearest_call(uintptr_t callee) {
+  uintptr_t words[8], found = 0;
+  int memory = own_memory();
+  if (memory < 0) return 0;
+  if (read_words(memory, callee + 2 * sizeof *words, words, sizeof words / sizeof *words)) {
+    for (size_t index = 0; index < sizeof words / sizeof *words && !found; index++) {
+      if (is_of_program(words[index]) && is_behind_call(words[index])) found = words[index] - 1;
+    }
+  }
+  close(memory);
+  return found;
+}
+
+size_t stack_frames(struct stack_frame *frames, size_t room) {
+  uintptr_t callee = (uintptr_t)__builtin_frame_address(0);
+  size_t count = frames_above(callee, frames, room);
+  struct unwound unwound = {.count = 0};
+  for (size_t index = 0; index < count; callee = frames[index++].base) {
+    if (is_of_program(frames[index].point)) continue;
+    if (!unwound.count && _Unwind_Backtrace && _Unwind_GetIP && _Unwind_GetGR) {
+      _Unwind_Backtrace(note_unwound, &unwound);
+    }
+    size_t next = past_library(&unwound, frames, index + 1, room);
+    if (next == index + 1) {
+      uintptr_t call = next < room ? nearest_call(callee) : 0;
+      if (!call) break;
+      frames[next++] = (struct stack_frame){.point = call, .base = frames[index].base};
+    }
+    count = next + frames_above(frames[next - 1].base, frames + next, room - next);
+    index = next - 1;
+  }
+  return count;
 }
 
 size_t stack_frames_at(const void *context, struct stack_frame *frames, size_t room) {

@@ -124,7 +124,7 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
-  exploration_pause(point_enqueue, line.queue);
+  exploration_pause(point_give_work, line.queue);
   were_open = points_close();
   exploration_answers.give_work(&line, (struct exploration_work){run_block, kept, after, object});
   points_reopen(were_open);
@@ -189,7 +189,7 @@ typedef void suspend_function(void *);
 
 /// Has a queue begin no more work, or go on with it. Timers and other sources are no queues, and have no line.
 static void suspend(void *queue, bool is_suspended) {
-  exploration_pause(point_enqueue, (uintptr_t)queue);
+  exploration_pause(point_suspend_queue, (uintptr_t)queue);
   bool were_open = points_close();
   exploration_answers.suspend_line((uintptr_t)queue, is_suspended);
   points_reopen(were_open);
@@ -344,7 +344,7 @@ TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
-  exploration_pause(point_enqueue, line.queue);
+  exploration_pause(point_give_work, line.queue);
   were_open = points_close();
   exploration_answers.await_group((uintptr_t)group, &line,
     (struct exploration_work){run_block, kept, NULL, NULL});
@@ -382,7 +382,7 @@ TAKEN void dispatch_after(uint64_t time, void *queue, void *block) {
   void *kept = copied(block);
   points_reopen(were_open);
   RELEASE(kept);
-  exploration_pause(point_enqueue, line.queue);
+  exploration_pause(point_give_work, line.queue);
   int64_t left = taken_time_until(time);
   were_open = points_close();
   exploration_answers.give_later(left, &line, (struct exploration_work){run_block, kept, NULL, NULL});

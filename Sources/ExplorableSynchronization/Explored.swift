@@ -60,7 +60,7 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case begin
     /// Goes on, after it has looked whether it is cancelled or has started a task.
     case goOn
-    /// Gives work to a dispatch queue, or gets in line there.
+    /// Gets in line at a dispatch queue.
     case enqueue
     /// Does work of a dispatch queue, when its turn has come.
     case turn
@@ -79,6 +79,10 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case enterGroup
     /// Sleeps on its thread.
     case sleep
+    /// Gives work to a dispatch queue.
+    case giveWork
+    /// Has a dispatch queue begin no more work, or go on with it.
+    case suspendQueue
 
     /// Whether it is done to an object, which has a number.
     package var hasObject: Bool {

@@ -115,6 +115,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   private let keepsTasks: Bool
   /// Told of the first job of each new agent, while it is being enqueued.
   var onFirstJob: ((Int32) -> Void)?
+  /// Told of the work of a queue that begins: the queue's number, and where the work was given.
+  var onWork: ((Int, [UInt]) -> Void)?
   /// Told of a task that is resumed though it is ready already.
   var onDoubleResume: ((Int32) -> Void)?
   /// Told of what the code under study found wrong with itself.

@@ -78,11 +78,11 @@ enum Interception {
     answers.chance = { Worker.leading?.workers.chance() ?? 0 }
     answers.give_work = { line, work in
       guard let line = line?.pointee, let me = Worker.leading else { return }
-      me.workers.give(Work(work), to: line)
+      me.workers.give(me.workers.told(work), to: line)
     }
     answers.give_later = { time, line, work in
       guard let line = line?.pointee, let me = Worker.leading else { return }
-      me.workers.give(Work(work), to: line, in: time)
+      me.workers.give(me.workers.told(work), to: line, in: time)
     }
     answers.join_line = { line in
       guard let line = line?.pointee, let me = Worker.leading else { return true }
@@ -102,7 +102,7 @@ enum Interception {
     answers.current_line = { Worker.current?.turns.last?.queue ?? 0 }
     answers.await_group = { group, line, work in
       guard let line = line?.pointee, let me = Worker.leading else { return }
-      me.workers.give(Work(work), to: line, atEndOf: group)
+      me.workers.give(me.workers.told(work), to: line, atEndOf: group)
     }
     answers.end_group = { Worker.leading?.workers.endGroup($0) }
     answers.begin_continuation = { task, isExplored in

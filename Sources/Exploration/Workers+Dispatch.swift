@@ -8,8 +8,13 @@ internal import CExplorable
 struct Work: @unchecked Sendable {
   // Safe: what is in it is touched by the one thread that runs the work, once.
   private let work: exploration_work
+  /// Where it was given, if places are told.
+  let place: [UInt]
 
-  init(_ work: exploration_work) { self.work = work }
+  init(_ work: exploration_work, at place: [UInt]) {
+    self.work = work
+    self.place = place
+  }
 
   /// Puts it behind what the calling thread has done: what it does acquires its block first.
   func order() { race_release(UInt(bitPattern: work.block)) }
@@ -49,6 +54,11 @@ extension Workers {
     var isOnMain: Bool
   }
 
+  /// The work that the calling thread gives to a queue, with the place where it does if places are told.
+  func told(_ work: exploration_work) -> Work {
+    Work(work, at: run.executor.onWork == nil ? [] : SourceLines.here())
+  }
+
   /// Puts the work in line at a queue.
   func give(_ work: Work, to line: exploration_line) {
     let (object, ticket, admitted) = join(line)
@@ -56,6 +66,7 @@ extension Workers {
       guard let me = Worker.current else { return }
       withoutPoints {
         me.turns.append(Worker.Turn(in: line, object, ticket, hasCome: true))
+        me.workers.run.executor.onWork?(object, work.place)
       }
       withUnsafePointer(to: line) { race_begin_turn($0) }
       work.run()

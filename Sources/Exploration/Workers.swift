@@ -767,7 +767,8 @@ final class Workers: @unchecked Sendable {
     case .awaitGroupInTime: return worker.isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
-      .enqueue, .leaveGroup, .tryGroup, .register, .beginWait, .enterGroup:
+      .enqueue, .giveWork, .suspendQueue, .leaveGroup, .tryGroup, .register, .beginWait,
+      .enterGroup:
       return true
     case .sleep: return worker.isTimeOver
     }
@@ -843,7 +844,9 @@ final class Workers: @unchecked Sendable {
     case .takePermit, .takePermitInTime, .tryPermit:
       isDone = operation.kind == .takePermit || hasPermit(object)
       effect = isDone ? .wrote : .looked
-    case .givePermit, .enqueue, .turn, .leaveGroup, .beginWait, .enterGroup: effect = .wrote
+    case .givePermit, .enqueue, .giveWork, .suspendQueue, .turn, .leaveGroup, .beginWait,
+      .enterGroup:
+      effect = .wrote
     case .awaitGroup, .awaitGroupInTime, .tryGroup:
       effect = isGroupEmpty(object) ? .wrote : .looked
     // Of the runtime's own state nothing is known.

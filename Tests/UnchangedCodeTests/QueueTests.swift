@@ -174,6 +174,51 @@ import Testing
     #expect(failure.description.contains("QueueTests.swift:"), "\(failure)")
   }
 
+  /// Waits and gives work in all ways, and fails; returns nothing, but the lines of what it calls are these.
+  private static func useDispatch() {
+    let images = DispatchQueue(label: "images")
+    let semaphore = DispatchSemaphore(value: 0)
+    let batch = DispatchGroup()
+    let item = DispatchWorkItem { semaphore.signal() }
+    images.async { semaphore.signal() }
+    images.async(group: batch) { semaphore.signal() }
+    images.async(execute: item)
+    images.sync { _ = semaphore.signal() }
+    _ = semaphore.wait(timeout: .now() + 1)
+    _ = batch.wait(timeout: .now() + 1)
+    item.wait()
+    semaphore.wait()
+    batch.notify(queue: images) { semaphore.signal() }
+    images.asyncAfter(deadline: .now() + 1) { semaphore.signal() }
+  }
+
+  @Test func `a step at Dispatch stands in the line that calls it`() throws {
+    let first = #line - 13
+    let failure = try failure("lines") {
+      Self.useDispatch()
+      throw CancellationError()
+    }
+    let rows = failure.description.split(separator: "\n")
+    let calls = [
+      "gives work to queue", "gives work to queue", "gives work to queue",
+      "asks for its turn on queue", "semaphore", "group", "group", "semaphore",
+    ]
+    for (index, call) in calls.enumerated() {
+      let place = "QueueTests.swift:\(first + index)"
+      #expect(
+        rows.contains { $0.contains(place) && $0.contains(call) },
+        "\(call) at \(place):\n\(failure)"
+      )
+    }
+    // What each block begins with is told where it was given.
+    for index in 0...1 {
+      let begins = "QueueTests.swift:\(first + index)      begins a block of queue 1 (images)"
+      #expect(rows.contains { $0.hasSuffix(begins) }, "\(failure)")
+    }
+    // What comes between two lines is of the line before.
+    #expect(rows.contains { $0.hasSuffix("QueueTests.swift:\(first)      goes on") }, "\(failure)")
+  }
+
   @MainActor final class Log {
     private(set) var entries: [Int] = []
 

@@ -42,6 +42,8 @@ enum exploration_point {
   point_begin_wait = 34,
   point_enter_group = 35,
   point_sleep = 36,
+  point_give_work = 37,
+  point_suspend_queue = 38,
 };
 
 /// What an operation on an atomic of `bytes` bytes, at most 8, found and left.

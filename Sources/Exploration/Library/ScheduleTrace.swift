@@ -16,6 +16,8 @@ struct ScheduleTrace {
     var operation: SynchronizationOperation?
     /// What that found and left, where it is known.
     var values: OperationValues?
+    /// The work of a queue that it begins.
+    var work: Work?
     /// Where the task goes on from.
     var from: [UInt] = []
     /// Where it stands afterwards, if it waits.
@@ -26,6 +28,12 @@ struct ScheduleTrace {
     /// The agents it began, and those it made ready.
     var began: [Int] = []
     var woke: [Int] = []
+  }
+
+  /// A block that was given to a dispatch queue.
+  struct Work {
+    var queue: Int
+    var given: [UInt]
   }
 
   private(set) var schedule: Schedule
@@ -77,6 +85,7 @@ struct ScheduleTrace {
       witness.starts[Int(agent)] = SourceLines.here()
       FollowedTasks.add(serial: executor.serials[Int(agent)])
     }
+    run.executor.onWork = { witness.work = Work(queue: $0, given: $1) }
     run.begin()
     defer { run.end() }
     var seen: Set<Int32> = []
@@ -84,7 +93,7 @@ struct ScheduleTrace {
       guard let index = run.index(of: choice) else {
         throw .notPossible(step: run.steps + 1, choice: choice, options: run.options.map(\.choice))
       }
-      var step = Self.take(index, in: run)
+      var step = Self.take(index, in: run, witness)
       step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
       if let points = run.trapPoints { step.endsAt = points }
       steps.append(step)
@@ -146,6 +155,7 @@ struct ScheduleTrace {
     let witness = Witness()
     run.notePlaces()
     run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
+    run.executor.onWork = { witness.work = Work(queue: $0, given: $1) }
     run.begin()
     defer {
       run.leave()
@@ -157,7 +167,7 @@ struct ScheduleTrace {
         throw .notPossible(step: run.steps + 1, choice: choice, options: run.options.map(\.choice))
       }
       let isLast = number == schedule.choices.count - 1
-      var step = isLast ? Self.step(index, in: run) : Self.take(index, in: run)
+      var step = isLast ? Self.step(index, in: run) : Self.take(index, in: run, witness)
       step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
       if isLast { step.endsAt = points }
       steps.append(step)
@@ -169,7 +179,8 @@ struct ScheduleTrace {
 
   private mutating func findLines(_ scenario: Scenario, of accesses: [[UInt]] = []) {
     lines = SourceLines(
-      of: steps.flatMap { [$0.from, $0.waitsAt, $0.endsAt] } + waiting.map(\.at) + starts.values
+      of: steps.flatMap { [$0.from, $0.work?.given ?? [], $0.waitsAt, $0.endsAt] }
+        + waiting.map(\.at) + starts.values
         + accesses,
       besides: scenario.besides,
       deep: Environment.showsStacks ? Self.mostFrames : 1
@@ -184,7 +195,10 @@ struct ScheduleTrace {
     )
   }
 
-  private final class Witness { var starts: [Int: [UInt]] = [:] }
+  private final class Witness {
+    var starts: [Int: [UInt]] = [:]
+    var work: Work?
+  }
 
   /// The step that the option would be, as far as that is known before it is taken.
   private static func step(_ index: Int, in run: ScheduleRun) -> Step {
@@ -198,13 +212,15 @@ struct ScheduleTrace {
     return step
   }
 
-  private static func take(_ index: Int, in run: ScheduleRun) -> Step {
+  private static func take(_ index: Int, in run: ScheduleRun, _ witness: Witness) -> Step {
     var step = step(index, in: run)
     let choice = step.choice
     let agent = Int(choice.agent)
     let executor = run.executor
     let known = executor.seen
+    witness.work = nil
     run.take(index)
+    step.work = witness.work
     step.values = run.values
     step.began = Array(known..<max(known, executor.seen))
     for ready in executor.ready where ready.wokenAt == run.steps {
@@ -355,6 +371,7 @@ extension ScheduleTrace {
       case .run:
         [
           step.operation.map { $0.text(of: names[$0.object], step.values) }
+            ?? step.work.map { "begins a block of \(queueName($0.queue))" }
             ?? (step.isFirst ? "begins" : "goes on")
         ]
       case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
@@ -374,9 +391,14 @@ extension ScheduleTrace {
     return what.joined(separator: "; ")
   }
 
-  /// Where it goes on from: a line, or several where that is wanted.
+  private func queueName(_ queue: Int) -> String {
+    "queue \(queue)" + (names[queue].map { " (\($0))" } ?? "")
+  }
+
+  /// Where it goes on from, or where what it begins was started: a line, or several where that is wanted.
   func placeText(of step: Step) -> String? {
     let agent = Int(step.choice.agent)
+    if let work = step.work { return text(of: work.given) }
     return step.isFirst ? agent == 1 ? place : start(of: agent) : text(of: step.from)
   }
 

@@ -14,6 +14,8 @@ enum Symbolizer {
     var rawName: String
     var path: String
     var line: Int
+
+    var lacksLine: Bool { line == 0 && path.hasSuffix(".swift") }
   }
 
   /// What stands at these addresses, of what was inlined there the innermost first; of an address of which
@@ -29,15 +31,48 @@ enum Symbolizer {
     }
     var frames: [UInt: [Frame]] = [:]
     for (image, addresses) in asked {
-      let words = addresses.map { "0x" + String($0 - image.loadBias, radix: 16) }
-      let arguments = ["--obj=" + image.path, "--output-style=JSON", "--no-demangle", "--inlines"]
-      guard let output = outputOf(program, arguments + words),
-        let answers = try? JSONDecoder().decode([Answer].self, from: output),
-        answers.count == addresses.count
-      else { return nil }
-      for (address, answer) in zip(addresses, answers) { frames[address] = answer.frames }
+      guard var found = answers(of: program, image, addresses) else { return nil }
+      let lineless = found.filter { $0.value.contains(where: \.lacksLine) }
+      if !lineless.isEmpty {
+        let before = lineless.keys.flatMap { address in distances.map { address - $0 } }
+        guard let others = answers(of: program, image, before) else { return nil }
+        for (address, own) in lineless {
+          found[address] = own.map { $0.lacksLine ? withLine($0, from: address, others) : $0 }
+        }
+      }
+      frames.merge(found) { first, _ in first }
     }
     return frames
+  }
+
+  /// How far before an address without a line one is looked for, in bytes of code.
+  private static let distances: [UInt] = (1...32).map { 4 * $0 }
+
+  /// The compiler gives line 0 to what it adds itself, as a release between two lines: that is of the line before.
+  private static func withLine(
+    _ frame: Frame,
+    from address: UInt,
+    _ others: [UInt: [Frame]]
+  ) -> Frame {
+    for distance in distances {
+      let found = others[address - distance]?.first { $0.rawName == frame.rawName && $0.line > 0 }
+      if let found { return found }
+    }
+    return frame
+  }
+
+  private static func answers(
+    of program: String,
+    _ image: LoadedImages.Image,
+    _ addresses: [UInt]
+  ) -> [UInt: [Frame]]? {
+    let words = addresses.map { "0x" + String($0 - image.loadBias, radix: 16) }
+    let arguments = ["--obj=" + image.path, "--output-style=JSON", "--no-demangle", "--inlines"]
+    guard let output = outputOf(program, arguments + words),
+      let answers = try? JSONDecoder().decode([Answer].self, from: output),
+      answers.count == addresses.count
+    else { return nil }
+    return Dictionary(zip(addresses, answers.map(\.frames))) { first, _ in first }
   }
 
   /// A function's name as the language has it, from the one in the binary.
