@@ -126,6 +126,24 @@ import Testing
     )
   }
 
+  @Test func `a limiter that has not passed is taken home with a word about it`() async {
+    let lab = Lab(
+      display: Display(width: 400),
+      classroom: Classroom(
+        folder: packageFolder + "/Lessons",
+        progressFile: scratch.path + "/progress.json"
+      )
+    )
+    await lab.run("lesson 9")
+    for _ in 1...5 {
+      for command in ["solution", "solution", "next"] { await lab.run(command) }
+    }
+    await lab.run("exercise")
+    let taken = await lab.run("exercise take \(scratch.path)/mine")
+    #expect(taken.contains("Your package:"), "\(taken)")
+    #expect(taken.contains("has not passed here yet: 'exercise grade'"), "\(taken)")
+  }
+
   @Test
   func `the list of lessons goes on with the one taken last`() async {
     let lab = lab()

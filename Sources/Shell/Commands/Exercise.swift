@@ -314,9 +314,14 @@ extension Session {
         at: folder
       )
     }
-    return say([
-      .file("Your package:", path: url.path),
-      .advice("In it: 'swift test', then 'swift package explore'; its README.md says more."),
-    ])
+    let hasPassed = classroom.visit.map { $0.record[$0.section].passed != nil } ?? false
+    return say(
+      [
+        .file("Your package:", path: url.path),
+        .advice("In it: 'swift test', then 'swift package explore'; its README.md says more."),
+      ]
+        + (hasPassed
+          ? [] : [.advice("Your limiter has not passed here yet: 'exercise grade' says what fails.")])
+    )
   }
 }
