@@ -293,7 +293,7 @@ import Testing
 
   @Test func `where a path's figure is 0 that is the reason for what is missing`() throws {
     let plan = try Plan(
-      Selection(mechanisms: ["limiter", "pool", "task-group"], filter: "overload")
+      Selection(forks: 6, mechanisms: ["limiter", "pool", "task-group"], filter: "overload")
     )
     func results(_ seed: UInt64) throws -> (table: String, figures: PublishedFigures) {
       var generator = SplitMix64(seed: seed)

@@ -16,8 +16,8 @@ extension PairedWorkload {
 
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     let round = Double(scale.round) * roundLength / 1e9
-    // Getting ready takes some rounds more, and what is measured once.
-    return 0.015 + round * (1.1 * Double(scale.rounds) + 4)
+    // Getting ready takes some rounds more.
+    return 0.015 + round * (1.1 * Double(scale.rounds) + 2.5)
   }
 
   package func measure(_ trial: Trial, into report: inout TrialReport) async {
