@@ -121,6 +121,12 @@ bool is_compilers_own(uintptr_t address);
 /// Whether the function around the address may try a `Mutex` without waiting for it.
 bool may_try_mutex(uintptr_t address);
 
+/// The line in which work of the queue waits for its turn.
+struct exploration_line taken_line_of(void *queue);
+
+/// Has a timer of Dispatch fire no more, or go on; false if it is none.
+bool taken_suspend_timer(void *source, bool is_suspended);
+
 bool taken_semaphore_has_permit(uintptr_t semaphore);
 bool taken_group_is_empty(uintptr_t group);
 bool taken_lock_is_locked(uintptr_t lock);

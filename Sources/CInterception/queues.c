@@ -15,7 +15,7 @@
 //
 // Foundation's own work on queues is taken too: who called Dispatch's library cannot be told from its frames.
 //
-// Sources and I/O of Dispatch are its own, and so is what a thread that is not explored gives to a queue.
+// Timers have a file of their own. Other sources and I/O of Dispatch are its own, and so is what a thread that is not explored gives to a queue.
 
 typedef void queue_work_function(void *queue, void *block);
 typedef void *make_queue_function(const char *label, void *attributes);
@@ -112,8 +112,10 @@ static struct exploration_line line_of(void *queue, const void *block, bool is_a
   bool is_shared = target_offset && !target_of(queue) && !is_main(queue);
   return (struct exploration_line){.queue = (uintptr_t)queue, .root = (uintptr_t)root,
     .is_serial = is_serial(root), .is_main = is_main(root),
-    .is_alone = !is_shared && (is_alone || taken_block_is_alone(block))};
+    .is_alone = !is_shared && (is_alone || (block && taken_block_is_alone(block)))};
 }
+
+struct exploration_line taken_line_of(void *queue) { return line_of(queue, NULL, false); }
 
 // MARK: Work
 
@@ -187,8 +189,9 @@ TAKEN intptr_t dispatch_block_testcancel(void *block) {
 
 typedef void suspend_function(void *);
 
-/// Has a queue begin no more work, or go on with it. Timers and other sources are no queues, and have no line.
+/// Has a queue or a timer begin no more work, or go on with it. Other sources are no queues, and have no line.
 static void suspend(void *queue, bool is_suspended) {
+  if (taken_suspend_timer(queue, is_suspended)) return;
   exploration_pause(point_suspend_queue, (uintptr_t)queue);
   bool were_open = points_close();
   exploration_answers.suspend_line((uintptr_t)queue, is_suspended);
@@ -197,12 +200,18 @@ static void suspend(void *queue, bool is_suspended) {
 
 TAKEN void dispatch_suspend(void *object) {
   if (IS_EXPLORED) suspend(object, true);
+  // It wakes threads of Dispatch, at its first use others than later.
+  bool were_open = points_close();
   ORIGINAL("dispatch_suspend", suspend_function *)(object);
+  points_reopen(were_open);
 }
 
 TAKEN void dispatch_resume(void *object) {
   if (IS_EXPLORED) suspend(object, false);
+  // It wakes threads of Dispatch, at its first use others than later.
+  bool were_open = points_close();
   ORIGINAL("dispatch_resume", suspend_function *)(object);
+  points_reopen(were_open);
 }
 
 // MARK: On which queue one is

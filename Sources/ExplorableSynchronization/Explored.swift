@@ -83,6 +83,8 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case giveWork
     /// Has a dispatch queue begin no more work, or go on with it.
     case suspendQueue
+    /// Sets a timer of Dispatch, begins or ends it.
+    case changeTimer
 
     /// Whether it is done to an object, which has a number.
     package var hasObject: Bool {

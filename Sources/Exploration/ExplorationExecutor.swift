@@ -47,6 +47,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     /// When it wants to go on; 0 for any time.
     var deadline: Int64
     var alarm: Alarm
+    /// Whether it comes again and again, and keeps nobody waiting.
+    var isBackground = false
 
     /// What wakes it.
     enum Alarm {
@@ -280,18 +282,29 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Has `begin` be called when so many nanoseconds have passed, in the name of an agent of its own.
-  func sleep(_ time: Int64, then begin: @escaping () -> Void) {
+  /// Has `begin` be called when so many nanoseconds have passed, in the name of that agent or of one of its own.
+  @discardableResult
+  func sleep(
+    _ time: Int64,
+    as agent: Int32? = nil,
+    inBackground: Bool = false,
+    then begin: @escaping () -> Void
+  ) -> UInt64 {
     tickets += 1
     sleepers.append(
       Sleeper(
-        agent: newAgent(),
+        agent: agent ?? newAgent(),
         ticket: tickets,
         deadline: deadline(in: time),
-        alarm: .work(begin)
+        alarm: .work(begin),
+        isBackground: inBackground
       )
     )
+    return tickets
   }
+
+  /// Has no longer be called what was to be called later.
+  func forget(alarm ticket: UInt64) { sleepers.removeAll { $0.ticket == ticket } }
 
   /// When so many nanoseconds will have passed.
   func deadline(in time: Int64) -> Int64 { time > .max - now ? .max : now + time }
@@ -386,6 +399,13 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// How many agents have been seen.
   var seen: Int { lives.count }
+
+  /// Whether the agent is a task that was seen, and not a queue, a timer or an alarm.
+  func isTask(_ agent: Int) -> Bool {
+    guard lives.indices.contains(agent) else { return false }
+    if case .unseen = lives[agent] { return false }
+    return true
+  }
 
   /// The agents whose tasks have not ended, an `async let` not counted.
   var unfinished: [Int] { lives.indices.filter { unfinishedTask(of: $0) != nil } }

@@ -84,6 +84,19 @@ enum Interception {
       guard let line = line?.pointee, let me = Worker.leading else { return }
       me.workers.give(me.workers.told(work), to: line, in: time)
     }
+    answers.give_timed = { timer, time, isRepeated, line, work in
+      guard let me = Worker.leading else { return }
+      let line = line?.pointee
+      me.workers.give(
+        line == nil ? nil : me.workers.told(work),
+        to: line,
+        by: timer,
+        in: time,
+        again: isRepeated
+      )
+    }
+    answers.is_left = { Worker.leading.map { !$0.workers.run.isLive } ?? true }
+    answers.schedule = { UInt64(Worker.leading?.workers.schedule ?? 0) }
     answers.join_line = { line in
       guard let line = line?.pointee, let me = Worker.leading else { return true }
       return me.workers.join(line, by: me)

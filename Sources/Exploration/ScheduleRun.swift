@@ -995,6 +995,13 @@ final class ScheduleRun: @unchecked Sendable {
           Option(choice: Choice(.wake, Int(sleeper.agent)), source: .sleeper, slot: index)
         )
       }
+      // A timer that fires again and again, when all else has ended, fires for nobody.
+      if kept == 0, executor.sleepers.contains(where: \.isBackground),
+        options.allSatisfy({ $0.source == .sleeper && executor.sleepers[$0.slot].isBackground }),
+        executor.unfinished.isEmpty
+      {
+        options.removeAll(keepingCapacity: true)
+      }
     }
     if kept > 0 {
       keptSomebody = true

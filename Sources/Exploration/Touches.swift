@@ -108,7 +108,7 @@ extension SynchronizationOperation.Kind {
   var touched: touch_kind {
     switch self {
     case .load, .store, .update, .compare, .exchange: touch_of_atomic
-    case .enqueue, .turn, .giveWork, .suspendQueue: touch_of_queue
+    case .enqueue, .turn, .giveWork, .suspendQueue, .changeTimer: touch_of_queue
     default: touch_of_lock
     }
   }

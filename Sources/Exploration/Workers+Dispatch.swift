@@ -86,6 +86,27 @@ extension Workers {
     run.executor.sleep(time) { [unowned self] in give(work, to: line) }
   }
 
+  /// Puts a timer's work in line at a queue when so many nanoseconds have passed, instead of what it was to do before;
+  /// without work nothing.
+  func give(
+    _ work: Work?,
+    to line: exploration_line?,
+    by timer: UInt,
+    in time: Int64,
+    again isRepeated: Bool
+  ) {
+    let object = number(at: timer)
+    run.touches?.note(object: object, touch_of_queue)
+    if let known = timers[timer] { run.executor.forget(alarm: known.alarm) }
+    guard let work, let line else { return }
+    let agent = timers[timer]?.agent ?? run.executor.newAgent()
+    let alarm = run.executor.sleep(time, as: agent, inBackground: isRepeated) { [unowned self] in
+      run.touches?.note(object: object, touch_of_queue)
+      give(work, to: line)
+    }
+    timers[timer] = (agent, alarm)
+  }
+
   /// Puts the work in line at a queue when a group has ended.
   func give(_ work: Work, to line: exploration_line, atEndOf group: UInt) {
     run.touches?.note(object: number(at: group), touch_of_queue)

@@ -49,6 +49,8 @@ final class Workers: @unchecked Sendable {
   var lines = DispatchLines()
   /// By which agent each serial queue does its work.
   var agentsOfQueues: [Int: Int32] = [:]
+  /// By what a timer of Dispatch is known, who fires it, and the alarm that does so next.
+  var timers: [UInt: (agent: Int32, alarm: UInt64)] = [:]
   /// Work in line, and jobs, by their tickets.
   var waitingWork: [Int: Waiting] = [:]
   var waitingJobs: [Int: Worker] = [:]
@@ -90,7 +92,7 @@ final class Workers: @unchecked Sendable {
   private var random = SplitMix64(seed: 1)
   private var objects = 0
   private var count = 0
-  private var schedule: UInt32 = 0
+  private(set) var schedule: UInt32 = 0
   private var choose: ((ScheduleRun) -> Int?)?
   private let home = ThreadSemaphore()
   /// The home's, which touches it without the baton; nobody else does.
@@ -163,6 +165,7 @@ final class Workers: @unchecked Sendable {
     threads.removeAll(keepingCapacity: true)
     lines.removeAll()
     agentsOfQueues.removeAll(keepingCapacity: true)
+    timers.removeAll(keepingCapacity: true)
     waitingWork.removeAll(keepingCapacity: true)
     waitingJobs.removeAll(keepingCapacity: true)
     afterGroups.removeAll(keepingCapacity: true)
@@ -767,7 +770,8 @@ final class Workers: @unchecked Sendable {
     case .awaitGroupInTime: return worker.isTimeOver || isGroupEmpty(operation.object)
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
-      .enqueue, .giveWork, .suspendQueue, .leaveGroup, .tryGroup, .register, .beginWait,
+      .enqueue, .giveWork, .suspendQueue, .changeTimer, .leaveGroup, .tryGroup, .register,
+      .beginWait,
       .enterGroup:
       return true
     case .sleep: return worker.isTimeOver
@@ -844,7 +848,8 @@ final class Workers: @unchecked Sendable {
     case .takePermit, .takePermitInTime, .tryPermit:
       isDone = operation.kind == .takePermit || hasPermit(object)
       effect = isDone ? .wrote : .looked
-    case .givePermit, .enqueue, .giveWork, .suspendQueue, .turn, .leaveGroup, .beginWait,
+    case .givePermit, .enqueue, .giveWork, .suspendQueue, .changeTimer, .turn, .leaveGroup,
+      .beginWait,
       .enterGroup:
       effect = .wrote
     case .awaitGroup, .awaitGroupInTime, .tryGroup:

@@ -243,6 +243,22 @@ extension SmallProgram {
       }
       return words.text + other.text
     },
+    SmallProgram(name: "a timer that one sets and another ends", preemptions: [0, 1, 2]) {
+      let words = Words()
+      let other = Words()
+      // Safe: Dispatch has a lock in it.
+      nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(
+        queue: DispatchQueue(label: "timer")
+      )
+      timer.setEventHandler { other.add("f") }
+      timer.activate()
+      await together(2) { number in
+        if number == 1 { timer.schedule(deadline: .now() + 1) } else { timer.cancel() }
+        words.add(number)
+      }
+      try? await Task.sleep(for: .seconds(2))
+      return words.text + other.text
+    },
     SmallProgram(name: "work that is cancelled before it begins, or not", preemptions: [0, 1, 2]) {
       let words = Words()
       let queue = DispatchQueue(label: "work")

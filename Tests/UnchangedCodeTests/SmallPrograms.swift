@@ -141,6 +141,7 @@ extension SmallProgram {
     "a gate that looks and waits at once", "a stream that keeps the newest",
     "who is first resumes it", "a bucket of one token", "the main actor",
     "cancelled work of Dispatch, and then a lock", "a child whose scope ends",
+    "a timer that one sets and another ends",
   ]
 
   /// Locks and atomics.

@@ -44,6 +44,7 @@ enum exploration_point {
   point_sleep = 36,
   point_give_work = 37,
   point_suspend_queue = 38,
+  point_change_timer = 39,
 };
 
 /// What an operation on an atomic of `bytes` bytes, at most 8, found and left.
@@ -107,6 +108,14 @@ struct exploration_answers {
   void (*give_work)(const struct exploration_line *line, struct exploration_work work);
   /// Does the same when so many nanoseconds have passed.
   void (*give_later)(int64_t time, const struct exploration_line *line, struct exploration_work work);
+  /// Does the same for a timer, and no more what it was to do before; with less than no time nothing any more. A timer
+  /// that fires again and again keeps no schedule from its end.
+  void (*give_timed)(uintptr_t timer, int64_t time, bool is_repeated, const struct exploration_line *line,
+                     struct exploration_work work);
+  /// Whether the schedule is over, and what is left of it only ends.
+  bool (*is_left)(void);
+  /// The number of the schedule.
+  uint64_t (*schedule)(void);
   /// Has the thread do work of the queue, at once or from the next `point_turn` on; whether at once.
   bool (*join_line)(const struct exploration_line *line);
   /// Notes that the thread has done it.

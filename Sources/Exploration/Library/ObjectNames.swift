@@ -31,6 +31,7 @@ package enum ObjectNames {
     case .enqueue, .turn: ["sync", "asyncAndWait"]
     case .giveWork: ["async", "asyncAfter"]
     case .suspendQueue: ["suspend", "resume"]
+    case .changeTimer: ["schedule", "activate", "resume", "suspend", "cancel"]
     case .leaveGroup: ["leave"]
     case .enterGroup: ["enter"]
     case .signal, .givePermit: ["signal"]

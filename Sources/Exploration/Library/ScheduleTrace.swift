@@ -222,7 +222,7 @@ struct ScheduleTrace {
     run.take(index)
     step.work = witness.work
     step.values = run.values
-    step.began = Array(known..<max(known, executor.seen))
+    step.began = (known..<max(known, executor.seen)).filter(executor.isTask)
     for ready in executor.ready where ready.wokenAt == run.steps {
       let other = Int(ready.agent)
       if other != agent, !step.began.contains(other), !step.woke.contains(other) {

@@ -321,7 +321,8 @@ extension Session {
         .advice("In it: 'swift test', then 'swift package explore'; its README.md says more."),
       ]
         + (hasPassed
-          ? [] : [.advice("Your limiter has not passed here yet: 'exercise grade' says what fails.")])
+          ? []
+          : [.advice("Your limiter has not passed here yet: 'exercise grade' says what fails.")])
     )
   }
 }
