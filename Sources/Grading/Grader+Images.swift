@@ -80,6 +80,69 @@ extension Grader {
     }
   }
 
+  /// What a fetch of `failureForAll` fails with.
+  private struct Failed: Error {
+    var name: String
+    var number: Int
+  }
+
+  /// However many wait for a fetch that fails, each is told, of its own image, and who asks then has it fetched again:
+  /// all of them, in one schedule at least.
+  static func failureForAll<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    let asked = "four ask for one image and two for another, both fetches fail, and each asks again"
+    return GradeBook.Question(name: "failure_for_all") { terms in
+      let mostTold = Lock(0)
+      let item = promise("failure_for_all", asked, preemptions: 0, schedules: 300) {
+        let (haveBegun, begins) = Condition.makeCondition()
+        let (mayFail, fails) = Condition.makeCondition()
+        let fetches = Lock<[String: Int]>([:])
+        let cache = Cache { name in
+          let number = fetches.withLock {
+            $0[name, default: 0] += 1
+            return $0[name, default: 0]
+          }
+          guard number == 1 else { return Array(name.utf8) }
+          begins.signal()
+          try await mayFail.waitUncancellably()
+          throw Failed(name: name, number: number)
+        }
+        let told = Lock(0)
+        let ask: @Sendable (String) async throws -> Void = { name in
+          do {
+            try require(try await cache.image(name) == Array(name.utf8), "a wrong image")
+          } catch let error as Failed {
+            try require(
+              error.name == name,
+              "who asked for '\(name)' was told that the fetch of '\(error.name)' had failed"
+            )
+            told.withLock { $0 += 1 }
+            do {
+              try require(try await cache.image(name) == Array(name.utf8), "a wrong image")
+            } catch is Failed {
+              try require(false, "a task that asked after the failure got the old error")
+            }
+          }
+        }
+        let askers = ["logo", "logo", "photo", "logo", "photo", "logo"].map { name in
+          Task { try await ask(name) }
+        }
+        for _ in 1...2 { try await haveBegun.waitUncancellably() }
+        for _ in 1...2 { fails.signal() }
+        for asker in askers { try await asker.value }
+        let count = told.withLock { $0 }
+        mostTold.withLock { $0 = max($0, count) }
+      }.ask(terms)
+      let most = mostTold.withLock { $0 }
+      guard item.passed, most < 6 else { return item }
+      return GradeItem(
+        "failure_for_all",
+        passed: false,
+        "\(asked): at most \(most) of the six were told of the failure. However many wait for a fetch that fails, each "
+          + "gets its error, and nobody fetches again before"
+      )
+    }
+  }
+
   /// A fetch that fails is over, also if nobody is left who waits for it: in one schedule at least the next who asks
   /// comes when that is known.
   static func failureForNobody<Cache: LearnerImageCache>(

@@ -27,6 +27,7 @@ extension Grader {
       },
       fetchesThatFail(type),
       failureForBoth(type),
+      failureForAll(type),
       failureForNobody(type),
       promise(
         "cancellation",

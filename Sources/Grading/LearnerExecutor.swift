@@ -100,6 +100,8 @@ extension Grader {
       oneThread(type),
       byName(type),
       pile(type),
+      longLine(type),
+      fromBothSides(type),
       fromManyThreads(type),
       betweenLooks(type),
       whenAsleep(type),
@@ -273,6 +275,89 @@ extension Grader {
         let waits = order[..<place].count { $0 == due }
         return "task \(number) went on for the \(ordinal(had + 1)) time before task \(due) for the "
           + "\(ordinal(waits + 1)), which was ready before. Who is ready first runs first, however urgent another is"
+      }
+      return nil
+    }
+  }
+
+  /// More jobs than a short line has room for, made ready while the thread was busy.
+  private static func longLine<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    let count = 3_000
+    return question(
+      "long_line",
+      "a job that takes long, and \(count) tasks made ready meanwhile",
+      "each runs in its turn, on one thread"
+    ) { _ in
+      let executor = made(type)
+      let (ran, begun) = (Arrivals(), Arrivals())
+      let mayEnd = DispatchSemaphore(value: 0)
+      let turns = Mutex<[Int]>([])
+      let places = Mutex<Set<Place>>([])
+      Task(executorPreference: executor) {
+        begun.come()
+        waitHere(for: mayEnd)
+        ran.come()
+      }
+      if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
+      for number in 1...count {
+        Task(executorPreference: executor) { @Sendable in
+          turns.withLock { $0.append(number) }
+          places.withLock { _ = $0.insert(Place.here) }
+          ran.come()
+        }
+      }
+      mayEnd.signal()
+      if let missing = ran.missing(of: count + 1) {
+        return "\(missing) of \(count + 1) never ended. \(neverRan)"
+      }
+      let threads = places.withLock { $0.count }
+      if threads > 1 { return "they ran on \(threads) threads: one thread runs all jobs" }
+      let order = turns.withLock { $0 }
+      for (place, number) in order.enumerated() where number != place + 1 {
+        return "task \(number) ran before task \(place + 1), which was ready before"
+      }
+      return nil
+    }
+  }
+
+  /// Jobs that the thread makes ready itself, and others meanwhile, in turn.
+  private static func fromBothSides<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "both_sides",
+      "a job makes a task ready, then another thread does, and so on, eight in all",
+      "each runs in its turn"
+    ) { _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      let turns = Mutex<[Int]>([])
+      @Sendable func start(_ number: Int) {
+        Task(executorPreference: executor) { @Sendable in
+          turns.withLock { $0.append(number) }
+          ran.come()
+        }
+      }
+      Task(executorPreference: executor) { @Sendable in
+        for number in stride(from: 1, to: 8, by: 2) {
+          start(number)
+          let isMade = DispatchSemaphore(value: 0)
+          OSThread {
+            start(number + 1)
+            isMade.signal()
+          }.detach()
+          waitHere(for: isMade)
+        }
+        ran.come()
+      }
+      if let missing = ran.missing(of: 9) { return "\(missing) of 9 never ended. \(neverRan)" }
+      let order = turns.withLock { $0 }
+      for (place, number) in order.enumerated() where number != place + 1 {
+        let whose = { $0 % 2 == 1 ? "a job of the executor" : "another thread" }
+        return "what \(whose(number)) had made ready ran before what \(whose(place + 1)) had made "
+          + "ready earlier. Keep one line for all"
       }
       return nil
     }

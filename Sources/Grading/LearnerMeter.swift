@@ -82,6 +82,8 @@ private final class RequestServer: Sendable {
   private let limiter: ConcurrencyLimiter
   private let clock: RequestClock
   private let notes: Lock<(sent: [[Int64]], answered: [Int64])>
+  /// A request that was sent and that there is none of.
+  private let stray = Lock<Int?>(nil)
 
   init(_ requests: [Request], limit: Int, clock: RequestClock) {
     self.requests = requests
@@ -93,7 +95,10 @@ private final class RequestServer: Sendable {
   }
 
   func answer(_ number: Int) async throws {
-    guard requests.indices.contains(number) else { throw Failure() }
+    guard requests.indices.contains(number) else {
+      stray.withLock { $0 = number }
+      throw Failure()
+    }
     guard clock.isInside else { return }
     notes.withLock { $0.sent[number].append(clock.clock.now.nanoseconds) }
     await limiter.runUncancellably {
@@ -112,6 +117,9 @@ private final class RequestServer: Sendable {
   /// - Returns: what is wrong; nil if nothing is.
   func fault(in took: [Duration], begins: Int64, lateness: Int64) -> String? {
     let (sent, answered) = notes.withLock { $0 }
+    if let number = stray.withLock({ $0 }) {
+      return "request \(number) was sent, and there is no such request"
+    }
     for (number, request) in requests.enumerated() {
       let name = "request \(number), due at \(Self.text(request.due)),"
       guard let time = sent[number].first else { return "\(name) was never sent" }
@@ -172,8 +180,8 @@ extension Grader {
         [.init(due: 0, work: 2_000 * millisecond)]
           + (0..<400).map { .init(due: $0 * 10 * millisecond, work: 5 * millisecond) }
       },
-      measured(type, "together", "5,000 requests of 100 s, all due at 1 s", limit: 5_000) { _ in
-        (0..<5_000).map { _ in .init(due: 1_000 * millisecond, work: 100_000 * millisecond) }
+      measured(type, "together", "7,001 requests of 100 s, all due at 1 s", limit: 7_001) { _ in
+        (0..<7_001).map { _ in .init(due: 1_000 * millisecond, work: 100_000 * millisecond) }
       },
       measured(
         type,
@@ -201,6 +209,13 @@ extension Grader {
             error: CancellationError()
           )
         }
+      },
+      measured(
+        type,
+        "at_once",
+        "ten requests, one every 10 ms, each answered or refused in no time"
+      ) { _ in
+        (0..<10).map { .init(due: $0 * 10 * millisecond, work: 0, fails: $0 % 2 == 1) }
       },
       measured(
         type,

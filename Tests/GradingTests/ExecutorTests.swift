@@ -61,6 +61,11 @@ import Testing
     static func next(_ waiting: Int) -> Int { waiting - 1 }
   }
 
+  /// Where the line is short nobody sees it.
+  enum NewestOfMany: Flaw {
+    static func next(_ waiting: Int) -> Int { waiting > 8 ? waiting - 1 : 0 }
+  }
+
   enum WakesOnce: Flaw {
     static let wakesOnce = true
   }
@@ -79,6 +84,33 @@ import Testing
 
   enum TwoThreads: Flaw {
     static let threads = 2
+  }
+
+  /// What its own jobs make ready stands behind what other threads have.
+  private final class OthersFirst: LearnerExecutor {
+    private let lines = Mutex<(others: [UnownedJob], own: [UnownedJob])>(([], []))
+    private let thread = Mutex<pthread_t?>(nil)
+    private let ready = ThreadSemaphore()
+
+    init() {
+      Thread.detachNewThread { [self] in
+        thread.withLock { $0 = pthread_self() }
+        while true {
+          ready.wait()
+          let job = lines.withLock {
+            $0.others.isEmpty ? $0.own.removeFirst() : $0.others.removeFirst()
+          }
+          job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+      }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      let isOwn = thread.withLock { $0 } == pthread_self()
+      lines.withLock { if isOwn { $0.own.append(job) } else { $0.others.append(job) } }
+      ready.post()
+    }
   }
 
   /// Runs a job where it becomes ready.
@@ -459,6 +491,16 @@ import Testing
       Flawed<NewestFirst>.self,
       refusedBy: "in_order",
       saying: "task 8 went on for the first time before task 1 for the first"
+    )
+    await expect(
+      Flawed<NewestOfMany>.self,
+      refusedBy: "long_line",
+      saying: "task 3000 ran before task 1, which was ready before"
+    )
+    await expect(
+      OthersFirst.self,
+      refusedBy: "both_sides",
+      saying: "another thread had made ready ran before what a job of the executor had made ready"
     )
     await expect(Flawed<WakesOnce>.self, refusedBy: "in_order", saying: "8 of 9 never ended")
     await expect(

@@ -316,6 +316,32 @@ import Testing
     }
   }
 
+  /// Sends again what was refused in no time.
+  private struct SendsAgain: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await Open().measure(due: due, on: clock) { number in
+        let start = clock.now
+        do { try await send(number) } catch { if clock.now == start { try await send(number) } }
+      }
+    }
+  }
+
+  /// Tries the server before it measures.
+  private struct TriesFirst: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      if due.isEmpty { try? await send(0) }
+      return await Open().measure(due: due, on: clock, send: send)
+    }
+  }
+
   private func expect<Meter: LearnerMeter>(
     _ type: Meter.Type,
     refusedBy name: String,
@@ -340,6 +366,16 @@ import Testing
       saying: "took 100 ms, and 'measure'"
     )
     await expect(WithoutFailures.self, refusedBy: "failures", saying: "and 20 times came back")
+    await expect(
+      SendsAgain.self,
+      refusedBy: "at_once",
+      saying: "request 1, due at 10 ms, was sent 2 times"
+    )
+    await expect(
+      TriesFirst.self,
+      refusedBy: "none",
+      saying: "request 0 was sent, and there is no such request"
+    )
     await expect(
       CancellationIsNoAnswer.self,
       refusedBy: "cancellation_errors",

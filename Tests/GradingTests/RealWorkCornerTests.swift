@@ -51,6 +51,107 @@ import Testing
     await expect(cache(SoundCaching.self), "many")
   }
 
+  /// Where three or more wait, it is worth another try.
+  private actor TriesAgainForMany: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+    private var waiting: [String: Int] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    private func isCrowded(_ name: String) -> Bool { waiting[name, default: 0] >= 3 }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task =
+        fetches[name]
+        ?? Task { [fetch] in
+          do { return try await fetch(name) } catch {
+            if self.isCrowded(name) { return try await fetch(name) }
+            throw error
+          }
+        }
+      fetches[name] = task
+      waiting[name, default: 0] += 1
+      defer { waiting[name, default: 0] -= 1 }
+      do { return try await task.value } catch {
+        if fetches[name] == task { fetches[name] = nil }
+        throw error
+      }
+    }
+  }
+
+  /// Keeps the last error, of whichever image.
+  private actor OneErrorForAll: LearnerImageCache {
+    private struct Failed: Error {}
+
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+    private var last: any Error = Failed()
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    private func note(_ error: any Error) { last = error }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task =
+        fetches[name]
+        ?? Task { [fetch] in
+          do { return try await fetch(name) } catch {
+            self.note(error)
+            throw Failed()
+          }
+        }
+      fetches[name] = task
+      do { return try await task.value } catch {
+        if fetches[name] == task { fetches[name] = nil }
+        throw last
+      }
+    }
+  }
+
+  /// Forgets a failed fetch when only two still wait for it.
+  private actor ForgetsLate: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+    private var waiting: [String: Int] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      waiting[name, default: 0] += 1
+      do {
+        let image = try await task.value
+        waiting[name, default: 0] -= 1
+        return image
+      } catch {
+        if waiting[name, default: 0] <= 2, fetches[name] == task { fetches[name] = nil }
+        waiting[name, default: 0] -= 1
+        throw error
+      }
+    }
+  }
+
+  @Test func `caches are refused that tell some of many of a failure, or of another's`() async {
+    await expect(
+      Grader.imageCache(TriesAgainForMany.self),
+      "failure_for_all",
+      refusedSaying: "of the six were told of the failure"
+    )
+    await expect(
+      Grader.imageCache(OneErrorForAll.self),
+      "failure_for_all",
+      refusedSaying: "was told that the fetch of"
+    )
+    await expect(
+      Grader.imageCache(ForgetsLate.self),
+      "failure_for_all",
+      refusedSaying: "a task that asked after the failure got the old error"
+    )
+    await expect(Grader.imageCache(FlawedCache<SoundCaching>.self), "failure_for_all")
+  }
+
   // MARK: Connections
 
   /// What is done when a connection has broken or none could be opened.
