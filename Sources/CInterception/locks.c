@@ -107,7 +107,10 @@ TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   if (result == 0 && is_last) {
     bool were_open = points_close();
     exploration_answers.note_release((uintptr_t)mutex);
+    // Foundation may ask for it again at once, and again, until who waits for it here has gone on.
+    bool must_pause = !is_of_study && exploration_answers.must_let_others_take((uintptr_t)mutex);
     points_reopen(were_open);
+    if (must_pause) exploration_pause(point_go_on, 0);
   }
   return result;
 }

@@ -119,6 +119,15 @@ struct exploration_line taken_line_of(void *queue) { return line_of(queue, NULL,
 
 // MARK: Work
 
+typedef void keep_function(void *);
+
+static void *kept_queue(void *queue) {
+  ORIGINAL("dispatch_retain", keep_function *)(queue);
+  return queue;
+}
+
+static void let_go(void *queue) { ORIGINAL("dispatch_release", keep_function *)(queue); }
+
 /// Gives the block to the queue; `after`, if there is one, is done with `object` when it has run.
 static void give(void *queue, void *block, bool is_alone, void (*after)(void *), void *object) {
   bool were_open = points_close();
@@ -128,7 +137,8 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
   RELEASE(kept);
   exploration_pause(point_give_work, line.queue);
   were_open = points_close();
-  exploration_answers.give_work(&line, (struct exploration_work){run_block, kept, after, object});
+  exploration_answers.give_work(&line,
+    (struct exploration_work){run_block, kept, after, object, let_go, kept_queue(queue)});
   points_reopen(were_open);
   // The work may be over before who gave it goes on.
   points_are_due(point_go_on);
@@ -356,7 +366,7 @@ TAKEN void dispatch_group_notify(void *group, void *queue, void *block) {
   exploration_pause(point_give_work, line.queue);
   were_open = points_close();
   exploration_answers.await_group((uintptr_t)group, &line,
-    (struct exploration_work){run_block, kept, NULL, NULL});
+    (struct exploration_work){run_block, kept, NULL, NULL, let_go, kept_queue(queue)});
   bool is_over = taken_group_is_empty((uintptr_t)group);
   points_reopen(were_open);
   if (is_over) end_group(group);
@@ -394,7 +404,8 @@ TAKEN void dispatch_after(uint64_t time, void *queue, void *block) {
   exploration_pause(point_give_work, line.queue);
   int64_t left = taken_time_until(time);
   were_open = points_close();
-  exploration_answers.give_later(left, &line, (struct exploration_work){run_block, kept, NULL, NULL});
+  exploration_answers.give_later(left, &line,
+    (struct exploration_work){run_block, kept, NULL, NULL, let_go, kept_queue(queue)});
   points_reopen(were_open);
 }
 
@@ -429,7 +440,7 @@ TAKEN void dispatch_apply(size_t count, void *queue, void *block) {
     // In line where nobody else is: nothing has the part's address but the part.
     struct exploration_line line = {.queue = (uintptr_t)&parts[index], .root = (uintptr_t)&parts[index]};
     exploration_answers.give_work(&line,
-      (struct exploration_work){do_part, &parts[index], taken_leave_group, group});
+      (struct exploration_work){do_part, &parts[index], taken_leave_group, group, NULL, NULL});
     points_reopen(were_open);
   }
   uintptr_t before = race_share_stack((uintptr_t)__builtin_frame_address(0));

@@ -100,7 +100,7 @@ static void arm(struct timer *timer, int64_t time) {
   bool were_open = points_close();
   struct exploration_line line = taken_line_of(timer->queue);
   exploration_answers.give_timed((uintptr_t)timer, time, timer->interval < INT64_MAX, &line,
-    (struct exploration_work){fire, timer, NULL, NULL});
+    (struct exploration_work){fire, timer, NULL, NULL, NULL, NULL});
   points_reopen(were_open);
 }
 
@@ -193,7 +193,7 @@ static void cancel(struct timer *timer) {
   *ending = (struct ending){DISPATCH_ORDER(timer->source), timer->handler, timer->cancel_handler};
   timer->handler = timer->cancel_handler = NULL;
   struct exploration_line line = taken_line_of(timer->queue);
-  exploration_answers.give_work(&line, (struct exploration_work){end, ending, NULL, NULL});
+  exploration_answers.give_work(&line, (struct exploration_work){end, ending, NULL, NULL, NULL, NULL});
   points_reopen(were_open);
 }
 

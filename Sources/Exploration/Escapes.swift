@@ -7,6 +7,7 @@ final class Escapes: Sendable {
   private let first = Mutex<[UInt]>([])
   private let asleep = Mutex<Int?>(nil)
   private let timer = Mutex<[UInt]?>(nil)
+  private let calls = Mutex<[String: [UInt]]>([:])
 
   var any: Bool { seen.load(ordering: .acquiring) }
 
@@ -18,6 +19,11 @@ final class Escapes: Sendable {
 
   /// Where a task first began to wait for the runtime's own time; nil if none did.
   var timerPoints: [UInt]? { timer.withLock { $0 } }
+
+  /// The functions that the code called whose work nobody sees, and from where.
+  var unseenCalls: [String: [UInt]] { calls.withLock { $0 } }
+
+  func note(unseenCall name: String, at points: [UInt]) { calls.withLock { $0[name] = points } }
 
   /// Notes that the calling task begins to wait for the runtime's own time, which alone is no harm:
   /// it may be cancelled before that time is over.

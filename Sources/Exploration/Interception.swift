@@ -65,6 +65,9 @@ enum Interception {
         me.noteRelease(of: me.workers.number(at: lock))
       }
     }
+    answers.must_let_others_take = { address in
+      Worker.leading.map { $0.workers.mustLetOthersTake(address, after: $0) } ?? false
+    }
     answers.is_tried = { Worker.leading?.workers.isTried($0) ?? false }
     answers.limit_wait = { time in
       guard let me = Worker.leading else { return }

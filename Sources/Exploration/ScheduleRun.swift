@@ -153,7 +153,10 @@ final class ScheduleRun: @unchecked Sendable {
   /// Notes that the code under study, on the calling thread, calls such a function.
   func noteUnseenCall(_ name: String) {
     // To look where the code stands takes long.
-    if unseenCalls[name] == nil { unseenCalls[name] = SourceLines.here() }
+    guard unseenCalls[name] == nil else { return }
+    let points = SourceLines.here()
+    unseenCalls[name] = points
+    executor.escapes.note(unseenCall: name, at: points)
   }
 
   private let reduction: Reduction

@@ -24,6 +24,9 @@ struct Work: @unchecked Sendable {
     work.run(work.block)
     work.after?(work.object)
   }
+
+  /// Lets go of the queue, when all is done.
+  func letGo() { work.let_go?(work.queue) }
 }
 
 extension Worker {
@@ -67,13 +70,14 @@ extension Workers {
       withoutPoints {
         me.turns.append(Worker.Turn(in: line, object, ticket, hasCome: true))
         me.workers.run.executor.onWork?(object, work.place)
+        withUnsafePointer(to: line) { race_begin_turn($0) }
       }
-      withUnsafePointer(to: line) { race_begin_turn($0) }
       work.run()
-      withUnsafePointer(to: line) { race_end_turn($0) }
       withoutPoints {
+        withUnsafePointer(to: line) { race_end_turn($0) }
         me.workers.rejoin()
         me.workers.leaveLine(me)
+        work.letGo()
       }
     }
     let agent = agent(of: object, isSerial: line.is_serial)

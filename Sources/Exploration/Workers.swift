@@ -49,6 +49,8 @@ final class Workers: @unchecked Sendable {
   var lines = DispatchLines()
   /// By which agent each serial queue does its work.
   var agentsOfQueues: [Int: Int32] = [:]
+  /// Which lock inside of a library was released last that another waited for, by whom, and how often in a row.
+  private var releases: (object: Int, agent: Int32, count: Int) = (0, 0, 0)
   /// By what a timer of Dispatch is known, who fires it, and the alarm that does so next.
   var timers: [UInt: (agent: Int32, alarm: UInt64)] = [:]
   /// Work in line, and jobs, by their tickets.
@@ -166,6 +168,7 @@ final class Workers: @unchecked Sendable {
     lines.removeAll()
     agentsOfQueues.removeAll(keepingCapacity: true)
     timers.removeAll(keepingCapacity: true)
+    releases = (0, 0, 0)
     waitingWork.removeAll(keepingCapacity: true)
     waitingJobs.removeAll(keepingCapacity: true)
     afterGroups.removeAll(keepingCapacity: true)
@@ -788,6 +791,22 @@ final class Workers: @unchecked Sendable {
         return operation.kind == .tryLock || operation.kind == .tryReadLock
       }
   }
+
+  /// Whether the worker has released the lock at an address so often, while somebody waits for it, that it has to be
+  /// that one's turn: it asks for it again and again, and holds it wherever it can be made to pause.
+  func mustLetOthersTake(_ address: UInt, after worker: Worker) -> Bool {
+    guard let object = numbers[address],
+      paused.contains(where: { $0.operation == SynchronizationOperation(.lock, object) })
+    else { return false }
+    let agent = worker.choice.agent
+    let isAgain = releases.object == object && releases.agent == agent
+    releases = (object, agent, isAgain ? releases.count + 1 : 1)
+    if releases.count < Self.mostReleases { return false }
+    releases.count = 0
+    return true
+  }
+
+  private static let mostReleases = 8
 
   /// Those whose wait has a limit, by where they are paused, the earliest only.
   func limited(before earliest: Int64) -> [(slot: Int, worker: Worker)] {

@@ -74,6 +74,9 @@ struct exploration_work {
   void *block;
   void (*after)(void *object);
   void *object;
+  /// What lets go of the queue, which is kept until the work is done; null where nobody need do so.
+  void (*let_go)(void *queue);
+  void *queue;
 };
 
 /// What an exploration answers; called on its threads only, with points closed.
@@ -96,6 +99,8 @@ struct exploration_answers {
   void (*begin_wait)(uintptr_t condition, uintptr_t lock);
   /// Whether somebody tries to take the lock in this schedule, or has: who would wait for it does not count.
   bool (*is_tried)(uintptr_t object);
+  /// Whether it has to be the turn of who waits for a lock that the thread has released again and again.
+  bool (*must_let_others_take)(uintptr_t object);
   /// Nanoseconds since the schedule's beginning.
   int64_t (*now)(void);
   /// Lets so many nanoseconds pass, in which nobody else does anything.

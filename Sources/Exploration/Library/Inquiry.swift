@@ -461,6 +461,17 @@ extension Inquiry {
           + "VirtualClock() here"
       )
     }
+    let calls = notes.escapes.withLock { $0?.unseenCalls } ?? [:]
+    if case .diverges = error, let (call, points) = calls.min(by: { $0.key < $1.key }) {
+      return ExplorationFailure(
+        kind: .diverged,
+        schedule: "",
+        description:
+          "the same choices led '\(name)' to different runs: it calls \(call)"
+          + "\(SourceLines(of: [points]).at(points)), and what comes of that is not explored; have a task or a "
+          + "dispatch queue do it here"
+      )
+    }
     switch error {
     case .escapes:
       if let sleeper = notes.escapes.withLock({ $0?.sleeper }) {

@@ -16,6 +16,8 @@ struct ScheduleTrace {
     var operation: SynchronizationOperation?
     /// What that found and left, where it is known.
     var values: OperationValues?
+    /// How many nanoseconds have passed before it, where that is why it can be.
+    var passed: Int64 = 0
     /// The work of a queue that it begins.
     var work: Work?
     /// Where the task goes on from.
@@ -122,6 +124,11 @@ struct ScheduleTrace {
         let worker = paused.first { Int($0.choice.agent) == agent }
         return (agent, worker?.points ?? run.executor.resumePoints(of: agent))
       }
+      waiting += witness.unkept.map { agent, job in
+        let worker = paused.first { Int($0.choice.agent) == agent }
+        return (agent, worker?.points ?? job.resumePoints)
+      }
+      waiting.sort { $0.agent < $1.agent }
     }
     guard violation != nil else { return }
     let race = violation?.kind == .race ? run.race : nil
@@ -198,6 +205,10 @@ struct ScheduleTrace {
   private final class Witness {
     var starts: [Int: [UInt]] = [:]
     var work: Work?
+    /// The tasks of each `async let` that has begun and not ended.
+    ///
+    /// Nobody keeps one: its memory is there until it has ended, which is in a step of its own.
+    var unkept: [Int: UnownedJob] = [:]
   }
 
   /// The step that the option would be, as far as that is known before it is taken.
@@ -218,11 +229,17 @@ struct ScheduleTrace {
     let agent = Int(choice.agent)
     let executor = run.executor
     let known = executor.seen
+    let time = executor.now
     witness.work = nil
+    if run.options[index].source == .ready, choice.kind == .run {
+      let job = executor.ready[run.options[index].slot].job
+      if job.isAsyncLet { witness.unkept[agent] = job }
+    }
     run.take(index)
     step.work = witness.work
+    step.passed = executor.now - time
     step.values = run.values
-    step.began = (known..<max(known, executor.seen)).filter(executor.isTask)
+    step.began = (known..<max(known, executor.seen)).filter { $0 != agent && executor.isTask($0) }
     for ready in executor.ready where ready.wokenAt == run.steps {
       let other = Int(ready.agent)
       if other != agent, !step.began.contains(other), !step.woke.contains(other) {
@@ -230,11 +247,15 @@ struct ScheduleTrace {
       }
     }
     step.hasEnded = executor.hasEnded(agent)
+    if let job = witness.unkept[agent], job.asTask.hasEnded {
+      step.hasEnded = true
+      witness.unkept[agent] = nil
+    }
     // Of a task that is in the middle of its end nothing is known.
     if run.trapPoints == nil, !executor.ready.contains(where: { $0.agent == choice.agent }),
       run.workers?.paused.contains(where: { $0.choice == choice }) != true
     {
-      step.waitsAt = executor.resumePoints(of: agent)
+      step.waitsAt = witness.unkept[agent]?.resumePoints ?? executor.resumePoints(of: agent)
     }
     return step
   }
@@ -378,7 +399,7 @@ extension ScheduleTrace {
       case .wake:
         [
           step.operation.map { "has waited long enough for \($0.objectName)" }
-            ?? "wakes from its sleep"
+            ?? "wakes from its sleep\(Self.later(step.passed))"
         ]
       case .cancel, .limit: []
       }
@@ -393,6 +414,14 @@ extension ScheduleTrace {
 
   private func queueName(_ queue: Int) -> String {
     "queue \(queue)" + (names[queue].map { " (\($0))" } ?? "")
+  }
+
+  /// `, 1,000 s later`, where it is much.
+  private static func later(_ nanoseconds: Int64) -> String {
+    guard let unit = FigureText.durations.last(where: { nanoseconds >= $0.nanoseconds }) else {
+      return ""
+    }
+    return ", \(FigureText.grouped(Int(nanoseconds / unit.nanoseconds))) \(unit.name) later"
   }
 
   /// Where it goes on from, or where what it begins was started: a line, or several where that is wanted.

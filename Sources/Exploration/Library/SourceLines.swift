@@ -146,7 +146,8 @@ struct SourceLines {
       frame.line > 0, frame.path.hasSuffix(".swift"),
       // Lines of what a macro made of the code are nothing to look up.
       !lastPart(of: frame.path).hasPrefix("@__swiftmacro"),
-      !isOwn(frame.rawName), !frame.path.contains("/ExplorableSynchronization/"),
+      !isOwn(frame.rawName), !isOwnFile(frame.path),
+      !frame.path.contains("/ExplorableSynchronization/"),
       // The lock of the limiters around the real one: who takes it is what one looks for.
       !frame.path.hasSuffix("/Limiters/Lock.swift")
     else { return }
@@ -191,6 +192,16 @@ struct SourceLines {
   private static func isOwn(_ name: String) -> Bool {
     name.hasPrefix("$s11Exploration") || name.hasPrefix("$s6Basics")
   }
+
+  /// Whether what stands there in other code, inlined, is written in this library.
+  private static func isOwnFile(_ path: String) -> Bool {
+    ["Exploration/", "Basics/"].contains { path.hasPrefix(rooms + $0) }
+  }
+
+  /// Where this library's files lay when they were built: `…/Sources/`.
+  private static let rooms = String(
+    #filePath.prefix(#filePath.count - "Exploration/Library/SourceLines.swift".count)
+  )
 
   /// What the runtime itself finds.
   static func frames(

@@ -218,6 +218,68 @@ extension Judged {
     try require(found == ["urgent", "plain"], "\(found)")
   }
 
+  // MARK: States of their own
+
+  /// An operation that says itself how far it is, and looks before it says that it has ended, or does not.
+  private final class OwnState: Operation, @unchecked Sendable {
+    private let state = Atomic(0)
+    private let ends = Atomic(0)
+    private let looks: Bool
+
+    init(looks: Bool) {
+      self.looks = looks
+      super.init()
+    }
+
+    var timesEnded: Int { ends.load(ordering: .sequentiallyConsistent) }
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { state.load(ordering: .sequentiallyConsistent) == 1 }
+    override var isFinished: Bool { state.load(ordering: .sequentiallyConsistent) == 2 }
+
+    override func start() {
+      go(to: 1)
+      end()
+    }
+
+    private func go(to next: Int) {
+      willChangeValue(for: \.isExecuting)
+      willChangeValue(for: \.isFinished)
+      state.store(next, ordering: .sequentiallyConsistent)
+      didChangeValue(for: \.isExecuting)
+      didChangeValue(for: \.isFinished)
+    }
+
+    /// Called by the operation, and by who has no more patience.
+    func end() {
+      if looks {
+        let (isFirst, _) = ends.compareExchange(
+          expected: 0,
+          desired: 1,
+          ordering: .sequentiallyConsistent
+        )
+        if !isFirst { return }
+      } else {
+        ends.add(1, ordering: .sequentiallyConsistent)
+      }
+      go(to: 2)
+    }
+  }
+
+  /// Waits for the queue as Foundation does: it asks the operation for its end again and again.
+  static func waitForOwnState(looks: Bool, isEndedByOther: Bool = false) async throws {
+    let queue = OperationQueue()
+    let operation = OwnState(looks: looks)
+    queue.addOperation(operation)
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        if isEndedByOther, operation.isExecuting { operation.end() }
+        waitForAll(of: queue)
+        continuation.resume()
+      }
+    }
+    try require(operation.timesEnded < 2, "ended \(operation.timesEnded) times")
+  }
+
   // MARK: What Foundation keeps
 
   /// Has Foundation look up what it keeps under locks of its own, more of it the first time.
@@ -241,6 +303,12 @@ extension Judged {
   }
 
   static let operations: [JudgedProgram] = [
+    JudgedProgram("an operation that keeps its state itself is waited for", spins: true) {
+      try await waitForOwnState(looks: true)
+    },
+    JudgedProgram("an operation is ended by itself and by another", fails: .requirement) {
+      try await waitForOwnState(looks: false, isEndedByOther: true)
+    },
     JudgedProgram("two tasks write dates by what Foundation keeps") { try await format() },
     JudgedProgram("operations one at a time count in a plain variable") { try count(atOnce: 1) },
     JudgedProgram("operations two at a time count in a plain variable", fails: .race) {

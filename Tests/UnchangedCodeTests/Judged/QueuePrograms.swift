@@ -49,6 +49,19 @@ extension Judged {
     try require(sum == 3, "\(sum)")
   }
 
+  // MARK: Queues that nobody keeps
+
+  /// Of one queue nobody has anything any more but the work that was given to it.
+  static func leaveWork(isAlone: Bool) async {
+    let number = Box(0)
+    let queue = DispatchQueue(label: "left", attributes: isAlone ? .concurrent : [])
+    async let one: Void = { queue.sync { number.value += 1 } }()
+    async let other: Void = {
+      queue.async(flags: isAlone ? .barrier : []) { number.value += 1 }
+    }()
+    _ = await (one, other)
+  }
+
   // MARK: Queues with a target
 
   /// A number that two queues touch.
@@ -248,6 +261,12 @@ extension Judged {
     },
     JudgedProgram("a suspended queue is asked for work before it is resumed", fails: .deadlock) {
       try suspendOne(waitsForIt: true)
+    },
+    JudgedProgram("a queue that nobody keeps does one thing after the other") {
+      await leaveWork(isAlone: false)
+    },
+    JudgedProgram("a barrier of a queue that nobody keeps is alone") {
+      await leaveWork(isAlone: true)
     },
     JudgedProgram("who waits for an item finds what it wrote") { try await useItem(.waits) },
     JudgedProgram("who is told of an item's end finds what it wrote") {
