@@ -207,7 +207,7 @@ struct ScheduleTrace {
     var work: Work?
     /// The tasks of each `async let` that has begun and not ended.
     ///
-    /// Nobody keeps one: its memory is there until it has ended, which is in a step of its own.
+    /// Nobody keeps one: its memory is there until it has ended, so after each step those that have are left out.
     var unkept: [Int: UnownedJob] = [:]
   }
 
@@ -247,10 +247,9 @@ struct ScheduleTrace {
       }
     }
     step.hasEnded = executor.hasEnded(agent)
-    if let job = witness.unkept[agent], job.asTask.hasEnded {
-      step.hasEnded = true
-      witness.unkept[agent] = nil
-    }
+    if witness.unkept[agent]?.asTask.hasEnded == true { step.hasEnded = true }
+    // An actor's turn may have come to the end of others too.
+    witness.unkept = witness.unkept.filter { !$0.value.asTask.hasEnded }
     // Of a task that is in the middle of its end nothing is known.
     if run.trapPoints == nil, !executor.ready.contains(where: { $0.agent == choice.agent }),
       run.workers?.paused.contains(where: { $0.choice == choice }) != true
