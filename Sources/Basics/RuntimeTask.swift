@@ -22,6 +22,13 @@ extension UnownedJob {
     UnsafeRawPointer(bitPattern: address)?.load(fromByteOffset: 32, as: UInt8.self) == 195
   }
 
+  /// The actor whose turn it is; nil where it is no such turn.
+  ///
+  /// 193 is the runtime's `DefaultActorSeparate`, which keeps its actor behind the function that runs it.
+  package var actorOfTurn: UInt? {
+    word(atOffset: 32) & 0xFF == 193 ? word(atOffset: 64) : nil
+  }
+
   /// Whether it is a task that shares its parent's memory (`async let`): it may be gone when it has ended.
   ///
   /// Bit 28 of the runtime's job flags.

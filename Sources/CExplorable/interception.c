@@ -37,6 +37,8 @@ void points_are_due(uint8_t point) { explored_thread.due = point; }
 
 bool points_seen(void) { return explored_thread.is_seen; }
 
+uintptr_t subject_of_point(void) { return explored_thread.subject; }
+
 unsigned long points_of_hop(uintptr_t *points, unsigned long room) {
   if (room == 0) return 0;
   points[0] = explored_thread.hop_function;

@@ -38,6 +38,7 @@ TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
     if (identity != 0 && left != identity && is_under_study((uintptr_t)function)) {
       explored_thread.hop_function = (uintptr_t)function;
       explored_thread.hop_context = (uintptr_t)context;
+      explored_thread.subject = identity;
       exploration_pause(point_hop, 0);
     }
     if (left != identity) {
@@ -102,9 +103,20 @@ TAKEN __attribute__((swiftcall)) void swift_continuation_throwingResumeWithError
 // Whatever its arguments and however it is called, such a function is one with a point before it: what a call
 // may pass in registers is kept, and then the original goes on as if it had been called.
 
+/// Whom a function asks about or cancels.
+enum subject {
+  of_itself,
+  /// The task that is its first argument.
+  of_task,
+  /// The task that is at the address in the register of `self`.
+  of_self,
+  of_group,
+};
+
 struct passed {
   const char *name;
   uint8_t point;
+  uint8_t subject;
   /// Whether code jumps there, so that who called it stands in its context and not on the stack.
   bool is_asynchronous;
   void *original;
@@ -123,45 +135,47 @@ struct context {
 };
 
 #define REGISTER "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
-#define PASSED(index, symbol, point, is_asynchronous) {symbol, point, is_asynchronous, 0},
+#define PASSED(index, symbol, point, subject, is_asynchronous) {symbol, point, subject, is_asynchronous, 0},
 #define EACH_PASSED(do)                                                                                     \
-  do(0, "$sScT11isCancelledSbvg", point_check, false)                                                       \
-  do(1, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", point_check, false)                                  \
-  do(2, "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ", point_check, false)                            \
-  do(3, "$sSct11isCancelledSbvg", point_check, false)                                                       \
-  do(4, "$sScG11isCancelledSbvg", point_check, false)                                                       \
-  do(5, "$sScg11isCancelledSbvg", point_check, false)                                                       \
-  do(6, "$ss19DiscardingTaskGroupV11isCancelledSbvg", point_check, false)                                   \
-  do(7, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", point_check, false)                           \
-  do(8, "$sScT6cancelyyF", point_cancel, false)                                                             \
-  do(9, "$sSct6cancelyyF", point_cancel, false)                                                             \
-  do(10, "$sScG9cancelAllyyF", point_cancel, false)                                                         \
-  do(11, "$sScg9cancelAllyyF", point_cancel, false)                                                         \
-  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                                     \
-  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, false)                             \
-  do(14, REGISTER, point_register, true)                                                                    \
-  do(15, "swift_asyncLet_finish", BEHIND_ALL, false)                                                        \
-  do(16, "$ss19DiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, false)                                        \
-  do(17, "$ss27ThrowingDiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, false)
+  do(0, "$sScT11isCancelledSbvg", point_check, of_task, false)                                              \
+  do(1, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", point_check, of_itself, false)                       \
+  do(2, "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ", point_check, of_itself, false)                 \
+  do(3, "$sSct11isCancelledSbvg", point_check, of_self, false)                                              \
+  do(4, "$sScG11isCancelledSbvg", point_check, of_group, false)                                             \
+  do(5, "$sScg11isCancelledSbvg", point_check, of_group, false)                                             \
+  do(6, "$ss19DiscardingTaskGroupV11isCancelledSbvg", point_check, of_group, false)                         \
+  do(7, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", point_check, of_group, false)                 \
+  do(8, "$sScT6cancelyyF", point_cancel, of_task, false)                                                    \
+  do(9, "$sSct6cancelyyF", point_cancel, of_self, false)                                                    \
+  do(10, "$sScG9cancelAllyyF", point_cancel, of_group, false)                                               \
+  do(11, "$sScg9cancelAllyyF", point_cancel, of_group, false)                                               \
+  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, of_group, false)                           \
+  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, of_group, false)                   \
+  do(14, REGISTER, point_register, of_itself, true)                                                         \
+  do(15, "swift_asyncLet_finish", BEHIND_ALL, of_itself, false)                                             \
+  do(16, "$ss19DiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, of_itself, false)                             \
+  do(17, "$ss27ThrowingDiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, of_itself, false)                     \
+  do(18, "swift_task_isCancelled", point_check, of_task, false)
 
 /// Of these, who ask a group that its own tasks cancel, by an error.
 #define IS_ASKED_OF_DISCARDING_GROUP(index) ((index) == 6 || (index) == 7)
 
 /// Functions of whose work nothing is seen.
 #define EACH_UNSEEN(do)                                                                                     \
-  do(18, "pthread_create", NO_POINT, false)                                                                 \
-  do(19, "pthread_barrier_wait", NO_POINT, false)                                                           \
-  do(20, "pthread_spin_lock", NO_POINT, false)                                                              \
-  do(21, "pthread_spin_trylock", NO_POINT, false)                                                           \
-  do(22, "sem_wait", NO_POINT, false)                                                                       \
-  do(23, "sem_timedwait", NO_POINT, false)                                                                  \
-  do(24, "sem_post", NO_POINT, false)
+  do(19, "pthread_create", NO_POINT, of_itself, false)                                                      \
+  do(20, "pthread_barrier_wait", NO_POINT, of_itself, false)                                                \
+  do(21, "pthread_spin_lock", NO_POINT, of_itself, false)                                                   \
+  do(22, "pthread_spin_trylock", NO_POINT, of_itself, false)                                                \
+  do(23, "sem_wait", NO_POINT, of_itself, false)                                                            \
+  do(24, "sem_timedwait", NO_POINT, of_itself, false)                                                       \
+  do(25, "sem_post", NO_POINT, of_itself, false)
 
 static struct passed passed[] = {EACH_PASSED(PASSED) EACH_UNSEEN(PASSED)};
 
 /// Stands before the function of that number; returns where it goes on.
 __attribute__((used, visibility("hidden"))) void *taken_pass(
-  unsigned long index, uintptr_t caller, const struct context *context) {
+  unsigned long index, uintptr_t caller, const struct context *context, uintptr_t first,
+  const uintptr_t *self) {
   struct passed *function = &passed[index];
   void *original = __atomic_load_n(&function->original, __ATOMIC_RELAXED);
   if (!original) {
@@ -187,6 +201,10 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
     return original;
   }
   if (is_under_study(caller)) {
+    explored_thread.subject = function->subject == of_task    ? first
+                              : function->subject == of_self  ? *self
+                              : function->subject == of_group ? SUBJECT_GROUP
+                                                              : 0;
     exploration_pause(function->point, 0);
     // Who is cancelled, and what the handlers find, is not known; nor is who has cancelled a group.
     bool is_behind_all = function->point == point_cancel || IS_ASKED_OF_DISCARDING_GROUP(index);
@@ -209,7 +227,8 @@ __asm__(
   ".text\n"
   ".type taken_pass_on, @function\n"
   "taken_pass_on:\n"
-  // In r11 is the function's number; on the stack the caller's address; in r14 the context, if it has one.
+  // In r11 is the function's number; on the stack the caller's address; in r14 the context, and in r13
+  // `self`, if it has them.
   "  pushq %rbp\n"
   "  movq %rsp, %rbp\n"
   "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n"
@@ -218,6 +237,8 @@ __asm__(
   "  movups %xmm0, (%rsp)\n  movups %xmm1, 16(%rsp)\n  movups %xmm2, 32(%rsp)\n"
   "  movups %xmm3, 48(%rsp)\n  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n"
   "  movups %xmm6, 96(%rsp)\n  movups %xmm7, 112(%rsp)\n"
+  "  movq %rdi, %rcx\n"
+  "  movq %r13, %r8\n"
   "  movq %r11, %rdi\n"
   "  movq 8(%rbp), %rsi\n"
   "  movq %r14, %rdx\n"
@@ -233,7 +254,7 @@ __asm__(
   "  jmpq *%r11\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point, is_asynchronous)                                                         \
+#define PASS(index, symbol, point, subject, is_asynchronous)                                                \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"                  \
           "  movq $" #index ", %r11\n  jmp taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
 EACH_PASSED(PASS)
@@ -245,13 +266,16 @@ __asm__(
   ".text\n"
   ".type taken_pass_on, %function\n"
   "taken_pass_on:\n"
-  // In x16 is the function's number; in x30 the caller's address; in x22 the context, if it has one.
+  // In x16 is the function's number; in x30 the caller's address; in x22 the context, and in x20 `self`,
+  // if it has them.
   "  stp x29, x30, [sp, #-16]!\n"
   "  mov x29, sp\n"
   "  stp x0, x1, [sp, #-16]!\n  stp x2, x3, [sp, #-16]!\n  stp x4, x5, [sp, #-16]!\n"
   "  stp x6, x7, [sp, #-16]!\n  stp x8, x9, [sp, #-16]!\n"
   "  stp q0, q1, [sp, #-32]!\n  stp q2, q3, [sp, #-32]!\n"
   "  stp q4, q5, [sp, #-32]!\n  stp q6, q7, [sp, #-32]!\n"
+  "  mov x3, x0\n"
+  "  mov x4, x20\n"
   "  mov x0, x16\n"
   "  mov x1, x30\n"
   "  mov x2, x22\n"
@@ -264,7 +288,7 @@ __asm__(
   "  br x16\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point, is_asynchronous)                                                         \
+#define PASS(index, symbol, point, subject, is_asynchronous)                                                \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", %function\n\"" symbol "\":\n"                  \
           "  mov x16, #" #index "\n  b taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
 EACH_PASSED(PASS)

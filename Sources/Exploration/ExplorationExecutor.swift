@@ -419,6 +419,11 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
+  /// The agent whose task is at the address; nil where none is known that has not ended.
+  func agent(ofTaskAt address: UInt) -> Int? {
+    lives.indices.first { unfinishedTask(of: $0)?.job.address == address }
+  }
+
   /// The agent's task; nil if it has ended or is not known.
   func unfinishedTask(of agent: Int) -> Task<Void, Never>? {
     guard lives.indices.contains(agent), case .begun(let task) = lives[agent], !task.hasEnded else {

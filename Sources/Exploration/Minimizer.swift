@@ -115,9 +115,9 @@ package struct Minimum: Sendable {
   /// A pair of steps of different agents whose order matters.
   ///
   /// There are often several. Told is the one that says most: a cancellation before another step, if
-  /// there is one, and the closest such; else two operations on one lock or atomic; else the pair that
-  /// ends latest in the schedule, where what went wrong shows; else the closest with a step of the
-  /// aftermath.
+  /// there is one, and the closest such; else two operations on one lock or atomic; else, of simulated tasks, the
+  /// pair that ends latest in the schedule, where what went wrong shows, and of others the closest of two
+  /// in which something happens; else the closest with a step of the aftermath.
   private static func race(
     in replay: Replay,
     _ scenario: Scenario,
@@ -153,7 +153,15 @@ package struct Minimum: Sendable {
           $0.agent == choices[pair.first].agent
         }
     }
-    let ranked = told.filter(isMeeting) + told.filter { !isMeeting($0) }
+    let apart = told.filter { !isMeeting($0) }
+    func areBothEventful(_ pair: (first: Int, second: Int)) -> Bool {
+      isEventful(pair.first, in: replay) && isEventful(pair.second, in: replay)
+    }
+    let ranked =
+      scenario.tasks > 1
+      ? told.filter(isMeeting) + apart
+      : told.filter(isMeeting) + apart.filter(areBothEventful)
+        + apart.filter { !areBothEventful($0) }
     // There may be more pairs than anybody would wait for.
     var left = 100_000
     var asking = Asking()
@@ -167,12 +175,23 @@ package struct Minimum: Sendable {
       }
       let moved = choices[..<first] + between + [moving] + choices[(second + 1)...]
       let place = first + between.count
-      if run.keepsPromises(following: Array(moved), needing: [place - 1, place]) {
+      // Whom the second wakes by a cancellation does not sleep until its time any more: that is what matters then.
+      let needed = moving.kind == .wake ? [place - 1] : [place - 1, place]
+      if run.keepsPromises(following: Array(moved), needing: needed) {
         return (first + 1, second + 1)
       }
       left -= run.steps
     }
     return nil
+  }
+
+  /// Whether more happens in the step of that index than that its agent goes on: it begins with an operation, its time
+  /// has come, it lets others go on, or its agent does no more.
+  private static func isEventful(_ index: Int, in replay: Replay) -> Bool {
+    let step = replay.steps[index]
+    if let kind = step.operation?.kind, kind != .goOn, kind != .begin { return true }
+    return step.choice.kind == .wake || !step.woke.isEmpty
+      || !replay.steps[(index + 1)...].contains { $0.choice.agent == step.choice.agent }
   }
 
   /// Whether both steps do something to the same object, and not both only look.

@@ -420,6 +420,7 @@ final class Workers: @unchecked Sendable {
       if let points = run.points {
         let isCallGone = [.hop, .register].contains(operation?.kind)
         me.points = isCallGone ? SourceLines.hereAtHop() : points()
+        me.subject = StepSubject.noted(operation?.kind, in: run.executor)
       }
       run.endStep(me.choice, paused: me)
       if let option = next() {
@@ -985,6 +986,8 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   var isTimeOver = false
   /// Where in the code that is, if that is wanted.
   var points: [UInt] = []
+  /// Whom that is about, where the place is wanted too.
+  var subject: StepSubject?
   /// The turns that its job has on dispatch queues, or waits for, the innermost last.
   var turns: [Turn] = []
   /// The task whose code is paused, if that is wanted.

@@ -37,7 +37,7 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
     "ExplorationTestingTests", "ExplorationTests", "GradingTests", "UnchangedCodeTests",
   ]
 
-  /// Whether the tests run one after the other, and how long each took is printed: with all of them under way,
+  /// Whether the tests run one after the other, and what each took is printed: with all of them under way,
   /// most of the time that the framework prints is somebody else's.
   private static let areTimed = ProcessInfo.processInfo.environment["TEST_TIMES"] != nil
 
@@ -59,15 +59,29 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
     _ function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     try await places.run {
-      let begin = ContinuousClock.now
+      let begin = (ContinuousClock.now, processorTime)
       defer { if areTimed { printTime(since: begin, of: name) } }
       try await Watchdog.ofThisProgram.watch(name) { try await function() }
     }
   }
 
-  private static func printTime(since begin: ContinuousClock.Instant, of name: String) {
-    let milliseconds = Int(begin.duration(to: .now) / .milliseconds(1))
-    try? OutputWriter.standardError.write("time: \(milliseconds) ms \(name)\n")
+  private static func printTime(since begin: (ContinuousClock.Instant, Int), of name: String) {
+    let milliseconds = Int(begin.0.duration(to: .now) / .milliseconds(1))
+    let ofProcessors = processorTime - begin.1
+    try? OutputWriter.standardError.write(
+      "time: \(milliseconds) ms, \(ofProcessors) ms of processors, \(name)\n"
+    )
+  }
+
+  /// How many milliseconds this program and those of its children that have ended have had of processors.
+  private static var processorTime: Int {
+    [RUSAGE_SELF, RUSAGE_CHILDREN].reduce(0) { (sum: Int, who: __rusage_who) -> Int in
+      var usage = rusage()
+      getrusage(__rusage_who_t(who.rawValue), &usage)
+      return [usage.ru_utime, usage.ru_stime].reduce(sum) {
+        $0 + $1.tv_sec * 1000 + $1.tv_usec / 1000
+      }
+    }
   }
 
   /// Where the test stands, its name and its arguments.

@@ -68,6 +68,17 @@ import Testing
     guard case .requirement = failure.kind else { throw failure }
   }
 
+  @Test func `another task may be cancelled between two looks at whether it is`() throws {
+    let failure = try failure("two looks") {
+      let other = Task { await Task.yield() }
+      let looker = Task { [other.isCancelled, other.isCancelled] }
+      other.cancel()
+      let looks = await looker.value
+      try require(looks[0] == looks[1], "it was cancelled in between")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+  }
+
   /// A semaphore of one permit, as packages have it: a lock, a line, and a handler that leaves the line.
   final class Semaphore: @unchecked Sendable {
     private let lock = NSLock()

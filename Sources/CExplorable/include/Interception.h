@@ -164,7 +164,12 @@ struct explored_thread {
   /// Where a task goes on that is about to hop, and its context.
   uintptr_t hop_function;
   uintptr_t hop_context;
+  /// What the point that the thread stands before is about: an actor, a task, or `SUBJECT_GROUP`; 0 for the task itself.
+  uintptr_t subject;
 };
+
+/// The group whose tasks are asked about or cancelled.
+#define SUBJECT_GROUP 1
 
 extern _Thread_local struct explored_thread explored_thread;
 extern struct exploration_answers exploration_answers;
@@ -243,6 +248,8 @@ void points_reopen(bool were_open);
 void points_are_due(uint8_t point);
 /// Whether the calling thread has entered instrumented code since its job began.
 bool points_seen(void);
+/// What the point is about that the calling thread stands before, as `explored_thread` says.
+uintptr_t subject_of_point(void);
 /// Where the calling thread's task, which is about to hop, goes on, and its callers; returns how many, at most
 /// `room`.
 unsigned long points_of_hop(uintptr_t *points, unsigned long room);

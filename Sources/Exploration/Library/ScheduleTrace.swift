@@ -16,6 +16,8 @@ struct ScheduleTrace {
     var operation: SynchronizationOperation?
     /// What that found and left, where it is known.
     var values: OperationValues?
+    /// Whom that is about, or whose turn it is.
+    var subject: StepSubject?
     /// How many nanoseconds have passed before it, where that is why it can be.
     var passed: Int64 = 0
     /// The work of a queue that it begins.
@@ -216,8 +218,13 @@ struct ScheduleTrace {
     let option = run.options[index]
     var step = Step(choice: option.choice)
     if run.isPreemption(option), let last = run.last.choice { step.preempted = Int(last.agent) }
-    if option.source == .ready, option.choice.kind == .turn {
-      step.isYield = !run.executor.ready[option.slot].isActor
+    switch option.source {
+    case .ready where option.choice.kind == .turn:
+      let turn = run.executor.ready[option.slot]
+      step.isYield = !turn.isActor
+      if turn.isActor { step.subject = turn.job.actorOfTurn.flatMap(StepSubject.actor) }
+    case .paused: step.subject = run.workers?.paused[option.slot].subject
+    default: break
     }
     (step.from, step.operation) = origin(of: option, in: run)
     return step
@@ -390,11 +397,13 @@ extension ScheduleTrace {
       switch step.choice.kind {
       case .run:
         [
-          step.operation.map { $0.text(of: names[$0.object], step.values) }
+          subjectText(of: step)
+            ?? step.operation.map { $0.text(of: names[$0.object], step.values) }
             ?? step.work.map { "begins a block of \(queueName($0.queue))" }
             ?? (step.isFirst ? "begins" : "goes on")
         ]
-      case .turn: [step.isYield ? "ends its yield" : "takes its turn on an actor"]
+      case .turn:
+        [subjectText(of: step) ?? (step.isYield ? "ends its yield" : "takes its turn on an actor")]
       case .wake:
         [
           step.operation.map { "has waited long enough for \($0.objectName)" }
@@ -409,6 +418,12 @@ extension ScheduleTrace {
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
     if let place = lines.place(of: step.endsAt) { what.append("comes to \(place), and no further") }
     return what.joined(separator: "; ")
+  }
+
+  private func subjectText(of step: Step) -> String? {
+    step.subject.flatMap { subject in
+      subject.text(of: step.operation?.kind, among: steps.compactMap(\.subject))
+    }
   }
 
   private func queueName(_ queue: Int) -> String {

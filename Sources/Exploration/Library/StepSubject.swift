@@ -1,0 +1,76 @@
+internal import Basics
+internal import CExplorable
+internal import ExplorableSynchronization
+
+/// Whom a step enters, asks about or cancels, where the operation alone does not say it.
+enum StepSubject: Hashable {
+  /// An actor, or an executor of somebody's own, by its address and what it is: `actor Cache`.
+  case actor(UInt, what: String)
+  case task(Int)
+  /// All tasks of a group.
+  case group
+  /// The task whose step it is.
+  case itself
+
+  /// What the calling thread, which stands before the operation, is about; nil where that is not known.
+  static func noted(
+    _ kind: SynchronizationOperation.Kind?,
+    in executor: ExplorationExecutor
+  ) -> StepSubject? {
+    let subject = subject_of_point()
+    switch kind {
+    case .hop: return actor(at: subject)
+    case .check, .cancel:
+      if subject == 0 { return .itself }
+      if subject == SUBJECT_GROUP { return .group }
+      return executor.agent(ofTaskAt: subject).map { .task($0) }
+    default: return nil
+    }
+  }
+
+  /// The actor at the address, which must exist.
+  ///
+  /// Sound because the identity of a serial executor is an object, which `SerialExecutor` asks for.
+  static func actor(at address: UInt) -> StepSubject? {
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
+    let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+    if object is MainActor || object is MainActorStandIn {
+      return .actor(0, what: "the main actor")
+    }
+    let noun = object is any Actor ? "actor" : "executor"
+    return .actor(address, what: "\(noun) \(type(of: object))")
+  }
+
+  /// `actor Cache`, or `actor Cache 2` where there are several of that type.
+  private static func name(
+    of what: String,
+    at address: UInt,
+    among all: [StepSubject]
+  ) -> String {
+    var alike: [UInt] = []
+    for case .actor(let other, what) in all where !alike.contains(other) { alike.append(other) }
+    let number = (alike.firstIndex(of: address) ?? 0) + 1
+    return what + (alike.count > 1 ? " \(number)" : "")
+  }
+
+  /// What the step does: `enters actor Cache`, `cancels task 3`.
+  ///
+  /// - Parameters:
+  ///   - kind: what the step begins with; nil for the turn of an actor.
+  ///   - all: the subjects of all steps that are told, in their order.
+  /// - Returns: the words; nil where the operation alone says it.
+  func text(of kind: SynchronizationOperation.Kind?, among all: [StepSubject]) -> String? {
+    switch (kind, self) {
+    case (.hop, .actor(let address, let what)):
+      "enters \(Self.name(of: what, at: address, among: all))"
+    case (nil, .actor(let address, let what)):
+      "takes its turn on \(Self.name(of: what, at: address, among: all))"
+    case (.check, .task(let agent)): "looks whether task \(agent) is cancelled"
+    case (.check, .itself): "looks whether it is cancelled"
+    case (.check, .group): "looks whether its group is cancelled"
+    case (.cancel, .task(let agent)): "cancels task \(agent)"
+    case (.cancel, .group): "cancels all tasks of a group"
+    default: nil
+    }
+  }
+}
