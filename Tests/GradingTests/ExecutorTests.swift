@@ -530,7 +530,7 @@ import Testing
     )
   }
 
-  @Test func `that lose jobs of a long line, or of two threads, are refused`() async {
+  @Test(.search) func `that lose jobs of a long line, or of two threads, are refused`() async {
     await expect(Ring.self, refusedBy: "pile", saying: "room for any number of jobs")
     await expect(
       UnlockedOnItsOwn.self,
@@ -539,7 +539,7 @@ import Testing
     )
   }
 
-  @Test func `that look under one lock and wait under another are refused`() async {
+  @Test(.search) func `that look under one lock and wait under another are refused`() async {
     let between = "Look for work and go to sleep in one step"
     await expect(OnACondition<LooksThenWaits>.self, refusedBy: "between_looks", saying: between)
     await expect(
@@ -551,7 +551,7 @@ import Testing
     #expect(failed == nil, "\(failed as Any)")
   }
 
-  @Test func `that let go only when nothing is in line are refused`() async {
+  @Test(.search) func `that let go only when nothing is in line are refused`() async {
     let failed = await refusal(
       Grader.executor(KeepsUntilEmpty.self),
       heap: { Int64(KeepsUntilEmpty.bytes.value) }
@@ -565,7 +565,7 @@ import Testing
     #expect(failed?.sentence.contains("woke") == true, "\(failed as Any)")
   }
 
-  @Test func `that two threads start at once are refused`() async {
+  @Test(.search) func `that two threads start at once are refused`() async {
     await expect(
       BeginsTwice.self,
       refusedBy: "first_jobs",
@@ -573,7 +573,7 @@ import Testing
     )
   }
 
-  @Test func `that keep something of each job are refused`() async {
+  @Test(.search) func `that keep something of each job are refused`() async {
     let failed = await refusal(
       Grader.executor(Keeping.self),
       heap: { Int64(Keeping.bytes.value) }
@@ -594,7 +594,7 @@ import Testing
     #expect(["in_order", "one_thread"].contains(failed?.name), "\(failed as Any)")
   }
 
-  @Test func `whose thread does not sleep are refused by what it does instead`() async {
+  @Test(.search) func `whose thread does not sleep are refused by what it does instead`() async {
     // On a busy machine who spins is seen asleep while another has the processor, and who looks now and then is seen
     // awake while it waits for one: what to do is the same.
     let advice = "Let it wait until 'enqueue'"

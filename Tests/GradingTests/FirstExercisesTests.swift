@@ -52,7 +52,8 @@ import Testing
     }
   }
 
-  @Test func `a client is graded by who waits at the same time, and by its errors`() async {
+  @Test(.search) func `a client is graded by who waits at the same time, and by its errors`() async
+  {
     let failed = await refusal(Grader.client(Client.self))
     #expect(failed == nil, "\(failed as Any)")
     let careless = await refusal(Grader.client(Careless.self))

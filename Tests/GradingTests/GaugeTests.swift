@@ -356,7 +356,7 @@ import Testing
   }
 
   @Test func `that measure by sums and counts pass, with every seed`() async {
-    for seed: UInt64 in 1...5 {
+    for seed: UInt64 in (1...5).fewUnlessSearching({ $0 == 1 }) {
       let failed = await refusal(Grader.gauge(Flawed<NoFlaw>.self), seed: seed)
       #expect(failed == nil, "\(failed as Any)")
     }

@@ -133,7 +133,9 @@ import Testing
     }
   }
 
-  @Test func `caches are refused that tell some of many of a failure, or of another's`() async {
+  @Test(.search) func `caches are refused that tell some of many of a failure, or of another's`()
+    async
+  {
     await expect(
       Grader.imageCache(TriesAgainForMany.self),
       "failure_for_all",

@@ -54,7 +54,7 @@ import Tracing
     return TimelineLog(opening)
   }
 
-  @Test(arguments: 1...8)
+  @Test(arguments: (1...8).fewUnlessLong(3))
   func `a picture with what is kept is the one drawn anew, whatever happens and is looked at`(
     _ seed: Int
   ) {

@@ -168,7 +168,7 @@ import Testing
   }
 
   /// With other arrivals and other work, drawn from other seeds.
-  @Test(arguments: (1...8).fewUnlessLong(1))
+  @Test(.search, arguments: (1...8).fewUnlessLong(1))
   func `what lesson 14 says of its queues does not hang on the seed`(_ seed: Int) async throws {
     let lesson = try #require(try Course(folder: Self.folder).lessons.first { $0.number == 14 })
     for section in lesson.steps where section.exercise == nil {

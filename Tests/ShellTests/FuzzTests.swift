@@ -14,7 +14,7 @@ import Testing
 /// there are a million, else enough to be quick; `FUZZ_SEED` begins elsewhere.
 @Suite(.watched) struct FuzzTests {
   #if DEBUG
-  static let count = longTestsRun ? 10_000 : 4_000
+  static let count = longTestsRun ? 10_000 : searchesRun ? 4_000 : 1_000
   #else
   static let count = 1_000_000
   #endif

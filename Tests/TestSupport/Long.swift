@@ -7,8 +7,10 @@ package import Testing
 /// Whether the tests that take long run too.
 package let longTestsRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
-/// Whether the long searches run too: those of schedules, which `.ci/run searches` takes once for each landing, and
-/// not again on one processor, because they do not depend on how many there are.
+/// Whether the long searches run too: those of schedules, of lines that are typed, and of what is wrong with an answer.
+///
+/// `.ci/run searches` takes them once for each landing, and not again on one processor: they do not depend on how many
+/// there are.
 package let searchesRun = longTestsRun || ProcessInfo.processInfo.environment["SEARCHES"] != nil
 
 extension Trait where Self == ConditionTrait {
@@ -17,7 +19,7 @@ extension Trait where Self == ConditionTrait {
     .enabled(if: longTestsRun, "takes long; LONG_TESTS=1 swift test runs it")
   }
 
-  /// A long search of schedules, which a plain `swift test` leaves out and `.ci/run searches` does not.
+  /// A long search of schedules, or a long grading of wrong answers, which a plain `swift test` leaves out and `.ci/run searches` does not.
   package static var search: Self {
     .enabled(if: searchesRun, "searches long; SEARCHES=1 swift test runs it")
   }

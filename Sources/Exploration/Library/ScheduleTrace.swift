@@ -111,6 +111,11 @@ struct ScheduleTrace {
       fingerprint: run.fingerprint,
       choices: steps.map(\.choice)
     )
+    // What comes again and again is told once.
+    for _ in 0..<Self.mostOfALoop where !run.isOver && run.steps < longest {
+      guard run.runnable > 0 else { break }
+      steps.append(Self.take(run.plainOption, in: run, witness))
+    }
     run.points = nil
     run.drive { run in run.isOver || run.steps >= longest ? nil : run.plainOption }
     if !run.isOver { run.note(run.judgeLength()) }
@@ -336,6 +341,9 @@ extension ScheduleTrace {
 
   /// How many calls are told of a step, where that is wanted.
   private static let mostFrames = 4
+
+  /// How many steps are told of a schedule that goes on behind what has to be known to run it again.
+  private static let mostOfALoop = 12
 
   /// What a person reads; the schedule has all.
   private static let mostLines = 60

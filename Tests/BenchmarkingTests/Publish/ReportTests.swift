@@ -123,7 +123,10 @@ struct ImaginedRun {
     for reference in ["src=", "<link", "url(", "@import", "fetch(", "XMLHttp", "import("] {
       #expect(!report.contains(reference), "\(reference)")
     }
-    let addresses = report.matches(of: /https?:\/\/[^"]*/).map { String($0.output) }
+    // A regular expression takes seconds for so much text.
+    let addresses = report.components(separatedBy: "http").dropFirst()
+      .map { "http" + $0.prefix { $0 != "\"" } }
+      .filter { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
     #expect(Set(addresses) == ["http://www.w3.org/2000/svg"])
   }
 

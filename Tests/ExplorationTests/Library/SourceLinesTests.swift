@@ -19,7 +19,7 @@ import Testing
     #expect(SourceLines(of: [here]).place(of: here) == place)
   }
 
-  @Test func `the toolchain's symbolizer and the runtime name the same lines`() throws {
+  @Test(.search) func `the toolchain's symbolizer and the runtime name the same lines`() throws {
     let here = Set(SourceLines.here())
     let images = try #require(LoadedImages.ofThisProgram)
     let frames = try #require(Symbolizer.frames(at: here), "no llvm-symbolizer beside the compiler")

@@ -77,6 +77,8 @@ import Testing
     guard case .tooManySteps = failure.kind else { throw failure }
     #expect(failure.description.contains("it comes to no end"), "\(failure)")
     #expect(failure.description.contains("… and so on, "), "\(failure)")
+    // Some rounds of what it does again and again are told too.
+    #expect(failure.description.matches(of: /\n *\d+  task/).count >= 12, "\(failure)")
     #expect(failure.schedule.utf8.count < 100, "\(failure.schedule)")
     let again = try ExploreTests.failure("endless", replaying: failure.schedule) {
       await Self.endless[way](Shared())
