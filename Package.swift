@@ -373,7 +373,16 @@ let package = Package(
     tests("ChildProcessesTests", "ChildProcesses", "Basics"),
     tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Tracing", "Basics"),
     // The built programs, as a person or a script runs them.
-    tests("ProgramsTests", "lab", "bench", "own-bench", "Benchmarking", "Shell", "Basics"),
+    tests(
+      "ProgramsTests",
+      "lab",
+      "bench",
+      "own-bench",
+      "Benchmarking",
+      "Mechanisms",
+      "Shell",
+      "Basics"
+    ),
   ]
 )
 

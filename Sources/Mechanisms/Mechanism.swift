@@ -5,7 +5,8 @@ package import Tracing
 /// One way to let at most `limit` tasks run at once, behind the interface all of them share.
 ///
 /// A new mechanism is one file in this folder with a type that conforms, and one line in
-/// `Catalogue.swift`. The lab, the bench, the help and the conformance suite pick it up from there.
+/// `Catalogue.swift`. The lab, the bench, the help and the conformance suite pick it up from there;
+/// `.github/CONTRIBUTING.md` says what else names mechanisms one by one.
 package protocol Mechanism: Sendable {
   /// What people call it: `operation-queue`.
   static var id: String { get }

@@ -1,13 +1,11 @@
 import Foundation
+import Mechanisms
 import TestSupport
 import Testing
 
 /// The built `lab`, as a script runs it.
 @Suite(.watched) struct LabRunTests {
-  static let mechanisms = [
-    "operation-queue", "gcd-semaphore", "gcd-gate", "limiter", "pool", "fifo-queue", "actor-queue",
-    "main-actor-queue", "task-group", "none",
-  ]
+  static let mechanisms = Catalogue.mechanisms.map(\.id)
 
   /// One line of JSON Lines output.
   struct Line: Decodable {

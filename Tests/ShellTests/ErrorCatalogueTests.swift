@@ -1,5 +1,6 @@
 import Foundation
 import LessonBook
+import Mechanisms
 import TestSupport
 import Testing
 
@@ -24,6 +25,13 @@ import Testing
 
     var testDescription: String { before.map { "\($0); \(line)" } ?? line }
   }
+
+  /// What is said where no mechanism has that name.
+  private static let listsAll =
+    "'mechanisms' lists all \(Numeral.text(Catalogue.mechanisms.count))."
+  /// The mechanisms that have no threads of their own.
+  private static let virtual = Catalogue.mechanisms.filter { $0.profile.clock == .any }.map(\.id)
+    .joined(separator: ", ")
 
   static let catalogue = [
     Wrong(
@@ -92,12 +100,12 @@ import Testing
     Wrong(
       "run 5 limitr limit 3",
       at: "limitr",
-      "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+      "no mechanism 'limitr'. Did you mean 'limiter'? \(listsAll)"
     ),
     Wrong(
       "use poool 3",
       at: "poool",
-      "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
+      "no mechanism 'poool'. Did you mean 'pool'? \(listsAll)"
     ),
     Wrong(
       "run twelve",
@@ -158,7 +166,7 @@ import Testing
     Wrong(
       "run 5 limitr",
       at: "limitr",
-      "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+      "no mechanism 'limitr'. Did you mean 'limiter'? \(listsAll)"
     ),
     Wrong(
       "run 5 specimen-unchecked",
@@ -201,7 +209,7 @@ import Testing
       "there is no file of yours yet. 'exercise' starts one.",
       after: toTheExercise
     ),
-    Wrong("run 5 xyzzy", at: "xyzzy", "no mechanism 'xyzzy'. 'mechanisms' lists all ten."),
+    Wrong("run 5 xyzzy", at: "xyzzy", "no mechanism 'xyzzy'. \(listsAll)"),
     Wrong(
       "run 5 lmit=3",
       at: "lmit",
@@ -304,12 +312,12 @@ import Testing
     Wrong(
       "run 5 operation-queue clock=virtual",
       at: "virtual",
-      "OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= out, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "OperationQueue owns its threads, so it runs on the wall clock only. Leave clock= out, take the model of it with platform=linux, or use \(virtual)."
     ),
     Wrong(
       "run 5 operation-queue",
       at: "operation-queue",
-      "OperationQueue owns its threads, so it runs on the wall clock only. Write 'set clock auto' first, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none.",
+      "OperationQueue owns its threads, so it runs on the wall clock only. Write 'set clock auto' first, take the model of it with platform=linux, or use \(virtual).",
       after: "set clock virtual"
     ),
     Wrong(
@@ -400,7 +408,7 @@ import Testing
     Wrong(
       "run 5 gcd-gate executor=lanes",
       at: "lanes",
-      "gcd-gate has threads of its own, so no executor runs its tasks. Leave executor= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "gcd-gate has threads of its own, so no executor runs its tasks. Leave executor= out, or use \(virtual)."
     ),
     Wrong(
       "run 5 limiter clock=virtual executor=lanes",
@@ -621,12 +629,12 @@ import Testing
     Wrong(
       "race 5 limiter poool",
       at: "poool",
-      "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
+      "no mechanism 'poool'. Did you mean 'pool'? \(listsAll)"
     ),
     Wrong(
       "race 5 pool main-actor-queue clock=virtual",
       at: "virtual",
-      "the main actor runs on the main thread, so main-actor-queue runs on the wall clock only. Leave clock= out, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "the main actor runs on the main thread, so main-actor-queue runs on the wall clock only. Leave clock= out, or use \(virtual)."
     ),
     Wrong(
       "race 5 platform=linux clock=real",
@@ -666,7 +674,7 @@ import Testing
     Wrong(
       "repeat 5 run 12 limitr",
       at: "limitr",
-      "no mechanism 'limitr'. Did you mean 'limiter'? 'mechanisms' lists all ten."
+      "no mechanism 'limitr'. Did you mean 'limiter'? \(listsAll)"
     ),
     Wrong(
       "repeat 5 run",
@@ -697,7 +705,7 @@ import Testing
     Wrong(
       "compare 5 limiter clock=virtual gcd-gate",
       at: "virtual",
-      "GCD owns its threads, so gcd-gate runs on the wall clock only. Leave clock= out, take the model of it with platform=linux, or use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "GCD owns its threads, so gcd-gate runs on the wall clock only. Leave clock= out, take the model of it with platform=linux, or use \(virtual)."
     ),
     Wrong("status", at: "status", "nothing runs in the background. Try: spawn 12 limiter limit=3."),
     Wrong(
@@ -863,7 +871,7 @@ import Testing
     Wrong(
       "use poool",
       at: "poool",
-      "no mechanism 'poool'. Did you mean 'pool'? 'mechanisms' lists all ten."
+      "no mechanism 'poool'. Did you mean 'pool'? \(listsAll)"
     ),
     Wrong("set limit", at: "limit", "limit has no value. Write a whole number from 1 to 1000000."),
     Wrong(
@@ -907,7 +915,7 @@ import Testing
     Wrong(
       "explore gcd-gate",
       at: "gcd-gate",
-      "GCD owns its threads, so gcd-gate runs on the wall clock only. Only virtual time can be explored: use limiter, pool, fifo-queue, actor-queue, task-group, none."
+      "GCD owns its threads, so gcd-gate runs on the wall clock only. Only virtual time can be explored: use \(virtual)."
     ),
     Wrong(
       "explore limiter strategy=al",

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import Mechanisms
 import TestSupport
 import Testing
 
@@ -84,7 +85,10 @@ import Testing
     let text = Banner.text(Display(), lessons: packageFolder + "/Lessons")
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.count == 5)
-    #expect(lines[0] == "concurrency lab · how many at once? · 10 mechanisms, 20 lessons")
+    #expect(
+      lines[0]
+        == "concurrency lab · how many at once? · \(Catalogue.mechanisms.count) mechanisms, 20 lessons"
+    )
     #expect(Banner.text(Display(ascii: true), lessons: nil).allSatisfy { $0.isASCII })
     let narrow = Banner.text(Display(width: 40), lessons: packageFolder + "/Lessons")
     #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 40 })

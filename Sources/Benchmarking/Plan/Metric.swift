@@ -19,7 +19,7 @@ package struct Metric: Hashable, Sendable {
   package let unit: String
   package let better: Better
   package let grain: Grain
-  /// One sentence, for `Results/README.md` and the report.
+  /// One sentence, for `Results/REFERENCE.md` and the report.
   package let meaning: String
 
   private init(
