@@ -29,7 +29,8 @@ package struct NotAsked: Hashable, Sendable {
     let isAnyCode = scenario.atRest != nil
     if case .exhaustive = verdict.strategy {
       if let preemptions {
-        add("more than \(preemptions) pre-emption\(preemptions == 1 ? "" : "s")")
+        let drawn = verdict.draws == nil ? "" : ", but in those that were drawn"
+        add("more than \(preemptions) pre-emption\(preemptions == 1 ? "" : "s")\(drawn)")
       }
       if let draws = verdict.draws {
         for phrase in draws.notCovered { addReason(phrase) }

@@ -33,7 +33,9 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   public internal(set) var steps: Int
   /// Schedules that got too long and were left before their end.
   public internal(set) var givenUp: Int
-  /// How many pre-emptions a schedule had at most; nil for no bound.
+  /// The bound on pre-emptions of the search in order; nil for none.
+  ///
+  /// Those in ``drawn`` keep to none.
   public internal(set) var preemptionBound: Int?
   /// Whether every schedule within the bound was run, as far as the code showed where it can switch.
   package internal(set) var ranEverySchedule: Bool
@@ -42,21 +44,30 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether schedules could be left where others stand for them.
   private var isReduced: Bool
-  /// Among which schedules it looked, in words.
+  /// Among which schedules it looked, in words; of those in order, where it went over to drawn ones.
   private var bounds: String
   /// How those were drawn that it went over to, in words; nil if there were none.
   private var way: String?
   /// Those of `notCovered` that could have been covered.
   private var reasons: [String]
 
-  /// All of it in a line, the bounds first; of ``notCovered`` what could have been covered.
+  /// All of it in a line, with the bounds; of ``notCovered`` what could have been covered.
   public var description: String {
-    "\(coverage.rawValue), \(bounds)\(isReduced ? ", reduced" : ""): "
+    coverage.rawValue + (isBoundOfSome ? "" : ", \(bounds)") + (isReduced ? ", reduced: " : ": ")
       + "\(schedules) \(schedules == 1 ? "schedule" : "schedules")"
-      + (way.map { " (\(schedules - drawn) in order, then \(drawn) drawn by \($0))" } ?? "")
+      + (way.map(parts) ?? "")
       + (isReduced ? " run and \(merged == 0 ? "none" : "\(merged)") left" : "")
       + ", \(steps) steps"
       + (reasons.isEmpty ? "" : "; not covered: " + reasons.joined(separator: "; "))
+  }
+
+  /// Whether the bound is not that of all schedules, because those that were drawn keep to none.
+  private var isBoundOfSome: Bool { way != nil && preemptionBound != nil }
+
+  private func parts(drawnBy way: String) -> String {
+    let (inOrder, drawn) = ("\(schedules - drawn) in order", "then \(drawn) drawn by \(way)")
+    return isBoundOfSome
+      ? " (\(inOrder), with \(bounds); \(drawn), with any number)" : " (\(inOrder), \(drawn))"
   }
 
   /// The same, and all of ``notCovered``, one a line.

@@ -77,7 +77,8 @@ import Testing
     #expect((0.002...0.05).contains(chance))
     #expect(
       verdict.description.hasPrefix(
-        "bounded, at most 2 pre-emptions: 150 schedules (100 in order, then 50 drawn by PCT (depth 2, seed 9)), "
+        "bounded: 150 schedules (100 in order, with at most 2 pre-emptions; then 50 drawn by PCT (depth 2, seed 9), "
+          + "with any number), "
       ),
       "\(verdict)"
     )
@@ -87,6 +88,10 @@ import Testing
     let promise =
       #/with a chance of 1 in \d+ or more, with \d tasks and \d+ steps, and by 50 with one of \d+ % or/#
     #expect(verdict.notCovered.contains { $0.contains(promise) }, "\(verdict)")
+    #expect(
+      verdict.notCovered.contains("more than 2 pre-emptions, but in those that were drawn"),
+      "\(verdict)"
+    )
     // Chance promises nothing.
     let random = try explore(
       "wide",
@@ -97,6 +102,20 @@ import Testing
     #expect((random.schedules, random.drawn) == (150, 50))
     #expect(random.chance == nil)
     #expect(random.description.contains("then 50 drawn by chance (seed 9)"), "\(random)")
+    // Without a bound there is one for all of them.
+    let any = try explore(
+      "wide",
+      preemptions: nil,
+      schedules: 400,
+      instead: wanted,
+      Self.wide
+    )
+    #expect(
+      any.description.hasPrefix(
+        "bounded, any number of pre-emptions: 150 schedules (100 in order, then 50 drawn by PCT (depth 2, seed 9)), "
+      ),
+      "\(any)"
+    )
   }
 
   @Test func `is no exploration that fits, whatever it would go over to`() throws {
