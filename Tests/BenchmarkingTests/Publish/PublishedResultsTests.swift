@@ -77,7 +77,39 @@ import Testing
         if figures.updateValue(figure, forKey: name) != nil { ambiguous.insert(name) }
       }
     }
-    return figures.filter { !ambiguous.contains($0.key) }
+    let rows = table.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0)) }
+    return figures.filter { !ambiguous.contains($0.key) }.merging(try wholeRun(rows)) { $1 }
+  }
+
+  /// What is said of the run as a whole, by `comparisons decided`.
+  ///
+  /// What was measured twice is compared with itself, and counts apart.
+  private func wholeRun(_ rows: [[String: String]]) throws -> [String: Figure] {
+    let compared = rows.filter { $0["verdict"] != "" }
+    let others = compared.filter { $0["mechanism"]?.hasSuffix("-again") == false }
+    func count(_ verdicts: String...) -> Double {
+      Double(others.count { verdicts.contains($0["verdict"] ?? "") })
+    }
+    let detectable = others.filter { $0["verdict"] == "undecided" }
+      .compactMap { $0["detectable_pct"].flatMap { Double($0) } }
+    let results = CSV.records(try text("\(publishedRun())/results.csv"))
+    let block = try #require(results[0].firstIndex(of: "block"))
+    let record = try EnvironmentRecord(json: text("\(publishedRun())/env.json"))
+    func figure(_ value: Double?, _ unit: String) throws -> Figure {
+      Figure(median: try #require(value), unit: unit, verdict: "")
+    }
+    return try [
+      "blocks": figure(Double(Set(results.dropFirst().map { $0[block] }).count), "count"),
+      "load most": figure(record.loadDuringMost.map { $0 * 100 }, "percent"),
+      "comparisons": figure(Double(others.count), "count"),
+      "comparisons decided": figure(count("faster", "slower"), "count"),
+      "comparisons same": figure(count("same"), "count"),
+      "comparisons undecided": figure(count("undecided"), "count"),
+      "comparisons too-few-waited": figure(count("too-few-waited"), "count"),
+      "comparisons with itself": figure(Double(compared.count - others.count), "count"),
+      "detectable least": figure(detectable.min(), "percent"),
+      "detectable most": figure(detectable.max(), "percent"),
+    ]
   }
 
   /// Each figure follows a comment that names it: `<!-- name -->107 ns`, `<!-- ratio name -->16.4`,
