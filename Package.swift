@@ -15,9 +15,9 @@ let dialect: [SwiftSetting] = [
 ]
 let house = dialect + [.treatAllWarnings(as: .error)]
 
-/// A product of another package, which only the programs and their rooms need.
+/// A product of another package, which only the programs, `Benchmarking` and their rooms need.
 ///
-/// A package that depends on this one for its libraries says `traits: []`, and resolves none of these.
+/// A package that depends on this one for its other libraries says `traits: []`, and resolves none of these.
 func external(_ name: String, from package: String) -> Target.Dependency {
   .product(name: name, package: package, condition: .when(traits: ["Programs"]))
 }

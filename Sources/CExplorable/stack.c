@@ -91,12 +91,14 @@ static size_t past_library(const struct unwound *unwound, struct stack_frame *fr
   return count;
 }
 
-/// Whether a call stands before the address.
+/// Whether the bytes before the address look like a call.
 static bool is_behind_call(uintptr_t address) {
 #if defined(__x86_64__)
   const uint8_t *code = (const uint8_t *)address;
-  // To an address in the program, by a register, by memory near a register, by memory.
-  return code[-5] == 0xE8 || code[-2] == 0xFF || code[-3] == 0xFF || code[-6] == 0xFF || code[-7] == 0xFF;
+  // To an address in the program, by a register, by memory near a register, by memory near two or the stack's, by
+  // memory further away.
+  return code[-5] == 0xE8 || code[-2] == 0xFF || code[-3] == 0xFF || code[-4] == 0xFF || code[-6] == 0xFF ||
+    code[-7] == 0xFF;
 #else
   uint32_t before = ((const uint32_t *)address)[-1];
   return (before & 0xFC000000) == 0x94000000 || (before & 0xFFFFFC1F) == 0xD63F0000;

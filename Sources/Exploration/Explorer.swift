@@ -398,7 +398,7 @@ package struct Verdict: Sendable {
   package internal(set) var estimate: Double?
   /// What was drawn instead of the rest.
   package internal(set) var draws: Draws?
-  /// How many steps a schedule had, at most.
+  /// Steps of the longest schedule.
   var longest = 1
   /// How many schedules were looked at until the first that broke a promise, that one included.
   package internal(set) var firstFailureAt: Int?

@@ -92,7 +92,7 @@ package struct Reduction: Hashable, Sendable {
     return reduction
   }()
 
-  /// What of it code can have that reports nothing.
+  /// The part that suits code that reports nothing.
   var ofAnyCode: Reduction {
     var reduction = Reduction.none
     reduction.mergesCourses = mergesCourses

@@ -4,7 +4,7 @@ public import Exploration
 internal import Synchronization
 public import Testing
 
-/// Runs a test's body once for every order in which its tasks can take their steps.
+/// Runs a test's body for one order of its tasks' steps after the other, within the bound, until one fails.
 ///
 /// ```swift
 /// @Test(.explored(preemptions: 2)) func `withdrawals never overdraw`() async throws {
@@ -107,7 +107,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ExploredTrait {
-  /// Runs the test's body once for every order in which its tasks can take their steps.
+  /// Runs the test's body for one order of its tasks' steps after the other, within the bound, until one fails.
   ///
   /// - Parameters:
   ///   - strategy: How to choose among the schedules.

@@ -71,8 +71,8 @@ package struct ProgressStore: Sendable {
     guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
     defer { close(descriptor) }
     // Held for the time of one small write, which a busy disk can make a second. A lab that holds it for
-    // ten was stopped, and must not stop this lab too; and a file system may have no locks at all. Then one
-    // lab at a time is promised.
+    // ten seconds was stopped, and must not stop this lab too; and a file system may have no locks at all.
+    // Then one lab at a time is promised.
     for _ in 0..<10_000 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { break }
       guard errno == EWOULDBLOCK || errno == EINTR else { break }

@@ -423,8 +423,9 @@ extension AsyncPool where Element: Actor {
   /// ```
   ///
   /// The body is isolated to the actor, so it uses it without `await`, and has it to itself: no
-  /// other task gets the actor from the pool before the body has ended. A body that needs its caller's
-  /// state more than the actor's is for ``withElement(onError:_:)``.
+  /// other task gets the actor from the pool before the body has ended, unless the body returns it
+  /// itself. A body that needs its caller's state more than the actor's is for
+  /// ``withElement(onError:_:)``.
   ///
   /// - Returns: What `body` returns.
   /// - Complexity: As ``withElement(onError:_:)``.

@@ -85,7 +85,8 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// With `detectsNesting`, ``run(weight:file:line:_:)`` throws ``NestedRun`` where the task would wait and
   /// is inside of a body of the same limiter that still runs. Each `run` then costs more: it sets a
-  /// task-local value, with one entry for each body that the task is inside of.
+  /// task-local value, with one entry for each body, of any limiter that detects nesting, that the task is
+  /// inside of.
   ///
   /// In order of arrival, no wait is timed, since that would cost each visit that waits several readings of a clock:
   /// ``Statistics/longestWait`` of ``statistics`` stays zero. To have it, give a clock. An order by priority, which
@@ -455,7 +456,7 @@ public final class ConcurrencyLimiter: Sendable {
     public var cancelled: Int
     /// How many left it because their time was over.
     public var timedOut: Int
-    /// The longest time anybody was in line, those included who still are; zero if the limiter was made
+    /// The longest time anybody was in line, including those still in line; zero if the limiter was made
     /// without a clock and admits in order of arrival.
     public var longestWait: Duration
   }

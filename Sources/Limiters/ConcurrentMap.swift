@@ -57,7 +57,8 @@ extension Sequence where Element: Sendable {
   ///
   /// - Complexity: One child task for each element; no more than the limiter has permits exist at once.
   /// - Throws: The first error that `transform` throws, or that ``ConcurrencyLimiter/run(weight:file:line:_:)``
-  ///   does: `CancellationError` if the task is cancelled while a child waits, ``LimiterClosed``.
+  ///   does: `CancellationError` if the task is cancelled before a child has its permit; ``LimiterClosed``;
+  ///   ``NestedRun``.
   public func concurrentMap<Value: Sendable>(
     limiter: ConcurrencyLimiter,
     ordered: Bool = true,

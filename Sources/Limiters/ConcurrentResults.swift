@@ -1,4 +1,4 @@
-// Results as they come: a limit on the work for a sequence, as a sequence itself.
+// Results one by one: a limit on the work for a sequence, as a sequence itself.
 //
 // A task takes elements and starts a child for each; the one who iterates takes the results. Two lines lead from
 // one to the other (`ResultState`): the task waits while there are as many elements whose results were not taken
@@ -14,7 +14,7 @@
 //
 // An error cancels the task too, sequence and children, so that a sequence that pauses does not hold it up.
 
-/// The results of work on the elements of a sequence, as they come; see `concurrentResults(limit:)`.
+/// The results of work on the elements of a sequence, one by one; see `concurrentResults(limit:)`.
 ///
 /// The work begins when the first result is asked for, anew for each iteration. If the loop ends early, what runs is
 /// cancelled; the loop does not wait for it. If the task of the loop is cancelled while it waits for a result, so is
@@ -181,15 +181,15 @@ private final class ResultLine<Value: Sendable, Failure: Error>: Sendable {
 }
 
 extension Sequence where Self: Sendable, Element: Sendable {
-  /// The results of `transform` for the elements, as they come, at most `limit` at once.
+  /// The results of `transform` for the elements, one by one; at most `limit` are in work at once.
   ///
   /// ```swift
   /// let pages = urls.concurrentResults(limit: 4) { try await download($0) }
   /// for try await page in pages { show(page) }
   /// ```
   ///
-  /// They come in the order of the elements, or, if not `ordered`, as they are ready. At most `limit` elements are
-  /// in work or wait for the loop with their results: a slow loop slows the work down.
+  /// They come in the order of the elements, unless `ordered` is false: then as they are ready. At most `limit`
+  /// elements are in work or wait for the loop with their results: a slow loop slows the work down.
   ///
   /// `transform` runs on child tasks of a task that the iteration starts, on `executor`, or the global pool. It has
   /// the priority and the task-local values of the code that asks for the first result.
@@ -211,15 +211,15 @@ extension Sequence where Self: Sendable, Element: Sendable {
     }
   }
 
-  /// The results of `transform` for the elements, as they come, each with a permit of `limiter`.
+  /// The results of `transform` for the elements, one by one, each with a permit of `limiter`.
   ///
   /// ```swift
   /// let pages = urls.concurrentResults(limiter: limiter) { try await download($0) }
   /// for try await page in pages { show(page) }
   /// ```
   ///
-  /// As with a limit, which is here the limiter's. The permit is back before the result comes: the loop may use the
-  /// limiter too.
+  /// They come in the order of the elements, unless `ordered` is false. The rest is as with a limit, which is here
+  /// the limiter's. The permit is back before the result comes: the loop may use the limiter too.
   ///
   /// - Complexity: As with a limit.
   public func concurrentResults<Value: Sendable>(
@@ -236,7 +236,7 @@ extension Sequence where Self: Sendable, Element: Sendable {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable, Failure == Never {
-  /// The results of `transform` for the elements, as they come, at most `limit` at once.
+  /// The results of `transform` for the elements, one by one; at most `limit` are in work at once.
   ///
   /// ```swift
   /// let lengths = lines.concurrentResults(limit: 4) { await measure($0) }
@@ -268,7 +268,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable, Failure == Neve
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// The results of `transform` for the elements, as they come, at most `limit` at once.
+  /// The results of `transform` for the elements, one by one; at most `limit` are in work at once.
   ///
   /// ```swift
   /// let pages = feed.concurrentResults(limit: 4) { try await download($0) }
@@ -295,7 +295,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     }
   }
 
-  /// The results of `transform` for the elements, as they come, each with a permit of `limiter`.
+  /// The results of `transform` for the elements, one by one, each with a permit of `limiter`.
   ///
   /// ```swift
   /// let pages = feed.concurrentResults(limiter: limiter) { try await download($0) }

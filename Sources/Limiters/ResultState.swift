@@ -1,4 +1,4 @@
-// The decisions about results as they come, without their effects: who waits for what, and what comes next.
+// The decisions about results that come one by one, without their effects: who waits for what, and what comes next.
 //
 // An element has a place from before it is taken out of its sequence until its result is taken. The one who works
 // waits for a place, the one who takes for the result that comes next; there is one of each.

@@ -1,7 +1,7 @@
 package import Experiments
 package import Tracing
 
-/// The log of a run, a line for each event.
+/// The log of a run, a line for each event unless it is folded.
 package enum EventsText {
   /// The events of the run, or of one task, in the order of time.
   ///

@@ -5,7 +5,9 @@ package enum NumberText {
   /// A whole number with commas between thousands: `12,345`.
   package static func grouped(_ number: Int) -> String { FigureText.grouped(number) }
 
-  /// A number to three significant digits, trailing zeros kept so that columns line up: `30.0`.
+  /// A number to three significant digits from 1 to 999, with its trailing zeros: `30.0`.
+  ///
+  /// A larger one is whole, a smaller one has two decimals. So columns line up.
   package static func rate(_ number: Double) -> String {
     let magnitude = abs(number)
     if magnitude < 9.995 { return fixed(number, decimals: 2) }

@@ -3,7 +3,7 @@ internal import Mechanisms
 
 /// The runs that go on while the shell takes other commands, in the order in which they began.
 ///
-/// What a command says of none in particular, it says of the latest.
+/// A command that names no run means the latest.
 struct BackgroundRuns: Sendable {
   private(set) var all: [Background] = []
 

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Jobs in three bands: what comes from outside the crew, and what is urgent only when nothing else is.
 ///
-/// Takes from the highest band first. In every cycle of four looks of workers that have other work, the highest
-/// band comes first twice and each other band once, so that none starves.
+/// A worker that has nothing takes from the highest band first. In every cycle of four looks of workers that have
+/// other work, the highest band comes first twice and each other band once, so that none starves.
 struct Bands {
   /// A band of priorities.
   enum Band: Int {

@@ -93,7 +93,7 @@ final class RunQueue: @unchecked Sendable {
     while true {
       let head = self.head.load(ordering: .acquiring)
       let tail = self.tail.load(ordering: .acquiring)
-      // More than there can be: the head was read long before the tail.
+      // May be more than the queue holds: the head may be out of date.
       let there = Int(bitPattern: tail &- head)
       guard there > 0 else { return nil }
       let count = UInt(min((there + 1) / 2, 128))

@@ -99,7 +99,7 @@ public final class WorkStealingExecutor: TaskExecutor {
   public struct Statistics: Sendable, Equatable {
     /// Jobs run.
     ///
-    /// A task is one job for each time it goes on after a suspension; a yield is two.
+    /// A task is one job at its start, and one for each time it goes on after a suspension; a yield adds two.
     public var jobs: Int
     /// How often a worker took work from another one: half a queue, or the task in its slot.
     public var steals: Int

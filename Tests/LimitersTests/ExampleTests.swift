@@ -226,7 +226,7 @@ final class SmallLimiter: Sendable {
     #expect(journal.entries.suffix(2).sorted() == ["one", "three"])
   }
 
-  @Test func `take results as they come`() async throws {
+  @Test func `take results one by one`() async throws {
     do {
       let pages = urls.concurrentResults(limit: 4) { try await download($0) }
       for try await page in pages { show(page) }

@@ -23,7 +23,7 @@ void explorations_count(int change);
 /// By what the jobs of the main actor are ordered, and the work of the main queue with them.
 #define RACE_MAIN_ACTOR (~(uintptr_t)7)
 
-/// By what work of a dispatch queue is ordered that is alone; four further, what runs together.
+/// The address that orders a queue's exclusive work; its concurrent work uses the address four bytes on.
 static inline uintptr_t race_order_of_line(const struct exploration_line *line) {
   return line->is_main ? RACE_MAIN_ACTOR : line->root + 16;
 }

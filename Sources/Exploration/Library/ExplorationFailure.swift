@@ -31,7 +31,7 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
 
   /// What went wrong.
   public let kind: Kind
-  /// What `replaying:` takes; empty when there is no schedule to replay.
+  /// What `replaying:` takes, or the text that could not be replayed; empty when there is no schedule.
   public let schedule: String
   /// What happened, the steps that led there, and the line that replays them.
   public let description: String

@@ -2,7 +2,7 @@ internal import Basics
 @_exported public import CExplorationOverlay
 internal import Synchronization
 
-/// Runs a closure once for every order in which its tasks can take their steps.
+/// Runs a closure for one order of its tasks' steps after the other, within the bound, until one fails.
 ///
 /// ```swift
 /// try explore("two withdrawals") {

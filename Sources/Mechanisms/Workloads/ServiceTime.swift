@@ -6,7 +6,9 @@ package enum ServiceTime: Hashable, Sendable {
   case fixed(Int64)
   /// Exponential with this mean, in nanoseconds.
   case exponential(mean: Int64)
-  /// Every length of the range equally likely, in nanoseconds.
+  /// Evenly over the range, in nanoseconds.
+  ///
+  /// Rounding makes the two ends half as likely as each length between them.
   case uniform(ClosedRange<Int64>)
   /// Lognormal with this mean, in nanoseconds, and this standard deviation of the logarithm.
   case lognormal(mean: Int64, sigma: Double)

@@ -246,7 +246,7 @@ enum ExploreKeys {
     "fair",
     form: "a whole number from 1, or none",
     help:
-      "how often a task may yield, or look at the same lock or atomic, in a row, nothing happening, before others go on",
+      "how many times in a row a task may yield or look without effect before others have a turn",
     candidates: ["1", "2", "none"]
   )
   static let inside = Key(

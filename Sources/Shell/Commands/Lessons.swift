@@ -139,7 +139,7 @@ extension Command {
 
   static let solution = Command(
     "solution",
-    summary: "how the lesson's step is done; before it is passed, asked for twice",
+    summary: "show the solution of the lesson's step; before the step is passed, ask twice",
     examples: ["lesson 1; solution; solution"]
   ) { session, arguments in
     try session.inLesson(arguments) { $0.solution() }

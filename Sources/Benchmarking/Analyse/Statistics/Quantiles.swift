@@ -38,9 +38,9 @@ package struct Interval: Hashable, Codable, Sendable {
 
 /// The interval between two order statistics that holds the median with at least this confidence.
 ///
-/// It assumes nothing about the distribution (Thompson, 1936): the number of values below the true median is
-/// binomial with p = ½, so P(x₍ₖ₎ ≤ median ≤ x₍ₙ₊₁₋ₖ₎) = 1 − 2·P(B < k). Ten values give the second and
-/// the ninth at 97.9 %.
+/// For any continuous distribution (Thompson, 1936) the number of values below the true median is binomial with
+/// p = ½, so P(x₍ₖ₎ ≤ median ≤ x₍ₙ₊₁₋ₖ₎) = 1 − 2·P(B < k); with ties it is at least that. Ten values give the
+/// second and the ninth at 97.9 %.
 ///
 /// - Returns: nil where there are too few values for that confidence: fewer than six for 95 %.
 package func medianInterval(_ values: [Double], confidence: Double = 0.95) -> Interval? {

@@ -26,7 +26,7 @@ package struct TrialRequest: Hashable, Codable, Sendable {
   package var executor: Executor?
   /// Whether it is measured in full, as in the first process of a cell.
   ///
-  /// What is the same in all processes is measured there. Of the reference, which is there twice, only one is.
+  /// What is the same in all processes is measured there. Of the reference's two trials only one is measured in full.
   package var isFirst: Bool
   /// Whether the report is to hold the stamps of every visit, where the workload has them to give.
   package var keepsStamps: Bool

@@ -2,8 +2,10 @@ internal import Basics
 internal import Synchronization
 package import Tracing
 
-/// The bench's tracer: it stamps when each visit arrived, was admitted and departed or left, and finds
-/// the promises that were broken.
+/// The bench's tracer: it stamps when each visit arrived, was admitted and departed or left.
+///
+/// It finds a limit that was exceeded, visits that did not end, and events that happened twice. It does
+/// not check in which order visits were admitted, nor that all permits came back.
 ///
 /// Each visit writes only its own slots, which needs no lock. As long as no promise is broken, the
 /// visits share one number and its maximum: how many of them run, because the limit is about that. A
@@ -107,7 +109,7 @@ package final class StampLog: Tracer, @unchecked Sendable {
   /// Time-integrated number present, in nanoseconds, where it was measured.
   package var presence: (area: Double, peak: Int)? { occupancy?.reading }
 
-  /// Every broken promise; only once all visits have been awaited.
+  /// What broke the limit, did not end or happened twice; only once all visits have been awaited.
   ///
   /// `limit` is what the mechanism promised, nil for nothing; `expected` is how many visits were made.
   package func violations(limit: Int?, expected: Int) -> [String] {

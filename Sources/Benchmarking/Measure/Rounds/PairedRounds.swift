@@ -3,7 +3,7 @@ internal import Foundation
 internal import Limiters
 internal import Mechanisms
 
-/// The rounds of one process: all contestants of a cell, again and again, each time in another order.
+/// The rounds of one process: all contestants of a cell, again and again, each time in an order drawn anew.
 struct PairedRounds {
   let workload: any PairedWorkload
   let request: TrialRequest

@@ -332,7 +332,7 @@ struct HTMLReport {
     <section id="reading"><h2>How to read it</h2><details class="cell"><summary>unfold</summary>
     <p>A cell was measured in \(PlanText(plan).blocks), or more where others disturbed it. Where the mechanisms can \
     share a process, a block is one process in which all of them, the reference twice, were measured in \
-    \(plan.scale.rounds) short rounds, each time in another order: \(escaped(names(isPaired: true))). Each round \
+    \(plan.scale.rounds) short rounds, each time in an order drawn anew: \(escaped(names(isPaired: true))). Each round \
     gives a ratio to the reference. Elsewhere each mechanism had a process of its own, one directly after the \
     other, and a block gives one ratio: \(escaped(names(isPaired: false))). What is not compared (processor time, \
     allocations, hand-over, the time to leave) is from the first process of a cell only: such columns are marked \

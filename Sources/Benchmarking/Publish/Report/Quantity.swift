@@ -1,7 +1,10 @@
 internal import Basics
 internal import Foundation
 
-/// Numbers for people: three significant digits, in the unit that keeps them short.
+/// Numbers for people, in the unit that keeps them short.
+///
+/// From 0.1 to 999 they have three significant digits. Larger ones are whole, and smaller ones have
+/// fewer digits.
 package enum Quantity {
   /// A value of a metric's unit: `71.3 ns`, `3.41 us`, `12.0 MB`, `98 %`.
   package static func text(_ value: Double, unit: String) -> String {
@@ -32,7 +35,9 @@ package enum Quantity {
     return "\(digits(value / step.1)) \(step.0)"
   }
 
-  /// Three significant digits, without an exponent.
+  /// Three significant digits from 0.1 to 999, without an exponent.
+  ///
+  /// A larger number is whole, a smaller one has fewer digits.
   package static func digits(_ value: Double) -> String {
     let size = abs(value)
     if size == 0 { return "0" }
