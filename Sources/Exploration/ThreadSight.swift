@@ -1,3 +1,4 @@
+internal import CExplorable
 internal import Glibc
 
 /// Looks at one thread of this process from outside, as the kernel sees it.
@@ -18,6 +19,7 @@ final class ThreadSight: Sendable {
   private let call: Int32
   private let stat: Int32
   private let memory: Int32
+  private let number = thread_number()
 
   /// Of the calling thread.
   init() {
@@ -41,7 +43,10 @@ final class ThreadSight: Sendable {
       let isPriorityInheriting = [6, 13].contains(
         Self.number(words[2].dropFirst(2), radix: 16) & 0x7F
       )
-      return .sleeps(at: address, holder: holder(at: address, isPriorityInheriting))
+      let holder = holder(at: address, isPriorityInheriting)
+      // The kernel gives such a lock to who sleeps for it, and wakes him then.
+      if isPriorityInheriting, holder == number { return .runs }
+      return .sleeps(at: address, holder: holder)
     }
   }
 

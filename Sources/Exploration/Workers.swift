@@ -486,9 +486,8 @@ final class Workers: @unchecked Sendable {
   private func watch(forEnds tellsSteps: Bool) {
     // A thread that traps calls too.
     var isCalled = lookout.sees(home)
-    var before: (pulse: Int, state: ThreadSight.State)?
-    var since = ContinuousClock.now
-    var step = (pulse: -1, begun: since)
+    var span = SleepSpan()
+    var step = (pulse: -1, begun: ContinuousClock.now)
     while true {
       isCalled = isCalled || home.wait(atMost: 50_000)
       if tellsSteps, let fall = Standstill.take() {
@@ -503,12 +502,11 @@ final class Workers: @unchecked Sendable {
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
       guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
-        before = nil
+        span.reset()
         continue
       }
       let state = worker.state
-      if state != before?.state || pulse != before?.pulse { since = .now }
-      before = (pulse, state)
+      let slept = span.look(pulse, state)
       let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
       if pulse != step.pulse { step = (pulse, .now) }
       if let end = run.scenario.isOverAt, ContinuousClock.now > end,
@@ -516,13 +514,14 @@ final class Workers: @unchecked Sendable {
       {
         return giveUp(runaway: worker, after: ContinuousClock.now - step.begun)
       }
-      if state == .runs, ContinuousClock.now - since > long { ScheduleUnderWay.tellOfLongStep() }
-      let slept = state == .runs ? .zero : ContinuousClock.now - since
+      if state == .runs, ContinuousClock.now - step.begun > long {
+        ScheduleUnderWay.tellOfLongStep()
+      }
       let isAlone = !isInMiddle.load(ordering: .acquiring)
       let isHeldUp = isHeldUp(worker)
       guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience), take(batonOf: key)
       else { continue }
-      before = nil
+      span.reset()
       worker.running = run.executor.running
       worker.sleep = state
       blocked.append(worker)
@@ -572,16 +571,16 @@ final class Workers: @unchecked Sendable {
   }
 
   private func leadsToPaused(_ state: ThreadSight.State) -> Bool {
-    var state = state
-    // More in a row are a circle.
-    for _ in 0...made.withLock(\.count) {
-      guard case .sleeps(_, let number) = state, let holder = made.withLock({ $0[number] }) else {
-        return false
+    let chain = SleepChain(from: state, among: made.withLock(\.count)) { number in
+      made.withLock { $0[number] }.map {
+        SleepChain.Holder(
+          hasStopped: $0.isPaused || $0.hasComeBack || $0.isIdle,
+          isGivenUp: $0.isGivenUp,
+          state: $0.state
+        )
       }
-      if holder.isPaused || holder.hasComeBack || holder.isGivenUp || holder.isIdle { return true }
-      state = holder.state
     }
-    return true
+    return chain != .elsewhere
   }
 
   /// Waits until each blocked job either sleeps until a paused one goes on, or has come back and
@@ -591,15 +590,13 @@ final class Workers: @unchecked Sendable {
   func settle(patiently: Bool = false) {
     if blocked.isEmpty { return }
     for worker in blocked {
-      var state = worker.state
-      var since = ContinuousClock.now
+      var span = SleepSpan()
       while !worker.hasComeBack {
         if isHeldUp(worker) { break }
         // Awake meanwhile, or the watch would take this thread for a blocked one.
         sched_yield()
-        let now = worker.state
-        if now != state { (state, since) = (now, .now) }
-        let hasBeenLong = ContinuousClock.now - since > Self.patience
+        let state = worker.state
+        let hasBeenLong = span.look(0, state) > Self.patience
         // It woke, and sleeps for something else, which nobody explored holds: a condition of a library is waited for
         // at one address and then at another.
         if hasBeenLong, case .sleeps(let address, _) = state, state != worker.sleep {
