@@ -27,6 +27,8 @@ package final class WallRun: LiveRun {
     var visits: [Int: VisitState] = [:]
     /// Cancelled before they arrived.
     var cancelledEarly: Set<Int> = []
+    /// Who ran as the run was stopped, to be cancelled once nobody is starting.
+    var cancelledLast: [Task<Void, Never>] = []
     /// How many visits have come to the mechanism.
     var arrived = 0
     /// Who wants to know when the mechanism has been given so many tasks.
@@ -46,6 +48,16 @@ package final class WallRun: LiveRun {
     var whenEnded: CheckedContinuation<Void, Never>?
 
     var allEnded: Bool { allStarted && visits.isEmpty }
+
+    /// Those to be cancelled last, if their time has come.
+    mutating func takeCancelledLast() -> [Task<Void, Never>] {
+      let isSomebodyStarting = visits.values.contains {
+        if case .running = $0 { false } else { true }
+      }
+      if isSomebodyStarting { return [] }
+      defer { cancelledLast = [] }
+      return cancelledLast
+    }
   }
 
   package let experiment: Experiment
@@ -143,11 +155,20 @@ package final class WallRun: LiveRun {
       mechanism.setSuspended(false)
     }
     // Those who wait first: a permit of one that runs would go to one that waits, which would then be
-    // cancelled while it runs.
+    // cancelled while it runs. One that is starting may wait already, and is cancelled where it was started.
     let running = running
-    for number in numbers.sorted(by: { running.contains($1) && !running.contains($0) }) {
-      cancel(number)
+    for number in numbers where !running.contains(number) { cancel(number) }
+    let last = state.withLock { state in
+      for number in numbers where running.contains(number) {
+        switch state.visits[number] {
+        case .running(let task): state.cancelledLast.append(task)
+        case .starting: state.visits[number] = .cancelledWhileStarting
+        case .cancelledWhileStarting, nil: break
+        }
+      }
+      return state.takeCancelledLast()
     }
+    for task in last { task.cancel() }
   }
 
   /// The numbers of the tasks that have been admitted and have not ended.
@@ -297,10 +318,14 @@ package final class WallRun: LiveRun {
   private func start(_ task: SimulatedTask) {
     let number = task.number
     if task.kind.isReal { site.open(for: task.kind) }
-    state.withLock { state in
-      let cancelled = state.cancelledEarly.remove(number) != nil || state.stoppedBecause != nil
-      state.visits[number] = cancelled ? .cancelledWhileStarting : .starting
+    let isStopped = state.withLock { state in
+      if state.stoppedBecause != nil { return true }
+      let isCancelled = state.cancelledEarly.remove(number) != nil
+      state.visits[number] = isCancelled ? .cancelledWhileStarting : .starting
+      return false
     }
+    // As what is left of the agenda.
+    if isStopped { return }
     let priority: TaskPriority =
       switch task.priority {
       case .low: .low
@@ -313,19 +338,22 @@ package final class WallRun: LiveRun {
       } else {
         Task.immediate(priority: priority) { [self] in await carry(task) }
       }
-    let isCancelled = state.withLock { state in
+    let (isCancelled, last) = state.withLock { state in
+      let isCancelled: Bool
       switch state.visits[number] {
       // Ended before it could be put on the list.
-      case nil: return false
+      case nil: isCancelled = false
       case .cancelledWhileStarting:
         state.visits[number] = .running(running)
-        return true
+        isCancelled = true
       case .starting, .running:
         state.visits[number] = .running(running)
-        return false
+        isCancelled = false
       }
+      return (isCancelled, state.takeCancelledLast())
     }
     if isCancelled { running.cancel() }
+    for task in last { task.cancel() }
   }
 
   private func carry(_ task: SimulatedTask) async {
