@@ -1,11 +1,12 @@
 import Basics
 import CExplorable
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Exploration
 
-struct `Who sleeps for whom` {
+@Suite(.watched) struct `Who sleeps for whom` {
   private let waits = ThreadSight.State.sleeps(at: 1, holder: 0)
 
   private func chain(
