@@ -154,8 +154,9 @@ package struct Minimum: Sendable {
         }
     }
     let apart = told.filter { !isMeeting($0) }
+    let isEventful = replay.steps.indices.map { Self.isEventful($0, in: replay) }
     func areBothEventful(_ pair: (first: Int, second: Int)) -> Bool {
-      isEventful(pair.first, in: replay) && isEventful(pair.second, in: replay)
+      isEventful[pair.first] && isEventful[pair.second]
     }
     let ranked =
       scenario.tasks > 1

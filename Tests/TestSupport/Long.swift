@@ -19,7 +19,9 @@ extension Trait where Self == ConditionTrait {
     .enabled(if: longTestsRun, "takes long; LONG_TESTS=1 swift test runs it")
   }
 
-  /// A long search of schedules, or a long grading of wrong answers, which a plain `swift test` leaves out and `.ci/run searches` does not.
+  /// A long search of schedules, or a long grading of wrong answers.
+  ///
+  /// A plain `swift test` leaves it out, `.ci/run searches` does not.
   package static var search: Self {
     .enabled(if: searchesRun, "searches long; SEARCHES=1 swift test runs it")
   }

@@ -42,6 +42,7 @@ struct ScheduleTrace {
 
   private(set) var schedule: Schedule
   private(set) var steps: [Step] = []
+  private var actors = ActorNames()
   private(set) var violation: Violation?
   /// The two accesses that race, with their lines, if that is what it shows.
   private(set) var raceText: String?
@@ -100,7 +101,7 @@ struct ScheduleTrace {
       var step = Self.take(index, in: run, witness)
       step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
       if let points = run.trapPoints { step.endsAt = points }
-      steps.append(step)
+      append(step)
       if run.isOver { break }
     }
     if let recorded = schedule.fingerprint, recorded != Schedule.folded(run.fingerprint) {
@@ -114,7 +115,7 @@ struct ScheduleTrace {
     // What comes again and again is told once.
     for _ in 0..<Self.mostOfALoop where !run.isOver && run.steps < longest {
       guard run.runnable > 0 else { break }
-      steps.append(Self.take(run.plainOption, in: run, witness))
+      append(Self.take(run.plainOption, in: run, witness))
     }
     run.points = nil
     run.drive { run in run.isOver || run.steps >= longest ? nil : run.plainOption }
@@ -184,7 +185,7 @@ struct ScheduleTrace {
       var step = isLast ? Self.step(index, in: run) : Self.take(index, in: run, witness)
       step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
       if isLast { step.endsAt = points }
-      steps.append(step)
+      append(step)
     }
     starts = witness.starts
     starts[1] = nil
@@ -399,6 +400,11 @@ extension ScheduleTrace {
     return told
   }
 
+  private mutating func append(_ step: Step) {
+    steps.append(step)
+    actors.add(step.subject)
+  }
+
   /// What the step does.
   func words(of step: Step) -> String {
     var what: [String] =
@@ -430,7 +436,7 @@ extension ScheduleTrace {
 
   private func subjectText(of step: Step) -> String? {
     step.subject.flatMap { subject in
-      subject.text(of: step.operation?.kind, among: steps.compactMap(\.subject))
+      subject.text(of: step.operation?.kind, actors)
     }
   }
 

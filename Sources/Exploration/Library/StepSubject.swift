@@ -41,30 +41,18 @@ enum StepSubject: Hashable {
     return .actor(address, what: "\(noun) \(type(of: object))")
   }
 
-  /// `actor Cache`, or `actor Cache 2` where there are several of that type.
-  private static func name(
-    of what: String,
-    at address: UInt,
-    among all: [StepSubject]
-  ) -> String {
-    var alike: [UInt] = []
-    for case .actor(let other, what) in all where !alike.contains(other) { alike.append(other) }
-    let number = (alike.firstIndex(of: address) ?? 0) + 1
-    return what + (alike.count > 1 ? " \(number)" : "")
-  }
-
   /// What the step does: `enters actor Cache`, `cancels task 3`.
   ///
   /// - Parameters:
   ///   - kind: what the step begins with; nil for the turn of an actor.
-  ///   - all: the subjects of all steps that are told, in their order.
+  ///   - names: of the actors of all steps that are told.
   /// - Returns: the words; nil where the operation alone says it.
-  func text(of kind: SynchronizationOperation.Kind?, among all: [StepSubject]) -> String? {
+  func text(of kind: SynchronizationOperation.Kind?, _ names: ActorNames) -> String? {
     switch (kind, self) {
     case (.hop, .actor(let address, let what)):
-      "enters \(Self.name(of: what, at: address, among: all))"
+      "enters \(names.name(of: what, at: address))"
     case (nil, .actor(let address, let what)):
-      "takes its turn on \(Self.name(of: what, at: address, among: all))"
+      "takes its turn on \(names.name(of: what, at: address))"
     case (.check, .task(let agent)): "looks whether task \(agent) is cancelled"
     case (.check, .itself): "looks whether it is cancelled"
     case (.check, .group): "looks whether its group is cancelled"
@@ -72,5 +60,24 @@ enum StepSubject: Hashable {
     case (.cancel, .group): "cancels all tasks of a group"
     default: nil
     }
+  }
+}
+
+/// Numbers the actors of each type, in the order in which steps come to them.
+struct ActorNames {
+  private var numbers: [String: [UInt: Int]] = [:]
+
+  mutating func add(_ subject: StepSubject?) {
+    guard case .actor(let address, let what) = subject else { return }
+    let alike = numbers[what] ?? [:]
+    if alike[address] == nil { numbers[what, default: [:]][address] = alike.count + 1 }
+  }
+
+  /// `actor Cache`, or `actor Cache 2` where there are several of that type.
+  func name(of what: String, at address: UInt) -> String {
+    guard let alike = numbers[what], alike.count > 1, let number = alike[address] else {
+      return what
+    }
+    return "\(what) \(number)"
   }
 }

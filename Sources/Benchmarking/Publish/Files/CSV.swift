@@ -15,7 +15,7 @@ package enum CSV {
 
   private static func quoted(_ cell: String) -> String {
     // Unicode treats CR LF as one character, so look at the bytes: a comma, a quote, CR, LF.
-    let needsQuotes = cell.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0D || $0 == 0x0A }
+    let needsQuotes = cell.utf8.contains(where: isSpecial)
     guard needsQuotes else { return cell }
     // Nor is a quote with a combining mark the character that a quote alone is.
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)
@@ -31,42 +31,60 @@ package enum CSV {
   ///
   /// Bare LF line ends are read as well, for files that went through an editor.
   package static func records(_ text: String) -> [[String]] {
+    var text = text
+    return text.withUTF8(records)
+  }
+
+  /// Goes through the bytes: what separates is ASCII, and no part of another character.
+  private static func records(_ bytes: UnsafeBufferPointer<UInt8>) -> [[String]] {
     var records: [[String]] = []
     var cells: [String] = []
-    var cell = String.UnicodeScalarView()
+    var cell: [UInt8] = []
     var isQuoted = false
-    var scalars = text.unicodeScalars.makeIterator()
-    var next = scalars.next()
+    var index = 0
 
     func endCell() {
-      cells.append(String(cell))
-      cell = String.UnicodeScalarView()
+      cells.append(String(decoding: cell, as: UTF8.self))
+      cell.removeAll(keepingCapacity: true)
     }
-    while let scalar = next {
-      next = scalars.next()
-      switch scalar {
-      case "\"" where isQuoted && next == "\"":
-        cell.append("\"")
-        next = scalars.next()
-      case "\"":
+    while index < bytes.count {
+      let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+      switch bytes[index] {
+      case quote where isQuoted && next == quote:
+        cell.append(quote)
+        index += 1
+      case quote:
         isQuoted.toggle()
-      case "," where !isQuoted:
+      case comma where !isQuoted:
         endCell()
-      case "\r" where !isQuoted && next == "\n":
+      case carriageReturn where !isQuoted && next == lineFeed:
         break
-      case "\n" where !isQuoted:
+      case lineFeed where !isQuoted:
         endCell()
         records.append(cells)
         cells = []
       default:
-        cell.append(scalar)
+        let begin = index
+        while index + 1 < bytes.count, !isSpecial(bytes[index + 1]) { index += 1 }
+        cell.append(contentsOf: bytes[begin...index])
       }
+      index += 1
     }
     if !cell.isEmpty || !cells.isEmpty {
       endCell()
       records.append(cells)
     }
     return records
+  }
+
+  private static let comma: UInt8 = 0x2C
+  private static let quote: UInt8 = 0x22
+  private static let carriageReturn: UInt8 = 0x0D
+  private static let lineFeed: UInt8 = 0x0A
+
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte <= comma
+      && (byte == comma || byte == quote || byte == carriageReturn || byte == lineFeed)
   }
 }
 
