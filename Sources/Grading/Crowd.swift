@@ -13,6 +13,10 @@ final class Crowd: World, Tracer {
   }
 
   private let state = Lock(State())
+  private let heedsCancellation: Bool
+
+  /// - Parameter heedsCancellation: whether a body whose task is cancelled throws `CancellationError` in the end.
+  init(heedsCancellation: Bool = false) { self.heedsCancellation = heedsCancellation }
 
   /// How many have begun.
   var admitted: Int { state.withLock { $0.begun.count } }
@@ -52,6 +56,7 @@ final class Crowd: World, Tracer {
       }
       if goesOn { continuation.resume() }
     }
+    if heedsCancellation { try Task.checkCancellation() }
   }
 
   func leaveStartingThread() async {}

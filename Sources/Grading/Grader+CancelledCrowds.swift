@@ -5,7 +5,7 @@ internal import Limiters
 internal import Mechanisms
 internal import VirtualTime
 
-// Many tasks that are cancelled: in a long line, just when they were handed a permit, and behind a task that stays.
+// Lines of hundreds and thousands, and who is cancelled in them or before it comes.
 extension Grader {
   // MARK: A line of hundreds
 
@@ -96,17 +96,23 @@ extension Grader {
   }
 
   @discardableResult
-  private static func visit(
+  static func visit(
     _ mechanism: any Mechanism,
     _ number: Int,
     _ crowd: Crowd,
+    fails: Bool = false,
     on scheduler: VirtualScheduler
   ) -> Task<Void, Never> {
-    Task(executorPreference: scheduler) { await carry(mechanism, number, crowd) }
+    Task(executorPreference: scheduler) { await carry(mechanism, number, crowd, fails: fails) }
   }
 
-  private static func carry(_ mechanism: any Mechanism, _ number: Int, _ crowd: Crowd) async {
-    let task = SimulatedTask(number: number, service: 1)
+  static func carry(
+    _ mechanism: any Mechanism,
+    _ number: Int,
+    _ crowd: Crowd,
+    fails: Bool = false
+  ) async {
+    let task = SimulatedTask(number: number, service: 1, fails: fails)
     await mechanism.carry(Visit(task, tracer: crowd, world: crowd))
   }
 
@@ -114,7 +120,7 @@ extension Grader {
 
   /// A line that has been served in part, and then grows beyond any room that it may have had, keeps its order.
   static func grownLine(_ entry: CatalogueEntry) -> GradeBook.Question {
-    let (early, served, late) = (600, 300, 9_000)
+    let (early, served, late) = (600, 300, 17_000)
     let asked = "\(early) wait, limit 1, \(served) of them are served, and \(late) more come"
     return .task("grown_line", asked, seconds: 120) { _ in
       let scheduler = VirtualScheduler(workers: 1)
@@ -237,109 +243,6 @@ extension Grader {
         passed: seen == nil,
         "\(asked): \(seen ?? "none of the two runs beside the others or before its turn, and all others are served")"
       )
-    }
-  }
-
-  // MARK: What is kept of them
-
-  /// Of those who were served nothing is kept, also while others always wait.
-  static func keptInLine(_ entry: CatalogueEntry) -> GradeBook.Question {
-    keptOfEach("kept_in_line", "tasks, each of which comes while another waits") { scheduler in
-      let mechanism = entry.make(MechanismSetup(limit: 1))
-      let line = Lock<[Crowd]>([])
-      @Sendable func come() {
-        let crowd = Crowd()
-        line.withLock { $0.append(crowd) }
-        visit(mechanism, 1, crowd, on: scheduler)
-      }
-      come()
-      come()
-      await turns(4)
-      return {
-        come()
-        await turns(4)
-        line.withLock { $0.removeFirst() }.goOn()
-        await turns(8)
-      }
-    }
-  }
-
-  /// Of a task that is cancelled when it was handed a permit and has not gone on yet, nothing is kept.
-  static func keptOfGranted(_ entry: CatalogueEntry) -> GradeBook.Question {
-    keptOfEach("kept_granted", "tasks, each cancelled just when it was handed a permit") {
-      scheduler in
-      let mechanism = entry.make(MechanismSetup(limit: 1))
-      return {
-        let crowd = Crowd()
-        let next = Lock<Task<Void, Never>?>(nil)
-        let holder = Task(executorPreference: scheduler) {
-          await carry(mechanism, 1, crowd)
-          // The permit has been handed over, and who has it has no turn before this task is through.
-          next.withLock { $0 }?.cancel()
-        }
-        await turns(4)
-        let waiter = visit(mechanism, 2, crowd, on: scheduler)
-        next.withLock { $0 = waiter }
-        await turns(4)
-        crowd.goOn()
-        await holder.value
-        await waiter.value
-      }
-    }
-  }
-
-  /// Who is cancelled leaves the line, also if no permit comes by.
-  static func keptBehindOne(_ entry: CatalogueEntry) -> GradeBook.Question {
-    keptOfEach("kept_behind", "tasks, each cancelled while one and the same task has the permit") {
-      scheduler in
-      let mechanism = entry.make(MechanismSetup(limit: 1))
-      let stays = Crowd()
-      visit(mechanism, 1, stays, on: scheduler)
-      await turns(4)
-      return {
-        let waiter = visit(mechanism, 2, stays, on: scheduler)
-        await turns(4)
-        waiter.cancel()
-        await waiter.value
-      }
-    }
-  }
-
-  /// Lets those go on who can.
-  private static func turns(_ count: Int) async {
-    for _ in 0..<count { await Task.yield() }
-  }
-
-  /// Makes visits one after the other, in virtual time.
-  private static func keptOfEach(
-    _ name: String,
-    _ what: String,
-    _ make: @escaping @Sendable (VirtualScheduler) async -> @Sendable () async -> Void
-  ) -> GradeBook.Question {
-    let asked = "\(HeapTrial.count) \(what)"
-    return GradeBook.Question(name: name) { terms in
-      let heap = terms.heap
-      return GradeBook.Question.task(name, asked, seconds: 120) { _ in
-        let grows = Lock<Bool?>(nil)
-        let scheduler = VirtualScheduler(workers: 1)
-        Task(executorPreference: scheduler) {
-          let keeps = await HeapTrial(heap: heap).grows { await make(scheduler) }
-          grows.withLock { $0 = keeps }
-        }
-        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-        let found = grows.withLock { $0 }
-        return GradeItem(
-          name,
-          passed: found == false,
-          "\(asked): "
-            + (found == nil
-              ? "they did not come to an end"
-              : found == true
-                ? "memory grows with each, so something is kept of them. Look what is put into an array or a "
-                  + "dictionary and not taken out again"
-                : "nothing is kept of them")
-        )
-      }.ask(terms)
     }
   }
 }

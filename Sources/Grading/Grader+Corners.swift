@@ -367,7 +367,7 @@ extension Grader {
       var growth = GrowthWatch(perBatch: Int64(visits) * leastKept)
       var batches = 0
       while batches < 20 {
-        await crowd(mechanism, visits, cancels, tracer)
+        await crowd(mechanism, visits, Course(cancels: cancels), tracer)
         batches += 1
         if let fault = tracer.fault(visits * batches, exactly: !cancels) {
           return GradeItem("kept", passed: false, "\(batches * visits) \(asked): \(fault)")
@@ -384,21 +384,54 @@ extension Grader {
         "kept",
         passed: false,
         "\(batches * visits) \(asked): memory grows with each batch of \(visits), so something is kept of "
-          + "each visit when it is over. Look what is put into an array or a dictionary and never taken out"
+          + "each visit when it is over. Look what is put into an array or a dictionary and never taken out, or is "
+          + "left to a timer"
       )
     }
   }
 
-  /// Numbers that are given to visits do not come to an end after two bytes of them.
+  /// Numbers that are given to visits do not come to an end after two bytes of them, however bodies end.
   static func manyVisits(_ entry: CatalogueEntry) -> GradeBook.Question {
+    manyOfOneKind(entry, "many", "", Course())
+  }
+
+  /// The same where bodies throw.
+  static func manyThrown(_ entry: CatalogueEntry) -> GradeBook.Question {
+    manyOfOneKind(entry, "many_thrown", " whose bodies throw", Course(fails: true))
+  }
+
+  /// The same where most are cancelled while they wait; all of those who come then are served.
+  static func manyCancelled(_ entry: CatalogueEntry) -> GradeBook.Question {
+    let visits = 105_000
+    let asked = "\(visits) visits of six tasks, two of three of them cancelled, limit 1, then six"
+    return .task("many_cancelled", asked, seconds: 120) { _ in
+      let mechanism = entry.make(MechanismSetup(limit: 1))
+      let (tracer, later) = (CountingTracer(), CountingTracer())
+      await crowd(mechanism, visits, Course(cancels: true), tracer)
+      await crowd(mechanism, 6, Course(), later)
+      let fault = tracer.fault(visits, exactly: false) ?? later.fault(6, exactly: true)
+      return GradeItem(
+        "many_cancelled",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "those who come then are served as the first")"
+      )
+    }
+  }
+
+  private static func manyOfOneKind(
+    _ entry: CatalogueEntry,
+    _ name: String,
+    _ kind: String,
+    _ course: Course
+  ) -> GradeBook.Question {
     let visits = 70_002
-    let asked = "\(visits) visits of six tasks, limit 1"
-    return .task("many", asked, seconds: 120) { _ in
+    let asked = "\(visits) visits of six tasks\(kind), limit 1"
+    return .task(name, asked, seconds: 120) { _ in
       let tracer = CountingTracer()
-      await crowd(entry.make(MechanismSetup(limit: 1)), visits, false, tracer)
+      await crowd(entry.make(MechanismSetup(limit: 1)), visits, course, tracer)
       let fault = tracer.fault(visits, exactly: true)
       return GradeItem(
-        "many",
+        name,
         passed: fault == nil,
         "\(asked): \(fault ?? "each had its turn, the last as the first")"
       )
@@ -408,11 +441,19 @@ extension Grader {
   /// How many bytes are kept of each visit or message at least, if anything is.
   static let leastKept: Int64 = 20
 
+  /// What becomes of the visits of a crowd.
+  private struct Course {
+    /// Two of three are cancelled, mostly while they wait.
+    var cancels = false
+    /// Every body throws.
+    var fails = false
+  }
+
   /// Sends a crowd of tasks through, which meet at one permit.
   private static func crowd(
     _ mechanism: any Mechanism,
     _ visits: Int,
-    _ cancels: Bool,
+    _ course: Course,
     _ tracer: CountingTracer
   ) async {
     let tasks = 6
@@ -421,11 +462,11 @@ extension Grader {
       for number in 1...tasks {
         group.addTask {
           for visit in 0..<visits / tasks {
-            let task = SimulatedTask(number: number, service: 1)
+            let task = SimulatedTask(number: number, service: 1, fails: course.fails)
             let carry: @Sendable () async -> Void = {
               await mechanism.carry(Visit(task, tracer: tracer, world: world))
             }
-            if cancels, visit % 3 > 0 {
+            if course.cancels, visit % 3 > 0 {
               await withTaskGroup { one in
                 one.addTask { await carry() }
                 await Task.yield()

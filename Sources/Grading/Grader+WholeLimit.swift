@@ -24,7 +24,7 @@ extension Grader {
     return .task("whole_limit", "more tasks than a large limit allows", seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
       // Beyond what the workloads draw, and beyond the round numbers that a limit might be cut to.
-      var limits = [129 + random.next(below: 128), 4_097 + random.next(below: 1_000)]
+      var limits = [129 + random.next(below: 128), 10_001 + random.next(below: 1_000)]
       if beyondTwoBytes { limits.append(65_537 + random.next(below: 1_000)) }
       for limit in limits {
         if let fault = await fault(of: entry, limit: limit, tasks: limit + beyond) {

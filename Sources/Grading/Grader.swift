@@ -24,10 +24,14 @@ package enum Grader {
       explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       explored(entry, "errors", tasks: 2, limit: 1, fails: true),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      explored(entry, "inside_errors", tasks: 2, limit: 1, fails: true, inside: true),
       insideThree(entry),
+      cancelledInside(type),
       permitBack(type),
       permitBackOfCancelled(type),
       limitReached(entry),
+      insideTwo(entry),
+      insideTwoOfFour(entry),
       hidden(entry, "limits", HiddenWorkload.limits),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
@@ -36,9 +40,13 @@ package enum Grader {
       grownLine(entry),
       kept(entry),
       keptInLine(entry),
+      keptOfAlone(entry),
+      keptOfThrown(entry),
+      keptOfCancelled(entry),
       apart(type),
       cancelledBefore(entry),
       manyVisits(entry),
+      manyThrown(entry),
       children(type),
       Storm.question(entry),
     ]).about(entry)
@@ -56,11 +64,16 @@ package enum Grader {
       explored(entry, "cancellation_three", tasks: 3, limit: 1, cancels: true),
       explored(entry, "order", tasks: 3, limit: 1, overtaking: 0),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
+      explored(entry, "inside_errors", tasks: 2, limit: 1, fails: true, inside: true),
       insideThree(entry),
       insideCancelled(entry),
+      insideCancelledTwo(entry),
+      cancelledAsOthersCome(type),
       cancelledAtOnce(entry),
       permitBack(type),
       shortLines(entry),
+      insideTwo(entry),
+      insideTwoOfFour(entry),
       hidden(entry, "limits", HiddenWorkload.limits),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "waves", HiddenWorkload.waves),
@@ -69,12 +82,17 @@ package enum Grader {
       grownLine(entry),
       cancelledCrowd(entry),
       kept(entry, cancels: true),
+      keptOfAlone(entry),
       keptOfGranted(entry),
       keptBehindOne(entry),
       keptInLine(entry),
+      keptOfThrown(entry),
+      keptOfCancelled(entry),
       apart(type),
       cancelledBefore(entry),
       manyVisits(entry),
+      manyThrown(entry),
+      manyCancelled(entry),
       children(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
@@ -92,7 +110,10 @@ package enum Grader {
       explored(entry, "two_elements", tasks: 3, limit: 2),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       insideThree(entry),
+      cancelledInside(type),
       limitReached(entry),
+      insideTwo(entry),
+      insideTwoOfFour(entry),
       hidden(entry, "limits", HiddenWorkload.limits),
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "throwing", HiddenWorkload.throwing),
@@ -101,6 +122,8 @@ package enum Grader {
       grownLine(entry),
       kept(entry),
       keptInLine(entry),
+      keptOfAlone(entry),
+      keptOfCancelled(entry),
       poolsApart(type),
       cancelledBefore(entry),
       manyVisits(entry),
@@ -259,6 +282,9 @@ package enum Grader {
   /// and in none of the first four thousand in order.
   private static let mostDrawnInside = 1_500
 
+  /// The same of four tasks and two permits: what one pre-emption shows is in one of some dozens.
+  private static let mostDrawnOfMany = 700
+
   /// The same of four tasks: a second overtaking shows in one of some five hundred schedules.
   private static let mostDrawnOfFour = 4_000
 
@@ -294,6 +320,38 @@ package enum Grader {
     )
   }
 
+  /// With two permits: one pre-emption lets one who leaves come between two operations of the other, or of a third.
+  private static func insideTwo(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(entry, "inside_two", tasks: 3, limit: 2, inside: true, preemptions: 1)
+  }
+
+  /// The same of four tasks, of which two wait: what one who leaves has looked at becomes another's.
+  private static func insideTwoOfFour(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(
+      entry,
+      "inside_two_of_four",
+      tasks: 4,
+      limit: 2,
+      inside: true,
+      isRandom: true,
+      drawing: mostDrawnOfMany
+    )
+  }
+
+  /// The same with a cancellation.
+  private static func insideCancelledTwo(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(
+      entry,
+      "inside_cancelled_two",
+      tasks: 4,
+      limit: 2,
+      cancels: true,
+      inside: true,
+      isRandom: true,
+      drawing: mostDrawnOfMany
+    )
+  }
+
   /// The same of four, where one overtaking is allowed: it takes two who come between.
   private static func insideFour(_ entry: CatalogueEntry) -> GradeBook.Question {
     explored(
@@ -319,6 +377,7 @@ package enum Grader {
     overtaking: Int? = nil,
     isRandom: Bool = false,
     drawing: Int? = nil,
+    preemptions: Int = ExplorationPlan.defaultPreemptions,
     as words: Words? = nil
   ) -> GradeBook.Question {
     let asked = [
@@ -345,7 +404,7 @@ package enum Grader {
           ? drawing ?? (inside ? mostDrawnInside : mostDrawn)
           : (inside ? mostInside : mostSchedules),
         seed: seed,
-        preemptions: inside && !isRandom ? ExplorationPlan.defaultPreemptions : nil
+        preemptions: inside && !isRandom ? preemptions : nil
       )
       do {
         let report = try await scenario.explore(plan)

@@ -89,10 +89,12 @@ import Testing
     #expect(
       basic.passed
         == [
-          "values", "safety", "safety_three", "order", "errors", "inside", "inside_three",
-          "permit_back", "permit_back_cancelled", "limit_reached", "limits", "long_line",
-          "throwing", "urgencies", "whole_limit", "grown_line", "kept", "kept_in_line", "apart",
-          "cancelled_before", "many", "children", "storm",
+          "values", "safety", "safety_three", "order", "errors", "inside", "inside_errors",
+          "inside_three", "cancelled_inside", "permit_back", "permit_back_cancelled",
+          "limit_reached", "inside_two", "inside_two_of_four", "limits", "long_line", "throwing",
+          "urgencies", "whole_limit",
+          "grown_line", "kept", "kept_in_line", "kept_alone", "kept_thrown", "kept_cancelled",
+          "apart", "cancelled_before", "many", "many_thrown", "children", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))

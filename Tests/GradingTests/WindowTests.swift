@@ -1,0 +1,121 @@
+import Basics
+import LessonBook
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// Wrong answers that two tasks and one permit, or a few visits of each kind, do not show.
+@Suite(.watched, .serialized, .long) struct `Answers wrong in a window` {
+  private func expect(
+    _ book: GradeBook,
+    _ name: String,
+    refusedSaying part: String?,
+    _ location: SourceLocation = #_sourceLocation
+  ) async {
+    let terms = GradeBook.Terms(
+      seed: 1,
+      executor: racetrack,
+      sharesPool: true,
+      heap: OwnHeap.bytes
+    )
+    let questions = book.questions.filter { $0.name == name }
+    #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)
+    var last: GradeItem?
+    for question in questions where last?.passed != false {
+      last = await onOwnThread { question.ask(terms) }
+    }
+    #expect(last?.passed == (part == nil), "\(last as Any)", sourceLocation: location)
+    if let part {
+      #expect(last?.sentence.contains(part) == true, "\(last as Any)", sourceLocation: location)
+    }
+  }
+
+  @Test func `between two locks, with two permits or three tasks, are refused`() async {
+    await expect(
+      Grader.limiter(WakesForOnePermit.self),
+      "inside_two",
+      refusedSaying: "limit 2, stopping at any two operations on locks and atomics: lost-wake-up"
+    )
+    await expect(
+      Grader.cancellableLimiter(LooksThenTakesOut.self),
+      "inside_two",
+      refusedSaying: "only 1 of 2 permits can be taken"
+    )
+    await expect(
+      Grader.pool(ComparesByCount.self),
+      "inside_two_of_four",
+      refusedSaying: "a waiter was resumed twice"
+    )
+    await expect(
+      Grader.cancellableLimiter(FreesWhatItHadNot.self),
+      "cancelled_as_others_come",
+      refusedSaying: "2 bodies ran at once, with one permit"
+    )
+    await expect(
+      Grader.cancellableLimiter(WakesForOnePermit.self),
+      "inside_cancelled_two",
+      refusedSaying: "waits for ever"
+    )
+  }
+
+  @Test func `between two locks of those who throw, or who were cancelled, are refused`() async {
+    await expect(
+      Grader.limiter(TwoLocksForErrors.self),
+      "inside_errors",
+      refusedSaying:
+        "every body throwing, stopping at any two operations on locks and atomics: lost"
+    )
+    await expect(
+      Grader.pool(TwoLocksWhenCancelled.self),
+      "cancelled_inside",
+      refusedSaying:
+        "two tasks, one of which was cancelled before it came, one element: not in"
+    )
+  }
+
+  @Test func `that keep visits of one kind are refused`() async {
+    let grows = "memory grows with each"
+    func limiter<V: OddVisits>(_ visits: V.Type) -> GradeBook { Grader.limiter(Odd<V>.self) }
+    await expect(limiter(KeepsThrown.self), "kept_thrown", refusedSaying: grows)
+    await expect(limiter(KeepsWhoNeedNotWait.self), "kept_alone", refusedSaying: grows)
+    await expect(limiter(KeepsCancelledVisits.self), "kept_cancelled", refusedSaying: grows)
+    await expect(Grader.pool(KeepsLent.self), "kept_alone", refusedSaying: grows)
+  }
+
+  @Test func `that are right for the first ten thousand are refused`() async {
+    func limiter<V: OddVisits>(_ visits: V.Type) -> GradeBook {
+      Grader.cancellableLimiter(Odd<V>.self)
+    }
+    await expect(limiter(ThrowsTenThousand.self), "many_thrown", refusedSaying: "bodies ran")
+    await expect(limiter(CancelsTenThousand.self), "many_cancelled", refusedSaying: "bodies ran")
+    await expect(
+      Grader.limiter(Flawed<LongLineIsLetIn>.self),
+      "grown_line",
+      refusedSaying: "was overtaken"
+    )
+    await expect(
+      Grader.pool(TenThousandPool.self),
+      "whole_limit",
+      refusedSaying: "10000 ran at once; "
+    )
+  }
+
+  @Test(.search) func `are no others: what is sound passes the same questions`() async {
+    let names = [
+      "inside_errors", "cancelled_inside", "inside_two", "inside_two_of_four",
+      "inside_cancelled_two",
+      "cancelled_as_others_come", "kept_alone", "kept_thrown", "kept_cancelled", "many_thrown",
+      "many_cancelled", "grown_line",
+      "whole_limit",
+    ]
+    for name in names {
+      for book in [
+        Grader.limiter(Odd<NothingOdd>.self), Grader.cancellableLimiter(Odd<NothingOdd>.self),
+        Grader.pool(SoundPool.self),
+      ] where book.questions.contains(where: { $0.name == name }) {
+        await expect(book, name, refusedSaying: nil)
+      }
+    }
+  }
+}
