@@ -81,8 +81,13 @@ package struct GradeBook: Sendable {
     let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
       .flatMap { ScheduleJournal(file: $0) }
     journal?.use()
+    let asking = Mutex("")
+    TrapTeller.begin(besides: Scenario.aroundAnswers) { place in
+      Self.write(GradeLine(item: Self.item(asking.withLock { $0 }, trappedAt: place)))
+    }
     var passed = true
     for question in questions where passed {
+      asking.withLock { $0 = question.name }
       journal?.clear()
       Self.write(GradeLine(asking: question.name, seed: seed))
       let item = question.ask(Terms(seed: seed))
@@ -97,6 +102,15 @@ package struct GradeBook: Sendable {
   /// Whether standard input is the lab's lifeline, and not the terminal of somebody who runs the grader by hand.
   private var isStartedByLab: Bool {
     ProcessInfo.processInfo.environment[GradeLine.journalVariable] != nil
+  }
+
+  /// What is said of an answer that stops the program.
+  static func item(_ name: String, trappedAt place: SourcePlace) -> GradeItem {
+    GradeItem(
+      name,
+      passed: false,
+      "the program is stopped by your line \(place)" + (place.code.map { ": \($0)" } ?? "")
+    )
   }
 
   private func explore(_ request: String, _ journal: String) -> Never {

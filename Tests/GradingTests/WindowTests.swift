@@ -5,6 +5,10 @@ import Testing
 
 @testable import Grading
 
+private func stopTheProgram() {
+  _ = [Int]()[0]
+}
+
 /// Wrong answers that two tasks and one permit, or a few visits of each kind, do not show.
 @Suite(.watched, .serialized, .long) struct `Answers wrong in a window` {
   private func expect(
@@ -117,5 +121,18 @@ import Testing
         await expect(book, name, refusedSaying: nil)
       }
     }
+  }
+
+  @Test func `that stop the program are told their line`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
+      let question = GradeBook.Question(name: "none") { _ in
+        stopTheProgram()
+        return GradeItem("none", passed: true, "")
+      }
+      GradeBook([question]).main()
+    }
+    let text = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+    #expect(text.contains("the program is stopped by your line WindowTests.swift:"), "\(text)")
+    #expect(text.contains("_ = [Int]()[0]"), "\(text)")
   }
 }

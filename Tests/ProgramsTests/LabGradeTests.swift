@@ -47,6 +47,13 @@ import Testing
       advised: "Mend it, then 'exercise grade'.",
       status: 1
     ),
+    Grading(
+      testDescription: "an answer that stops its program at a line that is known",
+      grader: "echo '\(praise)'; echo '\(refusal)'; kill -ABRT $$",
+      said: "✗ two ran at once",
+      advised: "your program was stopped (",
+      status: 1
+    ),
   ])
   func `a grading ends with status 1 unless the answer is right`(_ grading: Grading) async throws {
     let package = FileManager.default.temporaryDirectory.appending(path: "grade-\(UUID())")

@@ -11,7 +11,7 @@ package struct SourcePlace: Hashable, Sendable, CustomStringConvertible {
   package var file: String { lastPart(of: path) }
 
   /// What stands there, if the file can be read.
-  var code: String? {
+  package var code: String? {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
     let rows = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
     guard rows.indices.contains(line - 1) else { return nil }

@@ -73,12 +73,23 @@ enum Standstill {
   /// Sets up what a handler cannot.
   static func prepare() { _ = frames }
 
+  /// Who is called where no exploration looks; 0 where nobody is.
+  private static let lasting = Atomic<UInt>(0)
+
   /// Has `home` be called when a thread stands so.
   static func beginWatch(_ home: ThreadSemaphore) {
     watch.store(UInt(bitPattern: Unmanaged.passUnretained(home).toOpaque()), ordering: .releasing)
   }
 
-  static func endWatch() { watch.store(0, ordering: .releasing) }
+  static func endWatch() {
+    watch.store(lasting.load(ordering: .relaxed), ordering: .releasing)
+  }
+
+  /// Has `home`, which is kept for ever, be called whenever no exploration looks.
+  static func watchLastingly(_ home: ThreadSemaphore) {
+    lasting.store(UInt(bitPattern: Unmanaged.passRetained(home).toOpaque()), ordering: .relaxed)
+    endWatch()
+  }
 
   /// Stands in the handler of `signal`, which was given `context`, for an access to `address`; returns when the program
   /// is to end.

@@ -164,7 +164,7 @@ extension Session {
       )
     case .broken(let what, let items):
       passages =
-        items.map { .met($0.sentence) } + [
+        items.map { $0.passed ? .met($0.sentence) : .missed($0.sentence, because: "") } + [
           .missed("your program \(what)", because: ""),
           .advice("Mend it, then 'exercise grade'."),
         ]
