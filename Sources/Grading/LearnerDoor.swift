@@ -22,14 +22,17 @@ extension Grader {
       openDoor(type),
       waiters(type, "one_waits", 1),
       waiters(type, "two_wait", 2),
-      waiters(type, "three_in_line", 3, preemptions: 0),
+      waiters(type, "three_in_line", 3, preemptions: 1, schedules: 4_000),
       openedTwice(type),
+      openedTwiceForTwo(type),
+      openWhenOpened(type),
       comesLater(type),
       quietAtTheDoor(type),
       cancelledAtTheDoor(type),
       cancelledWhileItWaits(type),
       crowdAtTheDoor(type),
       keptOfLater(type),
+      keptOfOpenings(type),
       doorsApart(type),
     ])
   }
@@ -49,14 +52,16 @@ extension Grader {
     _ type: Door.Type,
     _ name: String,
     _ count: Int,
-    preemptions: Int = 2
+    preemptions: Int = 2,
+    schedules: Int = 20_000
   ) -> GradeBook.Question {
     let who = count == 1 ? "one task waits" : "\(count) tasks wait"
     return promise(
       name,
       "\(who), another opens the door",
       tasks: (1...count).map { _ in "one that waits" } + ["the one that opens"],
-      preemptions: preemptions
+      preemptions: preemptions,
+      schedules: schedules
     ) {
       let door = Door()
       let isOpened = Lock(false)
@@ -92,6 +97,57 @@ extension Grader {
       await waiting.value
       for task in opening { await task.value }
       await door.wait()
+    }
+  }
+
+  /// What one who opens has looked at, the other may have woken.
+  private static func openedTwiceForTwo<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    promise(
+      "opened_twice_for_two",
+      "two tasks wait, two open the door",
+      tasks: ["one that waits", "the other that waits", "one that opens", "the other that opens"],
+      preemptions: 2,
+      schedules: 6_000
+    ) {
+      let door = Door()
+      let wait: @Sendable () async -> Void = { await door.wait() }
+      let waiting = (1...2).map { _ in Task { await wait() } }
+      let open: @Sendable () -> Void = { door.open() }
+      let opening = (1...2).map { _ in Task { open() } }
+      for task in waiting + opening { await task.value }
+    }
+  }
+
+  /// Whose `open` has returned finds the door open, also if another is in the middle of opening it.
+  private static func openWhenOpened<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    promise(
+      "open_when_opened",
+      "two tasks open the door, and each goes through it then",
+      tasks: ["one that opens", "the other that opens"],
+      preemptions: 1
+    ) {
+      let door = Door()
+      let openAndPass: @Sendable () async throws -> Void = {
+        door.open()
+        let isThrough = Lock(false)
+        let passing = Task.immediate {
+          await door.wait()
+          isThrough.withLock { $0 = true }
+        }
+        let wasOpen = isThrough.withLock { $0 }
+        await passing.value
+        try require(
+          wasOpen,
+          "'open' had returned to a task, and it had to wait: another was not through with opening"
+        )
+      }
+      async let one: Void = openAndPass()
+      async let other: Void = openAndPass()
+      _ = try await (one, other)
     }
   }
 
@@ -197,7 +253,7 @@ extension Grader {
 
   /// However many wait, all are woken.
   private static func crowdAtTheDoor<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
-    let count = 5_000
+    let count = 20_000
     let asked = "\(count) tasks wait, and another opens the door"
     return .task("crowd", asked, seconds: 60) { _ in
       let door = Door()
@@ -211,13 +267,18 @@ extension Grader {
       for _ in 1...count { Task { await pass() } }
       await Moment.pass(until: count) { come.withLock { $0 } }
       for _ in 1...5 { await Moment.pass() }
+      let early = through.withLock { $0 }
       door.open()
       let woken = await Moment.pass(until: count) { through.withLock { $0 } }
-      return GradeItem(
-        "crowd",
-        passed: woken == count,
-        "\(asked): \(woken == count ? "all were woken" : "\(woken) came through, and \(count - woken) wait at an open door")"
-      )
+      let fault: String? =
+        if early > 0 {
+          "\(early) came through while the door was shut"
+        } else if woken < count {
+          "\(woken) came through, and \(count - woken) wait at an open door"
+        } else {
+          nil
+        }
+      return GradeItem("crowd", passed: fault == nil, "\(asked): \(fault ?? "all were woken")")
     }
   }
 
@@ -235,22 +296,47 @@ extension Grader {
 
   /// Of those who come to the open door nothing is kept.
   private static func keptOfLater<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
-    let asked = "\(HeapTrial.count) tasks come to an open door, one after the other"
-    return GradeBook.Question(name: "kept") { terms in
+    kept(
+      type,
+      "kept",
+      "\(HeapTrial.count) tasks come to an open door, one after the other",
+      of: "those who do not wait"
+    ) { await $0.wait() }
+  }
+
+  /// Nor of those who open it once more.
+  private static func keptOfOpenings<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    kept(
+      type,
+      "kept_of_openings",
+      "an open door is opened \(HeapTrial.count) times",
+      of: "each time"
+    ) { $0.open() }
+  }
+
+  private static func kept<Door: LearnerDoor>(
+    _ type: Door.Type,
+    _ name: String,
+    _ asked: String,
+    of whom: String,
+    _ act: @escaping @Sendable (Door) async -> Void
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: name) { terms in
       let trial = HeapTrial(heap: terms.heap)
-      return GradeBook.Question.task("kept", asked, seconds: 60) { _ in
+      return GradeBook.Question.task(name, asked, seconds: 60) { _ in
         let grows = await trial.grows {
           let door = Door()
           door.open()
-          return { await door.wait() }
+          return { await act(door) }
         }
         return GradeItem(
-          "kept",
+          name,
           passed: !grows,
           "\(asked): "
             + (grows
-              ? "memory grows with each: something is kept of those who do not wait"
-              : "nothing is kept of them")
+              ? "memory grows with each: something is kept of \(whom)" : "nothing is kept of it")
         )
       }.ask(terms)
     }

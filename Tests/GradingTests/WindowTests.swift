@@ -123,6 +123,32 @@ private func stopTheProgram() {
     }
   }
 
+  @Test func `of doors that two open, or that thousands wait at, are refused`() async {
+    await expect(
+      Grader.door(WakesTheFirst.self),
+      "opened_twice_for_two",
+      refusedSaying: "two tasks wait, two open the door: not in every schedule"
+    )
+    await expect(
+      Grader.door(LeavesItToTheFirst.self),
+      "open_when_opened",
+      refusedSaying: "'open' had returned to a task, and it had to wait"
+    )
+    await expect(
+      Grader.door(KeepsOpenings.self),
+      "kept_of_openings",
+      refusedSaying: "memory grows with each"
+    )
+    await expect(
+      Grader.door(RoomForTenThousand.self),
+      "crowd",
+      refusedSaying: "10000 came through while the door was shut"
+    )
+    for name in [
+      "three_in_line", "opened_twice_for_two", "open_when_opened", "kept_of_openings", "crowd",
+    ] { await expect(Grader.door(SoundDoor.self), name, refusedSaying: nil) }
+  }
+
   @Test func `that stop the program are told their line`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
       let question = GradeBook.Question(name: "none") { _ in
