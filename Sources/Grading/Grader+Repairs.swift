@@ -21,7 +21,8 @@ extension Grader {
     GradeBook([
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
       mixedReads(type), longLineOfReads(type), cancelledRead(type), readsOfEachKind(type),
-      readersApart(type), slowDisk(type), sameBlockApart(type),
+      readersApart(type), slowDisk(type), sameBlockApart(type), cancelledAsTheDiskHasRead(type),
+      keptOfReads(type), manyMoreReads(type),
     ])
   }
 
@@ -249,7 +250,7 @@ extension Grader {
   private static func longLineOfReads<Reader: LearnerReader>(
     _ type: Reader.Type
   ) -> GradeBook.Question {
-    let count = 1_000
+    let count = 5_000
     let asked = "\(count) tasks read at once, and the disk is not ready before all have come"
     return .task("long_line", asked, seconds: 60) { _ in
       let disk = Disk(ready: false)
@@ -312,6 +313,68 @@ extension Grader {
             ? "each gets what its own disk has"
             : "the first disk has 10 there and the second 11, and their readers returned "
               + told.map { $0.map(String.init) ?? "an error" }.joined(separator: " and "))
+      )
+    }
+  }
+
+  private static func cancelledAsTheDiskHasRead<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    cancelledAsAnswered("a task reads, and is cancelled just as its block has been read") {
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      return AwaitedAnswer(
+        ask: { _ = try? await reader.read(1) },
+        count: { disk.count(1) },
+        come: { disk.makeReady() }
+      )
+    }
+  }
+
+  private static func keptOfReads<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let what =
+      "times three reads: of a block, of one that does not exist, and by a task that is cancelled meanwhile"
+    return keptOfAnswers(what) {
+      let reader = Reader(disk: Disk())
+      let read: @Sendable (Int) async -> Void = { _ = try? await reader.read($0) }
+      return {
+        await read(1)
+        await read(-1)
+        let task = Task { await read(2) }
+        task.cancel()
+        await task.value
+      }
+    }
+  }
+
+  /// Numbers that are given to reads do not come to an end after two bytes of them.
+  private static func manyMoreReads<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let count = 70_000
+    let tasks = 50
+    let asked = "\(count) reads by \(tasks) tasks"
+    return .task("many", asked, seconds: 120) { _ in
+      let reader = Reader(disk: Disk())
+      let read: @Sendable (Int) async -> Bool = { (try? await reader.read($0)) == 10 * $0 }
+      let right = await withTaskGroup { group in
+        for task in 0..<tasks {
+          group.addTask {
+            var right = 0
+            for block in stride(from: task, to: count, by: tasks) where await read(block) {
+              right += 1
+            }
+            return right
+          }
+        }
+        return await group.reduce(0, +)
+      }
+      return GradeItem(
+        "many",
+        passed: right == count,
+        "\(asked): \(right == count ? "the last as the first" : "\(count - right) did not get their block")"
       )
     }
   }

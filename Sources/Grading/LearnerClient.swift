@@ -112,6 +112,9 @@ extension Grader {
       cancelledMeanwhile(type),
       serversApart(type),
       sameQuestionApart(type),
+      cancelledAsTheServerAnswers(type),
+      keptOfQuestions(type),
+      manyMoreQuestions(type),
     ])
   }
 
@@ -490,6 +493,65 @@ extension Grader {
             : "the first server says 70 and the second 71, and their clients returned "
               + told.map { $0.map(String.init) ?? "an error" }.joined(separator: " and "))
       )
+    }
+  }
+
+  private static func cancelledAsTheServerAnswers<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    cancelledAsAnswered("a task waits for the server's answer, and is cancelled just as it comes") {
+      let server = CallingServer(together: .max)
+      let client = Client(server: server)
+      return AwaitedAnswer(
+        ask: { _ = try? await client.answer(to: 7) },
+        count: { server.asked },
+        come: { server.answerOne() }
+      )
+    }
+  }
+
+  private static func keptOfQuestions<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let what =
+      "times four questions: one is answered, one is not, one is asked by a task that was cancelled before, one by a "
+      + "task that is cancelled meanwhile"
+    return keptOfAnswers(what) {
+      let client = Client(server: CallingServer(answersAtOnce: true))
+      let patient = Client(server: CallingServer(together: 2, answersAtOnce: true))
+      let ask: @Sendable (Int) async -> Void = { _ = try? await client.answer(to: $0) }
+      let askPatient: @Sendable (Int) async -> Void = { _ = try? await patient.answer(to: $0) }
+      return {
+        await ask(1)
+        await ask(-1)
+        await Task {
+          withUnsafeCurrentTask { $0?.cancel() }
+          await ask(2)
+        }.value
+        // The server answers the first when the other has asked.
+        let first = Task { await askPatient(3) }
+        for _ in 1...3 { await Task.yield() }
+        first.cancel()
+        await askPatient(4)
+        await first.value
+      }
+    }
+  }
+
+  /// Numbers that are given to questions do not come to an end after two bytes of them.
+  private static func manyMoreQuestions<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let count = 70_000
+    let asked = "\(count) questions one after the other, some of which have no answer"
+    return .task("many", asked, seconds: 120) { _ in
+      let client = Client(server: CallingServer(answersAtOnce: true))
+      for number in 1...count {
+        let question = number % 3 == 0 ? -number : number
+        guard let fault = await mistake(question, client) else { continue }
+        return GradeItem("many", passed: false, "\(asked): at number \(number) \(fault)")
+      }
+      return GradeItem("many", passed: true, "\(asked): the last is answered as the first")
     }
   }
 }

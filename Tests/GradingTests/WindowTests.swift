@@ -149,6 +149,36 @@ private func stopTheProgram() {
     ] { await expect(Grader.door(SoundDoor.self), name, refusedSaying: nil) }
   }
 
+  @Test func `of who is called back are refused`() async {
+    func client<F: CallBackFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.client(CalledClient<F>.self)
+    }
+    func reader<F: CallBackFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.reader(CalledReader<F>.self)
+    }
+    for book in [client(ResumesUnderLock.self), reader(ResumesUnderLock.self)] {
+      await expect(
+        book,
+        "cancelled_as_answered",
+        refusedSaying: "a lock that is held while the task's continuation is resumed"
+      )
+    }
+    for book in [
+      client(KeepsErrors.self), client(KeepsWhoWasCancelled.self), reader(KeepsErrors.self),
+      reader(KeepsWhoWasCancelled.self),
+    ] { await expect(book, "kept", refusedSaying: "memory grows with each") }
+    await expect(client(TwoBytesOfQuestions.self), "many", refusedSaying: "at number 65536")
+    await expect(
+      reader(TwoBytesOfQuestions.self),
+      "many",
+      refusedSaying: "4465 did not get their block"
+    )
+    for name in ["cancelled_as_answered", "kept", "many"] {
+      await expect(client(SoundCallBack.self), name, refusedSaying: nil)
+      await expect(reader(SoundCallBack.self), name, refusedSaying: nil)
+    }
+  }
+
   @Test func `that stop the program are told their line`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardOutputContent]) {
       let question = GradeBook.Question(name: "none") { _ in
