@@ -93,8 +93,8 @@ import Testing
           "inside_three", "cancelled_inside", "permit_back", "permit_back_cancelled",
           "limit_reached", "inside_two", "inside_two_of_four", "limits", "long_line", "throwing",
           "urgencies", "whole_limit",
-          "grown_line", "kept", "kept_in_line", "kept_alone", "kept_thrown", "kept_cancelled",
-          "apart", "cancelled_before", "many", "many_thrown", "children", "storm",
+          "grown_line", "kept", "kept_in_line", "apart", "kept_alone", "kept_thrown",
+          "kept_cancelled", "cancelled_before", "many", "many_thrown", "children", "storm",
         ]
     )
     let cancelled = await grade(Grader.cancellableLimiter(Sound.self))
