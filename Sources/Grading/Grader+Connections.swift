@@ -7,7 +7,7 @@ internal import Limiters
 private struct Timeout: Error {}
 
 /// Holds up the first question that is put to any connection, until it may be answered.
-private final class FirstQuestion: Sendable {
+final class FirstQuestion: Sendable {
   private let isNext = Lock(true)
   private let begun = Condition.makeCondition()
   private let over = Condition.makeCondition()
@@ -34,7 +34,7 @@ private final class FirstQuestion: Sendable {
 
 /// What becomes of connections that break late or often, cannot be opened, or serve who is cancelled.
 extension Grader {
-  private static func check(
+  static func check(
     _ name: String,
     _ asked: String,
     _ body: @escaping @Sendable () async throws -> String?
@@ -420,18 +420,24 @@ extension Grader {
   static func connectionLimits<Pool: LearnerConnections>(
     _ type: Pool.Type
   ) -> GradeBook.Question {
-    check("limits", "limits from 1 to 12, twice as many ask as there are connections") {
-      for limit in 1...12 {
-        let rendezvous = Rendezvous(of: limit)
-        let database = FakeDatabase(onAnswer: { await rendezvous.come() })
+    check("limits", "limits from 1 to 12 and of 1,100, twice as many ask as there are connections")
+    {
+      for limit in Array(1...12) + [1_100] {
+        let (mayEnd, ends) = Condition.makeCondition()
+        let database = FakeDatabase(onAnswer: { try await mayEnd.waitUncancellably() })
         let pool = Pool(limit: limit, open: database.open)
-        let right = try await withThrowingTaskGroup { group in
-          for question in 1...2 * limit {
-            group.addTask { try await pool.answer(to: question) == question * question }
-          }
-          return try await group.reduce(true) { $0 && $1 }
+        let tasks = (1...2 * limit).map { question in
+          Task { try await pool.answer(to: question) == question * question }
         }
-        if !right { return "a wrong answer at a limit of \(limit)" }
+        let busy = await Moment.pass(until: limit) { database.counts.busy }
+        ends.signal()
+        if busy < limit {
+          return
+            "\(2 * limit) ask, and at a limit of \(limit) no more than \(busy) are answered at once"
+        }
+        for task in tasks where try await !task.value {
+          return "a wrong answer at a limit of \(limit)"
+        }
         let counts = database.counts
         if counts.mostBusy > limit || counts.opened > limit {
           return

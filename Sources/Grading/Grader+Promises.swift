@@ -62,13 +62,24 @@ extension Grader {
     return verdict.ranEverySchedule ? "those " + bound : "some of those " + bound
   }
 
+  /// What leads to it that the same steps lead to different runs.
+  static let differentRuns =
+    "the same steps led to different runs. The grading sees tasks, actors and locks, and of these only what is made "
+    + "anew with each object. It cannot follow who looks again after a 'Task.sleep', nor a clock, chance, a thread or a "
+    + "dispatch queue of its own, nor a static that outlives the object: is there one of these?"
+
+  /// How an exploration calls a lock that no code of an answer's takes.
+  private static let runtimesLock = "the runtime's while a cancellation handler runs"
+
+  private static let resumedUnderLock =
+    "two wait for each other for ever. One holds a lock and resumes a continuation; the cancellation handler of the "
+    + "task that waits there runs meanwhile, and waits for that lock, and until it has ended nobody resumes its task. "
+    + "Decide under the lock, and resume when it is free"
+
   /// What went wrong, without the line of ours that found it.
   static func what(_ failure: ExplorationFailure) -> String {
-    if case .diverged = failure.kind {
-      return
-        "the same steps led to different runs. What is yours to keep must be made anew with each object: is there "
-        + "a static, or does it ask a clock, chance or a thread of its own?"
-    }
+    if case .diverged = failure.kind { return differentRuns }
+    if failure.message.contains(runtimesLock) { return resumedUnderLock }
     let message = failure.message.isEmpty ? failure.description : failure.message
     return message.replacing(#/ \((Grader|Learner)[A-Za-z+]*\.swift:[0-9]+\)/#, with: "")
   }

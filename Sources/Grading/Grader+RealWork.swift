@@ -101,6 +101,10 @@ extension Grader {
         try require(network.count("logo") == 1, "it was fetched \(network.count("logo")) times")
       },
       manyImages(type),
+      largeImages(type),
+      crowdOfAskers(type),
+      manyUnderWay(type),
+      failureForThousands(type),
       cachesApart(type),
       quietAskers(type),
       realImages(type),
@@ -205,6 +209,7 @@ extension Grader {
           let answer = try? await two.value
           try require(answer == 9, "the other got no answer")
           _ = await one.result
+          try require(database.counts.mostBusy <= 1, "two connections were in use at once")
         },
         promise(
           "line",
@@ -223,7 +228,10 @@ extension Grader {
           try require(answers == [1, 9], "another got no answer")
           _ = await gone.result
           try require(try await pool.answer(to: 5) == 25, "a connection was lost")
+          try require(database.counts.mostBusy <= 1, "two connections were in use at once")
         },
+        cancelledInLine(type),
+        newcomers(type),
         breakages(type),
         otherErrors(type),
         reopening(type),
@@ -232,7 +240,11 @@ extension Grader {
         cancelledWhileBreaking(type),
         cancelledQuestions(type),
         sameQuestion(type),
+        cancelledWhileOpening(type),
         connectionLimits(type),
+        manyBreakages(type),
+        manyQuestions(type),
+        longConnectionLine(type),
         realConnections(type),
       ] + afterWait(type)
     )
