@@ -25,6 +25,9 @@ struct Place: Hashable, Sendable {
     return state?.drop { $0 == " " }.first == "S"
   }
 
+  /// Whether the thread has ended.
+  var hasEnded: Bool { KernelFile.line("/proc/self/task/\(thread)/stat") == nil }
+
   /// How often the thread has gone to sleep until now.
   var sleeps: Int {
     let text = KernelFile.field("voluntary_ctxt_switches", of: "/proc/self/task/\(thread)/status")
@@ -100,7 +103,7 @@ extension Grader {
       oneThread(type),
       byName(type),
       pile(type),
-      longLine(type),
+      oneByOne(type),
       fromBothSides(type),
       fromManyThreads(type),
       betweenLooks(type),
@@ -280,48 +283,6 @@ extension Grader {
     }
   }
 
-  /// More jobs than a short line has room for, made ready while the thread was busy.
-  private static func longLine<Executor: LearnerExecutor>(_ type: Executor.Type)
-    -> GradeBook.Question
-  {
-    let count = 3_000
-    return question(
-      "long_line",
-      "a job that takes long, and \(count) tasks made ready meanwhile",
-      "each runs in its turn, on one thread"
-    ) { _ in
-      let executor = made(type)
-      let (ran, begun) = (Arrivals(), Arrivals())
-      let mayEnd = DispatchSemaphore(value: 0)
-      let turns = Mutex<[Int]>([])
-      let places = Mutex<Set<Place>>([])
-      Task(executorPreference: executor) {
-        begun.come()
-        waitHere(for: mayEnd)
-        ran.come()
-      }
-      if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
-      for number in 1...count {
-        Task(executorPreference: executor) { @Sendable in
-          turns.withLock { $0.append(number) }
-          places.withLock { _ = $0.insert(Place.here) }
-          ran.come()
-        }
-      }
-      mayEnd.signal()
-      if let missing = ran.missing(of: count + 1) {
-        return "\(missing) of \(count + 1) never ended. \(neverRan)"
-      }
-      let threads = places.withLock { $0.count }
-      if threads > 1 { return "they ran on \(threads) threads: one thread runs all jobs" }
-      let order = turns.withLock { $0 }
-      for (place, number) in order.enumerated() where number != place + 1 {
-        return "task \(number) ran before task \(place + 1), which was ready before"
-      }
-      return nil
-    }
-  }
-
   /// Jobs that the thread makes ready itself, and others meanwhile, in turn.
   private static func fromBothSides<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
@@ -445,25 +406,36 @@ extension Grader {
 
   @concurrent private static func goOn(_ body: @Sendable () -> Void) async { body() }
 
-  /// Many jobs that wait for one: there is room for each.
+  /// Many jobs that wait for one: there is room for each, and all are served in their order.
   private static func pile<Executor: LearnerExecutor>(_ type: Executor.Type) -> GradeBook.Question {
     let tasks = 70_000
     return question(
       "pile",
-      "a job that takes long, and 70,000 tasks made ready meanwhile",
-      "'enqueue' comes back each time, and each task runs"
+      "a job that takes long, and 70,000 tasks of all urgencies made ready meanwhile",
+      "'enqueue' comes back each time, and each task runs in its turn"
     ) { _ in
       let executor = made(type)
       let (ran, begun, isReady) = (Arrivals(), Arrivals(), Arrivals())
       let mayEnd = DispatchSemaphore(value: 0)
+      let turns = Mutex((last: 0, early: (number: Int, due: Int)?.none, threads: Set<UInt>()))
       Task(executorPreference: executor) {
         begun.come()
         waitHere(for: mayEnd)
       }
       if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
       OSThread {
-        for _ in 0..<tasks {
-          Task(executorPreference: executor) { @Sendable in ran.come() }
+        for number in 1...tasks {
+          Task(executorPreference: executor, priority: urgencies[number % urgencies.count]) {
+            @Sendable in
+            turns.withLock { turns in
+              if number != turns.last + 1, turns.early == nil {
+                turns.early = (number, turns.last + 1)
+              }
+              turns.last = number
+              turns.threads.insert(OSThread.current)
+            }
+            ran.come()
+          }
           isReady.come()
         }
       }.detach()
@@ -472,11 +444,60 @@ extension Grader {
           "when \(tasks - missing) were ready, 'enqueue' did not come back. It must not wait for room"
       }
       mayEnd.signal()
-      return ran.missing(of: tasks).map {
-        "\($0) of \(tasks) never ran. Look whether there is room for any number of jobs. \(neverRan)"
+      let missing = ran.missing(of: tasks)
+      let (early, threads) = turns.withLock { ($0.early, $0.threads.count) }
+      if threads > 1 { return "they ran on \(threads) threads: one thread runs all jobs" }
+      if let missing {
+        return
+          "\(missing) of \(tasks) never ran. Look whether there is room for any number of jobs. \(neverRan)"
+      }
+      return early.map {
+        "task \($0.number) ran before task \($0.due), which was ready before. Who is ready first runs first, however "
+          + "urgent another is and however many wait"
       }
     }
   }
+
+  /// Of each kind one, and a less urgent one behind a more urgent one.
+  private static let urgencies: [TaskPriority] = [
+    .background, .medium, .high, TaskPriority(rawValue: 33),
+  ]
+
+  /// Jobs that come one by one, each when nothing is left to do: the same thread runs them all.
+  private static func oneByOne<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    question(
+      "one_by_one",
+      "three tasks, each of which becomes ready when there has been nothing to do",
+      "the same thread runs all of them"
+    ) { _ in
+      let executor = made(type)
+      let ran = Arrivals()
+      let place = Mutex<Place?>(nil)
+      var thread: Place?
+      for _ in 1...3 {
+        Task(executorPreference: executor) { @Sendable in
+          place.withLock { $0 = Place.here }
+          ran.come()
+        }
+        if ran.missing(of: 1) != nil { return "one of them never ran. \(neverRan)" }
+        guard let here = place.withLock({ $0 }) else { return "one of them never ran. \(neverRan)" }
+        if let thread, here != thread { return threadEnded }
+        thread = here
+        var looks = 0
+        while looks < 400, !here.isAsleep, !here.hasEnded {
+          looks += 1
+          Thread.sleep(forTimeInterval: 0.005)
+        }
+      }
+      return thread?.hasEnded == true ? threadEnded : nil
+    }
+  }
+
+  private static let threadEnded =
+    "the thread ended when no job was left. One thread runs all jobs, also those that come later: let it wait until "
+    + "'enqueue' wakes it"
 
   /// Jobs that several threads make ready at once.
   private static func fromManyThreads<Executor: LearnerExecutor>(_ type: Executor.Type)
@@ -647,6 +668,10 @@ extension Grader {
           var looks = 0
           var isReached = false
           while !isReached {
+            if thread.hasEnded {
+              _ = LockTurns.giveUp()
+              return threadEnded
+            }
             isReached = isThere.wait(atMost: 1_000_000)
             looks = thread.isAsleep ? looks + 1 : 0
             if !isReached, looks >= 3, LockTurns.giveUp() { break }
@@ -766,7 +791,7 @@ extension Grader {
       let executor = made(type)
       let ran = Arrivals()
       let place = Mutex<Place?>(nil)
-      Task(executorPreference: executor) {
+      Task(executorPreference: executor) { @Sendable in
         place.withLock { $0 = Place.here }
         ran.come()
       }
@@ -780,6 +805,7 @@ extension Grader {
         Thread.sleep(forTimeInterval: 0.02)
         if !thread.isAsleep { awake += 1 }
       }
+      if thread.hasEnded { return threadEnded }
       if awake > 12 {
         return
           "the thread goes on asking for work, and takes a processor from everybody else. Let it wait until "
@@ -789,7 +815,12 @@ extension Grader {
         return
           "the thread woke \(thread.sleeps - sleeps) times to look for work. Let it wait until 'enqueue' wakes it"
       }
-      return nil
+      Task(executorPreference: executor) {
+        place.withLock { $0 = Place.here }
+        ran.come()
+      }
+      if ran.missing(of: 1) != nil { return "a task that came then never ran. \(neverRan)" }
+      return place.withLock { $0 } == thread ? nil : threadEnded
     }
   }
 
@@ -823,21 +854,38 @@ extension Grader {
   {
     GradeBook.Question(name: "kept") { terms in
       let heap = terms.heap
-      return question("kept", "100,000 tasks, a thousand at a time", "nothing is kept of them") {
-        _ in
+      return question(
+        "kept",
+        "300,000 tasks of all urgencies, a thousand at a time, and 10,000 one by one",
+        "nothing is kept of them"
+      ) { _ in
         let executor = made(type)
         let ran = Arrivals()
+        let grows = "memory grows with them. Let go of each job that has run"
         // The first round makes room for a thousand.
-        let (tasks, rounds) = (1_000, 100)
+        let (tasks, rounds) = (1_000, 300)
         var before: Int64 = 0
         for round in 0..<rounds {
-          for _ in 0..<tasks { Task(executorPreference: executor) { @Sendable in ran.come() } }
-          if let missing = ran.missing(of: tasks) { return "\(missing) never ran. \(neverRan)" }
+          for number in 0..<tasks {
+            Task(executorPreference: executor, priority: urgencies[number % urgencies.count]) {
+              @Sendable in ran.come()
+            }
+          }
+          if let missing = ran.missing(of: tasks) {
+            return "when \((round + 1) * tasks - missing) had run, the next never did. \(neverRan)"
+          }
           if round == 0 { before = heap() }
         }
-        // An array of jobs keeps eight bytes of each.
-        guard heap() - before > Int64(4 * tasks * rounds) else { return nil }
-        return "memory grows with them. Let go of each job that has run"
+        // An array of the jobs of one urgency keeps two bytes of each.
+        if heap() - before > Int64(tasks * rounds) { return grows }
+        // An array of what comes when nothing is in line keeps eight bytes of each.
+        let singles = 10_000
+        before = heap()
+        for _ in 1...singles {
+          Task(executorPreference: executor) { @Sendable in ran.come() }
+          if ran.missing(of: 1) != nil { return "a task never ran. \(neverRan)" }
+        }
+        return heap() - before > Int64(4 * singles) ? grows : nil
       }.ask(terms)
     }
   }
