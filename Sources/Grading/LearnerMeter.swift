@@ -191,6 +191,16 @@ extension Grader {
       ) { _ in
         (0..<20).map { .init(due: $0 * millisecond, work: (100 - 4 * $0) * millisecond) }
       },
+      measured(
+        type,
+        "long",
+        "six requests that take two hours each, due after nothing, a minute, an hour, a day, a month and a year",
+        limit: 6
+      ) { _ in
+        [0, 60, 3_600, 86_400, 2_592_000, 31_536_000].map {
+          .init(due: $0 * 1_000 * millisecond, work: 7_200_000 * millisecond)
+        }
+      },
       measured(type, "failures", "30 requests of 25 ms, of which every third is refused") { _ in
         (0..<30).map {
           .init(due: $0 * 10 * millisecond, work: 25 * millisecond, fails: $0 % 3 == 1)

@@ -297,6 +297,17 @@ import Testing
     }
   }
 
+  /// Waits for a minute at most.
+  private struct AMinuteAtMost: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await Open().measure(due: due.map { min($0, .seconds(60)) }, on: clock, send: send)
+    }
+  }
+
   private struct WithTasksOfItsOwn: LearnerMeter {
     func measure(
       due: [Duration],
@@ -385,6 +396,11 @@ import Testing
       AMillisecondAtLeast.self,
       refusedBy: "short",
       saying: "took 1 us, and 'measure' says 1 ms"
+    )
+    await expect(
+      AMinuteAtMost.self,
+      refusedBy: "long",
+      saying: "request 2, due at 1 h, was sent too early"
     )
     await expect(AskingAgain.self, refusedBy: "failures", saying: "was sent 2 times")
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
