@@ -119,7 +119,10 @@ extension Grader {
   // MARK: A line that grows
 
   /// A line that has been served in part, and then grows beyond any room that it may have had, keeps its order.
-  static func grownLine(_ entry: CatalogueEntry) -> GradeBook.Question {
+  static func grownLine(
+    _ entry: CatalogueEntry,
+    overtakings: Int = 0
+  ) -> GradeBook.Question {
     let (early, served, late) = (600, 300, 17_000)
     let asked = "\(early) wait, limit 1, \(served) of them are served, and \(late) more come"
     return .task("grown_line", asked, seconds: 120) { _ in
@@ -143,16 +146,20 @@ extension Grader {
         _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       }
       await come(1...early + 1)
+      let together = all.begun.count
       await goOn(1)
       await come(early + 2...early + late + 1)
       await goOn(served + 2)
       let order = all.begun
       let left = early + late + 1 - order.count
       let fault: String? =
-        if left > 0 {
+        if together > 1 {
+          "\(together) ran at once"
+        } else if left > 0 {
           "\(left) of them were never served. Look what becomes of a line when it needs more room"
-        } else if let place = order.indices.first(where: { order[$0] != $0 + 1 }) {
-          "number \(place) of them was overtaken. A line that needs more room keeps its order"
+        } else if let number = overtakenInLongLine(order, moreThan: overtakings) {
+          "number \(number - 1) of them was overtaken\(overtakings > 0 ? " more than once" : ""). A line that needs "
+            + "more room keeps its order"
         } else {
           nil
         }
@@ -162,6 +169,16 @@ extension Grader {
         "\(asked): \(fault ?? "all are served in their order")"
       )
     }
+  }
+
+  /// The same as `overtaken`, of a line that is mostly in order.
+  private static func overtakenInLongLine(_ served: [Int], moreThan most: Int) -> Int? {
+    var last = 0
+    for (place, one) in served.enumerated() {
+      if one < last, served[..<place].count(where: { $0 > one }) > most { return one }
+      last = max(last, one)
+    }
+    return nil
   }
 
   // MARK: One that comes cancelled

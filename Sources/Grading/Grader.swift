@@ -163,6 +163,7 @@ package enum Grader {
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       insideFour(entry),
+      insideTwoPermits(entry),
       insideCancelled(entry),
       shortLines(entry, overtakings: 1),
       hidden(entry, "limits", overtakings: 1, HiddenWorkload.limits),
@@ -175,12 +176,15 @@ package enum Grader {
       keptOfGranted(entry),
       keptBehindOne(entry),
       keptInLine(entry),
+      keptOfThrowing(type),
+      keptOfCancelledBefore(type),
       apart(type),
       cancelledBefore(entry, overtakings: 1),
       manyVisits(entry),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
+      grownLine(entry, overtakings: 1),
       cancelledCrowd(entry, overtakings: 1),
       children(type),
     ]
@@ -364,6 +368,11 @@ package enum Grader {
       isRandom: true,
       drawing: mostDrawnOfFour
     )
+  }
+
+  /// The same of three who come to two permits: each takes what another has looked at.
+  private static func insideTwoPermits(_ entry: CatalogueEntry) -> GradeBook.Question {
+    explored(entry, "inside_two_permits", tasks: 3, limit: 2, inside: true, isRandom: true)
   }
 
   private static func explored(

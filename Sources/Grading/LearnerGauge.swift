@@ -534,8 +534,23 @@ extension Grader {
           ?? growth("readings", "A reading changes nothing: keep none") {
             _ = gauge.reading(at: .milliseconds(2 * requests + $0))
           }
-        return fault
-          ?? GradeItem("kept", passed: true, "\(requests) requests: nothing is kept of them")
+        if let fault { return fault }
+        // Each was inside for as long as the arrivals took.
+        let length = Double(requests) / 1_000
+        let told = gauge.reading(at: .milliseconds(3 * requests))
+        let (rate, inside) = (Double(requests) / (3 * length), Double(requests) / 3)
+        let response = (told.response ?? .zero) / .seconds(1)
+        let isRight =
+          isNear(told.rate, rate) && isNear(told.inside, inside) && isNear(response, length)
+        return GradeItem(
+          "kept",
+          passed: isRight,
+          isRight
+            ? "\(requests) requests: nothing is kept of them"
+            : "after \(requests) requests, each inside for \(text(length)) s, read at \(text(3 * length)) s, 'rate' is "
+              + "\(text(told.rate)), 'inside' \(text(told.inside)) and 'response' \(text(told.response)), and not "
+              + "\(text(rate)), \(text(inside)) and \(text(length)) s. A server has millions"
+        )
       }.ask(terms)
     }
   }

@@ -142,6 +142,7 @@ extension Grader {
       outboxGone(type),
       messagesKept(type),
       keptInLine(type),
+      keptOneByOne(type),
     ])
   }
 
@@ -376,13 +377,6 @@ extension Grader {
     )
     return GradeBook.Question(name: name) { terms in
       var item = question.ask(terms)
-      if let place = item.sentence.firstRange(of: "the same choices led ") {
-        item.sentence.replaceSubrange(
-          place.lowerBound...,
-          with: "the same steps led to different runs. The grading sees tasks, actors and locks: "
-            + "does yours use a dispatch queue, a thread or a clock, or a static that outlives the outbox?"
-        )
-      }
       let standstill = "nothing can run any more, and "
       guard let place = item.sentence.firstRange(of: standstill) else { return item }
       let who = String(item.sentence[place.upperBound...])
@@ -475,15 +469,46 @@ extension Grader {
       }
       for thread in all { thread.join() }
       await inbox.settle(for: threads * messages)
-      let fault = inbox.fault(senders)
       withExtendedLifetime(outbox) {}
+      guard let fault = inbox.fault(senders) else {
+        return GradeItem(
+          "threads",
+          passed: true,
+          "\(asked): each thread's are taken in its order, one at a time"
+        )
+      }
+      // What goes wrong there too is no matter of threads.
+      let alone = await faultOfLongLine(type, senders.flatMap(\.self))
       return GradeItem(
         "threads",
-        passed: fault == nil,
-        fault.map { "\(asked): \($0). Let one lock guard what several threads change" }
-          ?? "\(asked): each thread's are taken in its order, one at a time"
+        passed: false,
+        alone.map {
+          "one thread that sends \(threads * messages) messages while the first is being taken: \($0). However many "
+            + "wait, none is lost or overtaken"
+        } ?? "\(asked): \(fault). Let one lock guard what several threads change"
       )
     }
+  }
+
+  /// What becomes of messages that all wait for the first to be taken; nil if nothing is wrong.
+  private static func faultOfLongLine<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type,
+    _ messages: [String]
+  ) async -> String? {
+    let inbox = Inbox()
+    let (mayEnd, ends) = Condition.makeCondition()
+    let outbox = Outbox(
+      receiver: Receiver { message in
+        await inbox.take(message) {
+          if message == messages[0] { try? await mayEnd.waitUncancellably() }
+        }
+      }
+    )
+    for message in messages { outbox.send(message) }
+    ends.signal()
+    await inbox.settle(for: messages.count)
+    withExtendedLifetime(outbox) {}
+    return inbox.fault([messages])
   }
 
   /// An outbox does not wait for another's receiver.
@@ -636,6 +661,44 @@ extension Grader {
           "\(asked): "
             + (grows
               ? "memory grows with each. What has been taken must leave the line also if the line never runs empty"
+              : "nothing is kept of them")
+        )
+      }.ask(terms)
+    }
+  }
+
+  /// Of what was taken nothing is kept, also if nothing waits each time, and if who sends was cancelled.
+  private static func keptOneByOne<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "\(HeapTrial.count) messages of a task that was cancelled, each sent when those before have been taken"
+    return GradeBook.Question(name: "kept_one_by_one") { terms in
+      let trial = HeapTrial(heap: terms.heap)
+      return GradeBook.Question.task("kept_one_by_one", asked, seconds: 120) { _ in
+        let sender = Task {
+          withUnsafeCurrentTask { $0?.cancel() }
+          return await trial.grows {
+            let next = Lock<Signal?>(nil)
+            let outbox = Outbox(receiver: Receiver { _ in next.withLock { $0.take() }?.signal() })
+            let send: @Sendable () -> Void = { outbox.send("a message of a long day") }
+            return {
+              let (isTaken, signal) = Condition.makeCondition()
+              next.withLock { $0 = signal }
+              send()
+              try? await isTaken.waitUncancellably()
+              // Who took it may look for another before it comes to rest.
+              for _ in 1...3 { await Task.yield() }
+            }
+          }
+        }
+        let grows = await sender.value
+        return GradeItem(
+          "kept_one_by_one",
+          passed: !grows,
+          "\(asked): "
+            + (grows
+              ? "memory grows with each. Look what is put into an array or a dictionary and not taken out again"
               : "nothing is kept of them")
         )
       }.ask(terms)

@@ -268,7 +268,7 @@ import Testing
     )
     await expect(Asking.self, refusedBy: "waits", saying: "asks again and again")
     await expect(Unequal.self, refusedBy: "returns", saying: "of 1000 messages ")
-    await expect(OneForAll.self, refusedBy: "apart", saying: "a static that outlives the outbox")
+    await expect(OneForAll.self, refusedBy: "apart", saying: "not in every schedule")
     await expect(KeepingTasks.self, refusedBy: "kept", saying: "Keep the last task at most")
   }
 }

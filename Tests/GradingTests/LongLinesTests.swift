@@ -1,0 +1,262 @@
+import ExplorableLimiters
+import ExplorableSynchronization
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// Answers that are right as long as few wait, nobody throws, and there is one permit.
+@Suite(.watched, .serialized) struct `Long lines and what is kept` {
+  /// How many bytes the answers here keep.
+  private static let bytes = PlainCount()
+
+  private func heap() -> @Sendable () -> Int64 { { Int64(Self.bytes.value) } }
+
+  // MARK: Limiters
+
+  /// What is wrong with a limiter.
+  protocol LimiterFlaw: SendableMetatype {
+    /// Whether something is kept of a body that throws.
+    static var keepsThrown: Bool { get }
+    /// Whether something is kept of who was cancelled before.
+    static var keepsCancelled: Bool { get }
+    /// How many may wait in order.
+    static var room: Int { get }
+    /// Whether a permit is taken by a second step where there are more than one.
+    static var takesLater: Bool { get }
+  }
+
+  private final class Flawed<F: LimiterFlaw>: LearnerLimiter {
+    private let state: Mutex<(free: Int, line: [Signal])>
+
+    init(limit: Int) { state = Mutex((limit, [])) }
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      if F.keepsCancelled, Task.isCancelled { `Long lines and what is kept`.bytes.add(8) }
+      if F.takesLater, state.withLock({ $0.free > 1 }) {
+        state.withLock { $0.free -= 1 }
+      } else {
+        try await take()
+      }
+      defer { giveBack() }
+      do {
+        return try await body()
+      } catch {
+        if F.keepsThrown { `Long lines and what is kept`.bytes.add(8) }
+        throw error
+      }
+    }
+
+    private func take() async throws {
+      let (condition, signal) = Condition.makeCondition()
+      let waits = state.withLock { state in
+        if state.free > 0 {
+          state.free -= 1
+          return false
+        }
+        state.line.append(signal)
+        return true
+      }
+      guard waits else { return }
+      do {
+        try await condition.wait()
+      } catch {
+        let wasInLine = state.withLock { state in
+          guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
+          state.line.remove(at: place)
+          return true
+        }
+        if !wasInLine { giveBack() }
+        throw error
+      }
+    }
+
+    private func giveBack() {
+      let next: Signal? = state.withLock { state in
+        if state.line.isEmpty {
+          state.free += 1
+          return nil
+        }
+        return state.line.count > F.room ? state.line.removeLast() : state.line.removeFirst()
+      }
+      next?.signal()
+    }
+  }
+
+  enum NoFlaw: LimiterFlaw {}
+
+  enum KeepsThrown: LimiterFlaw {
+    static let keepsThrown = true
+  }
+
+  enum KeepsCancelled: LimiterFlaw {
+    static let keepsCancelled = true
+  }
+
+  enum TwoThousandInOrder: LimiterFlaw {
+    static let room = 2_000
+  }
+
+  enum LooksThenTakes: LimiterFlaw {
+    static let takesLater = true
+  }
+
+  private func design<F: LimiterFlaw>(_ flaw: F.Type) -> GradeBook { Grader.design(Flawed<F>.self) }
+
+  @Test
+  func `a limiter that keeps something of bodies that throw, or of the cancelled, is refused`()
+    async
+  {
+    let advice = "Look what is put into an array"
+    await expect(design(KeepsThrown.self), "kept_throwing", refusedSaying: advice, heap: heap())
+    await expect(
+      design(KeepsCancelled.self),
+      "kept_cancelled_before",
+      refusedSaying: advice,
+      heap: heap()
+    )
+    await expect(design(NoFlaw.self), "kept_throwing", heap: heap())
+    await expect(design(NoFlaw.self), "kept_cancelled_before", heap: heap())
+  }
+
+  @Test func `a limiter is refused that turns its line round when thousands wait`() async {
+    await expect(
+      design(TwoThousandInOrder.self),
+      "grown_line",
+      refusedSaying: "A line that needs more room keeps its order"
+    )
+    await expect(design(NoFlaw.self), "grown_line")
+  }
+
+  @Test func `a limiter is refused that looks for two permits and takes one later`() async {
+    await expect(
+      design(LooksThenTakes.self),
+      "inside_two_permits",
+      refusedSaying: "3 running, limit 2"
+    )
+    await expect(design(NoFlaw.self), "inside_two_permits")
+  }
+
+  // MARK: Outboxes
+
+  /// What is wrong with an outbox.
+  protocol OutboxFlaw: SendableMetatype {
+    static var room: Int { get }
+    /// Whether something is kept each time when nothing is left.
+    static var keepsRests: Bool { get }
+    /// Whether something is kept of a message whose sender was cancelled.
+    static var keepsCancelled: Bool { get }
+  }
+
+  private final class Pumping<F: OutboxFlaw>: LearnerOutbox {
+    private let receiver: Receiver
+    private let state = Mutex((line: [String](), isBusy: false))
+
+    init(receiver: Receiver) { self.receiver = receiver }
+
+    func send(_ message: String) {
+      if F.keepsCancelled, Task.isCancelled { `Long lines and what is kept`.bytes.add(8) }
+      let begins = state.withLock { state in
+        if state.line.count < F.room { state.line.append(message) }
+        defer { state.isBusy = true }
+        return !state.isBusy
+      }
+      if begins { Task { await pump() } }
+    }
+
+    private func next() -> String? {
+      state.withLock { state in
+        if !state.line.isEmpty { return state.line.removeFirst() }
+        state.isBusy = false
+        if F.keepsRests { `Long lines and what is kept`.bytes.add(8) }
+        return nil
+      }
+    }
+
+    private func pump() async { while let message = next() { await receiver.take(message) } }
+  }
+
+  enum NoLeak: OutboxFlaw {}
+
+  enum RoomForTwoThousand: OutboxFlaw {
+    static let room = 2_000
+  }
+
+  enum KeepsRests: OutboxFlaw {
+    static let keepsRests = true
+  }
+
+  enum KeepsCancelledSenders: OutboxFlaw {
+    static let keepsCancelled = true
+  }
+
+  private func outbox<F: OutboxFlaw>(_ flaw: F.Type) -> GradeBook { Grader.outbox(Pumping<F>.self) }
+
+  @Test func `an outbox that keeps something each time it comes to rest is refused`() async {
+    let advice = "memory grows with each"
+    await expect(outbox(KeepsRests.self), "kept_one_by_one", refusedSaying: advice, heap: heap())
+    await expect(
+      outbox(KeepsCancelledSenders.self),
+      "kept_one_by_one",
+      refusedSaying: advice,
+      heap: heap()
+    )
+    await expect(outbox(NoLeak.self), "kept_one_by_one", heap: heap())
+  }
+
+  @Test(.search) func `an outbox that drops what it has no room for is not told of locks`() async {
+    await expect(
+      outbox(RoomForTwoThousand.self),
+      "threads",
+      refusedSaying: "However many wait, none is lost or overtaken"
+    )
+  }
+
+  // MARK: Gauges
+
+  /// Counts to 300,000.
+  private final class Counting: LearnerGauge {
+    private let state = Mutex((came: 0, went: 0, cameAt: Duration.zero, wentAt: Duration.zero))
+
+    func arrived(at time: Duration) {
+      state.withLock { state in
+        state.came = min(state.came + 1, 300_000)
+        state.cameAt += time
+      }
+    }
+
+    func departed(at time: Duration) {
+      state.withLock { state in
+        state.went = min(state.went + 1, 300_000)
+        state.wentAt += time
+      }
+    }
+
+    func reading(at time: Duration) -> Reading {
+      let (came, went, cameAt, wentAt) = state.withLock { $0 }
+      let area = time * (came - went) - cameAt + wentAt
+      return Reading(
+        inside: area / time,
+        rate: Double(came) / (time / .seconds(1)),
+        response: came == went ? area / came : nil
+      )
+    }
+  }
+
+  @Test func `a gauge that counts to 300,000 is refused`() async {
+    await expect(Grader.gauge(Counting.self), "kept", refusedSaying: "after 400000 requests")
+  }
+}
+
+extension `Long lines and what is kept`.LimiterFlaw {
+  static var keepsThrown: Bool { false }
+  static var keepsCancelled: Bool { false }
+  static var room: Int { .max }
+  static var takesLater: Bool { false }
+}
+
+extension `Long lines and what is kept`.OutboxFlaw {
+  static var room: Int { .max }
+  static var keepsRests: Bool { false }
+  static var keepsCancelled: Bool { false }
+}
