@@ -25,6 +25,20 @@ struct Place: Hashable, Sendable {
     return state?.drop { $0 == " " }.first == "S"
   }
 
+  /// Waits until the thread sleeps and is not woken, or has ended; two seconds at most.
+  ///
+  /// One look is not enough: a thread sleeps for a moment at a lock too, and then goes on.
+  func waitForRest() {
+    var (looks, inARow, before) = (0, 0, sleeps)
+    while looks < 400, inARow < 10, !hasEnded {
+      Thread.sleep(forTimeInterval: 0.005)
+      let now = sleeps
+      inARow = isAsleep && now == before ? inARow + 1 : 0
+      before = now
+      looks += 1
+    }
+  }
+
   /// Whether the thread has ended.
   var hasEnded: Bool { KernelFile.line("/proc/self/task/\(thread)/stat") == nil }
 
@@ -485,11 +499,7 @@ extension Grader {
         guard let here = place.withLock({ $0 }) else { return "one of them never ran. \(neverRan)" }
         if let thread, here != thread { return threadEnded }
         thread = here
-        var looks = 0
-        while looks < 400, !here.isAsleep, !here.hasEnded {
-          looks += 1
-          Thread.sleep(forTimeInterval: 0.005)
-        }
+        here.waitForRest()
       }
       return thread?.hasEnded == true ? threadEnded : nil
     }
