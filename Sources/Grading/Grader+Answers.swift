@@ -57,11 +57,7 @@ extension Grader {
         return GradeItem(
           "kept",
           passed: !grows,
-          "\(asked): "
-            + (grows
-              ? "memory grows with each, so something is kept of them. Look what is put into an array or a dictionary "
-                + "and not taken out again"
-              : "nothing is kept of them")
+          "\(asked): \(HeapTrial.told(grows: grows))"
         )
       }.ask(terms)
     }

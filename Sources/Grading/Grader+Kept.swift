@@ -156,13 +156,7 @@ extension Grader {
         return GradeItem(
           name,
           passed: found == false,
-          "\(asked): "
-            + (found == nil
-              ? "they did not come to an end"
-              : found == true
-                ? "memory grows with each, so something is kept of them. Look what is put into an array or a "
-                  + "dictionary and not taken out again"
-                : "nothing is kept of them")
+          "\(asked): \(found.map(HeapTrial.told) ?? "they did not come to an end")"
         )
       }.ask(terms)
     }

@@ -163,7 +163,7 @@ package enum Grader {
       explored(entry, "cancellation", tasks: 2, limit: 1, cancels: true),
       explored(entry, "inside", tasks: 2, limit: 1, inside: true),
       insideFour(entry),
-      insideTwoPermits(entry),
+      insideTwo(entry),
       insideCancelled(entry),
       shortLines(entry, overtakings: 1),
       hidden(entry, "limits", overtakings: 1, HiddenWorkload.limits),
@@ -176,8 +176,8 @@ package enum Grader {
       keptOfGranted(entry),
       keptBehindOne(entry),
       keptInLine(entry),
-      keptOfThrowing(type),
-      keptOfCancelledBefore(type),
+      keptOfThrown(entry),
+      keptOfCancelled(entry),
       apart(type),
       cancelledBefore(entry, overtakings: 1),
       manyVisits(entry),
@@ -368,11 +368,6 @@ package enum Grader {
       isRandom: true,
       drawing: mostDrawnOfFour
     )
-  }
-
-  /// The same of three who come to two permits: each takes what another has looked at.
-  private static func insideTwoPermits(_ entry: CatalogueEntry) -> GradeBook.Question {
-    explored(entry, "inside_two_permits", tasks: 3, limit: 2, inside: true, isRandom: true)
   }
 
   private static func explored(

@@ -27,4 +27,12 @@ struct HeapTrial {
     }
     return true
   }
+
+  /// What the learner is told.
+  static func told(grows: Bool) -> String {
+    grows
+      ? "memory grows with each, so something is kept of them. Look what is put into an array or a dictionary and not "
+        + "taken out again"
+      : "nothing is kept of them"
+  }
 }

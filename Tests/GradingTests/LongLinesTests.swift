@@ -108,15 +108,15 @@ import Testing
     async
   {
     let advice = "Look what is put into an array"
-    await expect(design(KeepsThrown.self), "kept_throwing", refusedSaying: advice, heap: heap())
+    await expect(design(KeepsThrown.self), "kept_thrown", refusedSaying: advice, heap: heap())
     await expect(
       design(KeepsCancelled.self),
-      "kept_cancelled_before",
+      "kept_cancelled",
       refusedSaying: advice,
       heap: heap()
     )
-    await expect(design(NoFlaw.self), "kept_throwing", heap: heap())
-    await expect(design(NoFlaw.self), "kept_cancelled_before", heap: heap())
+    await expect(design(NoFlaw.self), "kept_thrown", heap: heap())
+    await expect(design(NoFlaw.self), "kept_cancelled", heap: heap())
   }
 
   @Test func `a limiter is refused that turns its line round when thousands wait`() async {
@@ -131,10 +131,10 @@ import Testing
   @Test func `a limiter is refused that looks for two permits and takes one later`() async {
     await expect(
       design(LooksThenTakes.self),
-      "inside_two_permits",
+      "inside_two",
       refusedSaying: "3 running, limit 2"
     )
-    await expect(design(NoFlaw.self), "inside_two_permits")
+    await expect(design(NoFlaw.self), "inside_two")
   }
 
   // MARK: Outboxes
