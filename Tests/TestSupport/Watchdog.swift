@@ -25,16 +25,18 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
   /// With all of them under way at once, whatever a test waits for comes after a turn of each other one, and
   /// their threads, thousands, cost more than the tests.
   private static let places = ConcurrencyLimiter(
-    concurrency: areTimed ? 1 : Processors.allowed + 1
+    concurrency: areTimed ? 1 : Processors.allowed
   )
 
   /// A program explores one thing at a time.
   ///
-  /// Of the tests that do, few are let in: those that wait for their turn would have all places, and one processor
-  /// would do all the work.
-  private static let explorers = ConcurrencyLimiter(concurrency: 2)
+  /// Of the tests that do, few are let in: those that wait for their turn would have all places. They have a line of
+  /// their own, so that one processor is never without them: behind all the others, they would be left to it at the
+  /// end, and the second one would have nothing to do.
+  private static let explorers = areTimed ? places : ConcurrencyLimiter(concurrency: 2)
   private static let exploring: Set = [
-    "ExplorationTestingTests", "ExplorationTests", "GradingTests", "UnchangedCodeTests",
+    "ExplorableLimitersTests", "ExplorableWorkStealingTests", "ExplorationTestingTests",
+    "ExplorationTests", "GradingTests", "UnchangedCodeTests",
   ]
 
   /// Whether the tests run one after the other, and what each took is printed: with all of them under way,
@@ -47,18 +49,16 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     let name = Self.name(of: test, testCase)
-    if Self.exploring.contains(test.sourceLocation.moduleName) {
-      try await Self.explorers.run { try await Self.watch(name, function) }
-    } else {
-      try await Self.watch(name, function)
-    }
+    let line = Self.exploring.contains(test.sourceLocation.moduleName) ? Self.explorers : Self.places
+    try await Self.watch(name, in: line, function)
   }
 
   private static func watch(
     _ name: String,
+    in line: ConcurrencyLimiter,
     _ function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    try await places.run {
+    try await line.run {
       let begin = (ContinuousClock.now, processorTime)
       defer { if areTimed { printTime(since: begin, of: name) } }
       try await Watchdog.ofThisProgram.watch(name) { try await function() }
