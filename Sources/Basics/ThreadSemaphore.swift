@@ -22,14 +22,6 @@ package final class ThreadSemaphore: @unchecked Sendable {
   /// Waits until the count is more than 0, and lowers it.
   package func wait() { while sem_wait(semaphore) != 0 {} }
 
-  /// Looks so many times whether the count is more than 0, and lowers it if it is; whether it was lowered.
-  ///
-  /// A thread that goes to sleep and is woken costs some ten microseconds, a look a few nanoseconds.
-  package func wait(looking looks: Int) -> Bool {
-    for _ in 0..<looks where sem_trywait(semaphore) == 0 { return true }
-    return false
-  }
-
   /// Waits for at most `nanoseconds`; whether the count was lowered.
   package func wait(atMost nanoseconds: Int) -> Bool {
     var deadline = timespec()

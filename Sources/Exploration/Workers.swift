@@ -97,8 +97,8 @@ final class Workers: @unchecked Sendable {
   private(set) var schedule: UInt32 = 0
   private var choose: ((ScheduleRun) -> Int?)?
   private let home = ThreadSemaphore()
-  /// The home's, which touches it without the baton; nobody else does.
-  private var lookout = Lookout()
+  /// The home's, as the home itself is; nobody else touches it.
+  private var processor = SharedProcessor()
   /// The key of the worker that has the baton and whose job runs; 0 where none runs.
   ///
   /// Then the home has the baton, or a worker chooses what comes next. What sleeps at that is no job, and must
@@ -144,6 +144,7 @@ final class Workers: @unchecked Sendable {
 
   /// Forgets the objects and threads of the schedule before.
   func begin() {
+    if processor?.isToLook() == true { processor?.look(at: made.withLock { Array($0.keys) }) }
     if looksForRaces { races_begin() }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
     objects = 0
@@ -183,6 +184,7 @@ final class Workers: @unchecked Sendable {
     for worker in idle { worker.thread?.join() }
     idle = []
     made.withLock { $0 = [:] }
+    processor?.end()
     if looksForRaces { races_end() }
     noteExploration(isUnderWay: false)
   }
@@ -268,10 +270,8 @@ final class Workers: @unchecked Sendable {
   private func serve(as worker: Worker) {
     made.withLock { $0[worker.begin()] = worker }
     GlobalPoolHook.setCurrent(run.executor)
-    var lookout = Lookout()
     while true {
-      // The worker that ended a schedule begins the next one, soon if schedules are short.
-      if !lookout.sees(worker.seat) { worker.seat.wait() }
+      worker.seat.wait()
       guard case .perform(let option) = worker.order else { return }
       lead(worker, option)
     }
@@ -476,6 +476,11 @@ final class Workers: @unchecked Sendable {
   /// Only a test changes it, in a process of its own.
   static let longStep = Synchronization.Atomic(10)
 
+  /// How many nanoseconds pass between two looks at a leader that does nothing.
+  private static let shortPause = 20_000
+  /// The same, at most, while it does something: the longer it has, the longer it is not looked at.
+  private static let longPause = 500_000
+
   /// Notes whether some job is paused, for the watch.
   func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
 
@@ -485,11 +490,12 @@ final class Workers: @unchecked Sendable {
   /// Waits on the home for the end of the drive, and looks, if it is to, for threads that come to the end of the program.
   private func watch(forEnds tellsSteps: Bool) {
     // A thread that traps calls too.
-    var isCalled = lookout.sees(home)
+    var isCalled = false
     var span = SleepSpan()
     var step = (pulse: -1, begun: ContinuousClock.now)
+    var pause = Self.shortPause
     while true {
-      isCalled = isCalled || home.wait(atMost: 50_000)
+      isCalled = isCalled || home.wait(atMost: pause)
       if tellsSteps, let fall = Standstill.take() {
         // Its call comes just behind, and is nobody else's.
         if !isCalled { home.wait() }
@@ -501,14 +507,21 @@ final class Workers: @unchecked Sendable {
       if isCalled { return }
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
+      if pulse != step.pulse {
+        // It has done something since the last look.
+        step = (pulse, .now)
+        span.reset()
+        pause = min(2 * pause, Self.longPause)
+        continue
+      }
       guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
         span.reset()
         continue
       }
       let state = worker.state
+      pause = state == .runs ? min(2 * pause, Self.longPause) : Self.shortPause
       let slept = span.look(pulse, state)
       let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
-      if pulse != step.pulse { step = (pulse, .now) }
       if let end = run.scenario.isOverAt, ContinuousClock.now > end,
         ContinuousClock.now - step.begun > long, take(batonOf: key)
       {

@@ -49,7 +49,8 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     let name = Self.name(of: test, testCase)
-    let line = Self.exploring.contains(test.sourceLocation.moduleName) ? Self.explorers : Self.places
+    let explores = Self.exploring.contains(test.sourceLocation.moduleName)
+    let line = explores ? Self.explorers : Self.places
     try await Self.watch(name, in: line, function)
   }
 

@@ -53,6 +53,26 @@ void *copy_of_object(const void *object);
 /// The kernel's number of the calling thread.
 int thread_number(void);
 
+/// Some of the machine's processors, a bit each.
+struct processors {
+  uint64_t words[16];
+};
+
+/// Those that the calling thread may use; none where the system does not say.
+struct processors processors_of_thread(void);
+
+/// Lets a thread of this process, by the kernel's number, use those; whether it may.
+bool processors_allow(int thread, const struct processors *processors);
+
+/// The same for each thread of this process that may use the `from` alone.
+void processors_allow_from(const struct processors *from, const struct processors *processors);
+
+/// Which processor runs the calling thread; negative where the system does not say.
+int processor_of_thread(void);
+
+/// For how many nanoseconds a thread of this process, by the kernel's number, has had a processor.
+int64_t time_of_thread(int thread);
+
 /// A call under way.
 struct stack_frame {
   /// Where in the code the function stands.
