@@ -76,7 +76,7 @@ import Tracing
     id: String,
     platform: Platform
   ) async throws {
-    for seed in UInt64(1)...12 {
+    for seed in UInt64(1)...(searchesRun ? 12 : 4) {
       for kind in [ServiceKind.block, .spin, .suspend, .download] {
         var workload = Workload(
           count: 40,

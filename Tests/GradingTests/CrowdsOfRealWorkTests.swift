@@ -195,7 +195,8 @@ import Testing
     static let room = 1_000
   }
 
-  @Test func `pools that are right for the first questions, or for a short line, are refused`()
+  @Test(.search)
+  func `pools that are right for the first questions, or for a short line, are refused`()
     async
   {
     func pool<F: PoolFlaw>(_ flaw: F.Type) -> GradeBook { Grader.connections(Worn<F>.self) }

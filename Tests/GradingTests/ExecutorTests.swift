@@ -486,7 +486,7 @@ import Testing
     #expect(failed == nil, "\(failed as Any)")
   }
 
-  @Test func `that choose another job, or none, are refused by what ran`() async {
+  @Test func `that choose another job are refused by what ran`() async {
     await expect(
       Flawed<NewestFirst>.self,
       refusedBy: "in_order",
@@ -502,13 +502,17 @@ import Testing
       refusedBy: "both_sides",
       saying: "another thread had made ready ran before what a job of the executor had made ready"
     )
+    await expect(UrgentFirst.self, refusedBy: "in_order", saying: "however urgent another is")
+  }
+
+  @Test(.search) func `that wake nobody, or hold up who asks, are refused by who waits then`() async
+  {
     await expect(Flawed<WakesOnce>.self, refusedBy: "in_order", saying: "8 of 9 never ended")
     await expect(
       Flawed<HoldsLock>.self,
       refusedBy: "in_order",
       saying: "'enqueue' did not come back while a job was running"
     )
-    await expect(UrgentFirst.self, refusedBy: "in_order", saying: "however urgent another is")
     await expect(Bounded.self, refusedBy: "pile", saying: "It must not wait for room")
   }
 
@@ -559,7 +563,9 @@ import Testing
     #expect(failed?.name == "kept_busy", "\(failed as Any)")
   }
 
-  @Test func `that lose a wake-up between their last look and their sleep are refused`() async {
+  @Test(.search) func `that lose a wake-up between their last look and their sleep are refused`()
+    async
+  {
     // Each question that finds work from another thread can lose it. Which does, chance decides: the sentence says what.
     let failed = await refusal(Grader.executor(LooksTooEarly.self))
     #expect(failed?.sentence.contains("woke") == true, "\(failed as Any)")

@@ -431,7 +431,9 @@ import Testing
     #expect(failed?.sentence.contains("keep sums and counts instead of times") == true)
   }
 
-  @Test func `that keep those inside, or readings, are refused by what they kept then`() async {
+  @Test(.search) func `that keep those inside, or readings, are refused by what they kept then`()
+    async
+  {
     let ofInside = await refusal(
       Grader.gauge(Keeping<WhoIsInside>.self),
       heap: { Int64(WhoIsInside.bytes.value) }

@@ -128,7 +128,8 @@ import Testing
     await expect(design(NoFlaw.self), "grown_line")
   }
 
-  @Test func `a limiter is refused that looks for two permits and takes one later`() async {
+  @Test(.search) func `a limiter is refused that looks for two permits and takes one later`() async
+  {
     await expect(
       design(LooksThenTakes.self),
       "inside_two",

@@ -18,7 +18,7 @@ import Testing
     static let room = 1_000
   }
 
-  @Test func `caches are refused that mix up images or have no room for them`() async {
+  @Test(.search) func `caches are refused that mix up images or have no room for them`() async {
     func cache<F: CacheFlaw>(_ flaw: F.Type) -> GradeBook { Grader.imageCache(FlawedCache<F>.self) }
     await expect(
       cache(KnowsByLastPart.self),

@@ -269,7 +269,7 @@ import Testing
     expectIdle(limiter)
   }
 
-  @Test func `lets a hundred thousand waiters leave in random order`() {
+  @Test(.search) func `lets a hundred thousand waiters leave in random order`() {
     // Quadratic cancellation would take five thousand million steps here, and never end.
     let limiter = ConcurrencyLimiter(concurrency: 1)
     let (gate, signal) = Condition.makeCondition()

@@ -8,7 +8,8 @@ import Tracing
 /// Many tasks, each cancelled at some moment of its life, on the machine's own threads.
 ///
 /// The seed fixes who is cancelled and how long everybody dawdles; the threads add what no seed can. What
-/// is judged does not depend on either. Forty thousand tasks a mechanism, all of them cancelled.
+/// is judged does not depend on either. Eight thousand tasks a mechanism, all of them cancelled;
+/// forty thousand where long searches run.
 @Suite(.watched, .serialized)
 struct `Random cancellations` {
   static let mechanisms = Catalogue.mechanisms
@@ -19,7 +20,7 @@ struct `Random cancellations` {
   @Test(arguments: mechanisms)
   func `lose no permit, exceed no limit, run no body of a task that left`(id: String) async throws {
     let entry = try #require(Catalogue.entry(id))
-    for round in 1...20 {
+    for round in 1...(searchesRun ? 20 : 4) {
       let limit = entry.profile.limit == .any ? 1 + round % 4 : 1
       let mechanism = entry.make(MechanismSetup(limit: limit))
       let tally = Tally(tasks: 2000, limit: limit)

@@ -51,7 +51,7 @@ import Testing
     async throws
   {
     let lab = try LabTerminal()
-    try await lab.type("race 2 limiter pool limit=1 work=4s clock=real")
+    try await lab.type("race 2 limiter pool limit=1 work=2s clock=real")
     try await lab.screen.waitForText("Ctrl-C ends the race")
     try await lab.screen.send("show\r")
     try await lab.screen.waitForText("makespan")

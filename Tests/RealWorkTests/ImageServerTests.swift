@@ -160,7 +160,8 @@ import Testing
   }
 
   /// In a process of its own, because other tests open descriptors meanwhile.
-  @Test func `of 1,000 cancelled at random, with one answer in ten a failure, nothing is left`()
+  @Test(.search)
+  func `of 1,000 cancelled at random, with one answer in ten a failure, nothing is left`()
     async throws
   {
     let result = try await BuiltProgram("fetch-storm").run(["1000", "7"])

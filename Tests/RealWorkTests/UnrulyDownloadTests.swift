@@ -361,7 +361,7 @@ import UnrulyServer
   func `is whole or not there, whatever the server does and whenever a process is killed`()
     async throws
   {
-    let result = try await BuiltProgram("download-storm").run(["100", "7"])
+    let result = try await BuiltProgram("download-storm").run([searchesRun ? "100" : "25", "7"])
     let told = try #require(result.standardOutput.split(separator: "\n").last)
     #expect(told.hasSuffix("wrong=0 left=0"), "\(result.standardOutput)\(result.standardError)")
     #expect(result.status == .exited(0))

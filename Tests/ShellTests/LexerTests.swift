@@ -48,7 +48,7 @@ import Testing
   func `no short line is cut wrongly: what is between the words parts them`() throws {
     var lines = [""]
     var longest = [""]
-    for _ in 0..<6 {
+    for _ in 0..<(searchesRun ? 6 : 5) {
       longest = longest.flatMap { line in "a \";#\\\n=".map { line + String($0) } }
       lines += longest
     }

@@ -25,7 +25,7 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
   /// With all of them under way at once, whatever a test waits for comes after a turn of each other one, and
   /// their threads, thousands, cost more than the tests.
   private static let places = ConcurrencyLimiter(
-    concurrency: areTimed ? 1 : Processors.allowed
+    concurrency: areTimed ? 1 : Processors.allowed + 1
   )
 
   /// A program explores one thing at a time.
