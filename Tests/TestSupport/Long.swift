@@ -7,7 +7,7 @@ package import Testing
 /// Whether the tests that take long run too.
 package let longTestsRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
-/// Whether the long searches run too: those of schedules, of lines that are typed, and of what is wrong with an answer.
+/// Whether the long searches run too, of schedules, of typed lines, of what is wrong with an answer; and storms in full.
 ///
 /// `.ci/run searches` takes them once for each landing, and not again on one processor: they do not depend on how many
 /// there are.
@@ -19,7 +19,7 @@ extension Trait where Self == ConditionTrait {
     .enabled(if: longTestsRun, "takes long; LONG_TESTS=1 swift test runs it")
   }
 
-  /// A long search of schedules, or a long grading of wrong answers.
+  /// A long search of schedules, a storm, or a long grading of wrong answers.
   ///
   /// A plain `swift test` leaves it out, `.ci/run searches` does not.
   package static var search: Self {
