@@ -7,7 +7,7 @@ package import Testing
 /// Whether the tests that take long run too.
 package let longTestsRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
-/// Whether the long searches run too, of schedules, of typed lines, of what is wrong with an answer; and storms in full.
+/// Whether long searches run too, of schedules, of typed lines, of what is wrong with an answer; and storms in full.
 ///
 /// `.ci/run searches` takes them once for each landing, and not again on one processor: they do not depend on how many
 /// there are.
