@@ -28,8 +28,12 @@ struct SharedProcessor {
     number = Int(processor_of_thread())
     guard allowed.numbers.count > 1, allowed.numbers.contains(number) else { return nil }
     shared = processors(only: number)
-    guard processors_allow(home, &shared) else { return nil }
+    // First, so that no other one that ends meanwhile takes this for what it has to give back.
     enter()
+    guard processors_allow(home, &shared) else {
+      _ = leave()
+      return nil
+    }
   }
 
   private func enter() { Self.underWay.withLock { $0[number, default: 0] += 1 } }
@@ -76,9 +80,12 @@ struct SharedProcessor {
   /// Gives the home what it might use before, and whatever the code under study has begun.
   mutating func end() {
     // Threads of another exploration look like those. It gives all of them back at its own end.
-    if leave() { processors_allow_from(&shared, &allowed) }
+    if leave() { giveBackToAll() }
     _ = processors_allow(home, &allowed)
   }
+
+  /// Gives all threads of the process that may use this processor alone what the home might use before.
+  mutating func giveBackToAll() { processors_allow_from(&shared, &allowed) }
 }
 
 extension processors {

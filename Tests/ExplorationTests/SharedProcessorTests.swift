@@ -6,7 +6,8 @@ import Testing
 
 @testable import Exploration
 
-@Suite(.watched) struct `The processor that an exploration shares` {
+// One after the other: what one gives back to all would be another's.
+@Suite(.watched, .serialized) struct `The processor that an exploration shares` {
   /// How many processors threads might use as they noted it.
   private final class Counts: Sendable {
     private let counts = Mutex<[Int]>([])
@@ -53,6 +54,8 @@ import Testing
         counts.note()
       }
       here.wait()
+      // At its end too, unless another exploration of this program is on that processor.
+      processor.giveBackToAll()
       processor.end()
       goOn.signal()
       begun.join()
