@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// On which processors threads run. By the kernel's own calls, which take sets of any size.
+// On which processors threads run. By the kernel's own calls, for numbers of threads.
 
 static struct processors processors_of(int thread) {
   struct processors found;
@@ -24,15 +24,19 @@ bool processors_allow(int thread, const struct processors *processors) {
 }
 
 void processors_allow_from(const struct processors *from, const struct processors *processors) {
-  DIR *threads = opendir("/proc/self/task");
-  if (!threads) return;
-  for (struct dirent *entry; (entry = readdir(threads));) {
-    int thread = atoi(entry->d_name);
-    if (thread <= 0) continue;
-    struct processors allowed = processors_of(thread);
-    if (memcmp(&allowed, from, sizeof allowed) == 0) processors_allow(thread, processors);
+  // A thread that ends meanwhile can hide another in the list.
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) return;
+    for (struct dirent *entry; (entry = readdir(threads));) {
+      int thread = atoi(entry->d_name);
+      if (thread <= 0) continue;
+      struct processors allowed = processors_of(thread);
+      if (memcmp(&allowed, from, sizeof allowed) == 0 && processors_allow(thread, processors)) has_changed = true;
+    }
+    closedir(threads);
   }
-  closedir(threads);
 }
 
 int processor_of_thread(void) { return sched_getcpu(); }

@@ -1,11 +1,12 @@
 internal import CExplorable
+internal import Glibc
 internal import Synchronization
 
 /// The one processor that the threads of an exploration share.
 ///
 /// One of them has the baton at any moment, and the others sleep, so that a second processor has nothing to do. To
-/// wake a thread there takes many times as long as to go over to it on the same processor. Where something else keeps
-/// that processor busy, all of them move to another one.
+/// wake a thread there takes many times as long as to go over to it on the same processor. Where that processor has
+/// other work, all of them move to another one between two schedules.
 struct SharedProcessor {
   /// What the home might use before.
   private var allowed: processors
@@ -16,34 +17,31 @@ struct SharedProcessor {
   private var seen: (time: Duration, at: ContinuousClock.Instant)?
 
   /// How many explorations of this process are on each processor.
+  ///
+  /// Under the lock threads are let use one and given back others, too: those of another exploration look alike.
   private static let underWay = Synchronization.Mutex<[Int: Int]>([:])
 
   private static let timeBetweenLooks = Duration.milliseconds(50)
   /// Of that time, the least that the threads have of a processor that nobody else keeps busy.
   private static let leastShare = 2.0 / 3
 
-  /// Lets the calling thread, and with it those that it makes, use one processor; nil if it may use only one anyway.
+  /// Lets the calling thread, and with it those that it makes, use one processor.
+  ///
+  /// Nil if it may use only one anyway, or if the system does not share a processor among threads by time: the home
+  /// must come to look at a thread that goes on for ever.
   init?() {
     allowed = processors_of_thread()
     number = Int(processor_of_thread())
-    guard allowed.numbers.count > 1, allowed.numbers.contains(number) else { return nil }
+    guard sched_getscheduler(0) == SCHED_OTHER, allowed.numbers.count > 1,
+      allowed.numbers.contains(number)
+    else { return nil }
     shared = processors(only: number)
-    // First, so that no other one that ends meanwhile takes this for what it has to give back.
-    enter()
-    guard processors_allow(home, &shared) else {
-      _ = leave()
-      return nil
+    let isBound = Self.underWay.withLock { counts in
+      guard processors_allow(home, &shared) else { return false }
+      counts[number, default: 0] += 1
+      return true
     }
-  }
-
-  private func enter() { Self.underWay.withLock { $0[number, default: 0] += 1 } }
-
-  /// Whether no other exploration is on the processor that this one leaves.
-  private func leave() -> Bool {
-    Self.underWay.withLock { counts in
-      counts[number, default: 0] -= 1
-      return counts[number] == 0
-    }
+    if !isBound { return nil }
   }
 
   /// Whether it is time to look at the threads.
@@ -51,41 +49,48 @@ struct SharedProcessor {
     seen.map { now - $0.at >= Self.timeBetweenLooks } ?? true
   }
 
-  /// Moves the home and these threads where the processor had other work.
+  /// Moves the home and these threads where they had little of the processor.
   mutating func look(at workers: some Sequence<Int32>) {
-    let threads = [home] + workers
     let now = ContinuousClock.now
-    let time = Duration.nanoseconds(threads.reduce(0) { $0 + time_of_thread($1) })
+    let time = ([home] + workers).reduce(Duration.zero) { $0 + .nanoseconds(time_of_thread($1)) }
     defer { seen = (time, now) }
-    if let seen, Self.isTooLittle(time - seen.time, of: now - seen.at) { move(threads) }
+    if let seen, Self.isTooLittle(time - seen.time, of: now - seen.at) { move(workers) }
   }
 
-  /// Whether threads of which one could always run, and that had so much of a processor, had to share it with others.
+  /// Whether threads of which one can go on had so little of a processor that others may have kept it busy.
   static func isTooLittle(_ time: Duration, of passed: Duration) -> Bool {
     time < passed * leastShare
   }
 
-  /// Lets these threads use another processor instead.
-  mutating func move(_ threads: [Int32]) {
+  /// Lets the home and these threads use another processor instead, if it may.
+  ///
+  /// Those that the code under study has begun are given back: it may be they who keep this one busy.
+  mutating func move(_ workers: some Sequence<Int32>) {
     let all = allowed.numbers
-    let isLast = leave()
-    var before = shared
-    number = all.first { $0 > number } ?? all[0]
-    enter()
-    shared = processors(only: number)
-    for thread in threads { _ = processors_allow(thread, &shared) }
-    if isLast { processors_allow_from(&before, &shared) }
+    let next = all.first { $0 > number } ?? all[0]
+    Self.underWay.withLock { counts in
+      var other = processors(only: next)
+      guard processors_allow(home, &other) else { return }
+      for worker in workers { _ = processors_allow(worker, &other) }
+      giveBack(&counts)
+      counts[next, default: 0] += 1
+      (number, shared) = (next, other)
+    }
   }
 
-  /// Gives the home what it might use before, and whatever the code under study has begun.
+  /// Gives the home what it might use before, and with it all threads that may use this processor alone.
   mutating func end() {
-    // Threads of another exploration look like those. It gives all of them back at its own end.
-    if leave() { giveBackToAll() }
-    _ = processors_allow(home, &allowed)
+    Self.underWay.withLock { counts in
+      giveBack(&counts)
+      _ = processors_allow(home, &allowed)
+    }
   }
 
-  /// Gives all threads of the process that may use this processor alone what the home might use before.
-  mutating func giveBackToAll() { processors_allow_from(&shared, &allowed) }
+  /// Leaves the processor; the last exploration on it gives back what its threads might use before.
+  private mutating func giveBack(_ counts: inout [Int: Int]) {
+    counts[number, default: 0] -= 1
+    if counts[number] == 0 { processors_allow_from(&shared, &allowed) }
+  }
 }
 
 extension processors {

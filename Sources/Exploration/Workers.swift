@@ -476,9 +476,9 @@ final class Workers: @unchecked Sendable {
   /// Only a test changes it, in a process of its own.
   static let longStep = Synchronization.Atomic(10)
 
-  /// How many nanoseconds pass between two looks at a leader that does nothing.
+  /// How many nanoseconds pass before the next look at a leader that sleeps.
   private static let shortPause = 20_000
-  /// The same, at most, while it does something: the longer it has, the longer it is not looked at.
+  /// The same, at most, while it runs: the longer it has, the longer it is not looked at.
   private static let longPause = 500_000
 
   /// Notes whether some job is paused, for the watch.
@@ -516,6 +516,7 @@ final class Workers: @unchecked Sendable {
       }
       guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
         span.reset()
+        pause = min(2 * pause, Self.longPause)
         continue
       }
       let state = worker.state

@@ -1,30 +1,52 @@
 import Basics
-import Dispatch
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Exploration
 
-// One after the other: what one gives back to all would be another's.
-@Suite(.watched, .serialized) struct `The processor that an exploration shares` {
-  /// How many processors threads might use as they noted it.
-  private final class Counts: Sendable {
-    private let counts = Mutex<[Int]>([])
-
-    var all: [Int] { counts.withLock { $0 } }
-
-    func note() { counts.withLock { $0.append(allowed) } }
+@Suite(.inTurn, .watched) struct `The processor that an exploration shares` {
+  /// Which processors the calling thread may use, as the kernel lists them.
+  private static var allowed: String {
+    KernelFile.field("Cpus_allowed_list", of: "/proc/thread-self/status") ?? ""
   }
 
-  /// How many processors the calling thread may use.
-  private static var allowed: Int {
-    let mask = KernelFile.field("Cpus_allowed", of: "/proc/thread-self/status") ?? ""
-    return mask.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
+  private final class Seen: Sendable {
+    private let lists = Mutex<Set<String>>([])
+
+    var all: Set<String> { lists.withLock { $0 } }
+
+    func note() { lists.withLock { _ = $0.insert(allowed) } }
   }
 
-  @Test func `is the only one for its threads, and all may use what they could behind it`() throws {
-    let seen = Counts()
+  /// A thread that says, when asked, what it may use, and has what number.
+  private final class Witness: Sendable {
+    private let (asks, answers) = (ThreadSemaphore(), ThreadSemaphore())
+    private let said = Mutex((number: Int32(0), allowed: ""))
+
+    init() {
+      OSThread { [self] in
+        while true {
+          asks.wait()
+          let number = Int32(KernelFile.field("Pid", of: "/proc/thread-self/status") ?? "") ?? 0
+          said.withLock { $0 = (number, allowed) }
+          answers.post()
+        }
+      }
+      .detach()
+    }
+
+    var now: (number: Int32, allowed: String) {
+      asks.post()
+      answers.wait()
+      return said.withLock { $0 }
+    }
+  }
+
+  @Test func `is the only one for its threads, and what they could use before is the home's again`()
+    throws
+  {
+    let seen = Seen()
     let before = Self.allowed
     try explore("shared") {
       await withTaskGroup { group in
@@ -36,50 +58,65 @@ import Testing
         }
       }
     }
-    #expect(Set(seen.all) == [1])
+    #expect(seen.all.allSatisfy { Int($0) != nil }, "\(seen.all)")
     #expect(Self.allowed == before)
   }
 
+  /// In a process of its own: other explorations may be on the same processor.
   @Test(.enabled(if: Processors.allowed > 1, "there is one processor"))
-  func `is given back to threads that the code under study has begun too`() async {
-    let counts = await onOwnThread("home") {
-      guard var processor = SharedProcessor() else { return [Int]() }
-      let (goOn, here) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-      let counts = Counts()
-      counts.note()
-      let begun = OSThread {
-        counts.note()
-        here.signal()
-        goOn.wait()
-        counts.note()
+  func `is left for another one, and all may use what they could before in the end`() async {
+    await #expect(processExitsWith: .success) {
+      await onOwnThread("home") {
+        let before = Self.allowed
+        guard var processor = SharedProcessor() else { fatalError("not shared") }
+        precondition(Self.allowed == "\(processor.number)")
+        let (worker, begun) = (Witness(), Witness())
+        precondition(worker.now.allowed == Self.allowed && begun.now.allowed == Self.allowed)
+        let first = processor.number
+        processor.move([worker.now.number])
+        precondition(processor.number != first)
+        precondition(Self.allowed == "\(processor.number)")
+        precondition(worker.now.allowed == Self.allowed)
+        // It may be what kept the processor busy.
+        precondition(begun.now.allowed == before)
+        let late = Witness()
+        precondition(late.now.allowed == Self.allowed)
+        processor.end()
+        for list in [Self.allowed, worker.now.allowed, begun.now.allowed, late.now.allowed] {
+          precondition(list == before)
+        }
       }
-      here.wait()
-      // At its end too, unless another exploration of this program is on that processor.
-      processor.giveBackToAll()
-      processor.end()
-      goOn.signal()
-      begun.join()
-      return counts.all
     }
-    #expect(counts == [1, 1, Processors.allowed])
   }
 
+  /// In a process of its own too.
   @Test(.enabled(if: Processors.allowed > 1, "there is one processor"))
-  func `is left for another one, and in the end for the first again`() async {
-    let numbers = await onOwnThread("home") {
-      guard var processor = SharedProcessor() else { return [Int]() }
-      defer { processor.end() }
-      return (0...Processors.allowed).map { _ in
-        defer { processor.move([]) }
-        return processor.number
+  func `is kept by another exploration that is on it when one ends`() async {
+    await #expect(processExitsWith: .success) {
+      await onOwnThread("home") {
+        let (isThere, goesOn) = (ThreadSemaphore(), ThreadSemaphore())
+        let place = Atomic(-1)
+        let other = OSThread {
+          guard var processor = SharedProcessor() else { fatalError("not shared") }
+          place.store(processor.number, ordering: .releasing)
+          isThere.post()
+          goesOn.wait()
+          precondition(Self.allowed == "\(processor.number)")
+          processor.end()
+          precondition(Self.allowed != "\(processor.number)")
+        }
+        isThere.wait()
+        guard var processor = SharedProcessor() else { fatalError("not shared") }
+        while processor.number != place.load(ordering: .acquiring) { processor.move([]) }
+        processor.end()
+        goesOn.post()
+        other.join()
       }
     }
-    #expect(numbers.first == numbers.last)
-    #expect(Set(numbers).count == Processors.allowed)
   }
 
   @Test(arguments: [(50, false), (40, false), (36, false), (30, true), (25, true), (0, true)])
-  func `is left where its threads had too little of it, which is two thirds of a time`(
+  func `is left where its threads had less than two thirds of it`(
     _ milliseconds: Int,
     _ isLeft: Bool
   ) {

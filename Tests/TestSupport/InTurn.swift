@@ -14,12 +14,14 @@ package struct InTurn: SuiteTrait, TestTrait, TestScoping {
   package var isRecursive: Bool { true }
 
   private static let turns = ConcurrencyLimiter(concurrency: 1)
+  /// Whether the calling task is a test whose turn it is.
+  @TaskLocal static var hasTurn = false
 
   package func provideScope(
     for test: Test,
     testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
-    try await Self.turns.run { try await function() }
+    try await Self.turns.run { try await Self.$hasTurn.withValue(true) { try await function() } }
   }
 }

@@ -31,8 +31,8 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
   /// A program explores one thing at a time.
   ///
   /// Of the tests that do, few are let in: those that wait for their turn would have all places. They have a line of
-  /// their own, so that one processor is never without them: behind all the others, they would be left to it at the
-  /// end, and the second one would have nothing to do.
+  /// their own: behind all the others, they would be left for the end, and the second processor would have nothing to
+  /// do.
   private static let explorers = areTimed ? places : ConcurrencyLimiter(concurrency: 2)
   private static let exploring: Set = [
     "ExplorableLimitersTests", "ExplorableWorkStealingTests", "ExplorationTestingTests",
@@ -49,7 +49,8 @@ package struct Watched: SuiteTrait, TestTrait, TestScoping {
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     let name = Self.name(of: test, testCase)
-    let explores = Self.exploring.contains(test.sourceLocation.moduleName)
+    // Who has the turn that others wait for must not wait behind all that do not.
+    let explores = InTurn.hasTurn || Self.exploring.contains(test.sourceLocation.moduleName)
     let line = explores ? Self.explorers : Self.places
     try await Self.watch(name, in: line, function)
   }
