@@ -4,23 +4,22 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-// On which processors threads run. By the kernel's own calls, for numbers of threads.
+// On which processors threads run. What is called a process there may be a thread, by the kernel's number.
 
 static struct processors processors_of(int thread) {
   struct processors found;
   memset(&found, 0, sizeof found);
-  syscall(SYS_sched_getaffinity, thread, sizeof found, &found);
+  sched_getaffinity(thread, sizeof found, (cpu_set_t *)&found);
   return found;
 }
 
 struct processors processors_of_thread(void) { return processors_of(0); }
 
 bool processors_allow(int thread, const struct processors *processors) {
-  return syscall(SYS_sched_setaffinity, thread, sizeof *processors, processors) == 0;
+  return sched_setaffinity(thread, sizeof *processors, (const cpu_set_t *)processors) == 0;
 }
 
 void processors_allow_from(const struct processors *from, const struct processors *processors) {

@@ -505,22 +505,21 @@ final class Workers: @unchecked Sendable {
         isCalled = false
       }
       if isCalled { return }
+      pause = min(2 * pause, Self.longPause)
       let key = leader.load(ordering: .acquiring)
       let pulse = pulse.load(ordering: .acquiring)
       if pulse != step.pulse {
         // It has done something since the last look.
         step = (pulse, .now)
         span.reset()
-        pause = min(2 * pause, Self.longPause)
         continue
       }
       guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
         span.reset()
-        pause = min(2 * pause, Self.longPause)
         continue
       }
       let state = worker.state
-      pause = state == .runs ? min(2 * pause, Self.longPause) : Self.shortPause
+      if state != .runs { pause = Self.shortPause }
       let slept = span.look(pulse, state)
       let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
       if let end = run.scenario.isOverAt, ContinuousClock.now > end,
