@@ -10,7 +10,7 @@ bool exploration_pause(uint8_t point, uintptr_t object) {
   explored_thread.is_open = 0;
   explored_thread.due = 0;
   bool may = exploration_answers.pause(point, object);
-  explored_thread.is_open = 1;
+  points_reopen(true);
   return may;
 }
 
@@ -31,7 +31,14 @@ bool points_close(void) {
 
 bool points_are_open(void) { return explored_thread.is_open; }
 
-void points_reopen(bool were_open) { explored_thread.is_open = were_open; }
+void points_reopen(bool were_open) {
+  explored_thread.is_open = were_open && !explored_thread.is_let_go;
+}
+
+void points_end(void) {
+  explored_thread.is_let_go = true;
+  explored_thread.is_open = 0;
+}
 
 void points_are_due(uint8_t point) { explored_thread.due = point; }
 

@@ -26,6 +26,7 @@
 
 #include "CExplorable.h"
 #include <stddef.h>
+#include <time.h>
 
 /// What kind of thing the calls of a file touch, if it does not say.
 #ifndef KIND_TOUCHED
@@ -37,6 +38,9 @@ static const uint64_t no_time = 0, all_time = ~0ull;
 
 /// Notes for how long the thread waits next, at most: until then, a time of Dispatch.
 void taken_limit_wait(uint64_t time);
+
+/// The same until a time of a clock of the system has come.
+void taken_limit_wait_until(clockid_t clock, const struct timespec *time);
 
 /// How many nanoseconds of the schedule's own time there are until a time of Dispatch has come, at least one.
 int64_t taken_time_until(uint64_t time);

@@ -166,6 +166,12 @@ void taken_limit_wait(uint64_t time) {
   if (time != all_time && time != no_time) limit_wait(taken_time_until(time));
 }
 
+void taken_limit_wait_until(clockid_t clock, const struct timespec *time) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  limit_wait(limited(((__int128)time->tv_sec - now.tv_sec) * NANOSECONDS + time->tv_nsec - now.tv_nsec));
+}
+
 /// Waits in the exploration; whether there was a signal in time.
 static bool wait_explored(pthread_cond_t *condition, pthread_mutex_t *mutex, uint8_t point) {
   // A signal may come between what was looked at under the lock and the wait, from who signals without the lock.
@@ -190,17 +196,16 @@ TAKEN int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
   wait_function *original = CONDITION_ORIGINAL("pthread_cond_wait", wait_function *);
   if (!IS_WAIT_EXPLORED) return original(condition, mutex);
   wait_explored(condition, mutex, point_wait);
-  return 0;
+  // A thread that was let go of has no signal yet.
+  return explored_thread.is_let_go ? original(condition, mutex) : 0;
 }
 
 TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
   const struct timespec *time) {
   time_wait_function *original = CONDITION_ORIGINAL("pthread_cond_timedwait", time_wait_function *);
   if (!IS_WAIT_EXPLORED) return original(condition, mutex, time);
-  struct timespec now;
   // The bit says by which clock the condition counts.
-  clock_gettime(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &now);
-  limit_wait(limited(((__int128)time->tv_sec - now.tv_sec) * NANOSECONDS + time->tv_nsec - now.tv_nsec));
+  taken_limit_wait_until(condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, time);
   return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
 }
 
@@ -306,43 +311,5 @@ __attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex) {
 
 /// Whether the first word of the lock, of whichever kind it is, says that somebody has it.
 bool taken_lock_is_locked(uintptr_t lock) { return __atomic_load_n((const uint32_t *)lock, __ATOMIC_ACQUIRE) != 0; }
-
-// MARK: DispatchSemaphore
-
-typedef intptr_t semaphore_wait_function(void *, uint64_t);
-typedef intptr_t semaphore_signal_function(void *);
-
-bool taken_semaphore_has_permit(uintptr_t semaphore) {
-  if (ORIGINAL("dispatch_semaphore_wait", semaphore_wait_function *)((void *)semaphore, no_time) != 0) {
-    return false;
-  }
-  ORIGINAL("dispatch_semaphore_signal", semaphore_signal_function *)((void *)semaphore);
-  return true;
-}
-
-TAKEN intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time) {
-  semaphore_wait_function *original = ORIGINAL("dispatch_semaphore_wait", semaphore_wait_function *);
-  if (!IS_EXPLORED) return original(semaphore, time);
-  uint8_t point = time == no_time    ? point_try_permit
-                  : time == all_time ? point_take_permit
-                                     : point_take_permit_in_time;
-  bool were_open;
-  taken_limit_wait(time);
-  exploration_pause(point, (uintptr_t)semaphore);
-  were_open = points_close();
-  // Who waits without end paused until there was one.
-  intptr_t result = original(semaphore, time == all_time ? all_time : no_time);
-  points_reopen(were_open);
-  if (result == 0) ACQUIRE(DISPATCH_ORDER(semaphore));
-  return result;
-}
-
-TAKEN intptr_t dispatch_semaphore_signal(void *semaphore) {
-  semaphore_signal_function *original =
-    ORIGINAL("dispatch_semaphore_signal", semaphore_signal_function *);
-  if (IS_EXPLORED) exploration_pause(point_give_permit, (uintptr_t)semaphore);
-  RELEASE(DISPATCH_ORDER(semaphore));
-  return original(semaphore);
-}
 
 #endif

@@ -119,6 +119,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   var onFirstJob: ((Int32) -> Void)?
   /// Told of the work of a queue that begins: the queue's number, and where the work was given.
   var onWork: ((Int, [UInt]) -> Void)?
+  /// Told of a thread that is started: its agent, and the thread's number.
+  var onThread: ((Int32, Int) -> Void)?
   /// Told of a task that is resumed though it is ready already.
   var onDoubleResume: ((Int32) -> Void)?
   /// Told of what the code under study found wrong with itself.

@@ -416,6 +416,10 @@ package struct Verdict: Sendable {
   var runawayPoints: [UInt] = []
   /// Functions that the code called whose work nobody sees, and from where first.
   var unseenCalls: [String: [UInt]] = [:]
+  /// Whether code started a `Thread` of Foundation.
+  var sawThread = false
+  /// Where a thread still waited when all else of a schedule had ended; nil if none did.
+  var leftThread: [UInt]?
   /// What was done to find data races.
   var races = Race.Search()
   /// Whether an actor had turns; between two jobs of one turn no other agent takes a step.
@@ -434,6 +438,8 @@ package struct Verdict: Sendable {
     unseen = Set(unseen).union(run.unseen).sorted()
     isClosureUnseen = isClosureUnseen || run.isClosureUnseen
     unseenCalls.merge(run.unseenCalls) { first, _ in first }
+    sawThread = sawThread || run.sawThread
+    leftThread = leftThread ?? run.leftThread
     if runawayPoints.isEmpty { runawayPoints = run.runawayPoints }
     races.add(Race.Search(isMade: run.workers?.looksForRaces ?? false))
   }

@@ -131,6 +131,30 @@ enum Interception {
       me.workers.run.executor.onDoubleResume?(agent)
       return false
     }
+    answers.make_thread = { isFoundations in
+      guard let me = Worker.leading else { return nil }
+      if isFoundations { me.workers.run.sawThread = true }
+      return Workers.known(me.workers.makeThread())
+    }
+    answers.name_thread = { known, thread in
+      guard let me = Worker.leading, let known else { return }
+      me.workers.name(Workers.worker(known), at: thread)
+    }
+    answers.start_thread = { known in
+      guard let me = Worker.leading, let known else { return }
+      me.workers.start(Workers.worker(known))
+    }
+    answers.begin_thread = { known in
+      guard let known else { return }
+      let worker = Workers.worker(known)
+      worker.workers.begin(worker)
+    }
+    answers.end_thread = { known in
+      guard let known else { return }
+      Workers.end(known)
+    }
+    answers.knows_thread = { Worker.leading?.workers.knows(thread: $0) ?? false }
+    answers.note_join = { Worker.leading?.workers.noteJoin(of: $0) }
     answers.note_unseen = { name in
       guard let name, let me = Worker.leading else { return }
       me.workers.run.noteUnseenCall(String(cString: name))

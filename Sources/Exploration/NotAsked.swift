@@ -85,7 +85,7 @@ package struct NotAsked: Hashable, Sendable {
       }
       addPlaces(verdict.operations, scenario)
     }
-    addOperations(verdict.operations)
+    addOperations(verdict.operations, isAnyCode: isAnyCode)
     if !isAnyCode, verdict.sawStart {
       add(
         "a task that begins before the code that starts it suspends"
@@ -94,7 +94,7 @@ package struct NotAsked: Hashable, Sendable {
     }
     if isAnyCode {
       let queues = Interception.isLinked ? "" : "dispatch queues, "
-      add("\(queues)threads and timers that the exploration does not see")
+      add("\(queues)timers of run loops, and threads that libraries start")
     }
     if !scenario.cancellable {
       add(isAnyCode ? "cancellations that the closure does not make itself" : "cancellation")
@@ -131,7 +131,10 @@ package struct NotAsked: Hashable, Sendable {
     add("orders inside synchronous code elsewhere than at its ExplorableSynchronization")
   }
 
-  private mutating func addOperations(_ operations: Set<SynchronizationOperation.Kind>) {
+  private mutating func addOperations(
+    _ operations: Set<SynchronizationOperation.Kind>,
+    isAnyCode: Bool
+  ) {
     if !operations.isDisjoint(with: [.lock, .tryLock]) {
       add("switches between an unlock and the next operation")
     }
@@ -139,7 +142,8 @@ package struct NotAsked: Hashable, Sendable {
     if operations.contains(.parkAWhile) {
       add("a park(nanoseconds:) whose time is over while others can go on")
     }
-    if !operations.isDisjoint(with: [.park, .parkAWhile, .join]) {
+    let parks: Set<SynchronizationOperation.Kind> = [.park, .parkAWhile]
+    if !operations.isDisjoint(with: isAnyCode ? parks : parks.union([.join])) {
       add("a pool whose threads are all parked: here it always has another")
     }
   }

@@ -86,7 +86,9 @@ final class ScheduleRun: @unchecked Sendable {
   /// Where jobs run that may stop in the middle; nil where none may.
   @exclusivity(unchecked) private(set) var workers: Workers?
   /// Whether jobs were given up for ever, with their threads.
-  var hasLostThreads: Bool { (workers?.lost ?? 0) > Workers.mostLost || doesNotComeBack }
+  var hasLostThreads: Bool {
+    workers.map { $0.lost + $0.letGo > Workers.mostLost } == true || doesNotComeBack
+  }
 
   /// Whether a step did not come to its end in time: its thread goes on in it.
   private var doesNotComeBack: Bool { workers?.runaway != nil }
@@ -158,6 +160,12 @@ final class ScheduleRun: @unchecked Sendable {
     unseenCalls[name] = points
     executor.escapes.note(unseenCall: name, at: points)
   }
+
+  /// Whether code ever started a `Thread` of Foundation.
+  var sawThread = false
+  /// Where a thread of the code under study still waited when all else of a schedule had ended, the first that did;
+  /// nil if none did.
+  @exclusivity(unchecked) var leftThread: [UInt]?
 
   private let reduction: Reduction
   private let journal = ScheduleJournal.ofThisProgram
@@ -385,6 +393,7 @@ final class ScheduleRun: @unchecked Sendable {
       somethingHappened = true
       if scenario.atRest != nil { noteOvertaking(by: option.choice.agent) }
       worker.isTimeOver = true
+      worker.ownThread?.wakes += 1
       executor.advance(to: worker.deadline)
     }
   }
@@ -817,7 +826,7 @@ final class ScheduleRun: @unchecked Sendable {
         } ?? 0
       }
       if trapPoints != nil { return leave() }
-      if workers.isBusy {
+      if workers.isStuck {
         // A deadlock in locks: cancelling would wait for it too.
         workers.abandon()
         tasksLost += scenario.tasks - monitor.ended
@@ -844,6 +853,7 @@ final class ScheduleRun: @unchecked Sendable {
     }
     if trapPoints != nil { return leave() }
     executor.clearAlarms()
+    workers?.letGoOfThreads()
     workers?.abandon()
     tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
@@ -999,10 +1009,7 @@ final class ScheduleRun: @unchecked Sendable {
         )
       }
       // A timer that fires again and again, when all else has ended, fires for nobody.
-      if kept == 0, executor.sleepers.contains(where: \.isBackground),
-        options.allSatisfy({ $0.source == .sleeper && executor.sleepers[$0.slot].isBackground }),
-        executor.unfinished.isEmpty
-      {
+      if kept == 0, options.allSatisfy(isInBackground), executor.unfinished.isEmpty {
         options.removeAll(keepingCapacity: true)
       }
     }
@@ -1013,6 +1020,16 @@ final class ScheduleRun: @unchecked Sendable {
     }
     runnable = options.count
     if runnable > 0, mustBegin == 0 { addInterferences(fresh) }
+  }
+
+  /// Whether it is done again and again, and keeps no schedule from its end.
+  private func isInBackground(_ option: Option) -> Bool {
+    switch option.source {
+    case .sleeper: executor.sleepers[option.slot].isBackground
+    case .paused:
+      option.choice.kind == .wake && workers?.paused[option.slot].looksNowAndThen == true
+    case .ready, .thread, .outside: false
+    }
   }
 
   /// Adds the jobs in the middle that can go on, who ran last first, and threads; returns how many the

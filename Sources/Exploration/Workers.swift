@@ -53,6 +53,8 @@ final class Workers: @unchecked Sendable {
   private var releases: (object: Int, agent: Int32, count: Int) = (0, 0, 0)
   /// By what a timer of Dispatch is known, who fires it, and the alarm that does so next.
   var timers: [UInt: (agent: Int32, alarm: UInt64)] = [:]
+  /// The numbers of threads that the code under study has started, by what the system knows them by.
+  var ownThreads: [UInt: Int] = [:]
   /// Work in line, and jobs, by their tickets.
   var waitingWork: [Int: Waiting] = [:]
   var waitingJobs: [Int: Worker] = [:]
@@ -62,6 +64,8 @@ final class Workers: @unchecked Sendable {
   private(set) var runaway: Worker?
   /// Workers given up with their jobs, for ever.
   private(set) var lost = 0
+  /// Threads of the code under study that were let go of: each goes on by itself.
+  private(set) var letGo = 0
   private var idle: [Worker] = []
   /// All of them, by what the kernel calls their threads.
   private let made = Made()
@@ -169,6 +173,7 @@ final class Workers: @unchecked Sendable {
     lines.removeAll()
     agentsOfQueues.removeAll(keepingCapacity: true)
     timers.removeAll(keepingCapacity: true)
+    ownThreads.removeAll(keepingCapacity: true)
     releases = (0, 0, 0)
     waitingWork.removeAll(keepingCapacity: true)
     waitingJobs.removeAll(keepingCapacity: true)
@@ -225,7 +230,7 @@ final class Workers: @unchecked Sendable {
     }
   }
 
-  private func place(_ worker: Worker) {
+  func place(_ worker: Worker) {
     worker.isPaused = true
     paused.append(worker)
   }
@@ -242,13 +247,7 @@ final class Workers: @unchecked Sendable {
     worker.seat.post()
   }
 
-  /// Waits to be called; the thread has the baton then.
-  private func wait(_ me: Worker) {
-    me.seat.wait()
-    takeBaton(me)
-  }
-
-  private func takeBaton(_ me: Worker) {
+  func takeBaton(_ me: Worker) {
     pulse.add(1, ordering: .relaxed)
     leader.store(me.key, ordering: .releasing)
   }
@@ -260,16 +259,32 @@ final class Workers: @unchecked Sendable {
 
   private func helper() -> Worker {
     if let worker = idle.popLast() { return worker }
-    count += 1
-    let worker = Worker(self, count)
+    let worker = makeWorker()
     worker.thread = OSThread { ScheduleUnderWay.withSecondStack { self.serve(as: worker) } }
     return worker
   }
 
-  /// Makes happen what the worker is told, until it is to leave; on its thread.
-  private func serve(as worker: Worker) {
+  func makeWorker() -> Worker {
+    count += 1
+    return Worker(self, count)
+  }
+
+  /// Makes the calling thread the worker's.
+  func register(_ worker: Worker) {
     made.withLock { $0[worker.begin()] = worker }
     GlobalPoolHook.setCurrent(run.executor)
+  }
+
+  /// Forgets that its thread is the worker's.
+  func unregister(_ worker: Worker) {
+    made.withLock { made in
+      if let thread = made.first(where: { $0.value === worker })?.key { made[thread] = nil }
+    }
+  }
+
+  /// Makes happen what the worker is told, until it is to leave; on its thread.
+  private func serve(as worker: Worker) {
+    register(worker)
     while true {
       worker.seat.wait()
       guard case .perform(let option) = worker.order else { return }
@@ -303,10 +318,33 @@ final class Workers: @unchecked Sendable {
     home.post()
   }
 
+  /// Has another thread go on, the calling one not having the baton any more.
+  func goOn() {
+    if let option = next() { dispatch(option) } else { goHome() }
+  }
+
+  /// Lets a paused job go, with its thread: it goes on by itself, and nothing that it does is a point any more.
+  func letGo(of worker: Worker) {
+    paused.removeAll { $0 === worker }
+    unregister(worker)
+    letGo += 1
+    worker.order = .leave
+    worker.seat.post()
+    home.wait()
+  }
+
+  /// Leaves on the worker's thread.
+  private func leave(_ me: Worker) {
+    // To look where it stands takes long.
+    if run.leftThread == nil { run.leftThread = SourceLines.here() }
+    me.letGo()
+    home.post()
+  }
+
   /// Whether the worker's job has the baton still; else it was called blocked.
   ///
   /// If so, the watch cannot take the baton from here on: the worker chooses what comes next.
-  private func endJob(_ me: Worker) -> Bool {
+  func endJob(_ me: Worker) -> Bool {
     leader.compareExchange(expected: me.key, desired: 0, ordering: .acquiringAndReleasing).exchanged
   }
 
@@ -366,7 +404,7 @@ final class Workers: @unchecked Sendable {
   }
 
   /// Has the code under study, which the thread is about to run for that agent, come to points.
-  private func open(as agent: Int32) {
+  func open(as agent: Int32) {
     if looksForRaces {
       races_act_as(UInt32(agent))
       races_name(agent)
@@ -438,7 +476,9 @@ final class Workers: @unchecked Sendable {
       me.serial = UnownedJob.ofCurrentTask?.taskSerial
       me.comeBack(finished: false)
     }
-    wait(me)
+    me.seat.wait()
+    if case .leave = me.order { return leave(me) }
+    takeBaton(me)
     run.executor.running = me.running
   }
 
@@ -638,7 +678,7 @@ final class Workers: @unchecked Sendable {
     run.executor.running = running
     for worker in back.sorted(by: { $0.number < $1.number }) {
       if worker.takeUp() {
-        rest(worker)
+        if worker.ownThread == nil { rest(worker) }
       } else {
         worker.choice = run.executor.choice(ofSerial: worker.serial) ?? worker.choice
         place(worker)
@@ -721,13 +761,16 @@ final class Workers: @unchecked Sendable {
     return objects
   }
 
+  /// Forgets what was known by the address: something else is there now.
+  func forgetObject(at address: UInt) {
+    if let number = numbers.removeValue(forKey: address) { addresses[number] = nil }
+  }
+
   /// Forgets what was known by addresses in memory that was freed since: what is there now is another object, and
   /// would be by luck alone of the same number in each run.
   private func forgetObjects(around address: UInt) {
     let start = address & ~15
-    for address in start..<(start + 16) {
-      if let number = numbers.removeValue(forKey: address) { addresses[number] = nil }
-    }
+    for address in start..<(start + 16) { forgetObject(at: address) }
   }
 
   /// Whether the worker's job has the lock.
@@ -921,6 +964,9 @@ final class Workers: @unchecked Sendable {
     if count == 0 { holders[object] = nil } else { readers[object] = count == 1 ? nil : count - 1 }
   }
 
+  /// Notes that the thread has ended.
+  func noteEnd(of object: Int) { ended.insert(object) }
+
   func start(_ object: Int, _ body: @escaping @Sendable () -> Void) {
     rejoin()
     threads.append((run.executor.newAgent(), object, false, body))
@@ -986,6 +1032,10 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   let seat = ThreadSemaphore()
   var order = Workers.Order.goOn
   var thread: OSThread?
+  /// What it is for if the code under study has started its thread.
+  var ownThread: OwnThread?
+  /// Whether its thread was let go of, and goes on by itself.
+  private(set) var isLetGo = false
   /// By what choice the job goes on.
   var choice = Choice(.run, 0)
   /// What it is about to do.
@@ -1072,6 +1122,14 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
 
   var isGivenUp: Bool { sight == nil }
 
+  /// Leaves the exploration, on its thread.
+  func letGo() {
+    isLetGo = true
+    PartBox.leave()
+    GlobalPoolHook.setCurrent(nil)
+    points_end()
+  }
+
   /// How much of the calling thread's stack, which is the worker's, is used.
   func depthOfStack() -> Int { Int(base &- Self.stackAddress()) / 64 }
 
@@ -1127,6 +1185,7 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
     withoutPoints {
       self.operation = operation
       if !hasRejoined || !workers.isEnabled(self) { workers.pause(self, before: operation) }
+      if isLetGo { return true }
       hasRejoined = false
       isTimeOver = false
       return workers.apply(operation, by: self)

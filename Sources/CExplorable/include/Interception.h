@@ -16,6 +16,8 @@ enum exploration_point {
   point_store = 3,
   point_update = 4,
   point_compare = 5,
+  point_start = 9,
+  point_join = 10,
   point_exchange = 11,
   point_read_lock = 12,
   point_try_read_lock = 13,
@@ -139,6 +141,21 @@ struct exploration_answers {
   void (*begin_continuation)(uintptr_t task, bool is_explored);
   /// Notes that the continuation is resumed, if it may be: it was not before. On any thread, too.
   bool (*end_continuation)(uintptr_t task, bool is_explored);
+  /// Makes ready for a thread that the code is about to start, by itself or as one of Foundation's; what comes is what the
+  /// exploration knows it by.
+  void *(*make_thread)(bool is_foundations);
+  /// Notes that the thread, which waits, is there, by what the system knows it by; with 0 that it could not be made.
+  void (*name_thread)(void *known, uintptr_t thread);
+  /// Has the thread begin when its turn has come.
+  void (*start_thread)(void *known);
+  /// On the thread itself: returns when its turn has come, with points open.
+  void (*begin_thread)(void *known);
+  /// On the thread itself: notes that nothing of the code under study runs there any more.
+  void (*end_thread)(void *known);
+  /// Whether the schedule under way has started the thread.
+  bool (*knows_thread)(uintptr_t thread);
+  /// Notes that somebody goes on behind the end of the thread.
+  void (*note_join)(uintptr_t thread);
   /// Notes that the code calls a function whose work is not seen.
   void (*note_unseen)(const char *function);
   /// Notes that the code is about to end the program by that function. Returns with what status to do so, if the
@@ -150,6 +167,8 @@ struct exploration_answers {
 struct explored_thread {
   /// Whether the code under study runs: what it does is a point.
   int is_open;
+  /// Whether the exploration has let the thread go: what it does is no point any more.
+  bool is_let_go;
   /// A point that is due at the next thing that it does; 0 for none.
   uint8_t due;
   /// The task whose code ran last; null before any.
@@ -244,6 +263,8 @@ void points_open(void);
 /// Closes points on the calling thread; returns whether they were open.
 bool points_close(void);
 void points_reopen(bool were_open);
+/// Closes points on the calling thread for ever.
+void points_end(void);
 /// Has the next thing that the code under study does be a point.
 void points_are_due(uint8_t point);
 /// Whether the calling thread has entered instrumented code since its job began.

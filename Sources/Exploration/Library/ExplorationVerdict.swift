@@ -137,7 +137,7 @@ extension ExplorationVerdict {
 extension Verdict {
   /// Whether all of the code under study was seen at its locks, its atomics and its hops.
   fileprivate var sawAll: Bool {
-    isInstrumented && unseenCalls.isEmpty
+    isInstrumented && unseenCalls.isEmpty && leftThread == nil
   }
 
   /// Whether all of the code under study was built with the instrumentation.
@@ -168,6 +168,13 @@ extension Verdict {
     for (name, points) in unseenCalls.sorted(by: { $0.key < $1.key }) {
       parts.append("what comes of \(name)\(lines.at(points)), which is not taken over")
     }
+    if let points = leftThread {
+      let place = SourceLines(of: [points]).at(points)
+      parts.append(
+        "what a thread does later that still waits\(place) when all else has ended: it was let go of; end it, and "
+          + "wait for its end, before the closure returns"
+      )
+    }
     return parts
   }
 
@@ -186,6 +193,12 @@ extension Verdict {
       }
       parts.append(
         "a task that begins before the code that starts it suspends or comes to its next lock or atomic"
+      )
+    }
+    if sawThread {
+      parts.append(
+        "when others see a Thread cancelled, executing or finished: that is memory of Foundation, which nobody sees it "
+          + "read and change"
       )
     }
     parts.append("switches inside synchronous code elsewhere than at its locks and atomics")

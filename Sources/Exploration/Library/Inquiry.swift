@@ -96,8 +96,9 @@ struct Inquiry {
     scenario.poolWidth = Self.poolWidth
     scenario.atRest = { run in
       let waiting = run.executor.unfinished
+      // Threads that wait for something to do keep nobody.
+      if waiting.isEmpty, run.workers?.isStuck != true { return nil }
       let stuck = run.workers?.stuck { ScheduleTrace.name(Int($0.agent)) } ?? []
-      if waiting.isEmpty, stuck.isEmpty { return nil }
       let finish = waiting.count == 1 ? "finishes" : "finish"
       let message = waiting.isEmpty ? "" : ", and \(ScheduleTrace.names(waiting)) never \(finish)"
       return Violation(

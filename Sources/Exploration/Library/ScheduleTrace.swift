@@ -57,6 +57,8 @@ struct ScheduleTrace {
   private let place: String
   /// Where each agent was started.
   private var starts: [Int: [UInt]] = [:]
+  /// The number of each thread, by its agent.
+  private var threads: [Int: Int] = [:]
   /// Where those wait that never finish.
   private var waiting: [(agent: Int, at: [UInt])] = []
   /// The same as lines, the innermost first, where all of them are told.
@@ -91,6 +93,7 @@ struct ScheduleTrace {
       FollowedTasks.add(serial: executor.serials[Int(agent)])
     }
     run.executor.onWork = { witness.work = Work(queue: $0, given: $1) }
+    run.executor.onThread = { witness.note(agent: $0, thread: $1) }
     run.begin()
     defer { run.end() }
     var seen: Set<Int32> = []
@@ -124,6 +127,7 @@ struct ScheduleTrace {
     violation = run.violation
     races = Race.Search(isMade: run.workers?.looksForRaces ?? false)
     starts = witness.starts
+    threads = witness.threads
     // Where the first was started is the call of `explore`.
     starts[1] = nil
     if violation?.kind == .deadlock {
@@ -171,6 +175,7 @@ struct ScheduleTrace {
     run.notePlaces()
     run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
     run.executor.onWork = { witness.work = Work(queue: $0, given: $1) }
+    run.executor.onThread = { witness.note(agent: $0, thread: $1) }
     run.begin()
     defer {
       run.leave()
@@ -188,6 +193,7 @@ struct ScheduleTrace {
       append(step)
     }
     starts = witness.starts
+    threads = witness.threads
     starts[1] = nil
     findLines(scenario)
   }
@@ -217,6 +223,14 @@ struct ScheduleTrace {
     ///
     /// Nobody keeps one: its memory is there until it has ended, so after each step those that have are left out.
     var unkept: [Int: UnownedJob] = [:]
+    /// The number of each thread, by its agent.
+    var threads: [Int: Int] = [:]
+
+    /// Notes that the calling thread starts another.
+    func note(agent: Int32, thread: Int) {
+      starts[Int(agent)] = SourceLines.here()
+      threads[Int(agent)] = thread
+    }
   }
 
   /// The step that the option would be, as far as that is known before it is taken.
@@ -414,7 +428,7 @@ extension ScheduleTrace {
           subjectText(of: step)
             ?? step.operation.map { $0.text(of: names[$0.object], step.values) }
             ?? step.work.map { "begins a block of \(queueName($0.queue))" }
-            ?? (step.isFirst ? "begins" : "goes on")
+            ?? (step.isFirst ? "begins\(threadName(of: step))" : "goes on")
         ]
       case .turn:
         [subjectText(of: step) ?? (step.isYield ? "ends its yield" : "takes its turn on an actor")]
@@ -438,6 +452,10 @@ extension ScheduleTrace {
     step.subject.flatMap { subject in
       subject.text(of: step.operation?.kind, actors)
     }
+  }
+
+  private func threadName(of step: Step) -> String {
+    threads[Int(step.choice.agent)].map { " as thread \($0)" } ?? ""
   }
 
   private func queueName(_ queue: Int) -> String {

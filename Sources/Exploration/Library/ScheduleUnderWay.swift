@@ -108,14 +108,28 @@ enum ScheduleUnderWay {
 
   /// Calls `body` with a second stack for the handler: code that never ends its recursion has used up the first.
   static func withSecondStack(_ body: () -> Void) {
-    let size = 1 << 16
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
-    var stack = stack_t(ss_sp: memory, ss_flags: 0, ss_size: size)
-    var previous = stack_t()
-    sigaltstack(&stack, &previous)
+    let stack = SecondStack()
     body()
-    sigaltstack(&previous, nil)
-    memory.deallocate()
+    stack.end()
+  }
+
+  /// A second stack of the calling thread, for the handler.
+  struct SecondStack {
+    private let memory: UnsafeMutableRawPointer
+    private var previous = stack_t()
+
+    init() {
+      let size = 1 << 16
+      memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+      var stack = stack_t(ss_sp: memory, ss_flags: 0, ss_size: size)
+      sigaltstack(&stack, &previous)
+    }
+
+    func end() {
+      var previous = previous
+      sigaltstack(&previous, nil)
+      memory.deallocate()
+    }
   }
 
   static func restart() {

@@ -438,7 +438,7 @@ import Testing
     for part in ["unlock", "weakCompare", "parks"] {
       #expect(none.notCovered.allSatisfy { !$0.contains(part) }, "\(none)")
     }
-    #expect(none.notCovered.contains { $0.contains("threads and timers") })
+    #expect(none.notCovered.contains { $0.contains("timers of run loops") })
   }
 
   @Test func `a task that looks hundreds of times and then ends is no livelock`() throws {
