@@ -41,6 +41,7 @@ import Testing
       "Tests/UnchangedCodeTests/FurtherPrograms.swift",
       "Tests/UnchangedCodeTests/FinerPrograms.swift",
       "Tests/UnchangedCodeTests/FindingsOfStrangersTests.swift",
+      "Tests/UnchangedCodeTests/ThreadTests.swift",
       "Tests/UnchangedCodeTests/DrawnScenes.swift",
       "Tests/UnchangedCodeTests/House/MailboxTests.swift",
       "Tests/UnchangedCodeTests/Judged/LockPrograms.swift",
