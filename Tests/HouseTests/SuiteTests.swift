@@ -43,6 +43,7 @@ import Testing
       "Tests/UnchangedCodeTests/FindingsOfStrangersTests.swift",
       "Tests/UnchangedCodeTests/ThreadTests.swift",
       "Tests/UnchangedCodeTests/DrawnScenes.swift",
+      "Tests/UnchangedCodeTests/DrawnThreads.swift",
       "Tests/UnchangedCodeTests/House/MailboxTests.swift",
       "Tests/UnchangedCodeTests/Judged/LockPrograms.swift",
       "Tests/UnchangedCodeTests/Judged/MeetingPrograms.swift",

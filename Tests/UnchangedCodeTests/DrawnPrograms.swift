@@ -133,6 +133,20 @@ struct DrawnProgram: Sendable {
     case operate
     case cancelOperation
     case isOperating
+
+    // Threads, and semaphores of the system.
+
+    case thread
+    case threadThatCounts
+    case threadOfFoundation
+    case threadThatSignals
+    /// Waits for the end of the last thread that was started; returns what threads have seen.
+    case joinThread
+    case countOfThreads
+    case post
+    case takePost
+    case tryPost
+    case enterBySemaphore
   }
 
   let tasks: [[Deed]]
@@ -217,6 +231,10 @@ extension DrawnProgram {
     [.drop, .look, .isAlone, .dropHidden, .dropActor, .dropResident, .main, .when(.drop)],
     [.draw, .keep, .recall, .raise(1), .rank],
     [.operate, .cancelOperation, .isOperating, .keep, .recall, .take(0)],
+    [
+      .thread, .threadThatCounts, .threadOfFoundation, .threadThatSignals, .joinThread,
+      .countOfThreads, .post, .takePost, .tryPost, .enterBySemaphore,
+    ],
   ]
 
   /// Draws a program: mostly of a few deeds that others notice, so that they meet in many ways.

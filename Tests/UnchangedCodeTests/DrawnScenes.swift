@@ -22,6 +22,7 @@ private final class DrawnScene: Sendable {
   private let group = DispatchGroup()
   private let locks = DrawnLocks()
   private let waits = DrawnWaits()
+  private let threads = DrawnThreads()
   private let room = WaitingRoom()
   private let looking = [Gate(looksBefore: true), Gate(looksBefore: true)]
   private let queueActor = QueueActor()
@@ -92,6 +93,9 @@ private final class DrawnScene: Sendable {
     case .operate: operations.addOperation { self.worked.add(number) }
     case .cancelOperation: operation.cancel()
     case .isOperating: return "\(operation.isCancelled)\(operation.isFinished)"
+    case .thread, .threadThatCounts, .threadOfFoundation, .threadThatSignals, .joinThread,
+      .countOfThreads, .post, .takePost, .tryPost, .enterBySemaphore:
+      return threads.act(deed, number)
     }
     return ""
   }
@@ -372,6 +376,10 @@ private final class DrawnScene: Sendable {
       settle()
       texts.append(sent.withLock { $0 } + worked.text)
     }
+    if program.usesThreads {
+      threads.settle()
+      texts.append(threads.text)
+    }
     if program.has(.visitByQueue) { texts.append(await queueActor.text) }
     if program.has(.waitInside) { texts.append(await room.text) }
     return (texts + [things.text, holds.text, locks.text, waits.text]).joined(separator: "/")
@@ -388,6 +396,12 @@ extension DrawnScene {
 }
 
 extension DrawnProgram {
+  fileprivate var usesThreads: Bool {
+    [
+      .thread, .threadThatCounts, .threadOfFoundation, .threadThatSignals, .enterBySemaphore,
+    ].contains(where: has)
+  }
+
   fileprivate var usesQueues: Bool {
     [
       .send, .sync, .sendAnywhere, .sendAlone, .mainQueue, .join, .joinNow, .workInGroup,
