@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CExplorable.h"
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,3 +28,5 @@ void *copy_of_object(const void *object) {
 }
 
 int thread_number(void) { return gettid(); }
+
+bool thread_exists(int number) { return tgkill(getpid(), number, 0) == 0; }

@@ -1,6 +1,7 @@
 internal import Basics
 internal import CExplorable
 internal import ExplorableSynchronization
+internal import Glibc
 
 // Threads that the code under study starts. Each is a worker with one job: it is there, and paused, before its first
 // turn, and it leaves when the job has ended.
@@ -103,11 +104,20 @@ extension Workers {
     noteEnd(of: object)
     run.executor.running = 0
     // Another thread may be called what this one is called by the kernel.
-    unregister(worker)
+    let thread = unregister(worker)
     guard endJob(worker) else { return worker.comeBack(finished: true) }
+    ending = thread
     worker.isIdle = true
     run.endStep(worker.choice, paused: nil)
     goOn()
+  }
+
+  /// Waits until the thread is gone that has ended last: what it gives back at its end, as memory, would else come at
+  /// any time, and not in each run of a schedule at the same.
+  func awaitEndOfThread() {
+    guard let thread = ending else { return }
+    while thread_exists(thread) { sched_yield() }
+    ending = nil
   }
 
   /// Whether the schedule under way has started the thread.

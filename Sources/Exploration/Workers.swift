@@ -55,6 +55,8 @@ final class Workers: @unchecked Sendable {
   var timers: [UInt: (agent: Int32, alarm: UInt64)] = [:]
   /// The numbers of threads that the code under study has started, by what the system knows them by.
   var ownThreads: [UInt: Int] = [:]
+  /// What the kernel calls a thread that has done its last step, and is about to be gone.
+  var ending: Int32?
   /// Work in line, and jobs, by their tickets.
   var waitingWork: [Int: Waiting] = [:]
   var waitingJobs: [Int: Worker] = [:]
@@ -148,6 +150,7 @@ final class Workers: @unchecked Sendable {
 
   /// Forgets the objects and threads of the schedule before.
   func begin() {
+    awaitEndOfThread()
     if processor?.isToLook() == true { processor?.look(at: made.withLock { Array($0.keys) }) }
     if looksForRaces { races_begin() }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
@@ -248,6 +251,7 @@ final class Workers: @unchecked Sendable {
   }
 
   func takeBaton(_ me: Worker) {
+    awaitEndOfThread()
     pulse.add(1, ordering: .relaxed)
     leader.store(me.key, ordering: .releasing)
   }
@@ -275,10 +279,13 @@ final class Workers: @unchecked Sendable {
     GlobalPoolHook.setCurrent(run.executor)
   }
 
-  /// Forgets that its thread is the worker's.
-  func unregister(_ worker: Worker) {
+  /// Forgets that its thread is the worker's; returns what the kernel calls the thread.
+  @discardableResult
+  func unregister(_ worker: Worker) -> Int32? {
     made.withLock { made in
-      if let thread = made.first(where: { $0.value === worker })?.key { made[thread] = nil }
+      guard let thread = made.first(where: { $0.value === worker })?.key else { return nil }
+      made[thread] = nil
+      return thread
     }
   }
 

@@ -330,6 +330,10 @@ private struct TinyPrograms: Sendable, CustomTestStringConvertible {
     .load(0),
   ]
 
+  private static let threads: [DrawnProgram.Deed] = [
+    .thread, .threadThatCounts, .threadThatSignals, .joinThread, .countOfThreads, .takePost,
+  ]
+
   static let all = [
     TinyPrograms(name: "memory", deeds: 2, preemptions: 1, alphabet: memory),
     TinyPrograms(name: "memory", deeds: 2, alphabet: memory),
@@ -340,5 +344,6 @@ private struct TinyPrograms: Sendable, CustomTestStringConvertible {
     TinyPrograms(name: "tasks", deeds: 2, preemptions: 1, alphabet: tasks),
     TinyPrograms(name: "surroundings", alphabet: surroundings),
     TinyPrograms(name: "surroundings", deeds: 2, preemptions: 1, alphabet: surroundings),
+    TinyPrograms(name: "threads", deeds: 2, preemptions: 1, alphabet: threads),
   ]
 }

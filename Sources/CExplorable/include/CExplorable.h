@@ -52,6 +52,8 @@ void *copy_of_object(const void *object);
 
 /// The kernel's number of the calling thread.
 int thread_number(void);
+/// Whether there is a thread of this process of that number.
+bool thread_exists(int number);
 
 /// Some of the machine's processors, a bit each.
 struct processors {
