@@ -21,8 +21,16 @@ void *thread_part(void) { return part; }
 
 void thread_set_part(void *new_part) { part = new_part; }
 
+static _Thread_local void *explorer = 0;
+
+void *thread_explorer(void) { return explorer; }
+
+void thread_set_explorer(void *new_explorer) { explorer = new_explorer; }
+
+size_t size_of_object(const void *object) { return malloc_usable_size((void *)object); }
+
 void *copy_of_object(const void *object) {
-  size_t size = malloc_usable_size((void *)object);
+  size_t size = size_of_object(object);
   void *copy = malloc(size);
   return copy ? memcpy(copy, object, size) : NULL;
 }

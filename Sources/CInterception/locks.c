@@ -209,6 +209,17 @@ TAKEN int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mut
   return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
 }
 
+typedef int clock_wait_function(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
+
+TAKEN int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+  const struct timespec *time) {
+  if (!IS_WAIT_EXPLORED) {
+    return ORIGINAL("pthread_cond_clockwait", clock_wait_function *)(condition, mutex, clock, time);
+  }
+  taken_limit_wait_until(clock, time);
+  return wait_explored(condition, mutex, point_wait_a_while) ? 0 : ETIMEDOUT;
+}
+
 TAKEN int pthread_cond_signal(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_signal", condition_function *);
   if (IS_WAIT_EXPLORED) exploration_pause(point_signal, (uintptr_t)condition);

@@ -135,7 +135,8 @@ struct context {
 };
 
 #define REGISTER "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
-#define PASSED(index, symbol, point, subject, is_asynchronous) {symbol, point, subject, is_asynchronous, 0},
+#define PASSED_AT(index, symbol, point, subject, is_asynchronous) \
+  [index] = {symbol, point, subject, is_asynchronous, 0},
 #define EACH_PASSED(do)                                                                                     \
   do(0, "$sScT11isCancelledSbvg", point_check, of_task, false)                                              \
   do(1, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ", point_check, of_itself, false)                       \
@@ -145,17 +146,20 @@ struct context {
   do(5, "$sScg11isCancelledSbvg", point_check, of_group, false)                                             \
   do(6, "$ss19DiscardingTaskGroupV11isCancelledSbvg", point_check, of_group, false)                         \
   do(7, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", point_check, of_group, false)                 \
-  do(8, "$sScT6cancelyyF", point_cancel, of_task, false)                                                    \
-  do(9, "$sSct6cancelyyF", point_cancel, of_self, false)                                                    \
-  do(10, "$sScG9cancelAllyyF", point_cancel, of_group, false)                                               \
-  do(11, "$sScg9cancelAllyyF", point_cancel, of_group, false)                                               \
-  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, of_group, false)                           \
-  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, of_group, false)                   \
   do(14, REGISTER, point_register, of_itself, true)                                                         \
   do(15, "swift_asyncLet_finish", BEHIND_ALL, of_itself, false)                                             \
   do(16, "$ss19DiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, of_itself, false)                             \
   do(17, "$ss27ThrowingDiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, of_itself, false)                     \
   do(18, "swift_task_isCancelled", point_check, of_task, false)
+
+/// Those that cancel, and call handlers before they return.
+#define EACH_CANCELLING(do)                                                                                 \
+  do(8, "$sScT6cancelyyF", point_cancel, of_task, false)                                                    \
+  do(9, "$sSct6cancelyyF", point_cancel, of_self, false)                                                    \
+  do(10, "$sScG9cancelAllyyF", point_cancel, of_group, false)                                               \
+  do(11, "$sScg9cancelAllyyF", point_cancel, of_group, false)                                               \
+  do(12, "$ss19DiscardingTaskGroupV9cancelAllyyF", point_cancel, of_group, false)                           \
+  do(13, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", point_cancel, of_group, false)
 
 /// Of these, who ask a group that its own tasks cancel, by an error.
 #define IS_ASKED_OF_DISCARDING_GROUP(index) ((index) == 6 || (index) == 7)
@@ -164,9 +168,18 @@ struct context {
 #define EACH_UNSEEN(do)                                                                                     \
   do(19, "pthread_barrier_wait", NO_POINT, of_itself, false)                                                \
   do(20, "pthread_spin_lock", NO_POINT, of_itself, false)                                                   \
-  do(21, "pthread_spin_trylock", NO_POINT, of_itself, false)
+  do(21, "pthread_spin_trylock", NO_POINT, of_itself, false)                                                \
+  do(22, "pthread_cancel", NO_POINT, of_itself, false)                                                      \
+  do(23, "pthread_tryjoin_np", NO_POINT, of_itself, false)                                                  \
+  do(24, "pthread_timedjoin_np", NO_POINT, of_itself, false)                                                \
+  do(25, "pthread_clockjoin_np", NO_POINT, of_itself, false)
 
-static struct passed passed[] = {EACH_PASSED(PASSED) EACH_UNSEEN(PASSED)};
+static struct passed passed[] = {
+  EACH_PASSED(PASSED_AT) EACH_CANCELLING(PASSED_AT) EACH_UNSEEN(PASSED_AT)};
+
+/// Who called the function that stands around another one, as those do that cancel: above the frames of this call and of
+/// what called it.
+#define CALLER_AROUND(frame) ((*(const uintptr_t ***)(frame))[0][1])
 
 /// Stands before the function of that number; returns where it goes on.
 __attribute__((used, visibility("hidden"))) void *taken_pass(
@@ -178,6 +191,7 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
     __atomic_store_n(&function->original, original = taken_original(function->name), __ATOMIC_RELAXED);
   }
   if (!IS_EXPLORED) return original;
+  if (function->point == point_cancel) caller = CALLER_AROUND(__builtin_frame_address(0));
   if (function->is_asynchronous) {
     caller = context->goes_on_at;
     explored_thread.hop_function = caller;
@@ -218,9 +232,27 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
   return original;
 }
 
+/// Stands behind a function that has called cancellation handlers: who slept in the runtime until one had ended goes on
+/// meanwhile, and is waited for.
+__attribute__((used, visibility("hidden"))) void taken_await_blocked(void) {
+  if (!IS_EXPLORED) return;
+  bool were_open = points_close();
+  exploration_answers.await_blocked();
+  points_reopen(were_open);
+}
+
 #if defined(__x86_64__)
 __asm__(
   ".text\n"
+  ".type taken_pass_around, @function\n"
+  "taken_pass_around:\n"
+  "  pushq %rbp\n"
+  "  movq %rsp, %rbp\n"
+  "  call taken_pass_on\n"
+  "  call taken_await_blocked\n"
+  "  popq %rbp\n"
+  "  ret\n"
+  ".size taken_pass_around, . - taken_pass_around\n"
   ".type taken_pass_on, @function\n"
   "taken_pass_on:\n"
   // In r11 is the function's number; on the stack the caller's address; in r14 the context, and in r13
@@ -250,16 +282,21 @@ __asm__(
   "  jmpq *%r11\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point, subject, is_asynchronous)                                                \
+#define PASS_BY(way, index, symbol)                                                                         \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", @function\n\"" symbol "\":\n"                  \
-          "  movq $" #index ", %r11\n  jmp taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
-EACH_PASSED(PASS)
-#ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
-EACH_UNSEEN(PASS)
-#endif
+          "  movq $" #index ", %r11\n  jmp " way "\n.size \"" symbol "\", . - \"" symbol "\"\n");
 #elif defined(__aarch64__)
 __asm__(
   ".text\n"
+  ".type taken_pass_around, %function\n"
+  "taken_pass_around:\n"
+  "  stp x29, x30, [sp, #-16]!\n"
+  "  mov x29, sp\n"
+  "  bl taken_pass_on\n"
+  "  bl taken_await_blocked\n"
+  "  ldp x29, x30, [sp], #16\n"
+  "  ret\n"
+  ".size taken_pass_around, . - taken_pass_around\n"
   ".type taken_pass_on, %function\n"
   "taken_pass_on:\n"
   // In x16 is the function's number; in x30 the caller's address; in x22 the context, and in x20 `self`,
@@ -284,10 +321,16 @@ __asm__(
   "  br x16\n"
   ".size taken_pass_on, . - taken_pass_on\n");
 
-#define PASS(index, symbol, point, subject, is_asynchronous)                                                \
+#define PASS_BY(way, index, symbol)                                                                         \
   __asm__(".text\n.weak \"" symbol "\"\n.type \"" symbol "\", %function\n\"" symbol "\":\n"                  \
-          "  mov x16, #" #index "\n  b taken_pass_on\n.size \"" symbol "\", . - \"" symbol "\"\n");
+          "  mov x16, #" #index "\n  b " way "\n.size \"" symbol "\", . - \"" symbol "\"\n");
+#endif
+
+#ifdef PASS_BY
+#define PASS(index, symbol, point, subject, is_asynchronous) PASS_BY("taken_pass_on", index, symbol)
+#define PASS_AROUND(index, symbol, point, subject, is_asynchronous) PASS_BY("taken_pass_around", index, symbol)
 EACH_PASSED(PASS)
+EACH_CANCELLING(PASS_AROUND)
 #ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
 EACH_UNSEEN(PASS)
 #endif

@@ -11,9 +11,11 @@
 //
 // Such a thread is one of the system's, with its own stack and its own variables. It waits until its first turn has
 // come, and from then on it is an agent like any other. It has ended when what it keeps for itself (values of
-// `pthread_setspecific`) was destroyed too: that is the code's own, and may come to points.
+// `pthread_setspecific`) was destroyed too: that is the code's own, and may come to points. It is not cancelled: its
+// waits are the exploration's, and are not left from in the middle.
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef void object_function(void *);
 typedef int join_function(pthread_t, void **);
 
 struct started {
@@ -21,6 +23,8 @@ struct started {
   void *given;
   /// What the exploration knows the thread by.
   void *known;
+  /// Foundation's `Thread`, which is kept until the thread has ended; null where there is none.
+  void *object;
   /// How often what the thread keeps for itself was gone through at its end.
   int rounds;
 };
@@ -32,6 +36,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void end(void *given) {
   struct started *me = given;
   if (++me->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(last, me) == 0) return;
+  if (me->object) ORIGINAL("swift_release", object_function *)(me->object);
   // What the system does yet to end the thread is nobody's step.
   points_end();
   exploration_answers.end_thread(me->known);
@@ -45,6 +50,7 @@ static void make_key(void) {
 static void *begin(void *given) {
   struct started *me = given;
   if (pthread_setspecific(last, me) != 0) abort();
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
   exploration_answers.begin_thread(me->known);
   return me->start(me->given);
 }
@@ -53,6 +59,22 @@ static void *begin(void *given) {
 static bool is_of_foundations_thread(uintptr_t address) {
   uintptr_t function = (uintptr_t)dlsym(RTLD_DEFAULT, "_CFThreadCreate");
   return function && address > function && address - function < 128;
+}
+
+/// What the exploration needs of a stack, besides the code under study.
+#define ROOM ((size_t)1 << 17)
+
+/// Whether the thread can be joined; makes room on its stack where it is to have a small one.
+static bool prepare(pthread_attr_t *attributes) {
+  size_t size;
+  void *stack;
+  // Nothing to add to where the stack is of the usual size, or is the code's own.
+  if (pthread_attr_getstack(attributes, &stack, &size) == 0 && size > 0 && size < 2 * ROOM
+      && (uintptr_t)stack + size == 0) {
+    pthread_attr_setstacksize(attributes, size + ROOM);
+  }
+  int state;
+  return pthread_attr_getdetachstate(attributes, &state) != 0 || state == PTHREAD_CREATE_JOINABLE;
 }
 
 TAKEN int pthread_create(
@@ -73,9 +95,14 @@ TAKEN int pthread_create(
   pthread_once(&once, make_key);
   struct started *started = malloc(sizeof *started);
   if (!started) abort();
-  *started = (struct started){start, given, exploration_answers.make_thread(is_foundations), 0};
-  int result = original(thread, attributes, begin, started);
-  exploration_answers.name_thread(started->known, result == 0 ? (uintptr_t)*thread : 0);
+  void *object = is_foundations ? given : NULL;
+  if (object) ORIGINAL("swift_retain", object_function *)(object);
+  *started = (struct started){start, given, exploration_answers.make_thread(object), object, 0};
+  pthread_attr_t own;
+  if (attributes) own = *attributes;
+  bool is_joinable = !attributes || prepare(&own);
+  int result = original(thread, attributes ? &own : NULL, begin, started);
+  exploration_answers.name_thread(started->known, result == 0 ? (uintptr_t)*thread : 0, is_joinable);
   if (result != 0) free(started);
   points_reopen(were_open);
   if (result != 0) return result;
@@ -84,8 +111,8 @@ TAKEN int pthread_create(
   were_open = points_close();
   exploration_answers.start_thread(known);
   points_reopen(were_open);
-  // The thread may be over before who started it goes on.
-  points_are_due(point_go_on);
+  // The thread may be over before who started it goes on, be it to what no instrumented code does.
+  exploration_pause(point_go_on, 0);
   return 0;
 }
 
@@ -93,13 +120,27 @@ TAKEN int pthread_join(pthread_t thread, void **result) {
   join_function *original = ORIGINAL("pthread_join", join_function *);
   if (!IS_EXPLORED) return original(thread, result);
   bool were_open = points_close();
-  bool is_known = exploration_answers.knows_thread((uintptr_t)thread);
+  // Who may not wait for it is told so by the system, at once.
+  bool may_wait = exploration_answers.may_join((uintptr_t)thread) && !pthread_equal(thread, pthread_self());
   points_reopen(were_open);
-  if (is_known) exploration_pause(point_join, (uintptr_t)thread);
+  if (may_wait) exploration_pause(point_join, (uintptr_t)thread);
   were_open = points_close();
-  if (is_known) exploration_answers.note_join((uintptr_t)thread);
+  if (may_wait) exploration_answers.forget_thread((uintptr_t)thread);
+  int found = original(thread, result);
   points_reopen(were_open);
-  return original(thread, result);
+  return found;
+}
+
+typedef int detach_function(pthread_t);
+
+TAKEN int pthread_detach(pthread_t thread) {
+  detach_function *original = ORIGINAL("pthread_detach", detach_function *);
+  if (!IS_EXPLORED) return original(thread);
+  bool were_open = points_close();
+  exploration_answers.forget_thread((uintptr_t)thread);
+  int found = original(thread);
+  points_reopen(were_open);
+  return found;
 }
 
 #endif

@@ -1,3 +1,4 @@
+internal import CExplorable
 internal import Glibc
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
@@ -16,27 +17,19 @@ enum GlobalPoolHook {
   private typealias MainExecutor = @convention(thin) () -> UnownedSerialExecutor
   private typealias MainExecutorHook = @convention(thin) (MainExecutor) -> UnownedSerialExecutor
 
-  /// The thread's explorer, unretained: on the thread that called it, it sets itself before a schedule and takes
-  /// itself out after; on a worker it stays for the life of the thread.
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    guard pthread_key_create(&key, nil) == 0 else {
-      fatalError("the process has no thread-local key left for an exploration")
-    }
-    install()
-    return key
-  }()
+  private static let installed: Void = install()
 
   /// Whose jobs those of the calling thread are; nil for the pool's.
+  ///
+  /// Unretained: on the thread that called it, an explorer sets itself before a schedule and takes itself out after; on
+  /// a worker it stays for the life of the thread.
   static func setCurrent(_ executor: ExplorationExecutor?) {
-    pthread_setspecific(
-      key,
-      executor.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
-    )
+    installed
+    thread_set_explorer(executor.map { Unmanaged.passUnretained($0).toOpaque() })
   }
 
   static var current: ExplorationExecutor? {
-    pthread_getspecific(key).map {
+    thread_explorer().map {
       Unmanaged<ExplorationExecutor>.fromOpaque($0).takeUnretainedValue()
     }
   }

@@ -131,14 +131,14 @@ enum Interception {
       me.workers.run.executor.onDoubleResume?(agent)
       return false
     }
-    answers.make_thread = { isFoundations in
+    answers.make_thread = { thread in
       guard let me = Worker.leading else { return nil }
-      if isFoundations { me.workers.run.sawThread = true }
-      return Workers.known(me.workers.makeThread())
+      if thread != nil { me.workers.run.sawThread = true }
+      return Workers.known(me.workers.makeThread(as: thread))
     }
-    answers.name_thread = { known, thread in
+    answers.name_thread = { known, thread, isJoinable in
       guard let me = Worker.leading, let known else { return }
-      me.workers.name(Workers.worker(known), at: thread)
+      me.workers.name(Workers.worker(known), at: thread, isJoinable: isJoinable)
     }
     answers.start_thread = { known in
       guard let me = Worker.leading, let known else { return }
@@ -153,8 +153,9 @@ enum Interception {
       guard let known else { return }
       Workers.end(known)
     }
-    answers.knows_thread = { Worker.leading?.workers.knows(thread: $0) ?? false }
-    answers.note_join = { Worker.leading?.workers.noteJoin(of: $0) }
+    answers.may_join = { Worker.leading?.workers.mayJoin($0) ?? false }
+    answers.forget_thread = { Worker.leading?.workers.forget(thread: $0) }
+    answers.await_blocked = { Worker.leading?.workers.awaitBlocked() }
     answers.note_unseen = { name in
       guard let name, let me = Worker.leading else { return }
       me.workers.run.noteUnseenCall(String(cString: name))

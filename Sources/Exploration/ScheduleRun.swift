@@ -467,6 +467,7 @@ final class ScheduleRun: @unchecked Sendable {
         wasUncertain = true
         touches.noteEverything()
       }
+      workers?.noteFoundationThreads(touches)
       touches.endStep()
     }
     findOptions()

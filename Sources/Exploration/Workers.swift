@@ -53,8 +53,10 @@ final class Workers: @unchecked Sendable {
   private var releases: (object: Int, agent: Int32, count: Int) = (0, 0, 0)
   /// By what a timer of Dispatch is known, who fires it, and the alarm that does so next.
   var timers: [UInt: (agent: Int32, alarm: UInt64)] = [:]
-  /// The numbers of threads that the code under study has started, by what the system knows them by.
-  var ownThreads: [UInt: Int] = [:]
+  /// The threads that the code under study has started, by what the system knows them by.
+  var ownThreads: [UInt: StartedThread] = [:]
+  /// Foundation's threads of the schedule that have not ended.
+  var foundationThreads: [SeenThread] = []
   /// What the kernel calls a thread that has done its last step, and is about to be gone.
   var ending: Int32?
   /// Work in line, and jobs, by their tickets.
@@ -93,7 +95,7 @@ final class Workers: @unchecked Sendable {
   /// The locks that somebody has tried to take.
   private var tried: Set<Int> = []
   /// Threads that have ended.
-  private var ended: Set<Int> = []
+  private(set) var ended: Set<Int> = []
   /// Locks of this schedule, by number, that a schedule before it left locked: they outlive the closure.
   private var lockedForEver: Set<Int> = []
   /// What the code under study takes for chance: the same in each run of a schedule.
@@ -171,12 +173,13 @@ final class Workers: @unchecked Sendable {
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
     tried.removeAll(keepingCapacity: true)
-    ended.removeAll(keepingCapacity: true)
     threads.removeAll(keepingCapacity: true)
     lines.removeAll()
     agentsOfQueues.removeAll(keepingCapacity: true)
     timers.removeAll(keepingCapacity: true)
-    ownThreads.removeAll(keepingCapacity: true)
+    detachThreads()
+    foundationThreads.removeAll(keepingCapacity: true)
+    ended.removeAll(keepingCapacity: true)
     releases = (0, 0, 0)
     waitingWork.removeAll(keepingCapacity: true)
     waitingJobs.removeAll(keepingCapacity: true)
@@ -643,12 +646,8 @@ final class Workers: @unchecked Sendable {
     return chain != .elsewhere
   }
 
-  /// Waits until each blocked job either sleeps until a paused one goes on, or has come back and
-  /// is paused or has ended.
-  ///
-  /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
-  func settle(patiently: Bool = false) {
-    if blocked.isEmpty { return }
+  /// Waits until each blocked job sleeps until a paused one goes on, or has come back.
+  func awaitBlocked(patiently: Bool = false) {
     for worker in blocked {
       var span = SleepSpan()
       while !worker.hasComeBack {
@@ -658,8 +657,10 @@ final class Workers: @unchecked Sendable {
         let state = worker.state
         let hasBeenLong = span.look(0, state) > Self.patience
         // It woke, and sleeps for something else, which nobody explored holds: a condition of a library is waited for
-        // at one address and then at another.
-        if hasBeenLong, case .sleeps(let address, _) = state, state != worker.sleep {
+        // at one address and then at another. Or who is said to hold it is no thread of the exploration.
+        if hasBeenLong, case .sleeps(let address, _) = state,
+          state != worker.sleep || !worker.isUnaccounted
+        {
           worker.sleep = .sleeps(at: address, holder: 0)
           break
         }
@@ -668,6 +669,15 @@ final class Workers: @unchecked Sendable {
         if !patiently || hasBeenLong { break }
       }
     }
+  }
+
+  /// Waits until each blocked job either sleeps until a paused one goes on, or has come back and
+  /// is paused or has ended.
+  ///
+  /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
+  func settle(patiently: Bool = false) {
+    if blocked.isEmpty { return }
+    awaitBlocked(patiently: patiently)
     let back = blocked.filter(\.hasComeBack)
     if back.isEmpty { return }
     blocked.removeAll { worker in back.contains { $0 === worker } }
@@ -986,6 +996,7 @@ final class Workers: @unchecked Sendable {
       let left = lockedForEver.contains(operation.object)
       let holder =
         holders[operation.object].map { ", which \(name($0.choice)) holds" }
+        ?? agent(ofThread: operation).map { " to end, which is \(name(Choice(.run, Int($0))))" }
         ?? (left ? ", which a schedule before left locked" : "")
       let what = operation.kind.hasObject ? operation.objectName : "its turn"
       return "\(name(worker.choice)) waits for \(what)\(holder)"

@@ -170,6 +170,8 @@ import Testing
     guard case .deadlock = failure.kind else { throw failure }
     #expect(failure.description.contains("waits for lock"), "\(failure)")
     #expect(failure.description.contains("which task 3 holds"), "\(failure)")
+    #expect(failure.description.contains("task 2 waits for ever at"), "\(failure)")
+    #expect(failure.description.contains("to end, which is task 2"), "\(failure)")
   }
 
   @Test func `two that nobody waits for are found deadlocked too`() throws {
@@ -190,6 +192,100 @@ import Testing
       }
     }
     #expect(failure.description.contains("was resumed twice"), "\(failure)")
+  }
+
+  @Test func `one may run before who has started it does the next thing, and after it`() throws {
+    let outcomes = Mutex<Set<String>>([])
+    _ = try exploreAll("cancelled", preemptions: 2, reduction: .merging, races: false) {
+      let seen = Names()
+      let done = DispatchSemaphore(value: 0)
+      let thread = Thread {
+        seen.add("\(Thread.current.isCancelled)")
+        done.signal()
+      }
+      thread.start()
+      thread.cancel()
+      done.wait()
+      return seen.all.joined()
+    } outcome: { text in
+      outcomes.withLock { _ = $0.insert(text) }
+    }
+    #expect(outcomes.withLock { $0 } == ["false", "true"])
+  }
+
+  @Test func `memory that is given back while a thread uses it is a race`() throws {
+    let failure = try failure("given back") {
+      let memory = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+      memory.initialize(to: 1)
+      let address = UInt(bitPattern: memory)
+      let thread = Self.start {
+        let count = Count()
+        let found = UnsafeMutablePointer<Int>(bitPattern: address)?.pointee
+        count.value.store(found ?? 0, ordering: .relaxed)
+      }
+      memory.deallocate()
+      pthread_join(thread, nil)
+    }
+    guard case .race = failure.kind else { throw failure }
+  }
+
+  @Test func `one that cannot be waited for is not, and who tries is told so by the system`() throws
+  {
+    let verdict = try explore("no join") {
+      let semaphore = DispatchSemaphore(value: 0)
+      let detached = Self.start { semaphore.wait() }
+      pthread_detach(detached)
+      try require(pthread_join(detached, nil) == EINVAL, "a detached thread was waited for")
+      semaphore.signal()
+      let own = Count()
+      let thread = Self.start {
+        own.value.store(Int(pthread_join(pthread_self(), nil)), ordering: .relaxed)
+      }
+      pthread_join(thread, nil)
+      try require(own.value.load(ordering: .relaxed) == EDEADLK, "it waited for itself")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @Test func `a small stack has room for what the exploration needs`() throws {
+    let verdict = try explore("small") {
+      let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+      defer { attributes.deallocate() }
+      pthread_attr_init(attributes)
+      pthread_attr_setstacksize(attributes, 16_384)
+      var thread = pthread_t()
+      let result = pthread_create(
+        &thread,
+        attributes,
+        { _ in
+          NSLock().withLock {}
+          return nil
+        },
+        nil
+      )
+      try require(result == 0, "no thread: \(result)")
+      pthread_join(thread, nil)
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @Test func `a task that a cancellation handler holds up ends at one time in each run`() throws {
+    let verdict = try explore("held up") {
+      let hand = Hand()
+      let lock = NSLock()
+      let task = Task {
+        await withTaskCancellationHandler {
+          await withCheckedContinuation { done in hand.give { done.resume() } }
+        } onCancel: {
+          lock.withLock {}
+          lock.withLock {}
+        }
+      }
+      task.cancel()
+      await task.value
+      hand.close()
+    }
+    #expect(verdict.coverage == .exhaustive || verdict.estimate != nil, "\(verdict)")
   }
 
   // MARK: Semaphores of the system
@@ -345,6 +441,16 @@ import Testing
       // Other threads are explored as before.
       let verdict = try explore("thread") { pthread_join(Self.start {}, nil) }
       guard case .exhaustive = verdict.coverage else { fatalError("\(verdict)") }
+      // At the thread's end, too.
+      let late = try failure("late") {
+        let key = Self.key
+        let thread = Self.start {
+          let body = Body { end.body(1) }
+          pthread_setspecific(key, Unmanaged.passRetained(body).toOpaque())
+        }
+        pthread_join(thread, nil)
+      }
+      guard case .trap = late.kind else { fatalError("\(late)") }
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(result?.exitStatus == .exitCode(0), "\(text)")

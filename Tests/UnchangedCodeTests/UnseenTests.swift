@@ -29,7 +29,7 @@ import Testing
     let verdict = try explore("thread") { Thread.detachNewThread {} }
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
     #expect(
-      verdict.notCovered.contains { $0.hasPrefix("when others see a Thread cancelled") },
+      verdict.notCovered.contains { $0.hasPrefix("switches where a Thread is cancelled") },
       "\(verdict)"
     )
   }

@@ -50,6 +50,15 @@ void thread_set_part(void *part);
 /// A copy of an object of the heap, byte for byte, that nobody owns.
 void *copy_of_object(const void *object);
 
+/// How many bytes the memory of an object has that is in a block of its own.
+size_t size_of_object(const void *object);
+
+/// The explorer whose jobs the calling thread's are, unretained; null for none. It lasts as long as the thread: what is
+/// kept by a key of `pthread` is gone while the thread ends.
+void *thread_explorer(void);
+/// Has the calling thread's jobs be those of that explorer.
+void thread_set_explorer(void *explorer);
+
 /// The kernel's number of the calling thread.
 int thread_number(void);
 /// Whether there is a thread of this process of that number.

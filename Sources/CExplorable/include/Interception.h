@@ -141,21 +141,23 @@ struct exploration_answers {
   void (*begin_continuation)(uintptr_t task, bool is_explored);
   /// Notes that the continuation is resumed, if it may be: it was not before. On any thread, too.
   bool (*end_continuation)(uintptr_t task, bool is_explored);
-  /// Makes ready for a thread that the code is about to start, by itself or as one of Foundation's; what comes is what the
-  /// exploration knows it by.
-  void *(*make_thread)(bool is_foundations);
+  /// Makes ready for a thread that the code is about to start; what comes is what the exploration knows it by. `thread`
+  /// is Foundation's `Thread`, an object that is there until `end_thread`; null where there is none.
+  void *(*make_thread)(const void *thread);
   /// Notes that the thread, which waits, is there, by what the system knows it by; with 0 that it could not be made.
-  void (*name_thread)(void *known, uintptr_t thread);
+  void (*name_thread)(void *known, uintptr_t thread, bool is_joinable);
   /// Has the thread begin when its turn has come.
   void (*start_thread)(void *known);
   /// On the thread itself: returns when its turn has come, with points open.
   void (*begin_thread)(void *known);
   /// On the thread itself: notes that nothing of the code under study runs there any more.
   void (*end_thread)(void *known);
-  /// Whether the schedule under way has started the thread.
-  bool (*knows_thread)(uintptr_t thread);
-  /// Notes that somebody goes on behind the end of the thread.
-  void (*note_join)(uintptr_t thread);
+  /// Whether the schedule under way has started the thread, and its end can be waited for.
+  bool (*may_join)(uintptr_t thread);
+  /// Notes that the thread was waited for, if it has ended, or that nobody will wait for it.
+  void (*forget_thread)(uintptr_t thread);
+  /// Waits for those who slept in the runtime, and go on now that the thread has let go of what they slept for.
+  void (*await_blocked)(void);
   /// Notes that the code calls a function whose work is not seen.
   void (*note_unseen)(const char *function);
   /// Notes that the code is about to end the program by that function. Returns with what status to do so, if the

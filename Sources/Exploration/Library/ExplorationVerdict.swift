@@ -197,8 +197,8 @@ extension Verdict {
     }
     if sawThread {
       parts.append(
-        "when others see a Thread cancelled, executing or finished: that is memory of Foundation, which nobody sees it "
-          + "read and change"
+        "switches where a Thread is cancelled, or asked whether it is, or is executing or finished: that is memory of "
+          + "Foundation"
       )
     }
     parts.append("switches inside synchronous code elsewhere than at its locks and atomics")

@@ -136,6 +136,10 @@ struct ScheduleTrace {
         let worker = paused.first { Int($0.choice.agent) == agent }
         return (agent, worker?.points ?? run.executor.resumePoints(of: agent))
       }
+      // Threads, and work of queues.
+      let known = Set(waiting.map(\.agent))
+      waiting += paused.map { (Int($0.choice.agent), $0.points) }
+        .filter { !known.contains($0.0) }
       waiting += witness.unkept.map { agent, job in
         let worker = paused.first { Int($0.choice.agent) == agent }
         return (agent, worker?.points ?? job.resumePoints)
@@ -214,6 +218,7 @@ struct ScheduleTrace {
         return (operation, place)
       }
     )
+    for (agent, thread) in threads { names[thread] = Self.name(agent) }
   }
 
   private final class Witness {
@@ -434,7 +439,9 @@ extension ScheduleTrace {
         [subjectText(of: step) ?? (step.isYield ? "ends its yield" : "takes its turn on an actor")]
       case .wake:
         [
-          step.operation.map { "has waited long enough for \($0.objectName)" }
+          step.operation.flatMap {
+            $0.kind == .sleep ? nil : "has waited long enough for \($0.objectName)"
+          }
             ?? "wakes from its sleep\(Self.later(step.passed))"
         ]
       case .cancel, .limit: []
