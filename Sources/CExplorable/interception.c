@@ -5,6 +5,7 @@ _Thread_local struct explored_thread explored_thread;
 struct exploration_answers exploration_answers;
 const struct interception *interception = 0;
 int instrumented_files = 0;
+unsigned signals_outside = 0;
 
 bool exploration_pause(uint8_t point, uintptr_t object) {
   explored_thread.is_open = 0;

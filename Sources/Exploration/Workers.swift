@@ -1027,6 +1027,9 @@ final class Workers: @unchecked Sendable {
     paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
   }
 
+  /// Whether some job in the middle can go on.
+  var hasOneThatCanGoOn: Bool { paused.contains(where: isEnabled) }
+
   /// Whether some thread has a job in the middle that goes on sooner or later.
   var hasThreadThatGoesOn: Bool {
     paused.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile || $0.isLimited }

@@ -486,6 +486,24 @@ import Testing
     #expect(verdict.givenUp == 0, "\(verdict)")
   }
 
+  private static let before = Hand()
+
+  @Test func `one that was there before is not explored, and who waits for it has left`() throws {
+    let hand = Self.before
+    let failure = try failure("before") {
+      let condition = NSCondition()
+      let done = Text()
+      hand.give {
+        usleep(20_000)
+        condition.withLock { done.text = "done" }
+        condition.signal()
+      }
+      condition.withLock { while done.text.isEmpty { condition.wait() } }
+    }
+    guard case .escaped = failure.kind else { throw failure }
+    #expect(failure.description.contains("for a thread that was there before"), "\(failure)")
+  }
+
   // MARK: Reduction
 
   @Test(arguments: [true, false])

@@ -239,6 +239,10 @@ static inline void set_exploration_answers(struct exploration_answers answers) {
   exploration_answers = answers;
 }
 
+/// How often a thread that is not explored has signalled a condition while an exploration was under way.
+extern unsigned signals_outside;
+static inline unsigned signals_from_outside(void) { return __atomic_load_n(&signals_outside, __ATOMIC_ACQUIRE); }
+
 /// In how much memory something is known by its address, in the schedule under way.
 extern unsigned addresses_known;
 /// Notes that something at the address is known by it; whether what was known there before is gone, for its memory

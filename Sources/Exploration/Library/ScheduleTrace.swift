@@ -1,4 +1,5 @@
 internal import Basics
+internal import CExplorable
 internal import ExplorableSynchronization
 internal import Glibc
 internal import Synchronization
@@ -55,6 +56,8 @@ struct ScheduleTrace {
   /// What left the exploration, if that is why nothing can run.
   private(set) var escape: String?
   private let place: String
+  /// How often threads that are not explored had signalled before it was run.
+  private let signals: UInt32
   /// Where each agent was started.
   private var starts: [Int: [UInt]] = [:]
   /// The number of each thread, by its agent.
@@ -82,6 +85,7 @@ struct ScheduleTrace {
     }
     self.place = place
     self.schedule = schedule
+    signals = signals_from_outside()
     let run = ScheduleRun(scenario, reduction: .none)
     defer { run.close() }
     let witness = Witness()
@@ -174,6 +178,7 @@ struct ScheduleTrace {
   ) throws(ScheduleError) {
     self.place = place
     self.schedule = schedule
+    signals = signals_from_outside()
     let run = ScheduleRun(scenario, reduction: .none)
     let witness = Witness()
     run.notePlaces()
@@ -321,11 +326,18 @@ struct ScheduleTrace {
     // only now takes for as many turns, which on a busy machine is longer.
     let turns = Turns()
     OSThread { while !turns.areOver { turns.take() } }.detach()
-    while !run.executor.escaped, !turns.areOver { Turns.pause() }
+    func isSignalled() -> Bool { signals_from_outside() != signals }
+    func goesOn() -> Bool { run.workers?.hasOneThatCanGoOn == true }
+    while !run.executor.escaped, !isSignalled(), !goesOn(), !turns.areOver { Turns.pause() }
     if run.executor.escaped {
       escape =
         "a task that waited\(at(run.executor.escapes.resumePoints)) was resumed by a thread that is not "
         + "explored; the closure may wait only for what it starts itself"
+    } else if isSignalled() || goesOn() {
+      escape =
+        "\(run.workers?.stuck { Self.name(Int($0.agent)) }.first ?? "a task waits"), and a thread that is not explored has "
+        + "signalled meanwhile; the closure may wait only for what it starts itself, and not for a thread that was "
+        + "there before"
     }
   }
 
