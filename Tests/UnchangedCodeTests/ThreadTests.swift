@@ -418,7 +418,7 @@ import Testing
 
   private typealias Ends = `Code that ends the program`
 
-  @Test(arguments: Ends.ends.indices.fewUnlessLong(3))
+  @Test(arguments: Ends.ends.indices.fewUnlessLong(1))
   func `one that would end the program is told, and the program goes on`(kind: Int) async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       [kind] in
