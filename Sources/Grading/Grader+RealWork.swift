@@ -246,7 +246,7 @@ extension Grader {
         manyQuestions(type),
         longConnectionLine(type),
         realConnections(type),
-      ] + afterWait(type)
+      ] + afterWait(type) + misfortunes(type)
     )
   }
 

@@ -46,19 +46,21 @@ final class FakeDatabase: Sendable {
   private let broken: Int
   private let breaksAt: Int
   private let isUnopened: @Sendable (Int) -> Bool
+  private let onQuestion: @Sendable (Int) throws -> Void
   private let onAnswer: @Sendable () async throws -> Void
 
   /// The first so many cannot be opened, nor those of which `isUnopened` says so by their number; of the others the
   /// first so many break, at the question of that number.
   ///
   /// What cannot be opened throws `openingError`.
-  /// Each question waits for `onAnswer` before it is answered.
+  /// Each question is told to `onQuestion`, and waits for `onAnswer` before it is answered.
   init(
     unopened: Int = 0,
     openingError: any Error = Unopened(),
     broken: Int = 0,
     breaksAt: Int = 1,
     isUnopened: @escaping @Sendable (Int) -> Bool = { _ in false },
+    onQuestion: @escaping @Sendable (Int) throws -> Void = { _ in },
     onAnswer: @escaping @Sendable () async throws -> Void = { await Task.yield() }
   ) {
     self.unopened = unopened
@@ -66,6 +68,7 @@ final class FakeDatabase: Sendable {
     self.broken = broken
     self.breaksAt = breaksAt
     self.isUnopened = isUnopened
+    self.onQuestion = onQuestion
     self.onAnswer = onAnswer
   }
 
@@ -115,6 +118,7 @@ final class FakeDatabase: Sendable {
       }
       let isLast = breaks && number >= database.breaksAt
       do {
+        try database.onQuestion(question)
         try await database.onAnswer()
       } catch {
         database.state.withLock { $0.busy -= 1 }

@@ -1,0 +1,87 @@
+internal import Basics
+internal import LessonBook
+internal import Limiters
+internal import VirtualTime
+
+/// What befalls who has the only connection while others wait for it.
+private enum Misfortune: CaseIterable {
+  case cannotOpen, breaks, fails, isCancelled
+
+  /// What happens, in words.
+  var asked: String {
+    switch self {
+    case .cannotOpen: "ask, one connection, and the first eleven times it cannot be opened"
+    case .breaks: "ask, one connection, and the first eleven break at their second question"
+    case .fails: "ask, one connection, and each question fails"
+    case .isCancelled:
+      "ask, one connection, and each is cancelled while it is answered, and told CancellationError"
+    }
+  }
+}
+
+extension Grader {
+  private struct TimedOut: Error {}
+
+  /// One in line is told of one place, however many wait, and a connection that is good goes on to the next.
+  static func misfortunes<Pool: LearnerConnections>(_ type: Pool.Type) -> [GradeBook.Question] {
+    Misfortune.allCases.map { misfortune(type, $0) }
+  }
+
+  /// Twelve ask, so that each thing happens with eleven in line, with ten, and so on.
+  private static func misfortune<Pool: LearnerConnections>(
+    _ type: Pool.Type,
+    _ misfortune: Misfortune
+  ) -> GradeBook.Question {
+    let count = 12
+    return check("others_in_line", "\(count) \(misfortune.asked)") {
+      let tasks = Lock<[Int: Task<Void, Never>]>([:])
+      let door = SlowDoor()
+      let database = FakeDatabase(
+        unopened: misfortune == .cannotOpen ? count - 1 : 0,
+        broken: misfortune == .breaks ? count - 1 : 0,
+        breaksAt: 2,
+        onQuestion: { question in
+          if misfortune == .fails { throw TimedOut() }
+          guard misfortune == .isCancelled else { return }
+          tasks.withLock { $0[question] }?.cancel()
+          throw CancellationError()
+        }
+      )
+      let pool = Pool(limit: 1) {
+        try await door.pass()
+        return try await database.open()
+      }
+      let told = Lock(0)
+      let scheduler = VirtualScheduler(workers: 1)
+      for question in 1...count {
+        let task = Task(executorPreference: scheduler) { @Sendable in
+          _ = try? await pool.answer(to: question)
+          told.withLock { $0 += 1 }
+        }
+        tasks.withLock { $0[question] = task }
+      }
+      var looksInVain = 0
+      while told.withLock({ $0 }) < count {
+        let before = told.withLock { $0 }
+        // Until all others stand in line, or wait for the place of who opens one.
+        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+        if door.count > 1 {
+          return
+            "\(door.count) connections were opened at once, with a limit of 1: of one place that is free again tell one "
+            + "in line, however many wait"
+        }
+        if door.open() || told.withLock({ $0 }) > before { continue }
+        // What an answer has started without the task's executor takes its time.
+        await Moment.pass()
+        looksInVain += 1
+        if looksInVain == 3_000 { return "\(count - before) of them wait for ever" }
+      }
+      let opened = database.counts.opened
+      let due = misfortune == .cannotOpen || misfortune == .breaks ? count : 1
+      return opened <= due
+        ? nil
+        : "\(opened) connections were opened, where \(due) \(due == 1 ? "is" : "are") enough: a good one was given up "
+          + "while others waited for it"
+    }
+  }
+}
