@@ -146,6 +146,7 @@ package enum Grader {
       withdrawalCancelled(type, cancelled: 1),
       cancelledAndTooMuch(type),
       cancelledBehindAnother(type),
+      cancelledAmongMany(type),
       quietAccount(type),
       amounts(entry),
       Storm.question(entry, fails: false),

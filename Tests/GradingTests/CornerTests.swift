@@ -364,7 +364,18 @@ import Testing
       refusedBy: "apart_at_once",
       saying: "was refused, though the account has it"
     )
-    for name in ["cancelled", "one_by_one", "apart"] {
+    await expect(
+      account(LosesBehindOthers.self),
+      refusedBy: "cancelled_among_many",
+      saying:
+        "the first is cancelled before the bank has approved: by what each was told, 1 of 78 are left; 1 was refused"
+    )
+    await expect(
+      Grader.account(AddsAmounts.self),
+      refusedBy: "cancelled_among_many",
+      saying: "then one came for 9223372036854775807, and was paid"
+    )
+    for name in ["cancelled", "one_by_one", "apart", "cancelled_among_many"] {
       for book in [
         account(PutsBack.self), Grader.account(AsksFirst.self),
         Grader.account(OneAfterTheOther.self),

@@ -945,6 +945,8 @@ protocol AccountFlaw: SendableMetatype {
   static func pays(_ amount: Int, from balance: Int) -> Bool
   /// What is left when a withdrawal has been paid to a task that is cancelled, and whether it is told so.
   static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool)
+  /// Whether that is so of a task behind which so many have come; otherwise it is refused, and the money is gone.
+  static func isKnown(behind others: Int) -> Bool
   /// Whether a task that is cancelled is looked at before the bank is asked.
   static var asksBank: Bool { get }
   /// Whether an account that has refused once refuses for ever.
@@ -958,6 +960,7 @@ extension AccountFlaw {
   static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
     (balance, true)
   }
+  static func isKnown(behind others: Int) -> Bool { true }
   static var asksBank: Bool { true }
   static var closes: Bool { false }
   static var withdrawals: Int { .max }
@@ -980,9 +983,11 @@ actor FlawedAccount<F: AccountFlaw>: LearnerAccount {
       return false
     }
     count += 1
+    let number = count
     balance -= amount
     if F.asksBank || !Task.isCancelled { await bank.approve() }
     guard Task.isCancelled else { return true }
+    guard F.isKnown(behind: count - number) else { return false }
     let paid: Bool
     (balance, paid) = F.cancelled(balance, amount)
     return paid
@@ -995,6 +1000,35 @@ enum SoundAccounting: AccountFlaw {}
 enum PutsBack: AccountFlaw {
   static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
     (balance + amount, false)
+  }
+}
+
+/// Puts the money back unless five have come since.
+enum LosesBehindOthers: AccountFlaw {
+  static func cancelled(_ balance: Int, _ amount: Int) -> (balance: Int, paid: Bool) {
+    (balance + amount, false)
+  }
+  static func isKnown(behind others: Int) -> Bool { others < 5 }
+}
+
+/// Adds what is under way and the amount, which may be more than an integer holds.
+actor AddsAmounts: LearnerAccount {
+  private var balance: Int
+  private var underWay = 0
+  private let bank: Bank
+
+  init(balance: Int, bank: Bank) {
+    self.balance = balance
+    self.bank = bank
+  }
+
+  func withdraw(_ amount: Int) async -> Bool {
+    guard underWay &+ amount <= balance else { return false }
+    underWay &+= amount
+    await bank.approve()
+    underWay &-= amount
+    balance &-= amount
+    return true
   }
 }
 
