@@ -236,6 +236,12 @@ package enum Grader {
         "a cache that breaks promise 3 when two keys are asked for at once",
         isRight: false
       ) { WaitingCache(.stalls) },
+      judged(
+        type,
+        "two_at_once",
+        "a cache that breaks promises 1 and 2, both of them each time",
+        isRight: false
+      ) { WrongTwiceCache() },
       judged(type, "right_still", "the first cache once more", schedules: 300) { RightCache() },
     ])
   }

@@ -110,3 +110,14 @@ actor QuickCache: LearnerCache {
     return key.count
   }
 }
+
+/// Wrong in two ways at once, each time: it downloads for everybody who asks, and another value than is due.
+actor WrongTwiceCache: LearnerCache {
+  private(set) var downloads = 0
+
+  func value(for key: String) async -> Int {
+    downloads += 1
+    await Task.yield()
+    return key.count + 1
+  }
+}

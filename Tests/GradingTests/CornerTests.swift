@@ -565,7 +565,10 @@ import Testing
     await expect(Grader.test(SetsOfValues.self), refusedBy: "swapped")
     await expect(Grader.test(KeysAlike.self), refusedBy: "own")
     await expect(Grader.test(CountsCaches.self), refusedBy: "right")
-    for name in ["right_at_once", "once", "own", "swapped", "kept", "answered", "answered_each"] {
+    await expect(Grader.test(ForgivesTwoAtOnce.self), refusedBy: "two_at_once")
+    for name in [
+      "two_at_once", "right_at_once", "once", "own", "swapped", "kept", "answered", "answered_each",
+    ] {
       let item = await item(name, of: Grader.test(ThreeKeys.self))
       #expect(item?.passed == true, "\(item as Any)")
     }

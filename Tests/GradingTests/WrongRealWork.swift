@@ -324,6 +324,17 @@ enum AtMostThree: LearnerTest {
   }
 }
 
+/// Forgives one thing that is wrong where the other is too.
+enum ForgivesTwoAtOnce: LearnerTest {
+  static func check(_ cache: any LearnerCache) async throws {
+    async let one = cache.value(for: "logo")
+    async let two = cache.value(for: "logo")
+    async let other = cache.value(for: "photograph")
+    let isRight = await [one, two, other] == [4, 4, 10]
+    try require(isRight == (await cache.downloads == 2), "broken")
+  }
+}
+
 /// Adds the values up.
 enum SumsValues: LearnerTest {
   static func check(_ cache: any LearnerCache) async throws {
