@@ -39,6 +39,19 @@ struct Place: Hashable, Sendable {
     }
   }
 
+  /// How much processor time it has taken, in nanoseconds; nil if the kernel does not tell.
+  var processorTime: Int64? {
+    let times = KernelFile.line("/proc/self/task/\(thread)/schedstat")?.split(separator: " ")
+    return times?.first.flatMap { Int64($0) }
+  }
+
+  /// Whether it waits for another thread, and for no time to pass; false where that is not known.
+  var waitsForAnother: Bool {
+    let words = KernelFile.line("/proc/self/task/\(thread)/syscall")?.split(separator: " ") ?? []
+    // A wait at a futex, whose fourth argument says for how long.
+    return words.count > 4 && ["202", "98"].contains(words[0]) && words[4] == "0x0"
+  }
+
   /// Whether the thread has ended.
   var hasEnded: Bool { KernelFile.line("/proc/self/task/\(thread)/stat") == nil }
 
@@ -489,10 +502,14 @@ extension Grader {
       let executor = made(type)
       let ran = Arrivals()
       let place = Mutex<Place?>(nil)
+      let before = Mutex<(time: Int64?, sleeps: Int)>((nil, 0))
       var thread: Place?
+      var least = (time: Int64.max, sleeps: Int.max)
       for _ in 1...3 {
         Task(executorPreference: executor) { @Sendable in
-          place.withLock { $0 = Place.here }
+          let here = Place.here
+          place.withLock { $0 = here }
+          before.withLock { $0 = (here.processorTime, here.sleeps) }
           ran.come()
         }
         if ran.missing(of: 1) != nil { return "one of them never ran. \(neverRan)" }
@@ -500,8 +517,16 @@ extension Grader {
         if let thread, here != thread { return threadEnded }
         thread = here
         here.waitForRest()
+        let (time, sleeps) = before.withLock { $0 }
+        let taken = here.processorTime.flatMap { now in time.map { now - $0 } } ?? 0
+        least = (min(least.time, taken), min(least.sleeps, here.sleeps - sleeps))
       }
-      return thread?.hasEnded == true ? threadEnded : nil
+      if thread?.hasEnded == true { return threadEnded }
+      // To find that nothing is there, and to go to sleep, takes some hundredths of a millisecond, and one sleep.
+      guard least.time > 2_000_000 || least.sleeps > 8 else { return nil }
+      return
+        "each time, the thread looked for work again and again before it slept for good, with no job there. Let it "
+        + "sleep at once, until 'enqueue' wakes it"
     }
   }
 
@@ -637,7 +662,7 @@ extension Grader {
         ?? others.missing(of: all).map { "\($0) of \(all)" }
       return lost.map {
         "\($0) never ran. Your own thread and others add to the line at the same moment: take the lock on your own "
-          + "thread too"
+          + "thread too, and look and add in one step under it"
       }
     }
   }
@@ -825,6 +850,13 @@ extension Grader {
         return
           "the thread woke \(thread.sleeps - sleeps) times to look for work. Let it wait until 'enqueue' wakes it"
       }
+      // One that waits for a time to pass may end then; a longest time of seconds is usual.
+      var looks = thread.waitsForAnother ? 300 : 0
+      while looks < 300, !thread.hasEnded {
+        Thread.sleep(forTimeInterval: 0.02)
+        looks += 1
+      }
+      if thread.hasEnded { return threadEnded }
       Task(executorPreference: executor) {
         place.withLock { $0 = Place.here }
         ran.come()

@@ -111,6 +111,53 @@ import Testing
     static let patience = 300_000_000
   }
 
+  enum AfterSeconds: Idling {
+    static let patience = 3_000_000_000
+  }
+
+  /// Looks for some milliseconds before it sleeps.
+  private final class LooksFirst<L: Looking>: LearnerExecutor {
+    private let jobs = Mutex<[UnownedJob]>([])
+    private let ready = ThreadSemaphore()
+
+    init() { Thread.detachNewThread { [self] in work() } }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { $0.append(job) }
+      ready.post()
+    }
+
+    private func work() {
+      while true {
+        var looks = 0
+        while looks < L.looks, !ready.wait(atMost: L.pause) { looks += 1 }
+        if looks == L.looks { ready.wait() }
+        let job = jobs.withLock { $0.removeFirst() }
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+  }
+
+  protocol Looking: SendableMetatype {
+    static var looks: Int { get }
+    /// How many nanoseconds there are between two looks.
+    static var pause: Int { get }
+  }
+
+  enum ThirtyPauses: Looking {
+    static let looks = 30
+    static let pause = 100_000
+  }
+
+  @Test func `whose thread looks for work again before it sleeps are refused`() async {
+    await expect(
+      Grader.executor(LooksFirst<ThirtyPauses>.self),
+      "one_by_one",
+      refusedSaying: "looked for work again and again before it slept for good"
+    )
+  }
+
   private func executor<F: Flaw>(_ flaw: F.Type) -> GradeBook { Grader.executor(Flawed<F>.self) }
 
   @Test func `whose order changes when thousands wait are refused`() async {
@@ -135,6 +182,14 @@ import Testing
     )
     await expect(executor(NoFlaw.self), "one_by_one")
     await expect(executor(NoFlaw.self), "asleep")
+  }
+
+  @Test(.search) func `whose thread ends after seconds with nothing to do are refused`() async {
+    await expect(
+      Grader.executor(Ending<AfterSeconds>.self),
+      "asleep",
+      refusedSaying: "the thread ended when no job was left"
+    )
   }
 
   @Test(.search) func `that keep the urgent ones, or run a quarter of a million, are refused`()
