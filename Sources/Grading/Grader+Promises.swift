@@ -66,7 +66,8 @@ extension Grader {
   static let differentRuns =
     "the same steps led to different runs. The grading sees tasks, actors and locks, and of these only what is made "
     + "anew with each object. It cannot follow who looks again after a 'Task.sleep', nor a clock, chance, a thread or a "
-    + "dispatch queue of its own, nor a static that outlives the object: is there one of these?"
+    + "dispatch queue of its own, nor a static that outlives the object, nor an address such as an 'ObjectIdentifier', "
+    + "which another object may have later: is there one of these?"
 
   /// How an exploration calls a lock that no code of an answer's takes.
   private static let runtimesLock = "the runtime's while a cancellation handler runs"
