@@ -143,6 +143,24 @@ extension Grader {
         ]
         return log
       },
+      read(
+        type,
+        "departure_first",
+        "requests inside from 1 to 3 s and from 4 to 6 s, and each time the departure is told first: 3, 1, 6, 4",
+        at: [8],
+        advice:
+          "Count a departure also when nobody seems to be inside: its arrival is told a moment later"
+      ) { _ in
+        var log = GaugeLog([
+          .init(arrived: second, departed: 3 * second),
+          .init(arrived: 4 * second, departed: 6 * second),
+        ])
+        log.words = [
+          .init(time: 3 * second, isArrival: false), .init(time: second, isArrival: true),
+          .init(time: 6 * second, isArrival: false), .init(time: 4 * second, isArrival: true),
+        ]
+        return log
+      },
       told(type),
       whole(type),
       wholeVisit(type),

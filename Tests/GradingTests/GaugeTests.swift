@@ -13,6 +13,8 @@ import Testing
     static func last(_ last: Duration, _ time: Duration) -> Duration
     /// How long the time since the last event is taken to be.
     static func since(_ time: Duration) -> Duration
+    /// How many are inside after an event, by what is counted.
+    static func inside(_ inside: Int) -> Int
     /// What is told of the mean while so many are inside.
     static func response(_ mean: Duration?, inside: Int) -> Duration?
     /// How many arrivals are told of.
@@ -38,7 +40,7 @@ import Testing
       state.withLock { state in
         state.area += F.since(time - state.last) * state.inside
         state.last = F.last(state.last, time)
-        state.inside += change
+        state.inside = F.inside(state.inside + change)
         if change > 0 { state.arrivals += 1 }
       }
     }
@@ -69,6 +71,10 @@ import Testing
   enum NeverBackwards: Flaw {
     static func last(_ last: Duration, _ time: Duration) -> Duration { max(last, time) }
     static func since(_ time: Duration) -> Duration { max(time, .zero) }
+  }
+
+  enum NobodyAtLeast: Flaw {
+    static func inside(_ inside: Int) -> Int { max(0, inside) }
   }
 
   enum TellsEarly: Flaw {
@@ -369,6 +375,11 @@ import Testing
       saying: "read at 8 s, 'inside' is 0.5, and it is 0.625"
     )
     await expect(
+      Flawed<NobodyAtLeast>.self,
+      refusedBy: "departure_first",
+      saying: "'inside' is 1.125, and it is 0.5 on average"
+    )
+    await expect(
       Flawed<TellsEarly>.self,
       refusedBy: "still_inside",
       saying: "'response' is 1 s, though somebody is still inside"
@@ -457,6 +468,7 @@ import Testing
 }
 
 extension Gauges.Flaw {
+  static func inside(_ inside: Int) -> Int { inside }
   static func last(_ last: Duration, _ time: Duration) -> Duration { time }
   static func since(_ time: Duration) -> Duration { time }
   static func response(_ mean: Duration?, inside: Int) -> Duration? { inside == 0 ? mean : nil }
