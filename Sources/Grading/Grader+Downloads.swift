@@ -28,6 +28,8 @@ extension Grader {
       quietDownloads(type),
       fileTwice(type),
       fileOfTwoLists(type),
+      fileAgain(type),
+      asAFileEnds(type),
       downloadersApart(type),
       downloadsKept(type),
     ])
@@ -87,14 +89,21 @@ extension Grader {
         withUnsafeCurrentTask { $0?.cancel() }
         await download()
       }.value
-      let ended = server.counts.ended
+      let counts = server.counts
       return GradeItem(
         "cancelled",
-        passed: ended == 6,
-        "\(asked): \(ended) had ended when 'download' returned"
+        passed: counts.ended == 6 && counts.cancelled == 0,
+        "\(asked): "
+          + (counts.cancelled > 0
+            ? fetchedByACancelledTask
+            : "\(counts.ended) had ended when 'download' returned")
       )
     }
   }
+
+  private static let fetchedByACancelledTask =
+    "a file was fetched by a task that is cancelled, and most fetches bring none then. Fetch in a task that is not "
+    + "cancelled with the one that asked"
 
   /// A list is no set.
   private static func fileTwice<Downloader: LearnerDownloader>(
@@ -332,7 +341,7 @@ extension Grader {
           + "it fetches them all"
         : missing[1] > 0
           ? "the other's 'download' returned, and \(missing[1]) of its files were not there. Nobody cancelled that"
-          : wrong
+          : server.counts.cancelled > 0 ? fetchedByACancelledTask : wrong
       return GradeItem(
         "cancelled_meanwhile",
         passed: fault == nil,
@@ -379,6 +388,28 @@ extension Grader {
         passed: fault == nil,
         "\(asked): \(fault ?? "it is fetched for each")"
       )
+    }
+  }
+
+  /// Nothing is known of a list that is over: what it named may have changed.
+  private static func fileAgain<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    let lists = [[1, 7, 2], [7], [3, 2, 7, 4], [], [1, 7, 2]]
+    let asked = "five lists one after the other, of which some name a file that another has named"
+    return .task("again", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 2)
+      for (number, list) in lists.enumerated() {
+        let server = FakeServer()
+        await downloader.download(list, server.fetch)
+        guard let fault = fault(in: server.counts.fetches, list) else { continue }
+        return GradeItem(
+          "again",
+          passed: false,
+          "\(asked): of list \(number + 1), \(fault). Each list has all its files fetched"
+        )
+      }
+      return GradeItem("again", passed: true, "\(asked): each time it is fetched again")
     }
   }
 

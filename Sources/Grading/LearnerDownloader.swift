@@ -19,6 +19,8 @@ final class FakeServer: Sendable {
     var peak = 0
     /// How often each file was fetched.
     var fetches: [Int: Int] = [:]
+    /// How many were asked for by a task that was cancelled then.
+    var cancelled = 0
   }
 
   private struct State {
@@ -46,6 +48,7 @@ final class FakeServer: Sendable {
   var counts: Counts { state.withLock { $0.counts } }
 
   func fetch(_ file: Int) async {
+    if Task.isCancelled { state.withLock { $0.counts.cancelled += 1 } }
     await withCheckedContinuation { continuation in
       let answered = state.withLock { state in
         state.counts.begun += 1
@@ -63,6 +66,9 @@ final class FakeServer: Sendable {
     // A transfer takes a moment, in which others can be seen that should have waited. Not `Task.sleep`, which
     // ends late where other code keeps the pool.
     for _ in 1...20 { await Moment.pass() }
-    state.withLock { $0.counts.ended += 1 }
+    state.withLock {
+      $0.counts.ended += 1
+      if Task.isCancelled { $0.counts.cancelled += 1 }
+    }
   }
 }

@@ -694,13 +694,15 @@ extension Grader {
           let (first, second) = (Arrivals(), Arrivals())
           let (isThere, mayGoOn) = (ThreadSemaphore(), ThreadSemaphore())
           let place = Mutex<Place?>(nil)
+          let turn = LockTurn(at: point) {
+            isThere.post()
+            // An 'enqueue' that waits for what the thread has is another question's.
+            _ = mayGoOn.wait(atMost: 500_000_000)
+          }
+          defer { turn.giveUp() }
           Task(executorPreference: executor) {
             place.withLock { $0 = Place.here }
-            LockTurns.plan(at: point) {
-              isThere.post()
-              // An 'enqueue' that waits for what the thread has is another question's.
-              _ = mayGoOn.wait(atMost: 500_000_000)
-            }
+            turn.begin()
             first.come()
           }
           guard first.missing(of: 1) == nil, let thread = place.withLock({ $0 }) else {
@@ -709,13 +711,10 @@ extension Grader {
           var looks = 0
           var isReached = false
           while !isReached {
-            if thread.hasEnded {
-              _ = LockTurns.giveUp()
-              return threadEnded
-            }
+            if thread.hasEnded { return threadEnded }
             isReached = isThere.wait(atMost: 1_000_000)
             looks = thread.isAsleep ? looks + 1 : 0
-            if !isReached, looks >= 3, LockTurns.giveUp() { break }
+            if !isReached, looks >= 3, turn.giveUp() { break }
           }
           Task(executorPreference: executor) { second.come() }
           mayGoOn.post()

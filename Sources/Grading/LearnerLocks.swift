@@ -2,32 +2,51 @@ internal import Basics
 package import Foundation
 internal import Synchronization
 
-// The locks of an answer that has a thread of its own. An exploration does not stop such a thread; at these locks
-// something else may come in between, on any machine.
+// The locks of an answer that runs on threads which no exploration stops. At these locks something else may come in
+// between, on any machine.
 
 /// What comes in between: at a point of a thread, after it has freed a lock or before it takes one.
-enum LockTurns {
-  /// Whose points are counted; 0 if nobody's are.
-  private static let thread = Atomic<UInt>(0)
-  private static let plan = Mutex<(left: Int, body: @Sendable () -> Void)?>(nil)
+final class LockTurn: Sendable {
+  private static let turns = Mutex<[UInt: LockTurn]>([:])
+  private static let areAny = Atomic(false)
+  private static let passed = Atomic(0)
 
-  /// Has `body` run at the point of that number of the thread that calls this.
-  static func plan(at point: Int, _ body: @escaping @Sendable () -> Void) {
-    plan.withLock { $0 = (point, body) }
-    thread.store(OSThread.current, ordering: .releasing)
+  /// How many points threads have come to, while a turn was planned.
+  static var points: Int { passed.load(ordering: .relaxed) }
+
+  private let plan: Mutex<(left: Int, body: @Sendable () -> Void)?>
+
+  /// Has `body` run at the point of that number of a thread.
+  init(at point: Int, _ body: @escaping @Sendable () -> Void) { plan = Mutex((point, body)) }
+
+  /// Counts the points of the thread that calls this from now on.
+  func begin() {
+    Self.turns.withLock { turns in
+      turns[OSThread.current] = self
+      Self.areAny.store(true, ordering: .relaxed)
+    }
   }
 
   /// Gives up what has not been come to.
   ///
   /// - Returns: whether it was not.
-  static func giveUp() -> Bool {
-    thread.store(0, ordering: .releasing)
+  @discardableResult
+  func giveUp() -> Bool {
+    Self.turns.withLock { turns in
+      turns = turns.filter { $0.value !== self }
+      Self.areAny.store(!turns.isEmpty, ordering: .relaxed)
+    }
     return plan.withLock { $0.take() } != nil
   }
 
   /// A point of the thread that calls this.
   fileprivate static func pass() {
-    guard thread.load(ordering: .relaxed) == OSThread.current else { return }
+    guard areAny.load(ordering: .relaxed) else { return }
+    passed.add(1, ordering: .relaxed)
+    turns.withLock { $0[OSThread.current] }?.pass()
+  }
+
+  private func pass() {
     let body = plan.withLock { plan in
       guard let (left, body) = plan else { return (@Sendable () -> Void)?.none }
       plan = left > 1 ? (left - 1, body) : nil
@@ -46,16 +65,16 @@ package struct LearnerMutex<Value: ~Copyable>: ~Copyable, Sendable {
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    LockTurns.pass()
-    defer { LockTurns.pass() }
+    LockTurn.pass()
+    defer { LockTurn.pass() }
     return try real.withLock(body)
   }
 
   package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
-    LockTurns.pass()
-    defer { LockTurns.pass() }
+    LockTurn.pass()
+    defer { LockTurn.pass() }
     return try real.withLockIfAvailable(body)
   }
 }
@@ -72,13 +91,13 @@ package final class LearnerCondition: NSLocking, Sendable {
   }
 
   package func lock() {
-    LockTurns.pass()
+    LockTurn.pass()
     real.lock()
   }
 
   package func unlock() {
     real.unlock()
-    LockTurns.pass()
+    LockTurn.pass()
   }
 
   package func wait() { real.wait() }
@@ -102,22 +121,22 @@ package final class LearnerLock: NSLocking, Sendable {
   }
 
   package func lock() {
-    LockTurns.pass()
+    LockTurn.pass()
     real.lock()
   }
 
   package func `try`() -> Bool {
-    LockTurns.pass()
+    LockTurn.pass()
     return real.try()
   }
 
   package func lock(before limit: Date) -> Bool {
-    LockTurns.pass()
+    LockTurn.pass()
     return real.lock(before: limit)
   }
 
   package func unlock() {
     real.unlock()
-    LockTurns.pass()
+    LockTurn.pass()
   }
 }

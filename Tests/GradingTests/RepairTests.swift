@@ -17,11 +17,13 @@ import Testing
     init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
 
     func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
-      await withDiscardingTaskGroup { group in
-        for file in files {
-          group.addTask { [limiter] in await limiter.runUncancellably { await fetch(file) } }
+      await Task { [limiter] in
+        await withDiscardingTaskGroup { group in
+          for file in files {
+            group.addTask { await limiter.runUncancellably { await fetch(file) } }
+          }
         }
-      }
+      }.value
     }
   }
 

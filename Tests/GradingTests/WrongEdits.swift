@@ -53,11 +53,14 @@ final class FlawedDownloader<F: DownloaderFlaw>: LearnerDownloader {
     while !rest.isEmpty {
       let batch = rest.prefix(F.batch)
       rest = rest.dropFirst(batch.count)
-      await withDiscardingTaskGroup { group in
-        for file in batch {
-          group.addTask { [limiter] in await limiter.runUncancellably { await fetch(file) } }
+      // No fetch is cancelled with its list.
+      await Task { [limiter] in
+        await withDiscardingTaskGroup { group in
+          for file in batch {
+            group.addTask { await limiter.runUncancellably { await fetch(file) } }
+          }
         }
-      }
+      }.value
     }
   }
 

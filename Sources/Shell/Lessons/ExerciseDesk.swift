@@ -51,17 +51,9 @@ struct ExerciseHarness: Sendable {
 
   var program: String {
     // What is explored has a type of this name too, and a learner who writes it means Foundation's.
-    // At its locks, what comes in between is not left to chance.
-    let thread = """
-      import Foundation
-
-      typealias Thread = Foundation.Thread
-      typealias Mutex = LearnerMutex
-      typealias NSCondition = LearnerCondition
-      typealias NSLock = LearnerLock
-
-      """
-    return "import Grading\n" + (grader == "executor" ? thread : Self.lock) + """
+    let thread =
+      grader == "executor" ? "import Foundation\n\ntypealias Thread = Foundation.Thread\n" : ""
+    return "import Grading\n" + (runsOnThreads ? thread + Self.turns : Self.lock) + """
 
       @main struct Program {
         static func main() { Grader.\(grader)(\(type).self).main() }
@@ -69,6 +61,17 @@ struct ExerciseHarness: Sendable {
 
       """
   }
+
+  /// Whether its locks are those of threads, at which something else may come in between.
+  private var runsOnThreads: Bool { ["downloader", "executor"].contains(grader) }
+
+  /// In the place of the system's: at these locks, what comes in between is not left to chance.
+  private static let turns = """
+    typealias Mutex = LearnerMutex
+    typealias NSCondition = LearnerCondition
+    typealias NSLock = LearnerLock
+
+    """
 
   /// In the place of Foundation's, which an exploration does not see.
   private static let lock =

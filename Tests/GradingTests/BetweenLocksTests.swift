@@ -1,0 +1,43 @@
+import LessonBook
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// Answers that run on threads, and are wrong only if somebody comes between two locks of theirs.
+@Suite(.watched, .serialized) struct `Between two locks of a thread` {
+  private func downloader<F: PermitFlaw>(_ flaw: F.Type) -> GradeBook {
+    Grader.downloader(Permits<F>.self)
+  }
+
+  @Test func `a permit of downloads is lost, or given twice`() async {
+    await expect(
+      downloader(FreesLater.self),
+      "as_a_file_ends",
+      refusedSaying: "a file waits for ever"
+    )
+    await expect(
+      downloader(TakesLate.self),
+      "as_a_file_ends",
+      refusedSaying: "2 ran at once"
+    )
+    await expect(downloader(SoundPermits.self), "as_a_file_ends")
+  }
+
+  @Test func `a list's fetches go on when it is cancelled, and know of no list before`() async {
+    for name in ["cancelled", "cancelled_meanwhile"] {
+      await expect(
+        downloader(CancelsFetches.self),
+        name,
+        refusedSaying: "a file was fetched by a task that is cancelled"
+      )
+      await expect(downloader(SoundPermits.self), name)
+    }
+    await expect(
+      downloader(RemembersFiles.self),
+      "again",
+      refusedSaying: "of list 2, file 7 was fetched 0 times"
+    )
+    await expect(downloader(SoundPermits.self), "again")
+  }
+}
