@@ -23,7 +23,7 @@ package protocol LearnerBatch: Sendable {
 }
 
 /// What one batch of downloads has done.
-private final class BatchWatch: Sendable {
+final class BatchWatch: Sendable {
   private struct State {
     var running = 0
     var peak = 0
@@ -55,6 +55,7 @@ private final class BatchWatch: Sendable {
   func allHaveCome() { state.withLock { $0.endedAtCall.append($0.ended) } }
 
   var begun: Int { state.withLock { $0.begun } }
+  var ended: Int { state.withLock { $0.ended } }
   var running: Int { state.withLock { $0.running } }
   var peak: Int { state.withLock { $0.peak } }
   var isOver: Bool { state.withLock { !$0.endedAtCall.isEmpty } }
@@ -99,16 +100,19 @@ extension Grader {
       batchesApart(type),
       batchLetGo(type),
       namedTwice(type),
+      sendsTheNext(type),
+      asAFileEnds(type),
+      asAListComes(type),
     ])
   }
 
-  /// Waits until something is so, a tenth of a second at a time.
+  /// Waits until something is so, for so many tenths of a second.
   ///
   /// - Returns: whether it came to be.
-  private static func comes(looks: Int, _ isSo: () -> Bool) -> Bool {
-    for _ in 0..<looks {
+  static func comes(looks: Int, _ isSo: () -> Bool) -> Bool {
+    for _ in 0..<20 * looks {
       if isSo() { return true }
-      usleep(100_000)
+      usleep(5_000)
     }
     return isSo()
   }
@@ -133,7 +137,7 @@ extension Grader {
   /// Waits for the end of all lists.
   ///
   /// - Returns: what is wrong with them; nil if nothing is.
-  private static func fault(
+  static func fault(
     of lists: [[Int]],
     _ watches: [BatchWatch],
     limit: Int
@@ -262,7 +266,7 @@ extension Grader {
         hasReturned.withLock { $0 } && (areHeld() || watches.contains { $0.begun > 0 })
       }
       // The library sees that its threads are blocked, and adds one a second or so.
-      let isHeld = comes(looks: 50, areHeld)
+      let isHeld = comes(looks: 25, areHeld)
       mayEnd.signal()
       let fault: String? =
         if !hasReturned.withLock({ $0 }) {
@@ -438,7 +442,10 @@ extension Grader {
         isFree
         ? fault(of: [lists[0]], [watches[0]], limit: 1)
           ?? fault(of: [lists[1]], [watches[1]], limit: 3)
-        : "the second waits for a permit of the first. Keep queues and permits in the batch, none that is static"
+        : watches[1].ended == lists[1].count
+          ? "all files of the second have come, and its 'whenAll' was not called. Count under one lock, in one step, or "
+            + "have a group count"
+          : "the second waits for a permit of the first. Keep queues and permits in the batch, none that is static"
       return GradeItem(
         "apart",
         passed: fault == nil,

@@ -40,4 +40,41 @@ import Testing
     )
     await expect(downloader(SoundPermits.self), "again")
   }
+
+  private func batch<F: CountFlaw>(_ flaw: F.Type) -> GradeBook {
+    Grader.batch(CountingBatch<F>.self)
+  }
+
+  @Test func `a file of a batch waits beside a free permit, or is not counted`() async {
+    await expect(
+      batch(FreesThePermitLater.self),
+      "as_a_file_ends",
+      refusedSaying: "a file waits for ever"
+    )
+    await expect(
+      batch(CountsInTwoSteps.self),
+      "as_a_file_ends",
+      refusedSaying: "end at the same moment: all files have come, and a 'whenAll'"
+    )
+    await expect(
+      batch(CountsAsSent.self),
+      "as_a_list_comes",
+      refusedSaying: "of 4 had come"
+    )
+    for name in ["as_a_file_ends", "as_a_list_comes"] { await expect(batch(SoundCount.self), name) }
+  }
+
+  @Test func `who is told that a list is over cannot send the next`() async {
+    await expect(
+      batch(TellsUnderTheLock.self),
+      "sends_next",
+      refusedSaying: "'download' does not return there"
+    )
+    await expect(
+      batch(TellsHoldingThePermit.self),
+      "sends_next",
+      refusedSaying: "which waits for its end: the second is never over"
+    )
+    await expect(batch(SoundCount.self), "sends_next")
+  }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import LessonBook
 
 @testable import Grading
@@ -90,5 +91,122 @@ final class Permits<F: PermitFlaw>: LearnerDownloader {
     }
     if next == nil, F.freesLater { state.withLock { $0.free += 1 } }
     next?.resume(returning: F.takesLate)
+  }
+}
+
+/// How a batch counts the files of a list.
+enum Counting: Sendable {
+  case right
+  /// Looks under one lock, and writes under another.
+  case inTwoSteps
+  /// Counts a file when it is sent.
+  case asSent
+  /// Tells of the end before the permit is given back.
+  case holdingThePermit
+  /// Tells of it under the lock.
+  case underTheLock
+  /// Looks for who waits under one lock, and sets the permit free under another.
+  case freeingLater
+}
+
+protocol CountFlaw: SendableMetatype {
+  static var counting: Counting { get }
+}
+
+enum SoundCount: CountFlaw {
+  static let counting = Counting.right
+}
+
+enum CountsInTwoSteps: CountFlaw {
+  static let counting = Counting.inTwoSteps
+}
+
+enum CountsAsSent: CountFlaw {
+  static let counting = Counting.asSent
+}
+
+enum TellsHoldingThePermit: CountFlaw {
+  static let counting = Counting.holdingThePermit
+}
+
+enum TellsUnderTheLock: CountFlaw {
+  static let counting = Counting.underTheLock
+}
+
+enum FreesThePermitLater: CountFlaw {
+  static let counting = Counting.freeingLater
+}
+
+/// Counts permits and files itself, and a file without a permit has no thread.
+final class CountingBatch<F: CountFlaw>: LearnerBatch {
+  private typealias Job = @Sendable () -> Void
+
+  private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+  private let state: LearnerMutex<(free: Int, pending: [Job])>
+  private let telling = DispatchSemaphore(value: 1)
+
+  private final class Left: Sendable {
+    let count: LearnerMutex<Int>
+
+    init(_ count: Int) { self.count = LearnerMutex(count) }
+  }
+
+  init(limit: Int) { state = LearnerMutex((limit, [])) }
+
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) {
+    guard !files.isEmpty else { return queue.async(execute: whenAll) }
+    if F.counting == .underTheLock { telling.wait() }
+    defer { if F.counting == .underTheLock { telling.signal() } }
+    let left = Left(F.counting == .asSent ? 0 : files.count)
+    for file in files {
+      if F.counting == .asSent { left.count.withLock { $0 += 1 } }
+      submit { [self] in
+        fetch(file)
+        if F.counting != .holdingThePermit { startNext() }
+        if isLast(left) {
+          if F.counting == .underTheLock { telling.wait() }
+          whenAll()
+          if F.counting == .underTheLock { telling.signal() }
+        }
+        if F.counting == .holdingThePermit { startNext() }
+      }
+    }
+  }
+
+  private func isLast(_ left: Left) -> Bool {
+    if F.counting == .inTwoSteps {
+      let now = left.count.withLock { $0 } - 1
+      left.count.withLock { $0 = now }
+      return now == 0
+    }
+    return left.count.withLock { count in
+      count -= 1
+      return count == 0
+    }
+  }
+
+  private func submit(_ job: @escaping Job) {
+    let isFree = state.withLock { state in
+      guard state.free > 0 else {
+        state.pending.append(job)
+        return false
+      }
+      state.free -= 1
+      return true
+    }
+    if isFree { queue.async(execute: job) }
+  }
+
+  private func startNext() {
+    let next = state.withLock { state in
+      if state.pending.isEmpty, F.counting != .freeingLater { state.free += 1 }
+      return state.pending.isEmpty ? nil : state.pending.removeFirst()
+    }
+    if next == nil, F.counting == .freeingLater { state.withLock { $0.free += 1 } }
+    if let next { queue.async(execute: next) }
   }
 }

@@ -1,0 +1,201 @@
+internal import Basics
+internal import Dispatch
+internal import LessonBook
+internal import Limiters
+
+// Lesson 3: what comes in between while a file ends or a list is sent, and what 'whenAll' may do.
+
+extension Grader {
+  /// Who hears of the end of a list may send the next, and wait for it.
+  static func sendsTheNext<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let name = "sends_next"
+    let lists = [[1, 2], [3]]
+    return GradeBook.Question(name: name) { _ in
+      for waits in [false, true] {
+        let asked =
+          "two lists, limit 1, the second of which is sent by the 'whenAll' of the first"
+          + (waits ? ", which waits for its end" : "")
+        let batch = Batch(limit: 1)
+        let watches = [BatchWatch(), BatchWatch()]
+        let isOver = DispatchSemaphore(value: 0)
+        let hasReturned = Lock(false)
+        @Sendable func send(_ number: Int, whenAll: @escaping @Sendable () -> Void) {
+          batch.download(lists[number]) { file in
+            watches[number].begin(file)
+            watches[number].end()
+          } whenAll: {
+            watches[number].allHaveCome()
+            whenAll()
+          }
+        }
+        send(0) {
+          send(1) { isOver.signal() }
+          hasReturned.withLock { $0 = true }
+          // Once more, for who looks whether it waited for nothing.
+          if waits, isOver.wait(timeout: .now() + .seconds(20)) == .success { isOver.signal() }
+        }
+        let comes = comes(looks: 50) { watches[1].isOver }
+        let fault: String? =
+          if comes {
+            fault(of: lists, watches, limit: 1)
+          } else if !watches[0].isOver {
+            "the 'whenAll' of the first was not called"
+          } else if !hasReturned.withLock({ $0 }) {
+            "'download' does not return there. Call 'whenAll' when no lock of yours is held"
+          } else {
+            "the second is never over. Give the last permit back before 'whenAll' is called"
+          }
+        if let fault { return GradeItem(name, passed: false, "\(asked): \(fault)") }
+      }
+      return GradeItem(
+        name,
+        passed: true,
+        "two lists, limit 1, the second of which is sent by the 'whenAll' of the first: both come"
+      )
+    }
+  }
+
+  /// What comes while a thread tells that a file is over.
+  private enum Newcomer: CaseIterable {
+    /// A list, and nobody waits.
+    case list
+    /// A list, and another file waits for the permit.
+    case listBehindAnother
+    /// The end of another file of the same list.
+    case end
+
+    var limit: Int { self == .end ? 2 : 1 }
+
+    /// Lists that are sent before, and the one that comes.
+    var lists: [[Int]] {
+      switch self {
+      case .list: [[1], [3]]
+      case .listBehindAnother: [[1], [2], [3]]
+      case .end: [[1, 2]]
+      }
+    }
+
+    var words: String {
+      switch self {
+      case .list: "limit 1: a list is sent just as the only file ends"
+      case .listBehindAnother:
+        "limit 1: a list is sent just as a file ends, and another file waits for the permit"
+      case .end: "limit 2: two files of a list end at the same moment"
+      }
+    }
+  }
+
+  /// Between two locks of the batch's, others come and go.
+  static func asAFileEnds<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let name = "as_a_file_ends"
+    return GradeBook.Question(name: name) { _ in
+      for newcomer in Newcomer.allCases {
+        // Few answers have more locks than that.
+        for point in 1...20 {
+          let (fault, isReached) = meet(type, newcomer, at: point)
+          if let fault { return GradeItem(name, passed: false, "\(newcomer.words): \(fault)") }
+          if !isReached { break }
+        }
+      }
+      return GradeItem(
+        name,
+        passed: true,
+        "files that end just as another list is sent, or as another file ends: each list heard of its own end"
+      )
+    }
+  }
+
+  /// Has a file end, and somebody come at a point of the thread on which it does.
+  ///
+  /// - Returns: what is wrong, and whether there is such a point.
+  private static func meet<Batch: LearnerBatch>(
+    _ type: Batch.Type,
+    _ newcomer: Newcomer,
+    at point: Int
+  ) -> (fault: String?, isReached: Bool) {
+    let batch = Batch(limit: newcomer.limit)
+    let lists = newcomer.lists
+    let watches = lists.map { _ in BatchWatch() }
+    let all = BatchWatch()
+    let (mayEnd, othersMayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let turns = Lock<[LockTurn]>([])
+    @Sendable func send(_ number: Int) {
+      batch.download(lists[number]) { file in
+        watches[number].begin(file)
+        all.begin(file)
+        let mine = file == 1 ? mayEnd : othersMayEnd
+        mine.wait()
+        mine.signal()
+        all.end()
+        watches[number].end()
+        if file == 1 { turns.withLock { $0.first }?.begin() }
+      } whenAll: {
+        watches[number].allHaveCome()
+      }
+    }
+    let isPast = Lock(false)
+    let turn = LockTurn(at: point) {
+      if newcomer == .end { othersMayEnd.signal() } else { send(lists.count - 1) }
+      Standstill.waitForOthersAtLocks()
+      isPast.withLock { $0 = true }
+    }
+    turns.withLock { $0 = [turn] }
+    for number in 0..<max(1, lists.count - 1) { send(number) }
+    _ = comes(looks: 100) { watches[0].begun == newcomer.limit }
+    mayEnd.signal()
+    // Until the thread has told of the end, or somebody has come meanwhile.
+    _ = comes(looks: 1) { newcomer == .list && watches[0].isOver }
+    Standstill.wait { isPast.withLock { $0 } }
+    let isReached = !turn.giveUp()
+    if isReached { _ = comes(looks: 100) { isPast.withLock { $0 } } }
+    if !isReached, newcomer != .end { send(lists.count - 1) }
+    // Who begins now does so beside the list that has come.
+    Standstill.wait()
+    let most = all.peak
+    othersMayEnd.signal()
+    let areOver = comes(looks: 50) { watches.allSatisfy(\.isOver) }
+    let fault: String? =
+      if most > newcomer.limit {
+        "\(most) ran at once"
+      } else if areOver {
+        fault(of: lists, watches, limit: newcomer.limit)
+      } else if watches.contains(where: { $0.begun == 0 }) {
+        "a file waits for ever, though no other is under way. Look whether somebody waits, and give the permit back, "
+          + "under one lock, in one step"
+      } else {
+        "all files have come, and a 'whenAll' was not called. Count under one lock, in one step, or have a group count"
+      }
+    return (fault, isReached)
+  }
+
+  /// The files of a list may all have come before the next of it is counted.
+  static func asAListComes<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let name = "as_a_list_comes"
+    let list = [1, 2, 3, 4]
+    let asked =
+      "a list of 4, limit 4, whose first files come while 'download' still sends the others"
+    return GradeBook.Question(name: name) { _ in
+      for point in 1...20 {
+        let batch = Batch(limit: 4)
+        let watch = BatchWatch()
+        let turn = LockTurn(at: point) { Standstill.waitForOthersAtLocks() }
+        OSThread("caller") {
+          turn.begin()
+          batch.download(list) { file in
+            watch.begin(file)
+            watch.end()
+          } whenAll: {
+            watch.allHaveCome()
+          }
+        }.join()
+        let isReached = !turn.giveUp()
+        Standstill.wait { watch.isOver && watch.ended == list.count }
+        if let fault = fault(of: [list], [watch], limit: 4) {
+          return GradeItem(name, passed: false, "\(asked): \(fault)")
+        }
+        if !isReached { break }
+      }
+      return GradeItem(name, passed: true, "\(asked): 'whenAll' was called once, when all had come")
+    }
+  }
+}
