@@ -11,6 +11,7 @@ extension Grader {
   ///   - tasks: what the tasks are that `body` starts, in that order, for the story.
   ///   - preemptions: how often a schedule may take the turn from a task that could go on.
   ///   - schedules: how many schedules are looked at, at most.
+  ///   - isDrawn: whether so many are drawn instead, with as many changes of turn, where those in order are too many.
   ///   - body: what is explored.
   /// - Returns: the question.
   static func promise(
@@ -19,20 +20,24 @@ extension Grader {
     tasks: [String] = [],
     preemptions: Int = 2,
     schedules: Int = 20_000,
+    isDrawn: Bool = false,
     _ body: @escaping @Sendable () async throws -> Void
   ) -> GradeBook.Question {
-    GradeBook.Question(name: name) { _ in
+    GradeBook.Question(name: name) { terms in
       do throws(ExplorationFailure) {
         let verdict = try explore(
           "yours",
-          preemptions: preemptions,
+          strategy: isDrawn
+            ? .pct(schedules: schedules, depth: preemptions + 1, seed: terms.seed) : .exhaustive,
+          preemptions: isDrawn ? nil : preemptions,
           schedules: schedules,
           besides: Scenario.aroundAnswers,
           body
         )
         let extent =
           verdict.schedules == 1 && verdict.ranEverySchedule
-          ? "the only schedule" : "\(verdict.schedules) schedules, \(which(preemptions, verdict))"
+          ? "the only schedule"
+          : "\(verdict.schedules) schedules, \(isDrawn ? "drawn" : which(preemptions, verdict))"
         let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
         return GradeItem(
           name,

@@ -23,13 +23,17 @@ extension Grader {
       waiters(type, "one_waits", 1),
       waiters(type, "two_wait", 2),
       waiters(type, "three_in_line", 3, preemptions: 1, schedules: 4_000),
+      comesBehind(type, 3),
+      comesBehind(type, 9),
       openedTwice(type),
       openedTwiceForTwo(type),
       openWhenOpened(type),
       comesLater(type),
       quietAtTheDoor(type),
       cancelledAtTheDoor(type),
-      cancelledWhileItWaits(type),
+      cancelledWhileTheyWait(type, "cancelled_waiting", of: 3, [1]),
+      cancelledInAnyPlace(type),
+      cancelledWhileTheyWait(type, "cancelled_waiting", of: 200, Array(0..<200)),
       crowdAtTheDoor(type),
       keptOfLater(type),
       keptOfOpenings(type),
@@ -81,6 +85,33 @@ extension Grader {
       await opening.value
       // Whoever comes now does not wait.
       await door.wait()
+    }
+  }
+
+  /// Who comes behind a line, as another opens the door: nobody has a place of his own.
+  private static func comesBehind<Door: LearnerDoor>(
+    _ type: Door.Type,
+    _ count: Int
+  ) -> GradeBook.Question {
+    promise(
+      "comes_behind",
+      "\(count) tasks wait, one more comes, another opens the door",
+      tasks: (1...count).map { _ in "one that waits" }
+        + ["the one that comes", "the one that opens"],
+      preemptions: 1,
+      schedules: 400,
+      isDrawn: true
+    ) {
+      let door = Door()
+      let wait: @Sendable () async -> Void = { await door.wait() }
+      // They wait when this goes on.
+      let waiting = (1...count).map { _ in Task.immediate { await wait() } }
+      let coming = Task { await wait() }
+      let open: @Sendable () -> Void = { door.open() }
+      let opening = Task { open() }
+      await coming.value
+      for task in waiting { await task.value }
+      await opening.value
     }
   }
 
@@ -206,13 +237,34 @@ extension Grader {
     }
   }
 
-  /// Who is cancelled while it waits stays where it is, and is woken with the others.
-  private static func cancelledWhileItWaits<Door: LearnerDoor>(
+  /// Whoever of a line it is.
+  private static func cancelledInAnyPlace<Door: LearnerDoor>(
     _ type: Door.Type
   ) -> GradeBook.Question {
-    let asked =
-      "three tasks wait at a shut door, the second is cancelled, and then the door is opened"
-    return .task("cancelled_waiting", asked, seconds: 30) { _ in
+    let questions = (0..<9).map {
+      cancelledWhileTheyWait(type, "cancelled_waiting", of: 9, [$0])
+    }
+    return GradeBook.Question(name: "cancelled_waiting") { terms in
+      let items = questions.lazy.map { $0.ask(terms) }
+      return items.first { !$0.passed }
+        ?? GradeItem(
+          "cancelled_waiting",
+          passed: true,
+          "the same with nine tasks, whichever of them is cancelled: all come through then, and none before"
+        )
+    }
+  }
+
+  /// Who is cancelled while it waits stays where it is, and is woken with the others.
+  private static func cancelledWhileTheyWait<Door: LearnerDoor>(
+    _ type: Door.Type,
+    _ name: String,
+    of count: Int,
+    _ gone: [Int]
+  ) -> GradeBook.Question {
+    let who = gone.count == 1 ? "number \(gone[0] + 1) is cancelled" : "all are cancelled"
+    let asked = "\(count) tasks wait at a shut door, \(who), and then the door is opened"
+    return .task(name, asked, seconds: 30) { _ in
       let scheduler = VirtualScheduler(workers: 1)
       let door = Door()
       let through = Lock<Set<Int>>([])
@@ -220,17 +272,17 @@ extension Grader {
         await door.wait()
         through.withLock { _ = $0.insert(number) }
       }
-      let tasks = (1...3).map { number in
+      let tasks = (1...count).map { number in
         Task(executorPreference: scheduler) { await wait(number) }
       }
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-      tasks[1].cancel()
+      for place in gone { tasks[place].cancel() }
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       let wasEarly = through.withLock { !$0.isEmpty }
       door.open()
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       // What 'open' has left to another task comes a little later.
-      for _ in 1...200 where through.withLock({ $0.count }) < 3 {
+      for _ in 1...200 where through.withLock({ $0.count }) < count {
         await Moment.pass()
         _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       }
@@ -238,13 +290,13 @@ extension Grader {
       let fault: String? =
         if wasEarly {
           "'wait' returned, and the door was shut. Being cancelled opens no door"
-        } else if woken < 3 {
+        } else if woken < count {
           "\(woken) came through. Who is cancelled waits as the others do, and is woken with them"
         } else {
           nil
         }
       return GradeItem(
-        "cancelled_waiting",
+        name,
         passed: fault == nil,
         "\(asked): \(fault ?? "all come through then, and none before")"
       )

@@ -126,6 +126,7 @@ package func exploreUntilCancelled(
 ///
 /// - Parameters:
 ///   - name: What schedules are called by.
+///   - strategy: How schedules are chosen.
 ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
 ///   - schedules: How many schedules to run, at most.
 ///   - others: How the names of the other code's functions begin, as the compiler mangles them.
@@ -135,6 +136,7 @@ package func exploreUntilCancelled(
 @discardableResult
 package func explore(
   _ name: String,
+  strategy: ExplorationStrategy = .exhaustive,
   preemptions: Int?,
   schedules: Int,
   besides others: [String],
@@ -142,7 +144,7 @@ package func explore(
 ) throws(ExplorationFailure) -> ExplorationVerdict {
   try answer(
     Inquiry(name, place: "", besides: others, body),
-    .exhaustive,
+    strategy,
     preemptions,
     schedules,
     nil
