@@ -256,11 +256,17 @@ extension Grader {
       let disk = Disk(ready: false)
       let reader = Reader(disk: disk)
       let come = Lock(0)
+      let stuck = Lock<Int?>(nil)
       // On a thread of its own: who holds the pool's threads would keep it from that too.
       OSThread("patience") {
-        for _ in 1...1_000 where disk.readOnPool == nil && come.withLock({ $0 }) < count {
+        var (before, idle) = (0, 0)
+        while disk.readOnPool == nil, before < count, idle < 1_000 {
           usleep(1_000)
+          let now = come.withLock { $0 }
+          idle = now == before ? idle + 1 : 0
+          before = now
         }
+        if before < count { stuck.withLock { $0 = before } }
         // What has come may not have begun to wait yet.
         for _ in 1...20 where disk.readOnPool == nil { usleep(1_000) }
         disk.makeReady()
@@ -275,7 +281,10 @@ extension Grader {
       }
       let fault =
         disk.readOnPool == nil
-        ? right == count ? nil : "\(count - right) did not get what they asked for"
+        ? stuck.withLock { $0 }.map {
+          "when \($0) had come, no other could: those who do not read yet hold the threads of the pool. A task that "
+            + "waits for its turn is suspended"
+        } ?? (right == count ? nil : "\(count - right) did not get what they asked for")
         : "one of them held a thread of the pool while it read. A line that is long is no reason for that"
       return GradeItem(
         "long_line",
@@ -536,6 +545,9 @@ extension Grader {
         )
         try await recorder.record(RecordFile { 1_000 }, in: ledger)
       },
+      recordsOfUrgency(type, [("low", .low), ("low", .low)]),
+      recordsOfUrgency(type, [("background", .background), ("background", .background)]),
+      recordsOfUrgency(type, [("background", .background), ("high", .high)]),
       recordersApart(type),
       twoLedgers(type),
       manyRecords(type),
@@ -546,6 +558,57 @@ extension Grader {
       urgentBehind(type, .medium, "medium"),
       urgentBehind(type, .high, "high"),
     ])
+  }
+
+  /// However urgent who adds is, it does so itself, and alone.
+  private static func recordsOfUrgency<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type,
+    _ priorities: [(name: String, priority: TaskPriority)]
+  ) -> GradeBook.Question {
+    let words = priorities.map { "one of \($0.name) urgency" }
+    let urgencies = priorities.map(\.priority)
+    return promise(
+      "each_urgency",
+      "two tasks add a record each, \(words.joined(separator: " and "))",
+      tasks: words,
+      preemptions: onePreemption,
+      schedules: 1_000
+    ) {
+      let recorder = Recorder()
+      let state = Lock((running: 0, peak: 0, added: Set<Int>(), ended: 0, early: 0))
+      // Who is awaited becomes as urgent as who awaits it.
+      let (areOver, over) = Condition.makeCondition()
+      let ledger = Ledger { record in
+        state.withLock {
+          $0.running += 1
+          $0.peak = max($0.peak, $0.running)
+        }
+        await Task.yield()
+        state.withLock {
+          $0.running -= 1
+          $0.added.insert(record)
+        }
+      }
+      let record: @Sendable (Int) async -> Void = { number in
+        try? await recorder.record(RecordFile { number }, in: ledger)
+        let isLast = state.withLock { state in
+          if !state.added.contains(number) { state.early += 1 }
+          state.ended += 1
+          return state.ended == urgencies.count
+        }
+        if isLast { over.signal() }
+      }
+      for (number, priority) in urgencies.enumerated() {
+        Task(priority: priority) { await record(number) }
+      }
+      try await areOver.waitUncancellably()
+      let (_, peak, _, _, early) = state.withLock { $0 }
+      try require(peak <= 1, "\(peak) add at the same time, whatever their urgency is")
+      try require(
+        early == 0,
+        "'record' returned, and its record had not been added: the task that calls it adds, whatever its urgency is"
+      )
+    }
   }
 
   /// A recorder knows nothing of another's ledger.
