@@ -70,6 +70,9 @@ package final class CallingServer: Sendable {
     if let first { queue.async { first.callBack() } }
   }
 
+  /// Answers who stands at that place of the line, on the thread that calls this.
+  func answer(at place: Int) { state.withLock { $0.waiting.remove(at: place) }.callBack() }
+
   /// Asks; `answer` is called once, with ten times the number, or with `NoAnswer` if it is negative.
   package func ask(
     _ question: Int,
@@ -108,6 +111,7 @@ extension Grader {
       questionsTogether(type),
       questionsInBetween(type),
       sameQuestionTwice(type),
+      sameQuestionAtOnce(type),
       cancelledQuestion(type),
       cancelledMeanwhile(type),
       serversApart(type),

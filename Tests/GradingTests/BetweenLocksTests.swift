@@ -77,4 +77,13 @@ import Testing
     )
     await expect(batch(SoundCount.self), "sends_next")
   }
+
+  @Test func `who asks the same as others is told what another was`() async {
+    await expect(
+      Grader.client(FindsThenTakes<FindsFirst>.self),
+      "same_at_once",
+      refusedSaying: "Find who waits, and take it out of the line, under one lock"
+    )
+    await expect(Grader.client(FindsThenTakes<TakesAtOnce>.self), "same_at_once")
+  }
 }

@@ -210,3 +210,51 @@ final class CountingBatch<F: CountFlaw>: LearnerBatch {
     if let next { queue.async(execute: next) }
   }
 }
+
+/// Whether who waits is looked for under one lock, and taken out of the line under another.
+protocol TakingFlaw: SendableMetatype {
+  static var isInTwoSteps: Bool { get }
+}
+
+enum FindsFirst: TakingFlaw {
+  static let isInTwoSteps = true
+}
+
+enum TakesAtOnce: TakingFlaw {
+  static let isInTwoSteps = false
+}
+
+/// Keeps who waits in a line.
+final class FindsThenTakes<F: TakingFlaw>: LearnerClient {
+  private struct State {
+    var next = 0
+    var line: [(number: Int, waiter: CheckedContinuation<Int, any Error>)] = []
+  }
+
+  private let server: CallingServer
+  private let state = LearnerMutex(State())
+
+  init(server: CallingServer) { self.server = server }
+
+  func answer(to question: Int) async throws -> Int {
+    try await withCheckedThrowingContinuation { waiter in
+      let number = state.withLock { state in
+        state.next += 1
+        state.line.append((state.next, waiter))
+        return state.next
+      }
+      server.ask(question) { self.take(number)?.resume(with: $0) }
+    }
+  }
+
+  private func take(_ number: Int) -> CheckedContinuation<Int, any Error>? {
+    let found = state.withLock { state in state.line.firstIndex { $0.number == number } }
+    return state.withLock { state in
+      guard let found else { return nil }
+      let place =
+        F.isInTwoSteps
+        ? min(found, state.line.count - 1) : state.line.firstIndex { $0.number == number } ?? 0
+      return state.line.remove(at: place).waiter
+    }
+  }
+}

@@ -63,7 +63,9 @@ struct ExerciseHarness: Sendable {
   }
 
   /// Whether its locks are those of threads, at which something else may come in between.
-  private var runsOnThreads: Bool { ["batch", "downloader", "executor"].contains(grader) }
+  private var runsOnThreads: Bool {
+    ["batch", "client", "downloader", "executor"].contains(grader)
+  }
 
   /// In the place of the system's: at these locks, what comes in between is not left to chance.
   private static let turns = """
