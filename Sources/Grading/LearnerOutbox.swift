@@ -92,6 +92,9 @@ private final class Inbox: Sendable {
     }
   }
 
+  /// What has been taken.
+  var texts: [String] { state.withLock { $0.taken } }
+
   /// How many have been taken.
   var count: Int { state.withLock { $0.ended } }
 
@@ -128,7 +131,10 @@ extension Grader {
       inARow(type, "two", ["s", "sw"]),
       inARow(type, "order", ["s", "sw", "swi"]),
       inARow(type, "empty", ["", "s"]),
+      inARow(type, "equal", ["s", "s", "s"]),
+      texts(type),
       sentLater(type),
+      sentAfterMany(type),
       senders(type, "at_once", [["a"], ["b"]], preemptions: 2),
       senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
       urgentSender(type),
@@ -211,6 +217,69 @@ extension Grader {
       await inbox.wait(for: 3)
       try judge(inbox, [["s", "sw", "x"]])
       withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// One is sent just as all that were sent have been taken, however many in one go.
+  private static func sentAfterMany<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    let messages = (1...20).map { "\($0)" }
+    return promised(
+      "later_after_many",
+      "20 messages, and 'x' when all have been taken",
+      preemptions: 1,
+      schedules: 400
+    ) {
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      for message in messages { outbox.send(message) }
+      await inbox.wait(for: messages.count)
+      outbox.send("x")
+      await inbox.wait(for: messages.count + 1)
+      try judge(inbox, [messages + ["x"]])
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// What stands in a message is no matter of the outbox.
+  private static func texts<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
+    let asked = "messages of one line and of several, with spaces at their ends, short and long"
+    return .task("texts", asked, seconds: 30) { _ in
+      let messages: [(words: String, text: String)] = [
+        ("of two lines", "a\nb"), ("that ends with a new line", "c\n"),
+        ("with spaces around it", "  d "), ("of a space", " "), ("with a tab", "e\tf"),
+        ("with commas and quotes", "g, \"h\"; i|j"), ("with a zero in it", "k\0l"),
+        ("in capitals", "M"), ("with an accent of its own", "e\u{301}"),
+        ("of 300 characters", (0..<100).map { "\($0 % 7)n " }.joined()),
+        ("of 100,000 characters", String(repeating: "opqrs", count: 20_000)),
+        ("of one letter", "t"),
+      ]
+      let inbox = Inbox()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let outbox = Outbox(
+        receiver: Receiver { message in
+          await inbox.take(message) { try? await mayEnd.waitUncancellably() }
+        }
+      )
+      for message in messages { outbox.send(message.text) }
+      ends.signal()
+      await Moment.pass(until: messages.count) { inbox.count }
+      withExtendedLifetime(outbox) {}
+      let taken = inbox.texts
+      // Strings are equal if they look the same.
+      let wrong = messages.enumerated().first { place, message in
+        place >= taken.count || !taken[place].utf8.elementsEqual(message.text.utf8)
+      }
+      return GradeItem(
+        "texts",
+        passed: wrong == nil && taken.count == messages.count,
+        "\(asked): "
+          + (wrong.map { "a message \($0.element.words) was taken as another, or never" }
+            ?? (taken.count > messages.count
+              ? "\(messages.count) were sent, and \(taken.count) taken"
+              : "each is taken as it was sent"))
+      )
     }
   }
 
@@ -401,8 +470,8 @@ extension Grader {
   private static func sendReturns<Outbox: LearnerOutbox>(
     _ type: Outbox.Type
   ) -> GradeBook.Question {
-    let asked = "1,000 messages, some of them equal, sent while the first is being taken"
-    return .task("returns", asked, seconds: 30) { _ in
+    let asked = "20,000 messages, some of them equal, sent while the first is being taken"
+    let question = GradeBook.Question.task("returns", asked, seconds: 30) { _ in
       let inbox = Inbox()
       let (mayEnd, ends) = Condition.makeCondition()
       let outbox = Outbox(
@@ -412,7 +481,7 @@ extension Grader {
           }
         }
       )
-      let messages = ["first"] + (1..<1_000).map { "\($0 / 2 % 77)" }
+      let messages = ["first"] + (1..<20_000).map { "\($0 / 2 % 77)" }
       for message in messages { outbox.send(message) }
       ends.signal()
       await inbox.settle(for: messages.count)
@@ -422,6 +491,15 @@ extension Grader {
         "returns",
         passed: fault == nil,
         "\(asked): \(fault ?? "'send' does not wait, and none is lost")"
+      )
+    }
+    return GradeBook.Question(name: "returns") { terms in
+      let item = question.ask(terms)
+      guard item.sentence.contains("no end within") else { return item }
+      return GradeItem(
+        "returns",
+        passed: false,
+        "\(asked): 'send' does not return, or a message is never taken. However many wait, 'send' cannot"
       )
     }
   }

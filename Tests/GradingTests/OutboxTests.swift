@@ -267,7 +267,7 @@ import Testing
       saying: "sent is never taken"
     )
     await expect(Asking.self, refusedBy: "waits", saying: "asks again and again")
-    await expect(Unequal.self, refusedBy: "returns", saying: "of 1000 messages ")
+    await expect(Unequal.self, refusedBy: "equal", saying: "sent is never taken")
     await expect(OneForAll.self, refusedBy: "apart", saying: "not in every schedule")
     await expect(KeepingTasks.self, refusedBy: "kept", saying: "Keep the last task at most")
   }
