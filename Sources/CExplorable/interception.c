@@ -5,7 +5,6 @@ _Thread_local struct explored_thread explored_thread;
 struct exploration_answers exploration_answers;
 const struct interception *interception = 0;
 int instrumented_files = 0;
-unsigned signals_outside = 0;
 
 bool exploration_pause(uint8_t point, uintptr_t object) {
   explored_thread.is_open = 0;
@@ -53,6 +52,27 @@ unsigned long points_of_hop(uintptr_t *points, unsigned long room) {
   // As if the context stood below a frame.
   uintptr_t frame[2] = {explored_thread.hop_context, 0};
   return 1 + stack_callers((uintptr_t)&frame[1], points + 1, room - 1);
+}
+
+#define KEPT_SIGNALS 64
+
+static uintptr_t signalled[KEPT_SIGNALS];
+static unsigned signal_count;
+
+unsigned signals_from_outside(void) { return __atomic_load_n(&signal_count, __ATOMIC_ACQUIRE); }
+
+void signal_from_outside(uintptr_t condition) {
+  unsigned number = __atomic_fetch_add(&signal_count, 1, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&signalled[number % KEPT_SIGNALS], condition, __ATOMIC_RELEASE);
+}
+
+bool was_signalled_from_outside(uintptr_t condition, unsigned since) {
+  unsigned count = signals_from_outside();
+  if (count - since > KEPT_SIGNALS) since = count - KEPT_SIGNALS;
+  for (unsigned number = since; number != count; number++) {
+    if (__atomic_load_n(&signalled[number % KEPT_SIGNALS], __ATOMIC_ACQUIRE) == condition) return true;
+  }
+  return false;
 }
 
 // Written by the thread of the one exploration under way on which the code under study runs, and read by the one that

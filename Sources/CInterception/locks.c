@@ -221,21 +221,20 @@ TAKEN int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mut
 }
 
 /// Notes a signal, on a thread that is not explored: nobody who is explored hears it.
-static void note_outside(uintptr_t caller, const void *frame) {
-  if (IS_EXPLORED || !exploration_is_under_way() || !is_called_by_study(caller, frame)) return;
-  __atomic_fetch_add(&signals_outside, 1, __ATOMIC_RELEASE);
+static void note_outside(const pthread_cond_t *condition) {
+  if (!IS_EXPLORED && exploration_is_under_way()) signal_from_outside((uintptr_t)condition);
 }
 
 TAKEN int pthread_cond_signal(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_signal", condition_function *);
-  note_outside(HERE, __builtin_frame_address(0));
+  note_outside(condition);
   if (IS_WAIT_EXPLORED) exploration_pause(point_signal, (uintptr_t)condition);
   return original(condition);
 }
 
 TAKEN int pthread_cond_broadcast(pthread_cond_t *condition) {
   condition_function *original = CONDITION_ORIGINAL("pthread_cond_broadcast", condition_function *);
-  note_outside(HERE, __builtin_frame_address(0));
+  note_outside(condition);
   if (IS_WAIT_EXPLORED) exploration_pause(point_broadcast, (uintptr_t)condition);
   return original(condition);
 }

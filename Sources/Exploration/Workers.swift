@@ -1027,6 +1027,16 @@ final class Workers: @unchecked Sendable {
     paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
   }
 
+  /// Whether a thread that is not explored has signalled what a job waits for, since there were so many such signals.
+  func isSignalled(fromOutsideSince count: UInt32) -> Bool {
+    paused.contains { worker in
+      guard let operation = worker.operation, operation.kind == .wait,
+        let address = addresses[operation.object]
+      else { return false }
+      return was_signalled_from_outside(address, count)
+    }
+  }
+
   /// Whether some job in the middle can go on.
   var hasOneThatCanGoOn: Bool { paused.contains(where: isEnabled) }
 

@@ -239,9 +239,12 @@ static inline void set_exploration_answers(struct exploration_answers answers) {
   exploration_answers = answers;
 }
 
-/// How often a thread that is not explored has signalled a condition while an exploration was under way.
-extern unsigned signals_outside;
-static inline unsigned signals_from_outside(void) { return __atomic_load_n(&signals_outside, __ATOMIC_ACQUIRE); }
+/// How often threads that are not explored have signalled conditions while explorations were under way.
+unsigned signals_from_outside(void);
+/// Notes such a signal; on any thread.
+void signal_from_outside(uintptr_t condition);
+/// Whether the condition was signalled so, since there were so many; only the last of many are known.
+bool was_signalled_from_outside(uintptr_t condition, unsigned since);
 
 /// In how much memory something is known by its address, in the schedule under way.
 extern unsigned addresses_known;

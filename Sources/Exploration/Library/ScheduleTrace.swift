@@ -326,7 +326,7 @@ struct ScheduleTrace {
     // only now takes for as many turns, which on a busy machine is longer.
     let turns = Turns()
     OSThread { while !turns.areOver { turns.take() } }.detach()
-    func isSignalled() -> Bool { signals_from_outside() != signals }
+    func isSignalled() -> Bool { run.workers?.isSignalled(fromOutsideSince: signals) == true }
     func goesOn() -> Bool { run.workers?.hasOneThatCanGoOn == true }
     while !run.executor.escaped, !isSignalled(), !goesOn(), !turns.areOver { Turns.pause() }
     if run.executor.escaped {
