@@ -20,7 +20,7 @@ import Testing
     await expect(
       downloader(TakesLate.self),
       "as_a_file_ends",
-      refusedSaying: "a list comes just as the only file ends"
+      refusedSaying: "a list comes just as"
     )
     await expect(downloader(SoundPermits.self), "as_a_file_ends")
   }
@@ -46,7 +46,7 @@ import Testing
     Grader.batch(CountingBatch<F>.self)
   }
 
-  @Test func `a file of a batch waits beside a free permit, or is not counted`() async {
+  @Test(.search) func `a file of a batch waits beside a free permit, or is not counted`() async {
     await expect(
       batch(FreesThePermitLater.self),
       "as_a_file_ends",
@@ -65,7 +65,7 @@ import Testing
     for name in ["as_a_file_ends", "as_a_list_comes"] { await expect(batch(SoundCount.self), name) }
   }
 
-  @Test func `who is told that a list is over cannot send the next`() async {
+  @Test(.search) func `who is told that a list is over cannot send the next`() async {
     await expect(
       batch(TellsUnderTheLock.self),
       "sends_next",
