@@ -10,7 +10,8 @@ import Testing
     Grader.downloader(Permits<F>.self)
   }
 
-  @Test func `a permit of downloads is lost, or given twice`() async {
+  // Somebody comes in between on another processor.
+  @Test(.search) func `a permit of downloads is lost, or given twice`() async {
     await expect(
       downloader(FreesLater.self),
       "as_a_file_ends",
