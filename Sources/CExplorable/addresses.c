@@ -72,3 +72,27 @@ void memory_freed(uintptr_t start, size_t size) {
     if (index >= 0) mark(index, granule);
   }
 }
+
+#define KEPT_SIGNALS 64
+
+static uintptr_t signalled[KEPT_SIGNALS];
+static unsigned signal_count;
+
+unsigned signals_from_outside(void) { return __atomic_load_n(&signal_count, __ATOMIC_ACQUIRE); }
+
+void signal_from_outside(uintptr_t condition) {
+  // Of others there may be many.
+  size_t slot;
+  if (find(condition & ~(uintptr_t)(GRANULE - 1), &slot) < 0) return;
+  unsigned number = __atomic_fetch_add(&signal_count, 1, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&signalled[number % KEPT_SIGNALS], condition, __ATOMIC_RELEASE);
+}
+
+bool was_signalled_from_outside(uintptr_t condition, unsigned since) {
+  unsigned count = signals_from_outside();
+  if (count - since > KEPT_SIGNALS) since = count - KEPT_SIGNALS;
+  for (unsigned number = since; number != count; number++) {
+    if (__atomic_load_n(&signalled[number % KEPT_SIGNALS], __ATOMIC_ACQUIRE) == condition) return true;
+  }
+  return false;
+}

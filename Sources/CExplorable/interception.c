@@ -54,27 +54,6 @@ unsigned long points_of_hop(uintptr_t *points, unsigned long room) {
   return 1 + stack_callers((uintptr_t)&frame[1], points + 1, room - 1);
 }
 
-#define KEPT_SIGNALS 64
-
-static uintptr_t signalled[KEPT_SIGNALS];
-static unsigned signal_count;
-
-unsigned signals_from_outside(void) { return __atomic_load_n(&signal_count, __ATOMIC_ACQUIRE); }
-
-void signal_from_outside(uintptr_t condition) {
-  unsigned number = __atomic_fetch_add(&signal_count, 1, __ATOMIC_ACQ_REL);
-  __atomic_store_n(&signalled[number % KEPT_SIGNALS], condition, __ATOMIC_RELEASE);
-}
-
-bool was_signalled_from_outside(uintptr_t condition, unsigned since) {
-  unsigned count = signals_from_outside();
-  if (count - since > KEPT_SIGNALS) since = count - KEPT_SIGNALS;
-  for (unsigned number = since; number != count; number++) {
-    if (__atomic_load_n(&signalled[number % KEPT_SIGNALS], __ATOMIC_ACQUIRE) == condition) return true;
-  }
-  return false;
-}
-
 // Written by the thread of the one exploration under way on which the code under study runs, and read by the one that
 // explores once that one has said that it is paused.
 static char words[2048];

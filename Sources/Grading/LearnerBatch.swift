@@ -266,7 +266,7 @@ extension Grader {
         hasReturned.withLock { $0 } && (areHeld() || watches.contains { $0.begun > 0 })
       }
       // The library sees that its threads are blocked, and adds one a second or so.
-      let isHeld = comes(looks: 25, areHeld)
+      let isHeld = comes(looks: 50, areHeld)
       mayEnd.signal()
       let fault: String? =
         if !hasReturned.withLock({ $0 }) {

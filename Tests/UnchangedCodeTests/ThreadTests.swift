@@ -486,19 +486,28 @@ import Testing
     #expect(verdict.givenUp == 0, "\(verdict)")
   }
 
-  private static let before = Hand()
+  /// Signals a condition again and again.
+  private final class Beacon: Sendable {
+    let condition = Mutex<NSCondition?>(nil)
+    let isOver = Count()
+
+    init() {
+      Thread.detachNewThread { [self] in
+        while isOver.value.load(ordering: .acquiring) == 0 {
+          usleep(1_000)
+          condition.withLock { $0 }?.signal()
+        }
+      }
+    }
+  }
 
   @Test func `one that was there before is not explored, and who waits for it has left`() throws {
-    let hand = Self.before
+    let beacon = Beacon()
+    defer { beacon.isOver.value.store(1, ordering: .releasing) }
     let failure = try failure("before") {
       let condition = NSCondition()
-      let done = Text()
-      hand.give {
-        usleep(20_000)
-        condition.withLock { done.text = "done" }
-        condition.signal()
-      }
-      condition.withLock { while done.text.isEmpty { condition.wait() } }
+      beacon.condition.withLock { $0 = condition }
+      condition.withLock { condition.wait() }
     }
     guard case .escaped = failure.kind else { throw failure }
     #expect(failure.description.contains("for a thread that was there before"), "\(failure)")
