@@ -25,27 +25,9 @@ final class DrawnThreads: @unchecked Sendable {
     }
   }
 
-  private final class Body {
-    let run: () -> Void
-    init(_ run: @escaping () -> Void) { self.run = run }
-  }
-
   private func start(_ run: @escaping () -> Void) {
-    var thread = pthread_t()
-    let body = Unmanaged.passRetained(Body(run)).toOpaque()
-    let result = pthread_create(
-      &thread,
-      nil,
-      { given in
-        guard let given else { return nil }
-        Unmanaged<Body>.fromOpaque(given).takeRetainedValue().run()
-        return nil
-      },
-      body
-    )
-    precondition(result == 0, "no thread: \(result)")
-    let started = thread
-    own.withLock { $0.append(started) }
+    let thread = startThread(run)
+    own.withLock { $0.append(thread) }
   }
 
   private func note(_ text: String) { seen.withLock { $0 += text } }

@@ -83,28 +83,6 @@ import Testing
 
   // MARK: Threads of the system
 
-  private final class Body {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-
-  private static func start(_ run: @escaping @Sendable () -> Void) -> pthread_t {
-    var thread = pthread_t()
-    let body = Unmanaged.passRetained(Body(run)).toOpaque()
-    let result = pthread_create(
-      &thread,
-      nil,
-      { given in
-        guard let given else { return nil }
-        Unmanaged<Body>.fromOpaque(given).takeRetainedValue().run()
-        return nil
-      },
-      body
-    )
-    precondition(result == 0, "no thread: \(result)")
-    return thread
-  }
-
   private final class Count: Sendable {
     let value = Atomic(0)
 
@@ -119,7 +97,7 @@ import Testing
 
   private static func countTo2(atOnce: Bool) throws {
     let count = Count()
-    let threads = (0..<2).map { _ in start { count.add(atOnce: atOnce) } }
+    let threads = (0..<2).map { _ in startThread { count.add(atOnce: atOnce) } }
     for thread in threads { pthread_join(thread, nil) }
     try require(count.value.load(ordering: .relaxed) == 2, "an update was lost")
   }
@@ -142,14 +120,14 @@ import Testing
   {
     let verdict = try explore("joined") {
       let shared = Text()
-      let thread = Self.start { shared.text = "written" }
+      let thread = startThread { shared.text = "written" }
       pthread_join(thread, nil)
       try require(shared.text == "written", shared.text)
     }
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
     let failure = try failure("too early") {
       let shared = Text()
-      let thread = Self.start { shared.text = "written" }
+      let thread = startThread { shared.text = "written" }
       shared.text = "read"
       pthread_join(thread, nil)
     }
@@ -162,8 +140,8 @@ import Testing
       let one = NSLock()
       let other = NSLock()
       let threads = [
-        Self.start { one.withLock { other.withLock {} } },
-        Self.start { other.withLock { one.withLock {} } },
+        startThread { one.withLock { other.withLock {} } },
+        startThread { other.withLock { one.withLock {} } },
       ]
       for thread in threads { pthread_join(thread, nil) }
     }
@@ -218,7 +196,7 @@ import Testing
       let memory = UnsafeMutablePointer<Int>.allocate(capacity: 1)
       memory.initialize(to: 1)
       let address = UInt(bitPattern: memory)
-      let thread = Self.start {
+      let thread = startThread {
         let count = Count()
         let found = UnsafeMutablePointer<Int>(bitPattern: address)?.pointee
         count.value.store(found ?? 0, ordering: .relaxed)
@@ -233,12 +211,12 @@ import Testing
   {
     let verdict = try explore("no join") {
       let semaphore = DispatchSemaphore(value: 0)
-      let detached = Self.start { semaphore.wait() }
+      let detached = startThread { semaphore.wait() }
       pthread_detach(detached)
       try require(pthread_join(detached, nil) == EINVAL, "a detached thread was waited for")
       semaphore.signal()
       let own = Count()
-      let thread = Self.start {
+      let thread = startThread {
         own.value.store(Int(pthread_join(pthread_self(), nil)), ordering: .relaxed)
       }
       pthread_join(thread, nil)
@@ -317,7 +295,7 @@ import Testing
       let permits = Permits(1)
       let shared = Text()
       let threads = ["a", "b"].map { name in
-        Self.start {
+        startThread {
           permits.take()
           shared.text += name
           permits.giveBack()
@@ -332,7 +310,7 @@ import Testing
   @Test func `a permit of a semaphore of the system that nobody gives back is found`() throws {
     let failure = try failure("kept") {
       let permits = Permits(1)
-      let threads = (0..<2).map { _ in Self.start { permits.take() } }
+      let threads = (0..<2).map { _ in startThread { permits.take() } }
       for thread in threads { pthread_join(thread, nil) }
     }
     guard case .deadlock = failure.kind else { throw failure }
@@ -343,7 +321,7 @@ import Testing
     let outcomes = Mutex<Set<String>>([])
     _ = try exploreAll("in time", preemptions: 2, reduction: .merging, races: false) {
       let permits = Permits(0)
-      let thread = Self.start { permits.giveBack() }
+      let thread = startThread { permits.giveBack() }
       let isEarly = permits.takeIfThere()
       let isInTime = permits.take(withinSeconds: 1)
       pthread_join(thread, nil)
@@ -384,10 +362,7 @@ import Testing
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    pthread_key_create(&key) { given in
-      guard let given else { return }
-      Unmanaged<Body>.fromOpaque(given).takeRetainedValue().run()
-    }
+    pthread_key_create(&key) { ThreadBody.run($0) }
     return key
   }()
 
@@ -395,9 +370,9 @@ import Testing
     let verdict = try explore("destroyed") {
       let shared = Text()
       let key = Self.key
-      let thread = Self.start {
-        let end = Body { shared.lock.withLock { shared.text += " and ended" } }
-        pthread_setspecific(key, Unmanaged.passRetained(end).toOpaque())
+      let thread = startThread {
+        let end = ThreadBody { shared.lock.withLock { shared.text += " and ended" } }
+        pthread_setspecific(key, end.address)
         shared.lock.withLock { shared.text += "begun" }
       }
       pthread_join(thread, nil)
@@ -408,7 +383,7 @@ import Testing
 
   @Test func `one that leaves by pthread_exit has ended`() throws {
     let verdict = try explore("exit") {
-      let thread = Self.start { pthread_exit(nil) }
+      let thread = startThread { pthread_exit(nil) }
       pthread_join(thread, nil)
     }
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
@@ -425,8 +400,8 @@ import Testing
       let end = Ends.ends[kind]
       let explored: @Sendable () throws -> Void = {
         let count = Count()
-        let others = (0..<2).map { _ in Self.start { count.add(atOnce: false) } }
-        let last = Self.start {
+        let others = (0..<2).map { _ in startThread { count.add(atOnce: false) } }
+        let last = startThread {
           for thread in others { pthread_join(thread, nil) }
           end.body(count.value.load(ordering: .relaxed))
         }
@@ -439,14 +414,14 @@ import Testing
       let again = try failure("end", replaying: found.schedule, explored)
       guard case .trap(message) = again.kind else { fatalError("\(again)") }
       // Other threads are explored as before.
-      let verdict = try explore("thread") { pthread_join(Self.start {}, nil) }
+      let verdict = try explore("thread") { pthread_join(startThread {}, nil) }
       guard case .exhaustive = verdict.coverage else { fatalError("\(verdict)") }
       // At the thread's end, too.
       let late = try failure("late") {
         let key = Self.key
-        let thread = Self.start {
-          let body = Body { end.body(1) }
-          pthread_setspecific(key, Unmanaged.passRetained(body).toOpaque())
+        let thread = startThread {
+          let body = ThreadBody { end.body(1) }
+          pthread_setspecific(key, body.address)
         }
         pthread_join(thread, nil)
       }
@@ -523,7 +498,7 @@ import Testing
       let verdict = try exploreAll("all", preemptions: 2, reduction: reduction, races: false) {
         let count = Count()
         let threads = (0..<2).map { _ in
-          Self.start {
+          startThread {
             count.add(atOnce: isRight)
             count.add(atOnce: isRight)
           }
