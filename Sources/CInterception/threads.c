@@ -103,9 +103,13 @@ TAKEN int pthread_create(
   bool is_joinable = !attributes || prepare(&own);
   int result = original(thread, attributes ? &own : NULL, begin, started);
   exploration_answers.name_thread(started->known, result == 0 ? (uintptr_t)*thread : 0, is_joinable);
-  if (result != 0) free(started);
+  if (result != 0) {
+    if (object) ORIGINAL("swift_release", object_function *)(object);
+    free(started);
+    points_reopen(were_open);
+    return result;
+  }
   points_reopen(were_open);
-  if (result != 0) return result;
   void *known = started->known;
   exploration_pause(point_start, (uintptr_t)*thread);
   were_open = points_close();

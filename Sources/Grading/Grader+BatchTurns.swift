@@ -136,7 +136,7 @@ extension Grader {
     let isPast = Lock(false)
     let turn = LockTurn(at: point) {
       if newcomer == .end { othersMayEnd.signal() } else { send(lists.count - 1) }
-      Standstill.waitForOthersAtLocks()
+      OthersAtRest.waitForOthersAtLocks()
       isPast.withLock { $0 = true }
     }
     turns.withLock { $0 = [turn] }
@@ -145,12 +145,12 @@ extension Grader {
     mayEnd.signal()
     // Until the thread has told of the end, or somebody has come meanwhile.
     _ = comes(looks: 1) { newcomer == .list && watches[0].isOver }
-    Standstill.wait { isPast.withLock { $0 } }
+    OthersAtRest.wait { isPast.withLock { $0 } }
     let isReached = !turn.giveUp()
     if isReached { _ = comes(looks: 100) { isPast.withLock { $0 } } }
     if !isReached, newcomer != .end { send(lists.count - 1) }
     // Who begins now does so beside the list that has come.
-    Standstill.wait()
+    OthersAtRest.wait()
     let most = all.peak
     othersMayEnd.signal()
     let areOver = comes(looks: 50) { watches.allSatisfy(\.isOver) }
@@ -178,7 +178,7 @@ extension Grader {
       for point in 1...20 {
         let batch = Batch(limit: 4)
         let watch = BatchWatch()
-        let turn = LockTurn(at: point) { Standstill.waitForOthersAtLocks() }
+        let turn = LockTurn(at: point) { OthersAtRest.waitForOthersAtLocks() }
         OSThread("caller") {
           turn.begin()
           batch.download(list) { file in
@@ -189,7 +189,7 @@ extension Grader {
           }
         }.join()
         let isReached = !turn.giveUp()
-        Standstill.wait { watch.isOver && watch.ended == list.count }
+        OthersAtRest.wait { watch.isOver && watch.ended == list.count }
         if let fault = fault(of: [list], [watch], limit: 4) {
           return GradeItem(name, passed: false, "\(asked): \(fault)")
         }

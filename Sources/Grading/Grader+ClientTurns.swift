@@ -63,7 +63,7 @@ extension Grader {
             server.answer(at: 0)
             isTold.withLock { $0 = true }
           }.detach()
-          Standstill.wait(atMost: 1_000) { isTold.withLock { $0 } }
+          OthersAtRest.wait(atMost: 1_000) { isTold.withLock { $0 } }
         }
         turn.begin()
         server.answer(at: 1)

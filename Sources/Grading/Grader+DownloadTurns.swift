@@ -86,7 +86,7 @@ extension Grader {
         } else {
           start([3]) { [self] _ in try? await otherMayEnd.waitUncancellably() }
         }
-        Standstill.waitForOthersAtLocks()
+        OthersAtRest.waitForOthersAtLocks()
         over.signal()
       }
       start(newcomer == .end ? [1, 2] : [1]) { [self] file in

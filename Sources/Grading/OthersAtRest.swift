@@ -2,7 +2,7 @@ internal import Basics
 internal import Glibc
 
 /// Gives others the time to do all that they can.
-enum Standstill {
+enum OthersAtRest {
   /// Holds the calling thread until something is so, or until every other thread sleeps.
   ///
   /// Beside others, which never sleep together, it ends after so many milliseconds.
