@@ -81,20 +81,26 @@ package struct GradeBook: Sendable {
     let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
       .flatMap { ScheduleJournal(file: $0) }
     journal?.use()
-    let asking = Mutex("")
+    let asking = Mutex(0)
     TrapTeller.begin(besides: Scenario.aroundAnswers) { place in
-      Self.write(GradeLine(item: Self.item(asking.withLock { $0 }, trappedAt: place)))
+      let number = asking.withLock { $0 }
+      let item = Self.item(questions[number].name, trappedAt: place)
+      Self.write(GradeLine(item: item, question: number))
     }
+    var taken = TakenQuestions()
     var passed = true
-    for question in questions where passed {
-      asking.withLock { $0 = question.name }
+    while passed, let number = taken.next(of: questions.count) {
+      let question = questions[number]
+      asking.withLock { $0 = number }
       journal?.clear()
-      Self.write(GradeLine(asking: question.name, seed: seed))
+      Self.write(GradeLine(asking: question.name, question: number, seed: seed))
       let item = question.ask(Terms(seed: seed))
-      Self.write(GradeLine(item: item))
+      Self.write(GradeLine(item: item, question: number))
       passed = item.passed
     }
-    Self.write(GradeLine(passed: passed, seed: seed))
+    // No other program need ask what comes behind the first that fails.
+    if !passed { taken.takeAll(questions.count) }
+    Self.write(GradeLine(passed: passed, questions: questions.count, seed: seed))
     // Not `exit`, which waits for what threads that hang may hold.
     _exit(0)
   }

@@ -18,30 +18,41 @@ package struct GradeItem: Hashable, Sendable, Codable {
   }
 }
 
-/// What the grading program writes: one line for each item as soon as it is known, and one at the end.
+/// What a grading program writes: one line for each item as soon as it is known, and one at the end.
 ///
-/// A program that crashes or hangs has told what it had found until then.
+/// A program that crashes or hangs has told what it had found until then. Several programs may share the questions of
+/// an exercise: each asks the next that none of them has taken.
 package struct GradeLine: Hashable, Sendable, Codable {
   package var item: GradeItem?
   /// The name of the item that is looked at from now on.
   package var asking: String?
-  /// Every item was looked at, and all passed.
+  /// Which question of the exercise that item answers, or will; the first is 0.
+  package var question: Int?
+  /// At the end: whether every item that this program looked at passed.
   package var passed: Bool?
+  /// At the end: how many questions the exercise has.
+  package var questions: Int?
   /// What was drawn was drawn from this.
   package var seed: UInt64?
 
   /// In the environment: the file in which the grading program notes the schedule in progress.
   package static let journalVariable = "CONCURRENCY_LAB_JOURNAL"
+  /// In the environment: the file that has a byte for each question which some program has taken.
+  package static let takenVariable = "CONCURRENCY_LAB_TAKEN"
 
   package init(
     item: GradeItem? = nil,
     asking: String? = nil,
+    question: Int? = nil,
     passed: Bool? = nil,
+    questions: Int? = nil,
     seed: UInt64? = nil
   ) {
     self.item = item
     self.asking = asking
+    self.question = question
     self.passed = passed
+    self.questions = questions
     self.seed = seed
   }
 }

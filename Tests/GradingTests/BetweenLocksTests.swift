@@ -47,7 +47,7 @@ import Testing
     Grader.batch(CountingBatch<F>.self)
   }
 
-  @Test(.long) func `a file of a batch waits beside a free permit, or is not counted`() async {
+  @Test(.search) func `a file of a batch waits beside a free permit, or is not counted`() async {
     await expect(
       batch(FreesThePermitLater.self),
       "as_a_file_ends",

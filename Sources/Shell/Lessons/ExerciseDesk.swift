@@ -112,6 +112,12 @@ struct ExerciseHarness: Sendable {
     isExplorable || ["door", "outbox", "gauge", "imageCache", "connections"].contains(grader)
   }
 
+  /// How many grading programs share its questions.
+  var programs: Int {
+    // Most questions on threads wait until the system has, or has not, started some.
+    grader == "batch" ? 4 : min(2, ProcessInfo.processInfo.activeProcessorCount)
+  }
+
   /// A lock in the code at which the grading cannot stop; nil if there is none, or it need not stop there.
   func unseenLock(in code: String) -> String? {
     guard isAskedInside else { return nil }
@@ -175,55 +181,30 @@ struct ExerciseDesk: Sendable {
     defer { close(lock) }
     progress.note(.building)
     if let errors = try await build(code, harness, interruption) { return .doesNotBuild(errors) }
-    let journal = workplace + "/journal"
-    let answers = workplace + "/answers"
-    @Sendable func lines() -> [GradeLine] {
-      let text = (try? String(contentsOfFile: answers, encoding: .utf8)) ?? ""
-      return text.split(separator: "\n").compactMap { line in
-        try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
-      }
-    }
-    try? FileManager.default.removeItem(atPath: answers)
     progress.note(.asking(nil, answered: 0))
-    let reading = Task {
-      while !Task.isCancelled {
-        try? await Task.sleep(for: .milliseconds(500))
-        let told = lines()
-        let name = told.last { $0.asking != nil }?.asking
-        progress.note(.asking(name, answered: told.count { $0.item != nil }))
-      }
+    let seed = seed ?? .random(in: 1...1_000_000)
+    let programs = GradingPrograms(harness.programs, of: program, in: workplace)
+    let endings = try await programs.ask(seed, telling: progress, interruption)
+    let told = programs.told
+    guard let broken = told.broken else {
+      return .graded(told.items, passed: told.passed, seed: seed)
     }
-    defer { reading.cancel() }
-    let grading = try await ChildProcess.run(
-      program,
-      seed.map { ["\($0)"] } ?? [],
-      environment: [GradeLine.journalVariable: journal],
-      timeLimit: .seconds(300),
-      holdsLifeline: true,
-      outputFile: answers,
-      isInterrupted: { interruption.hasCome }
-    )
-    let lines = lines()
-    let items = lines.compactMap(\.item)
-    if let passed = lines.last?.passed {
-      return .graded(items, passed: passed, seed: lines.last?.seed)
-    }
-    let schedule = ScheduleJournal(file: journal)?.schedule
+    let schedule = programs.schedule(broken)
     let place = schedule.map { " in the middle of the schedule \($0)" } ?? ""
-    let why = ExplorationPlace.lastWords(grading.errors).map { " It said: \($0)" } ?? ""
-    switch grading.ending {
+    let why = ExplorationPlace.lastWords(endings[broken].errors).map { " It said: \($0)" } ?? ""
+    switch endings[broken].ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
         "did not end within five minutes\(place): look for a loop that asks again and again instead of "
           + "waiting",
-        items
+        told.items
       )
     case .exited(let status), .killed(let status):
       return .broken(
         "was stopped\(place) (\(status)): a trap, as of an index or a number out of range, a continuation misused, "
           + "or memory that two threads change without a lock.\(why)",
-        items
+        told.items
       )
     }
   }
