@@ -435,9 +435,9 @@ package struct Verdict: Sendable {
     sawStart = sawStart || run.sawStart
     operations.formUnion(run.operations)
     timerPoints = timerPoints ?? run.executor.escapes.timerPoints
-    unseen = Set(unseen).union(run.unseen).sorted()
-    isClosureUnseen = isClosureUnseen || run.isClosureUnseen
-    unseenCalls.merge(run.unseenCalls) { first, _ in first }
+    unseen = Set(unseen).union(run.unseen.beginnings).sorted()
+    isClosureUnseen = isClosureUnseen || run.unseen.isClosureUnseen
+    unseenCalls.merge(run.unseen.calls) { first, _ in first }
     sawThread = sawThread || run.sawThread
     leftThread = leftThread ?? run.leftThread
     if runawayPoints.isEmpty { runawayPoints = run.runawayPoints }

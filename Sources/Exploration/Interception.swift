@@ -48,21 +48,21 @@ enum Interception {
     }
     answers.note_release = { address in
       guard let me = Worker.leading, !me.workers.noteReleaseInside(at: address) else { return }
-      me.noteRelease(of: me.workers.number(at: address))
+      me.noteRelease(of: me.workers.objects.number(at: address))
     }
     answers.note_shared_release = { address in
       guard let me = Worker.leading else { return }
-      me.workers.noteSharedRelease(of: me.workers.number(at: address), by: me)
+      me.workers.noteSharedRelease(of: me.workers.objects.number(at: address), by: me)
     }
     answers.holds = { address in
       guard let me = Worker.leading else { return false }
-      return me.workers.holds(me, me.workers.number(at: address))
+      return me.workers.holds(me, me.workers.objects.number(at: address))
     }
     answers.begin_wait = { condition, lock in
       guard let me = Worker.leading else { return }
-      me.workers.beginWait(for: me.workers.number(at: condition), by: me)
+      me.workers.beginWait(for: me.workers.objects.number(at: condition), by: me)
       if !me.workers.noteReleaseInside(at: lock) {
-        me.noteRelease(of: me.workers.number(at: lock))
+        me.noteRelease(of: me.workers.objects.number(at: lock))
       }
     }
     answers.must_let_others_take = { address in

@@ -48,7 +48,7 @@ extension ScheduleRun {
   /// - Parameter isStrict: whether what keeps tasks from going round counts too.
   /// - Returns: The number of the state; nil where it is not known.
   func course(isStrict: Bool) -> UInt64? {
-    guard let touches, !wasUncertain, !touchesUnseen else { return nil }
+    guard let touches, !wasUncertain, unseen.isEmpty else { return nil }
     var course = touches.sum
     if touches.overlooked.contains(.course) { return course }
     // All of it is a consequence of the steps. That it is asked for again costs little, and would show a step that
@@ -78,7 +78,12 @@ extension ScheduleRun {
       }
       for thread in workers.threads { add(7, touches.state(of: thread.agent)) }
     }
-    if isStrict, !touches.overlooked.contains(.rounds) { addRounds(add, touches) }
+    if isStrict, !touches.overlooked.contains(.rounds) {
+      for (agent, count) in executor.yields where count > 0 {
+        add(8, touches.state(of: Int32(agent)), UInt64(count))
+      }
+      rounds.add(add, touches)
+    }
     return course
   }
 

@@ -203,7 +203,7 @@ struct DepthFirst: SearchStrategy {
   mutating func beginsAnew(after run: ScheduleRun) -> Bool {
     guard merged > 0, states != .apart, !hasDiverged, overflow == nil else { return false }
     let size = size?.anew
-    if run.touchesUnseen {
+    if !run.unseen.isEmpty {
       self = DepthFirst(preemptions: preemptions, length: length, states: .apart, size: size)
       return true
     }

@@ -99,7 +99,7 @@ extension Workers {
     in time: Int64,
     again isRepeated: Bool
   ) {
-    let object = number(at: timer)
+    let object = objects.number(at: timer)
     run.touches?.note(object: object, touch_of_queue)
     if let known = timers[timer] { run.executor.forget(alarm: known.alarm) }
     guard let work, let line else { return }
@@ -113,13 +113,13 @@ extension Workers {
 
   /// Puts the work in line at a queue when a group has ended.
   func give(_ work: Work, to line: exploration_line, atEndOf group: UInt) {
-    run.touches?.note(object: number(at: group), touch_of_queue)
-    afterGroups[number(at: group), default: []].append((line, work))
+    run.touches?.note(object: objects.number(at: group), touch_of_queue)
+    afterGroups[objects.number(at: group), default: []].append((line, work))
   }
 
   func endGroup(_ group: UInt) {
-    run.touches?.note(object: number(at: group), touch_of_queue)
-    for (line, work) in afterGroups.removeValue(forKey: number(at: group)) ?? [] {
+    run.touches?.note(object: objects.number(at: group), touch_of_queue)
+    for (line, work) in afterGroups.removeValue(forKey: objects.number(at: group)) ?? [] {
       if looksForRaces { work.order() }
       give(work, to: line)
     }
@@ -134,11 +134,11 @@ extension Workers {
   }
 
   private func join(_ line: exploration_line) -> (object: Int, ticket: Int, admitted: [Int]) {
-    let object = number(at: line.root)
+    let object = objects.number(at: line.root)
     run.touches?.note(object: object, touch_of_queue)
     let (ticket, admitted) = lines.join(
       object,
-      from: line.queue == line.root ? object : number(at: line.queue),
+      from: line.queue == line.root ? object : objects.number(at: line.queue),
       isSerial: line.is_serial,
       isAlone: line.is_alone
     )
@@ -163,7 +163,7 @@ extension Workers {
 
   /// Has the queue begin no more work, or go on with it.
   func suspend(_ queue: UInt, _ isSuspended: Bool) {
-    let object = number(at: queue)
+    let object = objects.number(at: queue)
     run.touches?.note(object: object, touch_of_queue)
     if isSuspended { lines.suspend(object) } else { admit(lines.resume(object)) }
   }

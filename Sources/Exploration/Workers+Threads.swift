@@ -73,8 +73,8 @@ extension Workers {
   func name(_ worker: Worker, at handle: UInt, isJoinable: Bool) {
     if handle == 0 { return Unmanaged.passUnretained(worker).release() }
     // Another one that has ended may have been known by it.
-    forgetObject(at: handle)
-    let object = number(at: handle)
+    objects.forget(at: handle)
+    let object = objects.number(at: handle)
     worker.ownThread?.object = object
     worker.ownThread?.handle = handle
     ownThreads[handle] = StartedThread(object: object, isJoinable: isJoinable)

@@ -35,22 +35,19 @@ final class Workers: @unchecked Sendable {
 
   unowned let run: ScheduleRun
   /// Whether calls that are taken over are points.
-  private let takesOver: Bool
+  let takesOver: Bool
   /// Whether accesses to memory are looked at.
   let looksForRaces: Bool
   /// Jobs in the middle, waiting to be chosen, in the order in which they stopped.
-  private(set) var paused: [Worker] = []
+  var paused: [Worker] = []
   /// Jobs that sleep in the runtime.
-  private(set) var blocked: [Worker] = []
+  var blocked: [Worker] = []
   /// Threads started by the code under study that have not begun.
-  private(set) var threads:
-    [(agent: Int32, object: Int, isOnMain: Bool, body: @Sendable () -> Void)] = []
+  var threads: [(agent: Int32, object: Int, isOnMain: Bool, body: @Sendable () -> Void)] = []
   /// Who is in line at dispatch queues.
   var lines = DispatchLines()
   /// By which agent each serial queue does its work.
   var agentsOfQueues: [Int: Int32] = [:]
-  /// Which lock inside of a library was released last that another waited for, by whom, and how often in a row.
-  private var releases: (object: Int, agent: Int32, count: Int) = (0, 0, 0)
   /// By what a timer of Dispatch is known, who fires it, and the alarm that does so next.
   var timers: [UInt: (agent: Int32, alarm: UInt64)] = [:]
   /// The threads that the code under study has started, by what the system knows them by.
@@ -65,71 +62,51 @@ final class Workers: @unchecked Sendable {
   /// Work that waits for the end of a group.
   var afterGroups: [Int: [(line: exploration_line, work: Work)]] = [:]
   /// A worker whose job did not come back in time, and goes on.
-  private(set) var runaway: Worker?
+  var runaway: Worker?
   /// Workers given up with their jobs, for ever.
-  private(set) var lost = 0
+  var lost = 0
   /// Threads of the code under study that were let go of: each goes on by itself.
   private(set) var letGo = 0
   private var idle: [Worker] = []
   /// All of them, by what the kernel calls their threads.
-  private let made = Made()
-  /// Who holds each lock, and in whose name it took it: a task may keep a lock while it is suspended, and another
-  /// one runs on the thread then.
-  private var holders: [Int: (worker: Worker, choice: Choice)] = [:]
-  /// How many have each lock together, to read.
-  private var readers: [Int: Int] = [:]
-  /// Who waits for a signal of each condition.
-  private var waiters: [Int: [Worker]] = [:]
-  /// The signals of each condition that nobody has taken yet, each with those who waited when it was given.
-  private var signals: [Int: [[Worker]]] = [:]
-  /// The numbers of objects that are known by their addresses.
-  private var numbers: [UInt: Int] = [:]
-  /// The addresses of those, by number.
-  private var addresses: [Int: UInt] = [:]
+  let made = Made()
+  /// Who holds which lock.
+  var locks = LockTable()
+  /// Who waits for which condition.
+  var conditions = ConditionTable()
+  /// The numbers of what they come to.
+  var objects = ObjectTable(schedule: 0)
   /// The locks that are held inside of libraries, by their addresses.
-  private var locksInside: Set<UInt> = []
+  var locksInside: Set<UInt> = []
   /// Parkers with a wake-up to come.
-  private var wakeUps: Set<Int> = []
+  var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
   var isTimeOver = false
-  /// The locks that somebody has tried to take.
-  private var tried: Set<Int> = []
   /// Threads that have ended.
-  private(set) var ended: Set<Int> = []
-  /// Locks of this schedule, by number, that a schedule before it left locked: they outlive the closure.
-  private var lockedForEver: Set<Int> = []
+  var ended: Set<Int> = []
   /// What the code under study takes for chance: the same in each run of a schedule.
-  private var random = SplitMix64(seed: 1)
-  private var objects = 0
+  var random = SplitMix64(seed: 1)
   private var count = 0
   private(set) var schedule: UInt32 = 0
   private var choose: ((ScheduleRun) -> Int?)?
-  private let home = ThreadSemaphore()
+  let home = ThreadSemaphore()
   /// The home's, as the home itself is; nobody else touches it.
   private var processor = SharedProcessor()
   /// The key of the worker that has the baton and whose job runs; 0 where none runs.
   ///
   /// Then the home has the baton, or a worker chooses what comes next. What sleeps at that is no job, and must
   /// not be called blocked.
-  private let leader = Synchronization.Atomic<UInt>(0)
+  let leader = Synchronization.Atomic<UInt>(0)
   /// Whether some job is paused in the middle.
-  private let isInMiddle = Synchronization.Atomic(false)
+  let isInMiddle = Synchronization.Atomic(false)
   /// Rises whenever the leader does something.
-  private let pulse = Synchronization.Atomic<Int>(0)
+  let pulse = Synchronization.Atomic<Int>(0)
   /// Jobs that blocked workers made ready as they came back.
-  private let inbox = Synchronization.Mutex<
+  let inbox = Synchronization.Mutex<
     [(worker: Int, job: UnownedJob, origin: ExplorationExecutor.Origin)]
   >([])
 
   private static let schedules = Synchronization.Atomic<UInt32>(0)
-
-  /// The locks that were held by jobs as those were given up, each by its last use: no job will release them.
-  private static let leftLocks = Synchronization.Mutex<Set<UInt64>>([])
-  /// The same of those that are known by their addresses.
-  private static let leftAddresses = Synchronization.Mutex<Set<UInt>>([])
-  /// Whether a schedule of the one exploration that `explore` lets run has come to such a lock: what happens
-  /// then says nothing about the code.
-  static let hasMetLeftLock = Synchronization.Atomic(false)
 
   init(_ run: ScheduleRun) {
     self.run = run
@@ -156,23 +133,17 @@ final class Workers: @unchecked Sendable {
     if processor?.isToLook() == true { processor?.look(at: made.withLock { Array($0.keys) }) }
     if looksForRaces { races_begin() }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
-    objects = 0
-    random = SplitMix64(seed: 1)
-    holders.removeAll(keepingCapacity: true)
-    lockedForEver.removeAll(keepingCapacity: true)
-    readers.removeAll(keepingCapacity: true)
-    waiters.removeAll(keepingCapacity: true)
-    signals.removeAll(keepingCapacity: true)
-    numbers.removeAll(keepingCapacity: true)
+    objects = ObjectTable(schedule: schedule)
+    locks.removeAll()
+    conditions.removeAll()
     locksInside.removeAll(keepingCapacity: true)
-    addresses.removeAll(keepingCapacity: true)
+    random = SplitMix64(seed: 1)
     if takesOver {
       addresses_forget()
       Continuations.forget()
     }
     wakeUps.removeAll(keepingCapacity: true)
     isTimeOver = false
-    tried.removeAll(keepingCapacity: true)
     threads.removeAll(keepingCapacity: true)
     lines.removeAll()
     agentsOfQueues.removeAll(keepingCapacity: true)
@@ -180,7 +151,6 @@ final class Workers: @unchecked Sendable {
     detachThreads()
     foundationThreads.removeAll(keepingCapacity: true)
     ended.removeAll(keepingCapacity: true)
-    releases = (0, 0, 0)
     waitingWork.removeAll(keepingCapacity: true)
     waitingJobs.removeAll(keepingCapacity: true)
     afterGroups.removeAll(keepingCapacity: true)
@@ -221,14 +191,14 @@ final class Workers: @unchecked Sendable {
     self.choose = nil
   }
 
-  private func next() -> ScheduleRun.Option? {
+  func next() -> ScheduleRun.Option? {
     guard run.runnable > 0, let index = choose?(run) else { return nil }
     run.beginStep(index)
     return run.options[index]
   }
 
   /// Has another thread make it happen.
-  private func dispatch(_ option: ScheduleRun.Option) {
+  func dispatch(_ option: ScheduleRun.Option) {
     if option.source == .paused {
       give(takePaused(at: option.slot), .goOn)
     } else {
@@ -259,7 +229,7 @@ final class Workers: @unchecked Sendable {
     leader.store(me.key, ordering: .releasing)
   }
 
-  private func rest(_ worker: Worker) {
+  func rest(_ worker: Worker) {
     worker.isIdle = true
     idle.append(worker)
   }
@@ -359,7 +329,7 @@ final class Workers: @unchecked Sendable {
   }
 
   /// Whether the worker has the baton; else it was called blocked.
-  private func has(_ me: Worker) -> Bool { leader.load(ordering: .acquiring) == me.key }
+  func has(_ me: Worker) -> Bool { leader.load(ordering: .acquiring) == me.key }
 
   // MARK: What happens
 
@@ -423,7 +393,7 @@ final class Workers: @unchecked Sendable {
   }
 
   /// Notes what an operation of `ExplorableSynchronization` orders: each of them as strongly as it can be asked to.
-  fileprivate func noteOrder(at operation: SynchronizationOperation) {
+  func noteOrder(at operation: SynchronizationOperation) {
     guard looksForRaces else { return }
     let object = Self.order(of: operation.object)
     switch operation.kind {
@@ -451,7 +421,7 @@ final class Workers: @unchecked Sendable {
     if let step, !points_seen() {
       // Half a yield is the runtime's.
       if !step.isTurn || step.isActor { run.touches?.noteEverything() }
-      run.noteUnseen(step.beginning, isFirst: step.agent == 1 && step.wokenAt == 0)
+      run.unseen.note(beginning: step.beginning, isFirst: step.agent == 1 && step.wokenAt == 0)
     }
   }
 
@@ -511,760 +481,5 @@ final class Workers: @unchecked Sendable {
       inbox.withLock { $0.append((me.number, job, origin)) }
     }
     return true
-  }
-
-  // MARK: Blocked in the runtime
-
-  /// How long a thread must sleep to be called blocked where nobody is known to hold what it sleeps
-  /// for: another thread of the process may, and may not get a processor for as long.
-  private static let patience = Duration.seconds(1)
-  /// The same where no job is paused, so that it waits for nothing that is explored.
-  private static let greatPatience = Duration.seconds(3)
-
-  /// How many seconds a job runs with nothing to be seen until that is told.
-  ///
-  /// Only a test changes it, in a process of its own.
-  static let longStep = Synchronization.Atomic(10)
-
-  /// How many nanoseconds pass before the next look at a leader that sleeps.
-  private static let shortPause = 20_000
-  /// The same, at most, while it runs: the longer it has, the longer it is not looked at.
-  private static let longPause = 500_000
-
-  /// Notes whether some job is paused, for the watch.
-  func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
-
-  /// Whether somebody reads what is printed: else the one who keeps the journal tells it.
-  private var tellsSteps: Bool { takesOver && ScheduleJournal.ofThisProgram == nil }
-
-  /// Waits on the home for the end of the drive, and looks, if it is to, for threads that come to the end of the program.
-  private func watch(forEnds tellsSteps: Bool) {
-    // A thread that traps calls too.
-    var isCalled = false
-    var span = SleepSpan()
-    var step = (pulse: -1, begun: ContinuousClock.now)
-    var pause = Self.shortPause
-    while true {
-      isCalled = isCalled || home.wait(atMost: pause)
-      if tellsSteps, let fall = Standstill.take() {
-        // Its call comes just behind, and is nobody else's.
-        if !isCalled { home.wait() }
-        if leave(fall) { return }
-        ScheduleUnderWay.tellSteps(to: fall.points)
-        Standstill.end()
-        isCalled = false
-      }
-      if isCalled { return }
-      pause = min(2 * pause, Self.longPause)
-      let key = leader.load(ordering: .acquiring)
-      let pulse = pulse.load(ordering: .acquiring)
-      if pulse != step.pulse {
-        // It has done something since the last look.
-        step = (pulse, .now)
-        span.reset()
-        continue
-      }
-      guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
-        span.reset()
-        continue
-      }
-      let state = worker.state
-      if state != .runs { pause = Self.shortPause }
-      let slept = span.look(pulse, state)
-      let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
-      if let end = run.scenario.isOverAt, ContinuousClock.now > end,
-        ContinuousClock.now - step.begun > long, take(batonOf: key)
-      {
-        return giveUp(runaway: worker, after: ContinuousClock.now - step.begun)
-      }
-      if state == .runs, ContinuousClock.now - step.begun > long {
-        ScheduleUnderWay.tellOfLongStep()
-      }
-      let isAlone = !isInMiddle.load(ordering: .acquiring)
-      let isHeldUp = isHeldUp(worker)
-      guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience), take(batonOf: key)
-      else { continue }
-      span.reset()
-      worker.running = run.executor.running
-      worker.sleep = state
-      blocked.append(worker)
-      run.endStep(worker.choice, paused: worker)
-      if isAlone, !isHeldUp { return run.executor.escapes.note(sleeper: Int(worker.choice.agent)) }
-      guard let option = next() else { return }
-      dispatch(option)
-    }
-  }
-
-  /// Takes the baton from the worker of that key, on the home; whether its job still ran.
-  private func take(batonOf key: UInt) -> Bool {
-    leader.compareExchange(expected: key, desired: 0, ordering: .acquiringAndReleasing).exchanged
-  }
-
-  /// Goes on without the thread on which the code under study would end the program; whether that can be.
-  private func leave(_ fall: Standstill.Fall) -> Bool {
-    // What a thread does without the baton has no part in what is told.
-    guard fall.canBeLeft, let worker = made.withLock({ $0[fall.thread] }),
-      take(batonOf: worker.key)
-    else { return false }
-    // Some twenty whole stacks are as much memory as the others have.
-    lost += fall.isDeep ? 25 : 1
-    for (object, holder) in holders where holder.worker === worker { leaveLocked(object) }
-    worker.giveUp()
-    run.noteTrap(worker.choice, fall)
-    Standstill.leave()
-    return true
-  }
-
-  /// Leaves a thread to its job, which does not come back.
-  private func giveUp(runaway worker: Worker, after time: Duration) {
-    runaway = worker
-    lost += 1
-    let thread = made.withLock { $0.first { $0.value === worker }?.key }
-    let points = thread.map(SourceLines.points(ofThread:)) ?? []
-    worker.giveUp()
-    run.noteRunaway(worker.choice, for: Int(time / .seconds(1)), at: points)
-  }
-
-  /// Whether the job sleeps until a paused one goes on: such a job holds the lock that it sleeps for,
-  /// or somebody does who sleeps so too.
-  private func isHeldUp(_ worker: Worker) -> Bool {
-    let state = worker.state
-    // A thread that was awake at the first look, and let go of the lock, sleeps for another one at the second.
-    return leadsToPaused(state) && worker.state == state && leadsToPaused(state)
-  }
-
-  private func leadsToPaused(_ state: ThreadSight.State) -> Bool {
-    let chain = SleepChain(from: state, among: made.withLock(\.count)) { number in
-      made.withLock { $0[number] }.map {
-        SleepChain.Holder(
-          hasStopped: $0.isPaused || $0.hasComeBack || $0.isIdle,
-          isGivenUp: $0.isGivenUp,
-          state: $0.state
-        )
-      }
-    }
-    return chain != .elsewhere
-  }
-
-  /// Waits until each blocked job sleeps until a paused one goes on, or has come back.
-  func awaitBlocked(patiently: Bool = false) {
-    for worker in blocked {
-      var span = SleepSpan()
-      while !worker.hasComeBack {
-        if isHeldUp(worker) { break }
-        // Awake meanwhile, or the watch would take this thread for a blocked one.
-        sched_yield()
-        let state = worker.state
-        let hasBeenLong = span.look(0, state) > Self.patience
-        // It woke, and sleeps for something else, which nobody explored holds: a condition of a library is waited for
-        // at one address and then at another. Or who is said to hold it is no thread of the exploration.
-        if hasBeenLong, case .sleeps(let address, _) = state,
-          state != worker.sleep || !worker.isUnaccounted
-        {
-          worker.sleep = .sleeps(at: address, holder: 0)
-          break
-        }
-        // An explored thread that wakes it has done so by now.
-        guard worker.isUnaccounted, state == worker.sleep else { continue }
-        if !patiently || hasBeenLong { break }
-      }
-    }
-  }
-
-  /// Waits until each blocked job either sleeps until a paused one goes on, or has come back and
-  /// is paused or has ended.
-  ///
-  /// `patiently` where nothing else can go on: longer than another thread of the process could keep it.
-  func settle(patiently: Bool = false) {
-    if blocked.isEmpty { return }
-    awaitBlocked(patiently: patiently)
-    let back = blocked.filter(\.hasComeBack)
-    if back.isEmpty { return }
-    blocked.removeAll { worker in back.contains { $0 === worker } }
-    let jobs = inbox.withLock { inbox in
-      defer { inbox = [] }
-      return inbox.sorted { $0.worker < $1.worker }
-    }
-    let running = run.executor.running
-    for (number, job, origin) in jobs {
-      if let worker = back.first(where: { $0.number == number }) {
-        run.executor.running = worker.running
-      }
-      run.executor.admit(job, from: origin)
-    }
-    run.executor.running = running
-    for worker in back.sorted(by: { $0.number < $1.number }) {
-      if worker.takeUp() {
-        if worker.ownThread == nil { rest(worker) }
-      } else {
-        worker.choice = run.executor.choice(ofSerial: worker.serial) ?? worker.choice
-        place(worker)
-      }
-    }
-  }
-
-  /// Gives up the jobs that can never go on, with their threads.
-  func abandon() {
-    lost += paused.count + blocked.count
-    for worker in paused + blocked {
-      for (object, holder) in holders where holder.worker === worker { leaveLocked(object) }
-      worker.giveUp()
-    }
-    paused = []
-    blocked = []
-  }
-
-  /// How many can be given up before an exploration ends: each costs a thread.
-  static let mostLost = 500
-
-  // MARK: Operations
-
-  func number(of identity: borrowing ObjectIdentity) -> Int {
-    if let number = identity.number(in: schedule) { return number }
-    let lastUse = identity.lastUse
-    objects += 1
-    identity.set(objects, in: schedule)
-    if let lastUse, Self.leftLocks.withLock({ $0.contains(lastUse) }) {
-      Self.hasMetLeftLock.store(true, ordering: .releasing)
-      lockedForEver.insert(objects)
-      leaveLocked(objects)
-    }
-    return objects
-  }
-
-  /// Notes that no job will release the lock: a thread that took it for real would wait for ever.
-  private func leaveLocked(_ object: Int) {
-    if let address = addresses[object] {
-      return Self.leftAddresses.withLock { _ = $0.insert(address) }
-    }
-    let use = UInt64(schedule) << 32 | UInt64(object)
-    Self.leftLocks.withLock { _ = $0.insert(use) }
-  }
-
-  /// The next random number of the code under study.
-  func chance() -> UInt64 {
-    run.touches?.noteChance()
-    return random.next()
-  }
-
-  private func isFree(_ object: Int) -> Bool { isReadable(object) && readers[object] == nil }
-
-  /// Whether nobody has the lock for himself.
-  private func isReadable(_ object: Int) -> Bool {
-    if lockedForEver.contains(object) { return false }
-    guard let address = addresses[object], holders[object] != nil || locksInside.contains(address)
-    else { return holders[object] == nil }
-    // A function that several object files have is linked once, from any of them: it may release a lock
-    // unseen, where not all are instrumented. The lock itself knows.
-    return !lock_is_taken(address)
-  }
-
-  /// The number of the object at an address, given at its first use in a schedule.
-  func number(at address: UInt) -> Int {
-    if address_note(address) { forgetObjects(around: address) }
-    if let number = numbers[address] { return number }
-    objects += 1
-    numbers[address] = objects
-    addresses[objects] = address
-    if Self.leftAddresses.withLock({ $0.contains(address) }) {
-      if lock_is_taken(address) {
-        Self.hasMetLeftLock.store(true, ordering: .releasing)
-        lockedForEver.insert(objects)
-      } else {
-        // Something else is there now.
-        Self.leftAddresses.withLock { _ = $0.remove(address) }
-      }
-    }
-    return objects
-  }
-
-  /// Forgets what was known by the address: something else is there now.
-  func forgetObject(at address: UInt) {
-    if let number = numbers.removeValue(forKey: address) { addresses[number] = nil }
-  }
-
-  /// Forgets what was known by addresses in memory that was freed since: what is there now is another object, and
-  /// would be by luck alone of the same number in each run.
-  private func forgetObjects(around address: UInt) {
-    let start = address & ~15
-    for address in start..<(start + 16) { forgetObject(at: address) }
-  }
-
-  /// Whether the worker's job has the lock.
-  func holds(_ worker: Worker, _ object: Int) -> Bool { holders[object]?.worker === worker }
-
-  private func hasSignal(_ worker: Worker, _ condition: Int) -> Bool {
-    signals[condition]?.contains { $0.contains { $0 === worker } } == true
-  }
-
-  /// Notes that the worker's job waits for a signal.
-  func beginWait(for condition: Int, by worker: Worker) {
-    run.touches?.note(object: condition)
-    waiters[condition, default: []].append(worker)
-  }
-
-  /// Whether there was a signal for the worker's job, which takes it and waits no more.
-  private func endWait(for condition: Int, by worker: Worker) -> Bool {
-    waiters[condition]?.removeAll { $0 === worker }
-    guard
-      let index = signals[condition]?.firstIndex(where: { $0.contains { $0 === worker } })
-    else { return false }
-    signals[condition]?.remove(at: index)
-    for other in (signals[condition] ?? []).indices {
-      signals[condition]?[other].removeAll { $0 === worker }
-    }
-    signals[condition]?.removeAll(where: \.isEmpty)
-    return true
-  }
-
-  /// Gives a signal to one of those who wait, or one to each.
-  private func signal(_ condition: Int, all: Bool) {
-    let waiting = waiters[condition] ?? []
-    let given = signals[condition]?.count ?? 0
-    for _ in 0..<min(all ? waiting.count : 1, waiting.count - given) {
-      signals[condition, default: []].append(waiting)
-    }
-  }
-
-  /// Whether the job can go on.
-  func isEnabled(_ worker: Worker) -> Bool {
-    guard let operation = worker.operation else { return true }
-    switch operation.kind {
-    case .lock: return isFree(operation.object)
-    case .park: return wakeUps.contains(operation.object)
-    case .parkAWhile: return isTimeOver || wakeUps.contains(operation.object)
-    case .join: return ended.contains(operation.object)
-    case .readLock: return isReadable(operation.object)
-    case .wait: return hasSignal(worker, operation.object)
-    case .waitAWhile: return worker.isTimeOver || hasSignal(worker, operation.object)
-    case .takePermit: return hasPermit(operation.object)
-    case .takePermitInTime: return worker.isTimeOver || hasPermit(operation.object)
-    case .turn: return worker.turns.last?.hasCome ?? true
-    case .awaitGroup: return isGroupEmpty(operation.object)
-    case .awaitGroupInTime: return worker.isTimeOver || isGroupEmpty(operation.object)
-    case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
-      .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
-      .enqueue, .giveWork, .suspendQueue, .changeTimer, .leaveGroup, .tryGroup, .register,
-      .beginWait,
-      .enterGroup:
-      return true
-    case .sleep: return worker.isTimeOver
-    }
-  }
-
-  /// Whether somebody has tried to take the lock at the address, or is paused before it: then it shows that another
-  /// holds it, even if that one does nothing else meanwhile.
-  func isTried(_ address: UInt) -> Bool {
-    guard let object = numbers[address] else { return false }
-    return tried.contains(object)
-      || paused.contains {
-        guard let operation = $0.operation, operation.object == object else { return false }
-        return operation.kind == .tryLock || operation.kind == .tryReadLock
-      }
-  }
-
-  /// Whether the worker has released the lock at an address so often, while somebody waits for it, that it has to be
-  /// that one's turn: it asks for it again and again, and holds it wherever it can be made to pause.
-  func mustLetOthersTake(_ address: UInt, after worker: Worker) -> Bool {
-    guard let object = numbers[address],
-      paused.contains(where: { $0.operation == SynchronizationOperation(.lock, object) })
-    else { return false }
-    let agent = worker.choice.agent
-    let isAgain = releases.object == object && releases.agent == agent
-    releases = (object, agent, isAgain ? releases.count + 1 : 1)
-    if releases.count < Self.mostReleases { return false }
-    releases.count = 0
-    return true
-  }
-
-  private static let mostReleases = 8
-
-  /// Those whose wait has a limit, by where they are paused, the earliest only.
-  func limited(before earliest: Int64) -> [(slot: Int, worker: Worker)] {
-    let limited = paused.enumerated().filter { $0.element.isLimited && !isEnabled($0.element) }
-    let earliest = limited.lazy.map(\.element.deadline).reduce(earliest, min)
-    return limited.filter { $0.element.deadline == earliest }.map { ($0.offset, $0.element) }
-  }
-
-  /// Whether the semaphore has a permit: the real one is asked, for others than tasks may give one.
-  private func hasPermit(_ object: Int) -> Bool {
-    addresses[object].map { semaphore_has_permit($0) } ?? true
-  }
-
-  private func isGroupEmpty(_ object: Int) -> Bool {
-    addresses[object].map { group_is_empty($0) } ?? true
-  }
-
-  /// Does in the model what `me` is about to do; whether it could.
-  func apply(_ operation: SynchronizationOperation, by me: Worker) -> Bool {
-    let object = operation.object
-    run.noteKind(operation.kind)
-    var isDone = true
-    let effect: ScheduleRun.Effect
-    switch operation.kind {
-    case .lock:
-      holders[object] = (me, me.choice)
-      effect = .took
-    case .tryLock:
-      tried.insert(object)
-      isDone = isFree(object)
-      if isDone { holders[object] = (me, me.choice) }
-      effect = isDone ? .took : .looked
-    case .parkAWhile:
-      isDone = wakeUps.remove(object) != nil
-      effect = isDone ? .wrote : .looked
-    case .park:
-      wakeUps.remove(object)
-      effect = .wrote
-    case .unpark:
-      wakeUps.insert(object)
-      effect = .wrote
-    case .load: effect = .looked
-    case .store, .update, .start, .join: effect = .wrote
-    case .readLock:
-      readers[object, default: 0] += 1
-      effect = .took
-    case .tryReadLock:
-      tried.insert(object)
-      isDone = isReadable(object)
-      if isDone { readers[object, default: 0] += 1 }
-      effect = isDone ? .took : .looked
-    case .wait, .waitAWhile:
-      isDone = endWait(for: object, by: me)
-      effect = isDone ? .wrote : .looked
-    case .signal, .broadcast:
-      signal(object, all: operation.kind == .broadcast)
-      effect = .wrote
-    case .takePermit, .takePermitInTime, .tryPermit:
-      isDone = operation.kind == .takePermit || hasPermit(object)
-      effect = isDone ? .wrote : .looked
-    case .givePermit, .enqueue, .giveWork, .suspendQueue, .changeTimer, .turn, .leaveGroup,
-      .beginWait,
-      .enterGroup:
-      effect = .wrote
-    case .awaitGroup, .awaitGroupInTime, .tryGroup:
-      effect = isGroupEmpty(object) ? .wrote : .looked
-    // Of the runtime's own state nothing is known.
-    case .hop, .check, .cancel, .begin, .goOn, .register, .sleep: return true
-    // Noted with their outcome.
-    case .compare, .exchange: return true
-    }
-    run.noteOperation(effect, on: object, operation.kind.touched, by: me.choice)
-    return isDone
-  }
-
-  /// Notes that a lock inside of a library was taken, which was free.
-  ///
-  /// It gets no number before somebody has to wait for it: what a library sets up at its first use, under a lock, would
-  /// change the numbers of all that come behind.
-  func noteLock(at address: UInt) { locksInside.insert(address) }
-
-  /// Notes that such a lock is released, if it is one.
-  func noteReleaseInside(at address: UInt) -> Bool {
-    guard locksInside.remove(address) != nil else { return false }
-    if let object = numbers[address] { noteRelease(of: object) }
-    return true
-  }
-
-  func noteRelease(of object: Int) {
-    rejoin()
-    run.touches?.note(object: object)
-    if looksForRaces { race_release(Self.order(of: object)) }
-    holders[object] = nil
-  }
-
-  /// Notes that who has the lock for himself, or one of those who have it together, has released it.
-  func noteSharedRelease(of object: Int, by worker: Worker) {
-    rejoin()
-    run.touches?.note(object: object)
-    let count = readers[object] ?? 0
-    if count == 0 { holders[object] = nil } else { readers[object] = count == 1 ? nil : count - 1 }
-  }
-
-  /// Notes that the thread has ended.
-  func noteEnd(of object: Int) { ended.insert(object) }
-
-  func start(_ object: Int, _ body: @escaping @Sendable () -> Void) {
-    rejoin()
-    threads.append((run.executor.newAgent(), object, false, body))
-  }
-
-  /// What each job in the middle waits for, in words.
-  func stuck(_ name: (Choice) -> String = \.actorName) -> [String] {
-    paused.map { worker in
-      guard let operation = worker.operation else { return "\(name(worker.choice)) waits" }
-      let left = lockedForEver.contains(operation.object)
-      let holder =
-        holders[operation.object].map { ", which \(name($0.choice)) holds" }
-        ?? agent(ofThread: operation).map { " to end, which is \(name(Choice(.run, Int($0))))" }
-        ?? (left ? ", which a schedule before left locked" : "")
-      let what = operation.kind.hasObject ? operation.objectName : "its turn"
-      return "\(name(worker.choice)) waits for \(what)\(holder)"
-    }
-      + blocked.map { worker in
-        let isCancelling = (paused + blocked).contains { $0.choice.isInterference }
-        let reason =
-          worker.isUnaccounted
-          ? "for what nobody explored will wake it from"
-          : isForAbsent(worker)
-            ? "for a lock that a task holds which is on no thread: it waits for its turn"
-            : isCancelling
-              ? "in the runtime, which waits for a cancellation handler to end"
-              : "for a lock that another holds, in the middle of its code: one that is not of "
-                + "ExplorableSynchronization, or the runtime's while a cancellation handler runs"
-        return "\(name(worker.choice)) sleeps \(reason)"
-      }
-  }
-
-  /// Whether the job sleeps for a lock that was taken by one that has left its thread since.
-  private func isForAbsent(_ worker: Worker) -> Bool {
-    guard case .sleeps(_, let number) = worker.sleep else { return false }
-    return made.withLock { $0[number] }.map { !$0.isPaused } ?? false
-  }
-
-  /// How many threads of the pool are taken by jobs that cannot go on.
-  var threadsBlocked: Int {
-    paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
-  }
-
-  /// Whether a thread that is not explored has signalled what a job waits for, since there were so many such signals.
-  func isSignalled(fromOutsideSince count: UInt32) -> Bool {
-    paused.contains { worker in
-      guard let operation = worker.operation, operation.kind == .wait,
-        let address = addresses[operation.object]
-      else { return false }
-      return was_signalled_from_outside(address, count)
-    }
-  }
-
-  /// Whether some job in the middle can go on.
-  var hasOneThatCanGoOn: Bool { paused.contains(where: isEnabled) }
-
-  /// Whether some thread has a job in the middle that goes on sooner or later.
-  var hasThreadThatGoesOn: Bool {
-    paused.contains { isEnabled($0) || $0.operation?.kind == .parkAWhile || $0.isLimited }
-      || blocked.contains { $0.isUnaccounted || $0.hasComeBack }
-  }
-
-  /// Whether a job on the main actor is in the middle: another must not begin.
-  var isMainActorTaken: Bool {
-    paused.contains(where: \.isOnMain) || blocked.contains(where: \.isOnMain)
-  }
-}
-
-/// A thread that jobs run on.
-final class Worker: SynchronizationPart, @unchecked Sendable {
-  // Safe: touched with the baton only, but for what is atomic, and for what a thread that was called
-  // blocked writes before it says that it has come back.
-
-  unowned let workers: Workers
-  /// From 1.
-  let number: Int
-  let seat = ThreadSemaphore()
-  var order = Workers.Order.goOn
-  var thread: OSThread?
-  /// What it is for if the code under study has started its thread.
-  var ownThread: OwnThread?
-  /// Whether its thread was let go of, and goes on by itself.
-  private(set) var isLetGo = false
-  /// By what choice the job goes on.
-  var choice = Choice(.run, 0)
-  /// What it is about to do.
-  var operation: SynchronizationOperation?
-  /// Until when it waits, at most, for what it is about to do.
-  var deadline = Int64.max
-  /// Whether that time has come.
-  var isTimeOver = false
-  /// Where in the code that is, if that is wanted.
-  var points: [UInt] = []
-  /// Whom that is about, where the place is wanted too.
-  var subject: StepSubject?
-  /// The turns that its job has on dispatch queues, or waits for, the innermost last.
-  var turns: [Turn] = []
-  /// The task whose code is paused, if that is wanted.
-  var task: UnownedJob?
-  /// Whether its job is one of the main actor's.
-  var isOnMain = false
-  /// Whether its job is one of the pool's, and keeps one of its threads.
-  var isOnPool = false
-  /// How much of the stack was used where it is paused, in units of about a frame.
-  var depth = 0
-  /// In whose name its job runs.
-  var running: Int32 = 0
-  /// Whether it waits for something that it gives up when the time has come.
-  var isLimited: Bool {
-    switch operation?.kind {
-    case .waitAWhile, .takePermitInTime, .awaitGroupInTime, .sleep: true
-    default: false
-    }
-  }
-  /// Whether it waits to be chosen.
-  var isPaused: Bool {
-    get { place.load(ordering: .acquiring) }
-    set { place.store(newValue, ordering: .releasing) }
-  }
-  /// Whether it has no job.
-  ///
-  /// A lock that its thread took is held by a task that goes on elsewhere.
-  var isIdle: Bool {
-    get { rest.load(ordering: .acquiring) }
-    set { rest.store(newValue, ordering: .releasing) }
-  }
-  /// The task whose code it is paused in, where it came back by itself.
-  var serial: UInt64?
-  /// What it slept for when it was called blocked.
-  var sleep = ThreadSight.State.runs
-  /// Whether nobody is known to hold what it slept for.
-  var isUnaccounted: Bool {
-    if case .sleeps(_, holder: 0) = sleep { true } else { false }
-  }
-  /// Whether it was paused just before the operation that it names next.
-  private var hasRejoined = false
-  /// Who had the turn when the driver interfered; nil once somebody else had it.
-  var interrupted: ScheduleRun.Turn?
-  /// 0: not come back; 1: is paused; 2: its job has ended.
-  private let back = Synchronization.Atomic<Int>(0)
-  private let place = Synchronization.Atomic(false)
-  private let rest = Synchronization.Atomic(false)
-  private var base: UInt = 0
-  private var box: PartBox?
-  private var sight: ThreadSight?
-
-  init(_ workers: Workers, _ number: Int) {
-    self.workers = workers
-    self.number = number
-  }
-
-  /// Makes the calling thread the worker's; returns what the kernel calls it.
-  func begin() -> Int32 {
-    let box = PartBox(self)
-    self.box = box
-    box.enter()
-    sight = ThreadSight()
-    base = Self.stackAddress()
-    return thread_number()
-  }
-
-  /// Leaves its thread where it is, for ever, and closes the files by which it was looked at.
-  func giveUp() {
-    thread?.detach()
-    sight = nil
-  }
-
-  var isGivenUp: Bool { sight == nil }
-
-  /// Leaves the exploration, on its thread.
-  func letGo() {
-    isLetGo = true
-    PartBox.leave()
-    GlobalPoolHook.setCurrent(nil)
-    points_end()
-  }
-
-  /// How much of the calling thread's stack, which is the worker's, is used.
-  func depthOfStack() -> Int { Int(base &- Self.stackAddress()) / 64 }
-
-  @inline(never)
-  private static func stackAddress() -> UInt {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { UInt(bitPattern: $0.baseAddress) }
-  }
-
-  /// The worker whose thread this is.
-  static var current: Worker? { currentPart as? Worker }
-
-  /// The same, with the baton: a thread that was called blocked has waited for it.
-  static var leading: Worker? {
-    let me = current
-    me?.workers.rejoin()
-    return me
-  }
-
-  /// What the leader is known by.
-  var key: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
-
-  /// What the thread does.
-  var state: ThreadSight.State { sight?.state ?? .runs }
-
-  // MARK: Coming back from the runtime
-
-  var hasComeBack: Bool { back.load(ordering: .acquiring) != 0 }
-
-  /// Says that a job called blocked has come back, and is paused now or has ended.
-  func comeBack(finished: Bool) { back.store(finished ? 2 : 1, ordering: .releasing) }
-
-  /// Whether the job that came back has ended; it is not blocked any more.
-  func takeUp() -> Bool { back.exchange(0, ordering: .acquiringAndReleasing) == 2 }
-
-  // MARK: Operations
-
-  func number(of identity: borrowing ObjectIdentity) -> Int {
-    let wereOpen = points_close()
-    defer { points_reopen(wereOpen) }
-    // Objects are numbered with the baton only.
-    hasRejoined = workers.rejoin()
-    return workers.number(of: identity)
-  }
-
-  func pause(before operation: SynchronizationOperation) -> Bool {
-    if operation.kind == .start { workers.noteOrder(at: operation) }
-    let isDone = pause(beforeAny: operation)
-    if isDone, operation.kind != .start { workers.noteOrder(at: operation) }
-    return isDone
-  }
-
-  private func pause(beforeAny operation: SynchronizationOperation) -> Bool {
-    withoutPoints {
-      self.operation = operation
-      if !hasRejoined || !workers.isEnabled(self) { workers.pause(self, before: operation) }
-      if isLetGo { return true }
-      hasRejoined = false
-      isTimeOver = false
-      return workers.apply(operation, by: self)
-    }
-  }
-
-  /// Stands before an operation of code that was taken over, on what is at the address.
-  func pause(before kind: SynchronizationOperation.Kind, at address: UInt) -> Bool {
-    if !kind.hasObject { return pause(beforeAny: SynchronizationOperation(kind, 0)) }
-    hasRejoined = workers.rejoin()
-    return pause(beforeAny: SynchronizationOperation(kind, workers.number(at: address)))
-  }
-
-  func noteOutcome(hasWritten: Bool) {
-    guard let object = operation?.object else { return }
-    withoutPoints {
-      workers.run.noteOperation(
-        hasWritten ? .wrote : .looked,
-        on: object,
-        touch_of_atomic,
-        by: choice
-      )
-    }
-  }
-
-  var wantsValues: Bool { workers.run.points != nil }
-
-  func note(_ values: OperationValues) { workers.run.values = values }
-
-  func noteRelease(of object: Int) { withoutPoints { workers.noteRelease(of: object) } }
-
-  func start(_ thread: Int, _ body: @escaping @Sendable () -> Void) {
-    withoutPoints { workers.start(thread, body) }
-  }
-}
-
-/// The workers that have begun, by what they are known by.
-///
-/// Under a lock of the system: of a `Mutex` the thread sanitizer does not see who waited for it, and says that the two
-/// race.
-private final class Made: Sendable {
-  private let lock = RawLock()
-  // Used under the lock only.
-  nonisolated(unsafe) private var workers: [Int32: Worker] = [:]
-
-  func withLock<Result>(_ body: (inout [Int32: Worker]) -> Result) -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return body(&workers)
   }
 }

@@ -114,7 +114,7 @@ struct Inquiry {
     preemptions: Int?,
     schedules most: Int
   ) throws(ExplorationFailure) -> ExplorationVerdict {
-    Workers.hasMetLeftLock.store(false, ordering: .releasing)
+    ObjectTable.hasMetLeftLock.store(false, ordering: .releasing)
     var most = most
     var explorer = Explorer(
       schedules: most,
@@ -281,7 +281,7 @@ extension Inquiry {
       )
       // What comes behind the schedule's end is not told.
       trace.race = least.race.flatMap { $0.second <= trace.steps.count ? $0 : nil }
-      if Workers.hasMetLeftLock.load(ordering: .acquiring) {
+      if ObjectTable.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
       // Alone it breaks nothing, so something else has a part in it than the order of the steps.
@@ -305,7 +305,7 @@ extension Inquiry {
           + "\(least.preemptions == 1 ? "pre-emption" : "pre-emptions")"
       )
     } catch {
-      if Workers.hasMetLeftLock.load(ordering: .acquiring) {
+      if ObjectTable.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }
       return failure(of: diverges(found.schedule), error.description)
