@@ -21,6 +21,7 @@ void points_open(void) {
   explored_thread.is_seen = false;
   explored_thread.depth = 0;
   explored_thread.dying = 0;
+  explored_thread.held_inside = 0;
 }
 
 bool points_close(void) {

@@ -240,12 +240,8 @@ static bool make_room_for_meetings(void) {
   return true;
 }
 
-/// What is released is known by the four bytes it begins in, so that memory that is used anew is gone through by fours.
-static uintptr_t key_of(uintptr_t at) { return at & ~(uintptr_t)3; }
-
-/// What is known of that address; null for nothing.
+/// What is known of that address; null for nothing. Flags that lie side by side are different ones.
 static struct meeting *known(uintptr_t at) {
-  at = key_of(at);
   if (!meeting_room) return NULL;
   struct meeting *meeting = find_meeting(at, meetings, meeting_room);
   return meeting->generation == generation && !meeting->is_forgotten ? meeting : NULL;
@@ -259,7 +255,6 @@ static struct clock *released(uintptr_t at) {
 /// Where to note what is released; null if there is no room.
 static struct meeting *meeting_at(uintptr_t at) {
   if (!make_room_for_meetings()) return NULL;
-  at = key_of(at);
   struct meeting *meeting = find_meeting(at, meetings, meeting_room);
   if (meeting->generation != generation) {
     *meeting = (struct meeting){.at = at, .generation = generation};
@@ -271,6 +266,14 @@ static struct meeting *meeting_at(uintptr_t at) {
     meeting->clock.count = 0;
   }
   return meeting;
+}
+
+/// Forgets what was released at any of the eight bytes: all that begins in them is looked for from the same slot on.
+static void forget_meetings(uintptr_t word) {
+  size_t slot = slot_of(word, meeting_room);
+  for (; meetings[slot].generation == generation; slot = (slot + 1) & (meeting_room - 1)) {
+    if ((meetings[slot].at & ~(uintptr_t)7) == word) meetings[slot].is_forgotten = true;
+  }
 }
 
 static struct clock *release_at(uintptr_t at) {
@@ -429,10 +432,7 @@ void race_forget(uintptr_t at, size_t size) {
         struct word *found = find_word(word, words, word_room);
         if (found->generation == generation) found->count = found->next = 0;
       }
-      for (uintptr_t half = word; meeting_count && half < word + 8; half += 4) {
-        struct meeting *found = find_meeting(half, meetings, meeting_room);
-        if (found->generation == generation) found->is_forgotten = true;
-      }
+      if (meeting_count) forget_meetings(word);
     }
     leave();
   }

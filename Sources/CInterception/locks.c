@@ -39,7 +39,11 @@ static bool is_taken_again(const pthread_mutex_t *mutex) {
 
 /// Takes a lock of Foundation's own for a thread that is explored: no point, but where another one has it, who may be
 /// paused in the middle, it is waited for as any other.
+///
+/// What is due comes here, too, unless it holds another such lock: work that was given to a queue may begin before
+/// Foundation is called again.
 static int lock_inside(pthread_mutex_t *mutex, mutex_function *original) {
+  if (explored_thread.due && !explored_thread.held_inside) exploration_pause(explored_thread.due, 0);
   int result = ORIGINAL("pthread_mutex_trylock", mutex_function *)(mutex);
   if (result == EBUSY && !is_taken_again(mutex)) {
     exploration_pause(point_lock, (uintptr_t)mutex);
@@ -51,7 +55,10 @@ static int lock_inside(pthread_mutex_t *mutex, mutex_function *original) {
   } else {
     result = original(mutex);
   }
-  if (result == 0) ACQUIRE(mutex);
+  if (result == 0) {
+    explored_thread.held_inside++;
+    ACQUIRE(mutex);
+  }
   return result;
 }
 
@@ -105,6 +112,7 @@ TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   RELEASE(mutex);
   int result = original(mutex);
   if (result == 0 && is_last) {
+    if (!is_of_study && explored_thread.held_inside) explored_thread.held_inside--;
     bool were_open = points_close();
     exploration_answers.note_release((uintptr_t)mutex);
     // Foundation may ask for it again at once, and again, until who waits for it here has gone on.

@@ -365,6 +365,64 @@ import Testing
     }
   }
 
+  /// Flags that lie side by side in one word.
+  final class Flags: Sendable {
+    let isReady = Atomic(false)
+    let isSeen = Atomic(false)
+    let state = Mutex(false)
+  }
+
+  @Test func `flags that lie side by side order each its own`() throws {
+    // Who reads one has no order behind what is written under another, though it lies beside.
+    let told = try race("another flag") {
+      let (flags, shared) = (Flags(), Shared())
+      async let written: Void = {
+        shared.value = 1
+        flags.isReady.store(true, ordering: .releasing)
+        _ = flags.isSeen.exchange(true, ordering: .relaxed)
+      }()
+      async let seen: Void = {
+        if flags.isSeen.load(ordering: .acquiring) { precondition(shared.value == 1) }
+      }()
+      _ = await (written, seen)
+    }
+    #expect(told.contains("reads at RaceTests.swift"), "\(told)")
+    // What is written over one ends no order of another's.
+    try explore("the flag") {
+      let (flags, shared) = (Flags(), Shared())
+      async let written: Void = {
+        shared.value = 1
+        flags.isReady.store(true, ordering: .releasing)
+        flags.isSeen.store(true, ordering: .relaxed)
+        flags.state.withLock { $0 = true }
+      }()
+      async let seen: Void = {
+        if flags.isReady.load(ordering: .acquiring) { precondition(shared.value == 1) }
+      }()
+      _ = await (written, seen)
+    }
+  }
+
+  @Test func `a flag in memory that is used anew orders nothing of the one before`() throws {
+    _ = try race("anew") {
+      let shared = Shared()
+      async let written: Void = {
+        let flags = UnsafeMutablePointer<Flags?>.allocate(capacity: 1)
+        flags.initialize(to: Flags())
+        shared.value = 1
+        flags.pointee?.isSeen.store(true, ordering: .releasing)
+        flags.deinitialize(count: 1).deallocate()
+      }()
+      async let seen: Void = {
+        // As large, so most likely in the same place.
+        let flags = Flags()
+        _ = flags.isSeen.load(ordering: .acquiring)
+        shared.value = 2
+      }()
+      _ = await (written, seen)
+    }
+  }
+
   @Test func `races are looked for unless one says not to`() throws {
     try explore("switched off", races: false) {
       let shared = Shared()

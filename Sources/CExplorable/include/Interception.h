@@ -173,6 +173,8 @@ struct explored_thread {
   bool is_let_go;
   /// A point that is due at the next thing that it does; 0 for none.
   uint8_t due;
+  /// How many locks inside of Foundation it holds.
+  uint8_t held_inside;
   /// The task whose code ran last; null before any.
   void *task;
   /// Whether instrumented code was entered since the job began.

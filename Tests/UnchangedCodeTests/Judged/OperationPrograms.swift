@@ -30,6 +30,31 @@ extension Judged {
     try require(count == 2, "\(count) of 2")
   }
 
+  // MARK: Cancelling
+
+  /// An operation that looks once whether it is cancelled, and works behind that.
+  final class Cancellable: Operation, @unchecked Sendable {
+    let worked = Mutex(0)
+
+    override func main() {
+      if isCancelled { return }
+      worked.withLock { $0 += 1 }
+    }
+  }
+
+  /// Cancels an operation that was just given to a queue, and says that it works no more.
+  static func cancelAtOnce(waits: Bool) throws {
+    let queue = OperationQueue()
+    let operation = Cancellable()
+    queue.addOperation(operation)
+    operation.cancel()
+    if waits { queue.waitUntilAllOperationsAreFinished() }
+    let before = operation.worked.withLock { $0 }
+    queue.waitUntilAllOperationsAreFinished()
+    let after = operation.worked.withLock { $0 }
+    try require(before == after, "it went on behind its cancellation")
+  }
+
   // MARK: Waiting inside
 
   /// An operation that waits for another one of its queue.
@@ -303,6 +328,13 @@ extension Judged {
   }
 
   static let operations: [JudgedProgram] = [
+    JudgedProgram("an operation is not at work any more when it is cancelled", fails: .requirement)
+    {
+      try cancelAtOnce(waits: false)
+    },
+    JudgedProgram("an operation that was cancelled is waited for") {
+      try cancelAtOnce(waits: true)
+    },
     JudgedProgram("an operation that keeps its state itself is waited for", spins: true) {
       try await waitForOwnState(looks: true)
     },
