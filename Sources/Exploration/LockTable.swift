@@ -55,6 +55,22 @@ struct LockTable {
     readers[object] = count == 1 ? nil : count - 1
   }
 
+  /// Whether agents wait for each other in a circle, or one of them for itself: none of those ever goes on.
+  ///
+  /// - Parameter waits: the lock that each agent waits for.
+  /// - Complexity: O(n²), where n is the number of agents that wait.
+  func hasCircle(_ waits: [Int32: Int]) -> Bool {
+    waits.keys.contains { first in
+      var agent = first
+      for _ in waits {
+        guard let object = waits[agent], let holder = holders[object] else { return false }
+        agent = holder.choice.agent
+        if agent == first { return true }
+      }
+      return false
+    }
+  }
+
   /// Whether the agent has released the lock so often in a row, while somebody waits for it, that it has to be that
   /// one's turn.
   mutating func mustLetOthersTake(_ object: Int, after agent: Int32) -> Bool {

@@ -531,7 +531,9 @@ final class ScheduleRun: @unchecked Sendable {
   private func judgePool() {
     guard let width = scenario.poolWidth, runnable > 0, let workers,
       workers.threadsBlocked >= width, !workers.hasThreadThatGoesOn,
-      options[..<runnable].allSatisfy(needsThreadOfPool)
+      options[..<runnable].allSatisfy(needsThreadOfPool),
+      // More threads would not help: that is told at the schedule's end.
+      !workers.hasCircle
     else { return }
     let waiting = Set(options[..<runnable].map { Int($0.choice.agent) }).sorted()
     let stuck = workers.stuck { "task \($0.agent)" }.joined(separator: "; ")

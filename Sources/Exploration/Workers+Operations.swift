@@ -231,6 +231,13 @@ extension Workers {
     paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
   }
 
+  /// Whether some wait for locks in a circle, whatever others do.
+  var hasCircle: Bool {
+    let waits = paused.lazy.filter { $0.operation?.kind == .lock }
+      .map { ($0.choice.agent, $0.operation?.object ?? 0) }
+    return locks.hasCircle(Dictionary(waits) { first, _ in first })
+  }
+
   /// Whether a thread that is not explored has signalled what a job waits for, since there were so many such signals.
   func isSignalled(fromOutsideSince count: UInt32) -> Bool {
     paused.contains { worker in

@@ -100,6 +100,21 @@ import Testing
     #expect(!locks.isTried(5))
   }
 
+  @Test func `who waits for itself, or for who waits for it, waits in a circle`() {
+    var locks = LockTable()
+    for agent in 1...3 {
+      locks.take(agent, LockTable.Holder(worker: agent, choice: Choice(.run, agent)))
+    }
+    #expect(!locks.hasCircle([:]))
+    #expect(locks.hasCircle([1: 1]))
+    #expect(!locks.hasCircle([1: 2, 2: 3]))
+    #expect(locks.hasCircle([1: 2, 2: 3, 3: 1]))
+    // Who only waits for a circle is in none, but there is one.
+    #expect(locks.hasCircle([1: 2, 2: 3, 3: 2]))
+    locks.release(3)
+    #expect(!locks.hasCircle([1: 2, 2: 3, 3: 1]))
+  }
+
   @Test func `who releases a lock eight times in a row lets another take it, and nobody before`() {
     var locks = LockTable()
     func must(_ object: Int, _ agent: Int32) -> Bool {

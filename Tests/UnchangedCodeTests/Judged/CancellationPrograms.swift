@@ -591,6 +591,22 @@ extension Judged {
 
   static let cancellation: [JudgedProgram] = [
     JudgedProgram(
+      "a cancellation handler takes the lock under which the task is cancelled",
+      fails: .deadlock
+    ) {
+      let number = Mutex(0)
+      @Sendable func add() { number.withLock { $0 += 1 } }
+      let task = Task {
+        await withTaskCancellationHandler {
+          await Task.yield()
+        } onCancel: {
+          add()
+        }
+      }
+      number.withLock { _ in task.cancel() }
+      await task.value
+    },
+    JudgedProgram(
       "an event and a cancellation both resume the waiter, and the runtime stops the program",
       fails: .trap
     ) {
