@@ -55,9 +55,10 @@ struct LockTable {
     readers[object] = count == 1 ? nil : count - 1
   }
 
-  /// Whether agents wait for each other in a circle, or one of them for itself: none of those ever goes on.
+  /// Looks for agents that wait for each other in a circle, or one for itself: none of those ever goes on.
   ///
   /// - Parameter waits: the lock that each agent waits for.
+  /// - Returns: whether there is a circle.
   /// - Complexity: O(n²), where n is the number of agents that wait.
   func hasCircle(_ waits: [Int32: Int]) -> Bool {
     waits.keys.contains { first in
