@@ -212,6 +212,8 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   ///
   /// More: those who wait build the new ones at once. Fewer: nobody loses an element that is lent. Idle elements
   /// are let go, and of the lent ones each that comes back, until there are no more than `maxElements`.
+  ///
+  /// - Precondition: `maxElements` is at least 1.
   public func setMaxElements(
     _ maxElements: Int,
     file: StaticString = #file,

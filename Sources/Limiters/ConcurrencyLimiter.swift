@@ -53,6 +53,8 @@ public import Synchronization
 /// Tasks are admitted in order of arrival. A body that calls `run` of the same limiter waits for a permit
 /// while it holds one: with enough such bodies, nobody can go on. Take one permit at a time.
 ///
+/// A limiter that is made with ``Order/priority(agingAfter:)`` admits the most important task first instead.
+///
 /// ``run(weight:file:line:_:)`` gives its permits back however its body ends. Code that has no such scope
 /// takes a ``Permit`` with ``acquire(weight:file:line:)``.
 public final class ConcurrencyLimiter: Sendable {
@@ -391,14 +393,16 @@ public final class ConcurrencyLimiter: Sendable {
     signal(decide { $0.setLimit(limit, at: now) })
   }
 
-  /// Admits nobody any more: all who wait, and all who arrive later, get ``LimiterClosed``.
+  /// Closes the limiter: tasks that wait, and tasks that arrive later, get ``LimiterClosed``.
   ///
   /// ```swift
   /// limiter.close()
   /// await limiter.closed()
   /// ```
   ///
-  /// Bodies that run go on to their end; ``closed()`` waits for them.
+  /// Bodies that run go on to their end; ``closed()`` waits for them. What does not wait, as
+  /// ``tryAcquire(weight:file:line:)``, returns nil. A task in
+  /// ``runUncancellably(weight:file:line:_:)`` is admitted all the same.
   ///
   /// - Complexity: O(n) for n waiters.
   public func close() {
@@ -408,12 +412,14 @@ public final class ConcurrencyLimiter: Sendable {
     signal(turns)
   }
 
-  /// Waits until the limiter is closed and the last body has ended, even if the task is cancelled.
+  /// Waits until the limiter is closed and all its permits are back, even if the task is cancelled.
   ///
   /// ```swift
   /// limiter.close()
   /// await limiter.closed()
   /// ```
+  ///
+  /// So it waits for bodies that run, for every ``Permit``, and for tasks that wait uncancellably.
   ///
   /// - Complexity: O(1).
   public func closed() async {

@@ -8,9 +8,9 @@
 //
 // Why a task of its own: the results of children must be seen while the sequence waits for its next element. The
 // loop that takes the results is the caller's: between two of its turns no function of ours is running that could
-// own the children. So a task owns them, and the iterator owns the task. When the iterator goes away, the task is cancelled
-// and stops; when the caller's task is cancelled while it waits, so is the task. Only what runs then may outlive
-// the loop.
+// own the children. So a task owns them, and the iterator owns the task. When the iterator goes away, the task is
+// cancelled and stops; when the caller's task is cancelled while it waits, so is the task. Only what runs then may
+// outlive the loop.
 //
 // An error cancels the task too, sequence and children, so that a sequence that pauses does not hold it up.
 

@@ -15,11 +15,11 @@
 // Condition. Whoever takes the Signal out of the line, under the same lock, signals it after the lock is released.
 // (A limiter in thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)
 //
-// Structure and cost: both faces are values, of one reference each, and equal to their copies. Where one task waits and its Signal is
-// certain to be signalled, as in a line, both refer to the same object, one atomic word (see Event.swift): that
-// is the whole cost of a pair. The pair that `makeCondition` makes is for any number of waiters, and notices that
-// its Signal is dropped: it is a line itself, whose waiters wait by pairs of one waiter. The first of them stands
-// in the event itself, so an event with one waiter needs no array.
+// Structure and cost: both faces are values, of one reference each, and equal to their copies. Where one task waits
+// and its Signal is certain to be signalled, as in a line, both refer to the same object, one atomic word (see
+// Event.swift): that is the whole cost of a pair. The pair that `makeCondition` makes is for any number of waiters,
+// and notices that its Signal is dropped: it is a line itself, whose waiters wait by pairs of one waiter. The first of
+// them stands in the event itself, so an event with one waiter needs no array.
 //
 // Cancellation: whoever takes a waiter out of its line wakes it, and the lock of the line decides who that is. A
 // wait in a line therefore does not look at its task. The cancellation handler takes the Signal out of the line

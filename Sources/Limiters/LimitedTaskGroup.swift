@@ -81,8 +81,8 @@ public struct LimitedTaskGroup<ChildResult: Sendable> {
 /// ```
 ///
 /// Each child is a task from the start, and waits for its turn by itself. So children need not start in the
-/// order in which they were added. For a long or endless sequence, use `concurrentForEach`, which makes no
-/// more than `limit` tasks.
+/// order in which they were added. For a long or endless sequence, use `concurrentForEach`, of whose tasks
+/// no more than `limit` exist at once.
 ///
 /// - Returns: What `body` returns, once all children have ended.
 /// - Complexity: As a task group and a ``ConcurrencyLimiter``.

@@ -64,7 +64,7 @@ struct LimiterState<Waiter> {
   private(set) var isClosed = false
   private var longestWait = Duration.zero
   private var line: WaitingLine<Waiter>
-  /// Woken when the limiter is closed and the last has left.
+  /// Woken when the limiter is closed and nobody has a permit.
   private var ending: [Waiter] = []
 
   init(limit: Int, agingAfter: Duration? = nil) {
@@ -146,7 +146,9 @@ struct LimiterState<Waiter> {
     return admitWaiters(at: now)
   }
 
-  /// Refuses all who arrive from now on: returns those that wait no longer, and who is told of the end.
+  /// Refuses all who wait or arrive later, unless they outlast closing.
+  ///
+  /// Returns those that wait no longer, and those to wake.
   mutating func close(at now: Duration = .zero) -> (refused: [Waiter], turns: Turns) {
     isClosed = true
     longestWait = longestWait(at: now)
