@@ -9,17 +9,16 @@ public import Testing
 /// ```swift
 /// @Test(.explored(preemptions: 2)) func `withdrawals never overdraw`() async throws {
 ///   let account = Account(balance: 100)
-///   async let one: Void = account.withdraw(80)
-///   async let two: Void = account.withdraw(80)
-///   _ = try await (one, two)
+///   async let one: Void? = try? account.withdraw(80)
+///   async let two: Void? = try? account.withdraw(80)
+///   _ = await (one, two)
 ///   #expect(await account.balance >= 0)
 /// }
 /// ```
 ///
-/// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else is a
-/// failure of ``Exploration/explore(_:strategy:preemptions:schedules:within:races:reduction:instead:replaying:report:fileID:line:_:)`` becomes one
-/// issue, with the smallest schedule that shows it. Each case of a test with arguments is explored for itself. On a
-/// suite it holds for all tests of it.
+/// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else
+/// makes `explore` fail becomes one issue, with the smallest schedule that shows it. Each case of a test with
+/// arguments is explored for itself. On a suite it holds for all tests of it.
 ///
 /// The body runs on threads of the exploration, and waits for its turn without one of the pool's. Other tests run
 /// beside it; two explorations come one after the other. A `Task.detached` knows nothing of its test: what `#expect`
