@@ -2,7 +2,8 @@
 public struct ExplorationFailure: Error, CustomStringConvertible {
   /// What went wrong.
   public enum Kind: Sendable {
-    /// ``require(_:_:fileID:line:)`` was given something that is not so.
+    /// What ``require(_:_:fileID:line:)`` or an expectation of a test asks for is not so, or a task was resumed twice
+    /// by its unsafe continuation.
     case requirement(String)
     /// The closure threw.
     case thrown(any Error)
@@ -21,7 +22,7 @@ public struct ExplorationFailure: Error, CustomStringConvertible {
     case livelock
     /// Each schedule got so long that it was left before its end.
     case tooManySteps
-    /// A step had not come to its end when the time allowed was over, and ran on for ten seconds.
+    /// The time allowed was over, and a step that had run for ten seconds had not come to its end.
     case runaway
     /// Something ran, or would run, where the exploration does not see it.
     case escaped

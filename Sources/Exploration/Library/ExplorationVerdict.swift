@@ -15,7 +15,7 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
 
   /// How much of what there is was looked at.
   public internal(set) var coverage: Coverage
-  /// How many schedules were run to their ends.
+  /// How many schedules were run: each to its end, but for those in ``givenUp``.
   public internal(set) var schedules: Int
   /// How many more the reduction left, each where it had come to what another had gone on from, as far as was seen.
   public internal(set) var merged: Int
@@ -31,7 +31,7 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   public internal(set) var chance: Double?
   /// Over all schedules.
   public internal(set) var steps: Int
-  /// Schedules that got too long and were left before their end.
+  /// How many of ``schedules`` got too long and were left before their end.
   public internal(set) var givenUp: Int
   /// The bound on pre-emptions of the search in order; nil for none.
   ///

@@ -28,9 +28,9 @@ internal import Synchronization
 /// their pool with such calls go on.
 ///
 /// Where the code under test would end the program, by a trap or by a call such as `exit`, that is a failure like any
-/// other: the thread on which it happens is left where it stands, and the exploration goes on without it. Where it cannot
-/// go on, the schedule in progress, the line that replays it and its steps are printed to standard error, and the
-/// process ends with a status that says failure.
+/// other: the thread on which it happens is left where it stands, and the exploration goes on without it. Where it
+/// cannot go on, the schedule in progress, the line that replays it and its steps are printed to standard error, and
+/// the process ends with a status that says failure.
 ///
 /// - Parameters:
 ///   - name: What schedules are called by; letters, digits, dots and dashes of it are kept.
@@ -59,8 +59,8 @@ internal import Synchronization
 ///   - fileID: Where the call stands, for the failure's text.
 ///   - line: Where the call stands, for the failure's text.
 ///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, by ending the
-///     program, or by leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task that
-///     begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to a
+///     program, or by leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task
+///     that begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to a
 ///     lock or an atomic, starts or resumes another task, or goes on after a wait.)
 /// - Returns: What was looked at, when nothing failed.
 /// - Throws: The failure, with the smallest schedule that shows it.
@@ -239,7 +239,8 @@ public enum ExplorationStrategy: Hashable, Sendable {
   }
 }
 
-/// One exploration at a time: the signal handlers, what is told of its headway and the closure's own globals are the process's.
+/// One exploration at a time: the signal handlers, what is told of its headway and the closure's own globals are the
+/// process's.
 private let turns = Mutex<Void>(())
 /// Tells the thread sanitizer of each hand-over: it does not see those of a `Mutex` that is waited for.
 private let turnsTaken = Atomic(0)

@@ -68,8 +68,9 @@ extension ScheduleTrace {
     return steps[last].waitsAt.isEmpty || isWoken ? "running" : "waiting"
   }
 
-  /// Where the task stands once the step is taken: where it goes on from, or waits for ever; nil where it has not
-  /// begun, has ended, or nobody knows.
+  /// Where the task stands once the step is taken: where it goes on from, has failed, or waits for ever.
+  ///
+  /// Nil where it has not begun, has finished, or nobody knows.
   private func stand(of agent: Int, after index: Int) -> SourcePlace? {
     guard let last = steps[...index].lastIndex(where: { Int($0.choice.agent) == agent }),
       !steps[last].hasEnded

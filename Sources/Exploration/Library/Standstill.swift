@@ -36,8 +36,8 @@ enum Standstill {
   ///
   /// Computed, as a handler is no place for a first use.
   private static var patience: (withoutHeadway: Int, altogether: Int) { (3_000, 30_000) }
-  /// In nanoseconds of a processor, for all threads but the one that looks: on a busy machine they may get no more in as
-  /// long as there is patience.
+  /// In nanoseconds of a processor, for all threads but the one that looks: on a busy machine they may get no more in
+  /// as long as there is patience.
   private static var leastHeadway: Int64 { 20_000_000 }
   /// So close to a frame is the address that is beyond the end of its stack.
   private static var nearness: UInt { 1 << 20 }
