@@ -54,9 +54,9 @@
 /// priority. There what a step finds is a part of it: whether the task that goes on is cancelled, and how urgent it is;
 /// whether a weak reference has its object; whether somebody is the only owner; whose release has a `deinit` run.
 /// Not seen: what code without the instrumentation shares by other means than `pthread` locks, and what belongs to the
-/// system, such as files. Where part of the code under study is not instrumented, or threads of the system have a say, no
-/// schedule is left. Nor is what the fairness bound counts a part of the state: a search in which it has kept somebody
-/// from going on begins anew, and counts it in.
+/// system, such as files. Where part of the code under study is not instrumented, or threads of the system have a say,
+/// no schedule is left. Nor is what the fairness bound counts a part of the state: a search in which it has kept
+/// somebody from going on begins anew, and counts it in.
 ///
 /// The tests run programs with and without it, within 0, 1, 2 and any number of pre-emptions: some written for it, some
 /// drawn at random, all of a few deeds; the step `drawn` of `.ci/long` draws more. They compare what the schedules that

@@ -9,7 +9,7 @@ struct Rounds {
   /// What an operation did, as far as it tells who only waits for somebody.
   enum Effect {
     case wrote
-    /// It left what it looked at as it was: a load, a comparison that failed, a lock that was taken.
+    /// It left what it looked at as it was: a load, a comparison that failed, a try of a lock that another holds.
     case looked
     /// It took a lock, and nobody knows whether it changes what that guards.
     case took

@@ -51,7 +51,8 @@ package struct Scenario: Sendable {
   package var symmetric: Bool
   /// Names the scenario in schedules.
   ///
-  /// Whatever must be equal for a schedule to mean the same is in the name. A colon is not.
+  /// Whatever must be equal for a schedule to mean the same is in the name. It has no colon, which ends the name
+  /// in a schedule.
   package var fingerprint: @Sendable (Scenario) -> String
   /// Builds the state of one schedule.
   package var make: @Sendable (ScenarioContext) -> ScenarioInstance
@@ -112,7 +113,7 @@ package struct Scenario: Sendable {
   /// The scenario's name in schedules.
   package var name: String { fingerprint(self) }
 
-  /// The limit at the end, if it can be tried: few enough permits to take them all.
+  /// How many permits may have to be tried at the end: the highest limit; 0 where it is too high to take them all.
   var probes: Int {
     guard let last = [limit, resize].compactMap({ $0 }).max(), last <= 16 else { return 0 }
     return last

@@ -44,10 +44,9 @@ extension ScheduleRun {
 
   /// Ends the schedule, wherever it is, and frees what can be freed.
   ///
-  /// Tasks that have not ended are cancelled and run to their ends in the order in which they become
-  /// ready. Then the instance is dropped, which ends queues and their drain tasks. A task that has not ended
-  /// even so is lost, with its memory: nothing resumes it, or it waits for a lock whose holder waits for
-  /// another, or it goes on for ever although it is cancelled.
+  /// Tasks that have not ended are cancelled and run to their ends. Then the instance is dropped, which ends queues
+  /// and their drain tasks. A task that has not ended even so is lost, with its memory: nothing resumes it, or it
+  /// waits for a lock whose holder waits for another, or it goes on for ever although it is cancelled.
   func end() {
     isLive = false
     defer { GlobalPoolHook.setCurrent(nil) }

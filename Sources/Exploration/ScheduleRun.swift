@@ -52,7 +52,7 @@ final class ScheduleRun: @unchecked Sendable {
   var tasksLost = 0
   /// Tells this course of events from others: the choices, what they made ready, what was reported.
   @exclusivity(unchecked) private(set) var fingerprint: UInt64 = 0
-  /// Whether the fairness bound ever kept a task that yields from going on.
+  /// Whether a task that yields, or wakes, too often was ever kept from going on while another could.
   var wasKeptFair = false
   /// Whether an actor ever had a turn, in which no other agent can step.
   private(set) var sawActorTurn = false
@@ -85,7 +85,8 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var last = Turn()
   /// Where jobs run that may stop in the middle; nil where none may.
   @exclusivity(unchecked) private(set) var workers: Workers?
-  /// Whether jobs were given up for ever, with their threads.
+  /// Whether no further schedule is to be run: too many threads were given up or let go of, or a step does not come
+  /// back.
   var hasLostThreads: Bool {
     workers.map { $0.lost + $0.letGo > Workers.mostLost } == true || doesNotComeBack
   }
@@ -587,8 +588,8 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Whether taking `option` now would take the turn from an agent that could go on.
   ///
-  /// Waking takes no turn, nor does what comes from outside when it begins. An agent that suspended gave
-  /// its turn up itself.
+  /// Waking a sleeper takes no turn, nor does what comes from outside when it begins. A wait whose time is over does
+  /// take one: it goes on at once. An agent that suspended gave its turn up itself.
   func isPreemption(_ option: Option) -> Bool {
     switch option.source {
     case .sleeper, .outside: false
@@ -601,8 +602,10 @@ final class ScheduleRun: @unchecked Sendable {
     return last.agent == choice.agent && last.kind.isOwn == choice.kind.isOwn
   }
 
-  /// The option to take when nothing speaks for another: the agent that ran last goes on, else the agent
-  /// that has been ready for longest.
+  /// The option to take when nothing speaks for another: the agent that ran last goes on.
+  ///
+  /// Else the first one: of the jobs in the middle the one that stopped last, or the agent that has been ready for
+  /// longest where none is in the middle.
   ///
   /// - Precondition: something can run.
   var defaultOption: Int { options[..<runnable].firstIndex { isLast($0.choice) } ?? 0 }

@@ -1,9 +1,9 @@
 /// A schedule as one line: `v3:limiter-2-1-any:8c1f03d2:1*2,2,c2,w1,a1`.
 ///
 /// The version, the name of the scenario, a fingerprint of what happened, and the choices: `3` lets
-/// agent 3 take a step, or go on in the middle of one, `w3` wakes it, `c3` cancels task 3, `l4` makes the limit 4, `a3` gives its turn to
-/// an actor (or half a yield) that agent 3 made ready, `a3.1` the second such turn. `2*4` stands for
-/// `2,2,2,2`. The fingerprint covers the choices, which steps each made ready and what tasks reported, so
+/// agent 3 take a step, or go on in the middle of one, `w3` wakes it, `c3` cancels task 3, `l4` makes the limit 4,
+/// `a3` gives its turn to an actor (or half a yield) that agent 3 made ready, `a3.1` the second such turn. `2*4`
+/// stands for `2,2,2,2`. The fingerprint covers the choices, which steps each made ready and what tasks reported, so
 /// that a schedule recorded for other code is refused instead of leading somewhere else.
 package struct Schedule: Hashable, Sendable, CustomStringConvertible {
   /// `v3` since the registration of a cancellation handler is a step: what was recorded before leads elsewhere.

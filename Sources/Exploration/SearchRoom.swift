@@ -1,11 +1,11 @@
 /// How much of a search in order fits into the limits that it was given, and when it is plain that the rest does not.
 ///
-/// Whether the rest fits is asked when a twentieth of what the limits allow is used, and at each further twentieth up to
-/// the half. An estimate made so early can be too high, and what would have come to its end must not be cut. So
-/// the doubt is the greater, the less is used: the rest is called too large where it is estimated at more than
-/// `doubt` / used times what still fits. A search 120 times too large is told after a twentieth, one seven
-/// times too large after half of it; one that is less than that too large goes on in order to its limit. Within a
-/// bound on pre-emptions estimates are better from the beginning, and one 20 times too large is told after a twentieth.
+/// Whether the rest fits is asked when a twentieth of what the limits allow is used, and at each further twentieth up
+/// to the half. An estimate made so early can be too high, and what would have come to its end must not be cut. So the
+/// doubt is the greater, the less is used: the rest is called too large where it is estimated at more than `doubt` /
+/// used times what still fits. A search 120 times too large is told after a twentieth, one seven times too large after
+/// half of it; one that is less than that too large goes on in order to its limit. Within a bound on pre-emptions
+/// estimates are better from the beginning, and one 20 times too large is told after a twentieth.
 struct SearchRoom {
   /// How many schedules have to be behind an estimate.
   static let fewest = 100

@@ -2,19 +2,19 @@
 ///
 /// A search in order goes through a tree: a fork for each step at which there is a choice, a leaf for each schedule.
 /// The places of the tree at one depth are put into classes, by how many pre-emptions were spent on the way there and
-/// how often something happened that gives nobody a turn. What a place of a class leads to is taken to be what the visited places
-/// of its class lead to, on average: so many ways that spend a pre-emption, so many that do not, so many that give nobody a turn.
-/// From the deepest class up, that gives the number of leaves below a place of each class, and the sum over all ways
-/// not yet taken is what is left.
+/// how often something happened that gives nobody a turn. What a place of a class leads to is taken to be what the
+/// visited places of its class lead to, on average: so many ways that spend a pre-emption, so many that do not, so
+/// many that give nobody a turn. From the deepest class up, that gives the number of leaves below a place of each
+/// class, and the sum over all ways not yet taken is what is left.
 ///
 /// This is P. C. Chen's estimate ("Heuristic sampling: a method for predicting the performance of tree searching
 /// programs", SIAM Journal on Computing 21, 1992) with one difference: Chen draws one place of each class at random,
 /// and is right on average. Here the places are those the search has come to, which costs no schedule, but they
 /// are the first and not drawn ones. So the estimate is biased. It is exact once the search is at its end. Before
 /// that it is good where the tasks do about as much as each other: in the tests it is at most four times too high
-/// or too low from a twentieth of the search on. Where the first task does much more than the others, it takes the whole
-/// tree to be as wide as its beginning: with eight steps against two and one it is up to 70 times too high after a
-/// twentieth and more, 39 times after a tenth and more, four times after half.
+/// or too low from a twentieth of the search on. Where the first task does much more than the others, it takes the
+/// whole tree to be as wide as its beginning: with eight steps against two and one it is up to 70 times too high after
+/// a twentieth and more, 39 times after a tenth and more, four times after half.
 ///
 /// The plain weighted estimate (Kilby, Slaney, Thiébaux and Walsh, "Estimating search tree size", AAAI 2006), by the
 /// branches at the forks of one way alone, is of no use within a bound: a schedule of sixty steps has two options at

@@ -6,7 +6,7 @@ package struct Violation: Hashable, Sendable {
     case trap
     /// A step that did not come to its end in the time allowed.
     case runaway
-    /// The code under study asked for something that is not so.
+    /// A requirement of the code under study (`require`) is not met.
     case requirement
     /// The code under study threw an error that nobody caught.
     case thrown

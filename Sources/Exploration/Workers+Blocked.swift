@@ -29,7 +29,8 @@ extension Workers {
   /// Whether somebody reads what is printed: else the one who keeps the journal tells it.
   var tellsSteps: Bool { takesOver && ScheduleJournal.ofThisProgram == nil }
 
-  /// Waits on the home for the end of the drive, and looks, if it is to, for threads that come to the end of the program.
+  /// Waits on the home for the end of the drive, and looks, if it is to, for threads that come to the end of the
+  /// program.
   func watch(forEnds tellsSteps: Bool) {
     // A thread that traps calls too.
     var isCalled = false

@@ -63,7 +63,7 @@ final class Workers: @unchecked Sendable {
   var afterGroups: [Int: [(line: exploration_line, work: Work)]] = [:]
   /// A worker whose job did not come back in time, and goes on.
   var runaway: Worker?
-  /// Workers given up with their jobs, for ever.
+  /// Workers given up with their jobs, for ever; one that has used its whole stack counts as 25.
   var lost = 0
   /// Threads of the code under study that were let go of: each goes on by itself.
   private(set) var letGo = 0
@@ -425,7 +425,7 @@ final class Workers: @unchecked Sendable {
     }
   }
 
-  /// Stands before an operation until it is chosen; `has` been called blocked or leads.
+  /// Stands before an operation until it is chosen; `me` has the baton, or was called blocked.
   func pause(_ me: Worker, before operation: SynchronizationOperation?) {
     me.operation = operation
     if endJob(me) {
