@@ -18,7 +18,7 @@ package enum UnitSyntax {
     return nanoseconds.flatMap { $0 <= 8.64e15 ? Int64($0.rounded()) : nil }
   }
 
-  /// So many for each `ms`, `s` or `m`, as a number for each second; nil for an unknown unit.
+  /// So many for each `ms`, `s`, `m` or `h`, as a number for each second; nil for an unknown unit.
   package static func rate(_ number: Double, per unit: String) -> Double? {
     switch unit {
     case "ms": number * 1000

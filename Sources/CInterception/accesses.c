@@ -8,9 +8,9 @@
 // What instrumented code calls at each access to memory and at each function's beginning and end, after
 // `sanitizer/tsan_interface.h` of LLVM.
 //
-// An access is looked at where races are looked for. None is a point of itself. A point that is due comes at the first of them: the runtime's function in which it
-// became due has returned then. Another task whose function begins on the thread, in an actor's turn or at once,
-// is one too.
+// An access is looked at where races are looked for. None is a point of itself. A point that is due comes at the first
+// of them: the runtime's function in which it became due has returned then. Another task whose function begins on the
+// thread, in an actor's turn or at once, is one too.
 
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
 

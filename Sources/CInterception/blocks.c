@@ -13,7 +13,7 @@
 
 struct made_block {
   uintptr_t block;
-  /// The function that it calls: of a block of the program's own that lies where this one lay it is another.
+  /// The function that it calls. A block of the program's own that is made at the same address later calls another.
   void (*invoke)(void *);
   /// Who waits for its end waits for this group's; null while nobody does.
   void *group;

@@ -15,7 +15,8 @@
 //
 // Foundation's own work on queues is taken too: who called Dispatch's library cannot be told from its frames.
 //
-// Timers have a file of their own. Other sources and I/O of Dispatch are its own, and so is what a thread that is not explored gives to a queue.
+// Timers have a file of their own. Other sources and I/O of Dispatch are its own, and so is what a thread that is not
+// explored gives to a queue.
 
 typedef void queue_work_function(void *queue, void *block);
 typedef void *make_queue_function(const char *label, void *attributes);

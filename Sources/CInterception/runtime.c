@@ -177,8 +177,8 @@ struct context {
 static struct passed passed[] = {
   EACH_PASSED(PASSED_AT) EACH_CANCELLING(PASSED_AT) EACH_UNSEEN(PASSED_AT)};
 
-/// Who called the function that stands around another one, as those do that cancel: above the frames of this call and of
-/// what called it.
+/// Who called the function that stands around another one, as those do that cancel: above the frames of this call and
+/// of what called it.
 #define CALLER_AROUND(frame) ((*(const uintptr_t ***)(frame))[0][1])
 
 /// Stands before the function of that number; returns where it goes on.

@@ -32,7 +32,8 @@ struct started {
 static pthread_key_t last;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/// Comes last of all that the thread keeps: the system goes through it so often, as long as there is something.
+/// Ends the thread in the last round in which the system destroys what the thread keeps, so that what else it keeps
+/// is destroyed before: the system begins another round while something is left, up to so many.
 static void end(void *given) {
   struct started *me = given;
   if (++me->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(last, me) == 0) return;

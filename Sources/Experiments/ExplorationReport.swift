@@ -190,7 +190,8 @@ package struct ExplorationReport: Sendable, Codable {
     strategy == .exhaustive && !isExhaustive && !wasInterrupted && found == nil && givenUp == 0
       && draws == nil
   }
-  /// About how many schedules there are, where the search in order has ended before its end and looked at enough to tell.
+  /// About how many schedules there are, where the search in order has ended before its end and looked at enough to
+  /// tell.
   package var estimate: Double?
   /// What was drawn where there were too many schedules to be searched in order.
   package var draws: Draws?

@@ -6,10 +6,10 @@ internal import Synchronization
 /// Cancels a task in the very moment in which its continuation is resumed, and tells whether the cancellation waits
 /// until the resuming is over.
 ///
-/// The runtime queues the task on its executor before `resume` returns. There the cancellation comes, on another thread.
-/// Where it has to wait for the one that resumes, that one holds a lock which the cancellation handler takes. Were the
-/// cancellation a little earlier, the runtime would hold the task's own lock for it, `resume` would wait for that one,
-/// and both would wait for ever.
+/// The runtime queues the task on its executor before `resume` returns. There the cancellation comes, on another
+/// thread. Where it has to wait for the one that resumes, that one holds a lock which the cancellation handler takes.
+/// Were the cancellation a little earlier, the runtime would hold the task's own lock for it, `resume` would wait for
+/// that one, and both would wait for ever.
 final class CancelledAsItGoesOn: TaskExecutor {
   private let thread = DispatchQueue(label: "cancelled as it goes on")
   private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)

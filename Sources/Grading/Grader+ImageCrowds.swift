@@ -175,7 +175,8 @@ extension Grader {
       for _ in 1...count { Task(executorPreference: executor) { await ask() } }
       await Moment.pass(until: count) { counts.withLock { $0.asked } }
       await Moment.pass(until: 1) { fetches.begun }
-      // Who asks may not be in the cache yet: an actor takes them one by one. Who asks behind them is behind them there.
+      // Who asks may not be in the cache yet: an actor takes them one by one. Who asks behind them is behind them
+      // there.
       for number in 1...3 { _ = try? await cache.image("behind \(number)") }
       fetches.goOn()
       let ended = await Moment.pass(until: count) { counts.withLock { $0.ended } }

@@ -16,7 +16,8 @@ struct HeapTrial {
   /// Whether memory grows.
   ///
   /// - Parameter make: makes the thing anew; what it returns does it once.
-  /// - Returns: whether memory grew each time it was tried: on a busy machine it may now and then by something else, as a
+  /// - Returns: whether memory grew each time it was tried: on a busy machine it may now and then by something else,
+  /// as a
   ///   thread that the system adds.
   func grows(_ make: () async -> @Sendable () async -> Void) async -> Bool {
     for _ in 1...6 {

@@ -48,7 +48,9 @@ package struct Course: Sendable {
       .filter { $0.first?.isNumber == true && $0.hasSuffix(".md") }
   }
 
-  /// The lesson of that number, or whose slug or title begins so.
+  /// The lesson of that number, or the only one whose slug or title begins so.
+  ///
+  /// Where several do, the one whose slug it is; nil if it is none's.
   package func lesson(_ name: String) -> Lesson? {
     if let number = Int(name) { return lessons.first { $0.number == number } }
     let wanted = name.lowercased()

@@ -5,7 +5,8 @@ import Tracing
 /// A run as a table of its tasks, comma-separated, for a spreadsheet or a data frame.
 ///
 /// One row for each task; times in whole nanoseconds from the start of the run; an empty cell where
-/// there is nothing to say. Of a run under way a last column says what time it was. The event log itself is the business of JSON Lines.
+/// there is nothing to say. Of a run under way a last column says what time it was. The event log itself is the
+/// business of JSON Lines.
 package enum RunCSV {
   package static let header =
     "task,kind,planned_service_ns,priority,arrived_ns,admitted_ns,ended_ns,end,"

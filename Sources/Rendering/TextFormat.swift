@@ -1,6 +1,6 @@
 /// What a text is drawn for: how much room there is, which characters, which colours.
 package struct TextFormat: Hashable, Sendable {
-  /// Columns; at least 20 are used whatever it says.
+  /// Columns; made with fewer than 20, it has 20.
   package var width: Int
   /// Lines a view may take; nil for as many as it needs.
   package var height: Int?
@@ -24,7 +24,7 @@ package struct TextFormat: Hashable, Sendable {
   }
 }
 
-/// The characters a view draws with; every one is a single column wide.
+/// What a view draws with; each `Character` is a single column wide.
 package struct GlyphSet: Hashable, Sendable {
   package var waiting: Character
   package var running: Character

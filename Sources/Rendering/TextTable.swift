@@ -1,8 +1,8 @@
 /// Rows of texts under headings, laid out in columns.
 ///
-/// Where the lines are too short for all columns, the least important are left out; where even two do
-/// not fit, each row becomes a paragraph of `heading value` pieces. Nothing is ever cut in the middle,
-/// which packages for tables do when a line is too short.
+/// Where the lines are too short for all columns, the least important are left out; where even those of
+/// importance 0 do not fit, each row becomes a paragraph of `heading value` pieces. Nothing is ever cut in
+/// the middle, which packages for tables do when a line is too short.
 struct TextTable {
   struct Column {
     var heading: String

@@ -12,7 +12,7 @@ internal import Tracing
 /// Runs on a thread of its own: the run may have blocked every thread of the pool, which is often
 /// what one wants to see.
 final class ProgressReporter: Sendable {
-  /// Of how many tasks a run that was watched is told of line by line once more.
+  /// The most tasks of a run that was drawn while it went on whose reports are written afterwards, line by line.
   static let mostTasksTold = 20
 
   private let ended = DispatchSemaphore(value: 0)

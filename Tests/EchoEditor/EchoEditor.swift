@@ -8,9 +8,9 @@ import Terminal
 /// pseudo-terminal.
 ///
 /// `ECHO_EDITOR_HISTORY` names a history file, `ECHO_EDITOR_CONTROL` a named pipe whose lines are
-/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`, and `resume interrupted`, once
-/// Ctrl-C has come. The lines `live` and `live 3` show a live region, endless or of three frames; `pause` waits for
-/// `resume`, and `wait` for Ctrl-C; `ask` reads an answer until `resume` cancels it.
+/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`, and `resume interrupted`,
+/// once Ctrl-C has come. The lines `live` and `live 3` show a live region, endless or of three frames; `pause` waits
+/// for `resume`, and `wait` for Ctrl-C; `ask` reads an answer until `resume` cancels it.
 @main
 struct EchoEditor {
   static let words = ["run", "running", "replay", "help", "history", "limit=", "quit"]

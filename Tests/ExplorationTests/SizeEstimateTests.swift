@@ -41,7 +41,8 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
   private static func steps(_ count: Int) -> [Step] { Array(repeating: .plain, count: count) }
   private static let guarded: [Step] = [.lock, .plain, .unlock, .plain]
 
-  /// Tasks that do about as much as each other, within a bound on pre-emptions and without: (a + b)! / (a! b!) and so on.
+  /// Tasks that do about as much as each other, within a bound on pre-emptions and without: (a + b)! / (a! b!) and so
+  /// on.
   static let even = [
     ModelTree("2 tasks of 20 steps", Array(repeating: steps(20), count: 2), bound: 2, size: 762),
     ModelTree("3 of 6", Array(repeating: steps(6), count: 3), bound: 2, size: 1_056),

@@ -566,7 +566,8 @@ import Testing
   @Test(.search) func `that lose a wake-up between their last look and their sleep are refused`()
     async
   {
-    // Each question that finds work from another thread can lose it. Which does, chance decides: the sentence says what.
+    // Each question that finds work from another thread can lose it. Which does, chance decides: the sentence says
+    // what.
     let failed = await refusal(Grader.executor(LooksTooEarly.self))
     #expect(failed?.sentence.contains("woke") == true, "\(failed as Any)")
   }

@@ -264,8 +264,8 @@ private struct SearchOversight: Sendable, CustomTestStringConvertible {
 
 /// A deed of one task that another task's deed may notice; each then takes a lock.
 ///
-/// A search that does not see the first loses one of the ways in which it can have gone, together with one of the orders
-/// of the second: one of them alone would be found by luck.
+/// A search that does not see the first loses one of the ways in which it can have gone, together with one of the
+/// orders of the second: one of them alone would be found by luck.
 private struct Meeting: Sendable, CustomTestStringConvertible {
   var one: DrawnProgram.Deed
   var other: DrawnProgram.Deed

@@ -57,7 +57,8 @@ package struct ForkFigures: Sendable {
     stat == "max" ? rounds.max() : median(rounds)
   }
 
-  /// The values of the valid forks, in the order of the forks: of each the median of its rounds, or the largest of a maximum.
+  /// The values of the valid forks, in the order of the forks: of each the median of its rounds, or the largest of a
+  /// maximum.
   package subscript(_ key: FigureKey) -> [Double] {
     (middles[key] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
   }

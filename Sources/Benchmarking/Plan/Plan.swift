@@ -235,8 +235,8 @@ package struct Plan: Hashable, Codable, Sendable {
     )
   }
 
-  /// Every fork runs every cell that has as many once, cells and contestants in an order of its own; all forks of the front page's
-  /// cells come first.
+  /// Every fork runs every cell that has as many once, cells and contestants in an order of its own; all forks of the
+  /// front page's cells come first.
   package func blocks() -> [Block] {
     let front = front
     return [true, false].flatMap { isFront in

@@ -179,15 +179,18 @@ struct explored_thread {
   void *task;
   /// Whether instrumented code was entered since the job began.
   bool is_seen;
-  /// How many objects are being let go of for the last time, one in the other: what their `deinit` does is not looked at.
+  /// How many objects are being let go of for the last time, one in the other: what their `deinit` does is not looked
+  /// at.
   uint32_t dying;
-  /// Where the functions under way that are instrumented were called from, as far as there is room: the depth may be more.
+  /// Where the functions under way that are instrumented were called from, as far as there is room: the depth may be
+  /// more.
   uint32_t depth;
   uintptr_t callers[64];
   /// Where a task goes on that is about to hop, and its context.
   uintptr_t hop_function;
   uintptr_t hop_context;
-  /// What the point that the thread stands before is about: an actor, a task, or `SUBJECT_GROUP`; 0 for the task itself.
+  /// What the point that the thread stands before is about: an actor, a task, or `SUBJECT_GROUP`; 0 for the task
+  /// itself.
   uintptr_t subject;
 };
 

@@ -47,8 +47,8 @@ void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uint
 /// Orders what comes after behind what was released at the address, or number.
 void race_acquire(uintptr_t at);
 
-/// The same at a `Mutex` that the thread has taken; where nobody has seen that it was released, behind all that its last
-/// holder has done.
+/// The same at a `Mutex` that the thread has taken; where nobody has seen that it was released, behind all that its
+/// last holder has done.
 void race_take(uintptr_t at);
 
 /// Orders what came before, and what was released there before, ahead of those who acquire it.

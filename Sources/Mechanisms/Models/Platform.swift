@@ -10,11 +10,13 @@ package enum Platform: String, CaseIterable, Hashable, Sendable {
   /// Source: Apple, WWDC 2015, *Building Responsive and Efficient Apps with GCD*, on thread explosion; the
   /// limit is what `sysctl kern.wq_max_constrained_threads` says there. Nothing of it was measured here.
   case apple
-  /// As many threads as processors, and once a second one more: up to 255 while none runs, and up to twice the
-  /// processors while some do, but fewer than there are processors.
+  /// As many threads as processors, and once a second one more if blocks wait.
   ///
-  /// Source: swift-corelibs-libdispatch, src/event/workqueue.c, `_dispatch_workq_monitor_pools`; measured, 100 blocking blocks of 100 ms at limit 8 on two
-  /// processors take 3.2 s, as they do in the model.
+  /// While no thread runs there may be up to 255; while some run, but fewer than there are processors, up to twice
+  /// the processors; while as many run as there are processors, none is added.
+  ///
+  /// Source: swift-corelibs-libdispatch, src/event/workqueue.c, `_dispatch_workq_monitor_pools`. Measured: 100
+  /// blocking blocks of 100 ms at limit 8 on two processors take 3.2 s, as they do in the model.
   case linux
 
   /// Whose queues they are: "Linux".

@@ -32,7 +32,7 @@ extension Command {
     } catch let error as ExpectationError {
       let question = NearMatch.question(for: error.fragment, in: error.candidates)
       let culprit = arguments.places.first { $0.text.contains(error.fragment) }
-      // A list of forty figures would hide what is wrong.
+      // A list of all figures would hide what is wrong.
       let isUnknown = !error.candidates.isEmpty
       let message =
         isUnknown

@@ -2,7 +2,7 @@
 package enum Verdict: String, Hashable, Codable, Sendable {
   case faster
   case slower
-  /// The difference, if any, is less than 3 %.
+  /// The difference, if any, is smaller than what counts: 3 % within a run, the band of the noise between two runs.
   case same
   /// This run cannot tell.
   case undecided
@@ -27,10 +27,11 @@ package enum Verdict: String, Hashable, Codable, Sendable {
     }
   }
 
-  /// Judges a ratio of two runs: the rank test, corrected for the number of comparisons, and the whole interval
-  /// beyond the noise must both speak.
+  /// Judges a ratio of two runs by its interval, and by the rank test, corrected for the number of comparisons.
   ///
-  /// `noise` is the half-width of the band around 1 that counts as no difference: .03 for ±3 %.
+  /// It is the same if the whole interval is within the noise. It is faster or slower if the test finds a difference
+  /// and the whole interval is beyond the noise. `noise` says which ratios count as no difference: .03 for those
+  /// from 1 / 1.03 to 1.03.
   package init(
     ratio: Ratio,
     correctedProbability: Double,

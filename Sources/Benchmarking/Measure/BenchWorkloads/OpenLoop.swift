@@ -7,8 +7,8 @@ package struct OpenLoop: BenchWorkload {
   package let question =
     "At this utilisation, how long does a task wait, and how much of that is the limiter's doing?"
   package let drawsPaths = true
-  /// Not the response itself: at nine tenths of what the limit can do, a body that takes a little longer makes all behind
-  /// it wait, and that luck is larger than any mechanism's doing.
+  /// Not the response itself: at nine tenths of what the limit can do, a body that takes a little longer makes all
+  /// behind it wait, and that luck is larger than any mechanism's doing.
   package let headline: Headline? = Headline(.stretch, "mean")
 
   /// With six blocks half of what was undecided in one run was decided in the next.
