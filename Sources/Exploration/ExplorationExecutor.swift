@@ -370,8 +370,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     let ticket = tickets
     let agent = agentOfCurrentTask()
     try await withTaskCancellationHandler {
-      // Resumed once: by the code that takes it out of `sleepers`. All of it happens on one thread, and a
-      // cancellation before this point was found by the check above.
+      // Resumed once: by the code that takes it out of `sleepers`. All of it happens on the thread that has the
+      // baton, and a cancellation before this point was found by the check above.
       try await withUnsafeThrowingContinuation { continuation in
         sleepers.append(
           Sleeper(

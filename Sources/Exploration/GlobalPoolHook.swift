@@ -10,7 +10,8 @@ internal import Glibc
 /// goes to that exploration; if not, it goes on to the pool. So only what comes from these threads is kept,
 /// and other tasks of the process notice nothing.
 ///
-/// Not kept: `Task.sleep`, whose timers belong to the runtime, and what other threads start.
+/// A `Task.sleep` that begins on a worker is kept too: its job comes to the default executor, to be run later (see
+/// `Executors`). Not kept is what other threads start, nor a sleep on a clock whose time is no `Duration`.
 enum GlobalPoolHook {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void

@@ -34,7 +34,7 @@ extension SearchStrategy {
 ///
 /// With a bound on pre-emptions, only the schedules within it (Musuvathi and Qadeer, "Iterative
 /// context bounding", PLDI 2007): most defects show with very few. With a bound on length, only those
-/// shorter.
+/// of at most so many steps.
 struct DepthFirst: SearchStrategy {
   private struct Fork {
     /// The options not yet looked at, one bit each; the lowest is under way.

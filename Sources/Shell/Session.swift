@@ -27,7 +27,7 @@ package actor Session {
     package static let violated = Outcome(rawValue: 1)
     /// A check or an expectation was not met.
     package static let unmet = Outcome(rawValue: 2)
-    /// A command failed and changed nothing.
+    /// A command failed.
     package static let failed = Outcome(rawValue: 4)
     /// Ctrl-C came.
     package static let interrupted = Outcome(rawValue: 8)

@@ -1,6 +1,6 @@
 /// What was wrong with a command, and what would be right.
 ///
-/// The command changed nothing.
+/// The command changed nothing, but for a line of several choices in a game: those before the wrong one are taken.
 package struct ShellError: Error, Hashable, Sendable {
   /// One line: what is wrong, with the values, and what to do.
   package var message: String

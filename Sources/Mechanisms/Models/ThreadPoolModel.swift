@@ -37,7 +37,7 @@ struct ThreadPoolModel: Sendable {
     return starts()
   }
 
-  /// A thread stops to run until `unblock`.
+  /// A thread is blocked until `unblock`.
   mutating func block() -> [Start] {
     blocked += 1
     return starts()

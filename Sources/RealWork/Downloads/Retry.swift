@@ -37,7 +37,8 @@ package struct Backoff: Sendable {
 /// Only what may pass is tried again; cancellation is no failure, and ends a pause too.
 ///
 /// - Returns: What the body returns.
-/// - Throws: The error of the last attempt, or one that will not pass; `CancellationError`.
+/// - Throws: The error of the last attempt, one that will not pass, or one after which the server asks for a longer
+///   pause than `backoff` allows; `CancellationError`.
 package func retrying<Value>(
   attempts: Int,
   _ backoff: Backoff,
