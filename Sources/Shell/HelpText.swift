@@ -188,8 +188,8 @@ enum HelpText {
   /// How every line is read.
   static let grammar = """
     A line is a command, its words and its keys, written key=value, in any order. A command or a key may be \
-    shortened if only one begins that way. ';' parts commands, the first that fails ends the line, '#' begins a comment, \
-    double quotes keep blanks. '> FILE' and '| PROGRAM' behind a command say where its words go.
+    shortened if only one begins that way. ';' parts commands; the first that fails, or whose expectation is not met, \
+    ends the line. '#' begins a comment, double quotes keep blanks. '> FILE' and '| PROGRAM' behind a command say where its words go.
     """
 
   private static func paragraph(

@@ -133,7 +133,8 @@ package actor Session {
 
   /// Carries out a line, which may hold several commands.
   ///
-  /// Stops at the first command that fails, unless the session is to keep going.
+  /// Stops at the first command that fails, or whose check or expectation is not met, unless the session is to keep
+  /// going.
   ///
   /// An interrupt that has come since `beginLine` ends it.
   package func execute(_ line: String, at place: Place) async -> Outcome {

@@ -95,7 +95,7 @@ struct Lab: ParsableCommand {
   )
   var repeatLessons: Int?
 
-  @Flag(help: "Do not stop at the first failing command.")
+  @Flag(help: "Do not stop where a command fails or an expectation is not met.")
   var keepGoing = false
 
   @Flag(

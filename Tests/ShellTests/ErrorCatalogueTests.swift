@@ -298,7 +298,16 @@ import Testing
       at: "0",
       "workers= cannot be '0'. Write a whole number from 1 to 10000."
     ),
-    Wrong("run 5 seed=-1", at: "-1", "seed= cannot be '-1'. Write a whole number from 0."),
+    Wrong(
+      "run 5 seed=-1",
+      at: "-1",
+      "seed= cannot be '-1'. Write a whole number from 0 to 18446744073709551615."
+    ),
+    Wrong(
+      "explore limiter bound=2000",
+      at: "2000",
+      "bound= cannot be '2000'. Write a whole number from 0 to 1000."
+    ),
     Wrong(
       "run 5 operation-queue relimit=3",
       at: "3",
@@ -388,7 +397,7 @@ import Testing
     Wrong(
       "set memory lots",
       at: "lots",
-      "memory= cannot be 'lots'. Write a whole number of gigabytes from 1, such as 20."
+      "memory= cannot be 'lots'. Write a whole number of gigabytes from 1 to 100000, such as 20."
     ),
     Wrong(
       "lab run 12 limiter",
@@ -901,7 +910,11 @@ import Testing
       at: "nowhere.lab",
       "'nowhere.lab' cannot be read: no such file or directory."
     ),
-    Wrong("history some", at: "some", "how many cannot be 'some'. Write a whole number from 1."),
+    Wrong(
+      "history some",
+      at: "some",
+      "how many cannot be 'some'. Write a whole number from 1 to 1000000."
+    ),
     Wrong(
       "explore",
       at: "explore",

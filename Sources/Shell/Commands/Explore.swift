@@ -226,7 +226,7 @@ enum ExploreKeys {
   )
   static let bound = Key(
     "bound",
-    form: "a whole number from 0",
+    form: "a whole number from 0 to 1000",
     help: "how often a waiting task may be overtaken, asked instead of the order",
     candidates: ["0", "1", "2"]
   )
@@ -238,13 +238,13 @@ enum ExploreKeys {
   )
   static let resize = Key(
     "resize",
-    form: "a whole number from 1",
+    form: Keys.limit.form,
     help: "what the limit may become, once, at any step",
     candidates: ["1", "2"]
   )
   static let fair = Key(
     "fair",
-    form: "a whole number from 1, or none",
+    form: "a whole number from 1 to 1000, or none",
     help:
       "how many times in a row a task may yield or look without effect before others have a turn",
     candidates: ["1", "2", "none"]
@@ -258,7 +258,7 @@ enum ExploreKeys {
   )
   static let preemptions = Key(
     "preemptions",
-    form: "a whole number from 0, or none",
+    form: "a whole number from 0 to 1000, or none",
     help: "how often a task that could go on may be made to wait, when exhaustive",
     candidates: ["0", "1", "2", "none"]
   )
@@ -270,7 +270,7 @@ enum ExploreKeys {
   )
   static let schedules = Key(
     "schedules",
-    form: "a whole number from 1",
+    form: "a whole number from 1 to 1000000000",
     help: "how many to look at, at most: 3000000 when exhaustive, else 10000, unless told",
     candidates: ["1000", "10000"]
   )

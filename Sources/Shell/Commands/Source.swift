@@ -20,7 +20,7 @@ extension Command {
     details: "'!!' carries out the line before once more; what is written behind it is added.",
     examples: ["history", "history 5"]
   ) { session, arguments in
-    let count = try arguments.place(0, as: "how many", form: "a whole number from 1") {
+    let count = try arguments.place(0, as: "how many", form: "a whole number from 1 to 1000000") {
       ValueSyntax.count($0, in: 1...1_000_000)
     }
     let lines = session.output.history

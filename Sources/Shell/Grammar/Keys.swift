@@ -81,7 +81,7 @@ enum Keys {
   )
   static let seed = Key(
     "seed",
-    form: "a whole number from 0",
+    form: "a whole number from 0 to \(UInt64.max)",
     help: "everything random derives from it",
     candidates: ["1", "2", "7"]
   )
@@ -121,7 +121,7 @@ enum Keys {
 
   static let memory = Key(
     "memory",
-    form: "a whole number of gigabytes from 1, such as 20",
+    form: "a whole number of gigabytes from 1 to 100000, such as 20",
     help: "what a run may take before a person is asked, and a script refused",
     candidates: ["8", "20"]
   )
