@@ -109,7 +109,8 @@ package actor Database {
   /// is not UTF-8.
   ///
   /// - Returns: Its rows.
-  /// - Throws: `CancellationError` if the task is cancelled before the last row; `DatabaseError`.
+  /// - Throws: `CancellationError` if the task is cancelled before the statement begins, or found cancelled when SQLite
+  ///   asks, every thousand steps; `DatabaseError`.
   @discardableResult
   package func rows(_ text: String, _ values: Value...) throws -> [Row] {
     try Task.checkCancellation()

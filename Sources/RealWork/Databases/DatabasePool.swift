@@ -32,8 +32,9 @@ package final class DatabasePool: Sendable {
   /// Runs `body` with a connection for reading: all that it reads is from one moment.
   ///
   /// - Returns: What the body returns.
-  /// - Throws: `CancellationError` as soon as the task is cancelled, waiting or running; what the body
-  ///   throws; `PoolClosed` after `shutdown()`.
+  /// - Throws: `CancellationError` if the task is cancelled: at once while it waits, at SQLite's next question while a
+  ///   statement runs, else before the next statement or the commit; what the body throws; `PoolClosed` after
+  ///   `shutdown()`.
   package func read<Value: Sendable>(
     _ body: @Sendable (isolated Database) throws -> Value
   ) async throws -> Value {
@@ -50,7 +51,8 @@ package final class DatabasePool: Sendable {
     try await Self.run(on: writer, writing: true, body)
   }
 
-  /// Lends no connection any more, and returns when all have come back.
+  /// Lends no connection for reading any more and, once those have come back, none for writing; returns when that has
+  /// come back too.
   package func shutdown() async {
     await readers.shutdown()
     await writer.shutdown()

@@ -10,7 +10,7 @@ internal import Glibc
 //
 // At any moment the process may be killed. The order of what is written sees to it that what is found is
 // either right or of no use, never wrong: the partial file is emptied before the note beside it changes, and
-// the note is on disk before the first byte that it speaks of. The note goes before the rename. `rename`
+// the note is in its place before the first byte that it speaks of. The note goes before the rename. `rename`
 // puts the new file in the place of an old one at once: there is no moment without either.
 
 /// The partial file of one download, locked until it is closed.

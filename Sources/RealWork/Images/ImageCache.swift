@@ -83,7 +83,8 @@ package final class ImageCache: Sendable {
   /// Finds the image of that name; `note` is told, as soon as it is known, where it comes from.
   ///
   /// - Returns: The image.
-  /// - Throws: `CancellationError` as soon as the task is cancelled; what the download or the disk throws.
+  /// - Throws: `CancellationError` as soon as the task is cancelled, unless the image is in memory; what the download
+  ///   or the disk throws.
   package func image(
     _ name: String,
     noting note: @escaping @Sendable (Answer) -> Void = { _ in }
