@@ -174,7 +174,7 @@ private struct Reader {
     }
   }
 
-  /// Puts the rounds in the place of their medians.
+  /// Puts the rounds in the place of the figures that were made of them.
   mutating func addRounds(_ table: Table) throws(PublishedRun.Failure) {
     var blocks: [[Int]: Int] = [:]
     for (index, record) in records.enumerated() { blocks[[record.entry, record.fork]] = index }
@@ -295,7 +295,7 @@ private struct Reader {
 }
 
 extension TrialReport {
-  /// Adds a round, the first of a figure in place of their median.
+  /// Adds a round, the first of a figure in place of what was made of all.
   fileprivate mutating func addRound(_ round: Measure) {
     let known = measures.lastIndex { $0.metric == round.metric && $0.stat == round.stat }
     if let known, measures[known].repetition == nil {

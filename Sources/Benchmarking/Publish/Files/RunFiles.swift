@@ -89,7 +89,7 @@ package struct RunFiles {
 }
 
 extension TrialReport {
-  /// The figures, of those with rounds or repetitions the median.
+  /// The figures, of those with rounds or repetitions the median, or the largest of a maximum.
   fileprivate var middles: [Measure] {
     struct Name: Hashable { var metric, stat: String }
     var order: [Name] = []
