@@ -19,7 +19,7 @@ public enum Bench {
 
   /// The whole program: reads the command line, measures, writes, and ends the process.
   ///
-  /// A trial runs in a process of its own, which is this program started anew; so call it first, before
+  /// It measures in processes of their own, each of which is this program started anew; so call it first, before
   /// anything else that the program does.
   ///
   /// - Parameter limiters: limiters of one's own, measured and named as the mechanisms of this package are.

@@ -41,13 +41,13 @@ internal import Mechanisms
 /// `Value`, and return what the body returns. A `pass(times:_:)` of one's own goes: what it did, the loops
 /// ``pass(times:)`` and ``passYielding(times:)`` do.
 public protocol MeasuredLimiter: Sendable {
-  /// What the tables call it: letters, digits and dashes, and no name that the bench knows already.
+  /// What the tables call it: ASCII letters, digits and dashes, no dash first, and no name that the bench knows already.
   static var name: String { get }
 
   /// Whether tasks are admitted in the order in which they came; false unless said.
   ///
   /// Of one that does, the waiting times in an open loop are held against what first come, first served
-  /// makes of the same arrivals; no single task that overtakes is reported.
+  /// makes of the same arrivals. Tasks that overtake are counted, and are no violation.
   static var keepsOrder: Bool { get }
 
   /// Whether a task that is cancelled while it waits leaves at once; true unless said.

@@ -14,7 +14,7 @@ package final class PoolMechanism: RunMechanism {
         "each task is awaited by itself, and nobody is told of all; shutdown() waits for them",
     ],
     treatsTasksAlike: true,
-    summary: "AsyncPool of elements handed over through continuations",
+    summary: "AsyncPool of elements, each lent to one task at a time",
     explanation: """
       The permit is a thing: a connection, a buffer, an actor. Elements are built when first \
       needed, up to the limit, and lent to one task at a time. A returned element goes straight to \

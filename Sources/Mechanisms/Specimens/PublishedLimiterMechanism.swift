@@ -12,7 +12,7 @@ extension PublishedLimiter: NamedLimiter {
     explanation: """
       An actor counts the tasks in flight and keeps the signals of those that wait. Each call makes \
       a Condition, gives its Signal to the actor, waits, runs its body and tells the actor that it \
-      is done. Nobody is turned away wrongly until somebody is cancelled.
+      is done. Nobody is let in wrongly until somebody is cancelled.
 
       The code is Sources/Specimens/PublishedLimiter.swift and PublishedCondition.swift; done \
       right, it is Sources/Limiters/Condition.swift.
