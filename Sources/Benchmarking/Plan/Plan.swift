@@ -189,7 +189,7 @@ package struct Plan: Hashable, Codable, Sendable {
     return found
   }
 
-  /// Specimens that a workload adds by itself: the published design, beside ours.
+  /// What a workload adds by itself to the mechanisms, such as the published design or the floor.
   private static func guests(
     of workload: any BenchWorkload,
     _ selection: Selection

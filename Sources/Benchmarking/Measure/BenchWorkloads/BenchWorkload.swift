@@ -27,7 +27,7 @@ package protocol BenchWorkload: Sendable {
   /// Whether mechanisms are measured, or the machine itself.
   var measuresMechanisms: Bool { get }
 
-  /// Specimens it measures beside the mechanisms, by name.
+  /// What it measures beside the mechanisms, by name: a specimen, a floor, a client that limits itself.
   var guests: [String] { get }
 
   /// Its cells for a run of this size; `limits` are what the user asked for instead of its own.
