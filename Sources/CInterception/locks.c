@@ -335,7 +335,9 @@ __attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex) {
   points_reopen(were_open);
 }
 
-/// Whether the first word of the lock, of whichever kind it is, says that somebody has it.
+/// Whether the first word of the lock says that somebody has it.
+///
+/// That of a `pthread_rwlock_t` also says so when nobody has it and a writer was the last who did.
 bool taken_lock_is_locked(uintptr_t lock) { return __atomic_load_n((const uint32_t *)lock, __ATOMIC_ACQUIRE) != 0; }
 
 #endif
