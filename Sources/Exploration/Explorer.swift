@@ -4,9 +4,10 @@ internal import ExplorableSynchronization
 /// Looks at the schedules of a scenario and says which promises hold in them.
 ///
 /// Limits, to be said wherever a verdict is: choices are made between jobs, and inside them only where the
-/// scenario says so and at locks and atomics that are explorable; jobs run
+/// scenario says so, at locks, atomics and calls that can be stopped at; jobs run
 /// one at a time, so the order of memory accesses is not explored, and data races are seen in instrumented code only
-/// (`Race`); time is chosen, not measured; what runs on threads of its own is not explored.
+/// (`Race`); time is chosen, not measured; what runs on threads that the code under study has not started is not
+/// explored.
 package struct Explorer: Sendable {
   package enum Strategy: Hashable, Sendable {
     /// Every schedule, depth first.

@@ -18,7 +18,7 @@ package struct Scenario: Sendable {
   /// number, and then a retry loop has endless schedules.
   package var fair: Int? = 2
   /// Whether agents may stop inside synchronous code: before each operation on a lock or an atomic of
-  /// `ExplorableSynchronization`.
+  /// `ExplorableSynchronization`, and before each call that is taken over.
   package var inside = false
   /// Whether accesses to memory that nothing orders are looked for, where the code is instrumented.
   var looksForRaces = false

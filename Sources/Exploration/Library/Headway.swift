@@ -21,7 +21,7 @@ enum Headway {
   private static let news = Mutex<String?>(nil)
   /// Whether schedules are drawn, as there are too many to be searched in order.
   private static let isDrawing = Atomic(false)
-  /// Whether it has been told.
+  /// Whether the failure has been told.
   static let hasToldFailure = Atomic(false)
 
   static func begin() {

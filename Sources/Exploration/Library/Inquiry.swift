@@ -481,7 +481,7 @@ extension Inquiry {
           schedule: "",
           description:
             "'\(name)' leaves the exploration: \(ScheduleTrace.name(sleeper)) sleeps on its thread, and nothing that "
-            + "is explored can wake it there. A `sem_t`, a wait inside of a library, a file or "
+            + "is explored can wake it there. A wait inside of a library, a file or "
             + "the network are not explored; where one thread waits for another, have it wait for a lock, a "
             + "condition or a DispatchSemaphore"
         )
@@ -493,8 +493,9 @@ extension Inquiry {
         schedule: "",
         description:
           "'\(name)' leaves the exploration: a task was resumed by another thread\(waited). "
-          + "What runs on threads of its own (a timer, a thread, the network) is not explored; "
-          + "give the code a clock and an executor it can be told, and a VirtualClock here"
+          + "What a thread does that was there before, or that a library has started, is not explored; "
+          + "have a task, a thread or a dispatch queue of the closure do it, or give the code a clock and an "
+          + "executor it can be told, and a VirtualClock here"
       )
     case .diverges(_, let divergence):
       let place = divergence?.text(in: scenario, place: place) ?? ""

@@ -1,6 +1,6 @@
 internal import Basics
 
-/// The time since it was made, in which this process had a processor.
+/// How long it is since it was made, as far as this process had a processor meanwhile.
 ///
 /// What is bounded by it lasts no longer on a machine that is not too busy, and finds as much on one that is.
 struct WorkingTime {
