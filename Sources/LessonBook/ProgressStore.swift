@@ -5,8 +5,8 @@ internal import Glibc
 //
 // One small JSON file, meant to be read by people too. Each change reads the file anew, changes it and
 // replaces it whole, under a lock of its own: two labs open at once do not undo each other's work, and
-// a crash leaves the file as it was before or after, never in between. A file that cannot be
-// understood is set aside under another name, and said so; it is never overwritten.
+// a crash leaves the file as it was before or after, never in between. A file that is damaged
+// or of another version is set aside under another name, and said so; one that cannot be read is replaced.
 
 /// Keeps a learner's progress in a file.
 package struct ProgressStore: Sendable {

@@ -3,7 +3,7 @@ internal import Basics
 /// Reads a log against the rules every run must keep, and says in words which were broken.
 ///
 /// Each kind of violation gives one line, with its first case and how many there are. A line begins
-/// with the violation's name as the explorer uses it.
+/// with the violation's name, as the explorer uses it where it knows it too.
 package struct LogCheck: Hashable, Sendable {
   /// The largest number of tasks in service at once.
   package private(set) var peakRunning = 0
