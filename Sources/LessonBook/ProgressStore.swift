@@ -5,8 +5,8 @@ internal import Glibc
 //
 // One small JSON file, meant to be read by people too. Each change reads the file anew, changes it and
 // replaces it whole, under a lock of its own: two labs open at once do not undo each other's work, and
-// a crash leaves the file as it was before or after, never in between. A file that is damaged
-// or of another version is set aside under another name, and said so; one that cannot be read is replaced.
+// a crash leaves the file as it was before or after, never in between. A file that is damaged,
+// of another version or not to be read is set aside under another name, and said so.
 
 /// Keeps a learner's progress in a file.
 package struct ProgressStore: Sendable {
@@ -21,7 +21,7 @@ package struct ProgressStore: Sendable {
   package func load() -> (progress: LearnerProgress, notice: String?) {
     guard let data = FileManager.default.contents(atPath: file) else {
       guard FileManager.default.fileExists(atPath: file) else { return (LearnerProgress(), nil) }
-      return (LearnerProgress(), "\(file) cannot be read, so the course starts from the beginning.")
+      return (LearnerProgress(), setAside("cannot be read"))
     }
     do {
       let progress = try JSONDecoder().decode(LearnerProgress.self, from: data)

@@ -21,7 +21,7 @@ public struct LimiterClosed: Error, Hashable, CustomStringConvertible {
 
   /// What happened, and what to do.
   public var description: String {
-    "the limiter was closed, so it admits nobody any more; make a new one, or give up the work"
+    "the limiter was closed, so it admits nobody who may be turned away; make a new one, or give up the work"
   }
 }
 

@@ -72,6 +72,18 @@ import Testing
     #expect(store.load().notice?.contains("set-aside-2") == true)
   }
 
+  @Test func `a file that cannot be read is set aside, not lost`() throws {
+    let folder = Folder()
+    let store = folder.store
+    // What nobody can read, a superuser neither.
+    let inside = store.file + "/kept"
+    try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: true)
+    let notice = try #require(store.update { pass("one", in: &$0) })
+    #expect(notice.contains("cannot be read; it is kept as \(store.file).set-aside-1"))
+    #expect(FileManager.default.fileExists(atPath: store.file + ".set-aside-1/kept"))
+    #expect(store.load().progress.lessons["a-gate"]?.sections["one"]?.passed != nil)
+  }
+
   @Test func `a file of another version is set aside, not lost`() throws {
     let folder = Folder()
     let store = folder.store

@@ -833,7 +833,7 @@ import Testing
     Wrong(
       "advance soon",
       at: "soon",
-      "'soon' is no duration. Write 250us, 40ms, 1.5s or 2m.",
+      "'soon' is no duration of at most 100 days. Write 250us, 40ms, 1.5s or 2m.",
       after: "spawn 3"
     ),
     Wrong(

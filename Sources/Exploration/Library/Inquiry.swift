@@ -503,7 +503,10 @@ extension Inquiry {
         kind: .diverged,
         schedule: "",
         description:
-          "the same choices led '\(name)' to different runs: it reads a clock, random numbers (a UUID is one), "
+          "the same choices led '\(name)' to different runs: it reads "
+          + (Interception.isLinked
+            ? "a clock or random numbers by a library that is not taken over, "
+            : "a clock, random numbers (a UUID is one), ")
           + "addresses, or state that outlives the closure; make everything anew inside the closure, and use "
           + "what sets itself up at its first use, such as a static, once before"
           + (place.isEmpty ? "" : ".\nWhere it shows: \(place)")

@@ -98,7 +98,10 @@ extension Command {
   ) { session, arguments in
     guard let word = arguments.places.first else { throw arguments.missing("the time") }
     guard let span = ValueSyntax.duration(word.text) else {
-      throw ShellError("'\(word.text)' is no duration. Write 250us, 40ms, 1.5s or 2m", at: word)
+      throw ShellError(
+        "'\(word.text)' is no duration of at most 100 days. Write 250us, 40ms, 1.5s or 2m",
+        at: word
+      )
     }
     return try await session.pass(arguments, after: 1) { await $0.advance(by: span) }
   }
