@@ -2,6 +2,7 @@
 #include "CExplorable.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -141,6 +142,20 @@ size_t stack_frames(struct stack_frame *frames, size_t room) {
   return count;
 }
 
+#if defined(__x86_64__)
+/// Whether the instruction there jumps on by an address in memory, as the linker has a call of a library do: what its
+/// caller is stands on the stack, as in a function that has no frame.
+static bool is_jump_on(uintptr_t point) {
+  const uint8_t *code = (const uint8_t *)point;
+  static const uint8_t target_mark[] = {0xF3, 0x0F, 0x1E, 0xFA};
+  if (memcmp(code, target_mark, sizeof target_mark) == 0) code += sizeof target_mark;
+  if (*code == 0xF2) code++;
+  return code[0] == 0xFF && code[1] == 0x25;
+}
+#else
+static bool is_jump_on(uintptr_t point) { return (void)point, false; }
+#endif
+
 size_t stack_frames_at(const void *context, struct stack_frame *frames, size_t room) {
   if (room == 0) return 0;
 #if defined(__x86_64__)
@@ -163,7 +178,7 @@ size_t stack_frames_at(const void *context, struct stack_frame *frames, size_t r
   frames[count++] = (struct stack_frame){.point = point, .base = base};
   // A function of the system that has no frame, as those that ask the kernel: its caller's address is on the stack,
   // or, on ARM, in a register.
-  if (!is_of_program(point) && is_of_program(caller) && count < room) {
+  if ((!is_of_program(point) || is_jump_on(point)) && is_of_program(caller) && count < room) {
     frames[count++] = (struct stack_frame){.point = caller - 1, .base = base};
   }
   return count + frames_above(base, frames + count, room - count);

@@ -17,20 +17,23 @@ import Testing
   }
 
   private static let refusal =
-    #"{"item":{"name":"safety","passed":false,"sentence":"two ran at once","story":""}}"#
+    #"{"item":{"name":"safety","passed":false,"sentence":"two ran at once","story":""},"question":0}"#
   private static let praise =
-    #"{"item":{"name":"safety","passed":true,"sentence":"one at a time","story":""}}"#
+    #"{"item":{"name":"safety","passed":true,"sentence":"one at a time","story":""},"question":0}"#
+  /// Of two programs the second finds every question taken.
+  private static let oneAsks =
+    #"mkdir "$CONCURRENCY_LAB_TAKEN.all" 2>/dev/null || { echo '{"passed":true,"questions":1}'; exit; }; "#
 
   @Test(arguments: [
     Grading(
       testDescription: "an answer that is right",
-      grader: "echo '\(praise)'; echo '{\"passed\":true}'",
+      grader: oneAsks + "echo '\(praise)'; echo '{\"passed\":true,\"questions\":1}'",
       said: "All right.",
       status: 0
     ),
     Grading(
       testDescription: "an answer that is refused",
-      grader: "echo '\(refusal)'; echo '{\"passed\":false,\"seed\":7}'",
+      grader: oneAsks + "echo '\(refusal)'; echo '{\"passed\":false,\"seed\":7}'",
       said: "two ran at once",
       status: 1
     ),
@@ -42,14 +45,15 @@ import Testing
     ),
     Grading(
       testDescription: "an answer that stops its program",
-      grader: "echo '\(praise)'; echo '{\"asking\":\"opened_twice\",\"seed\":7}'; kill -ABRT $$",
+      grader: oneAsks
+        + "echo '\(praise)'; echo '{\"asking\":\"opened_twice\",\"question\":1}'; kill -ABRT $$",
       said: "your program was stopped (",
       advised: "Mend it, then 'exercise grade'.",
       status: 1
     ),
     Grading(
       testDescription: "an answer that stops its program at a line that is known",
-      grader: "echo '\(praise)'; echo '\(refusal)'; kill -ABRT $$",
+      grader: oneAsks + "echo '\(praise)'; echo '\(refusal)'; kill -ABRT $$",
       said: "✗ two ran at once",
       advised: "your program was stopped (",
       status: 1
@@ -80,6 +84,8 @@ import Testing
       folder: package.path
     )
     #expect(result.standardOutput.contains(grading.said), "\(result)")
+    let praised = result.standardOutput.components(separatedBy: "one at a time").count - 1
+    #expect(praised <= 1, "told once")
     #expect(result.standardOutput.contains(grading.advised), "\(result)")
     #expect(!result.standardOutput.contains("opened_twice"), "a name of ours")
     #expect(result.standardError == "")
