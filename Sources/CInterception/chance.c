@@ -24,7 +24,7 @@ static void draw(uint8_t *bytes, size_t count) {
 
 typedef long call_function(long, ...);
 
-/// The language's library asks the kernel for its random numbers by this function.
+/// By this function others ask the kernel for random numbers.
 TAKEN long syscall(long number, ...) {
   call_function *original = ORIGINAL("syscall", call_function *);
   long given[6];
@@ -37,6 +37,15 @@ TAKEN long syscall(long number, ...) {
     return given[1];
   }
   return original(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+}
+
+typedef void random_function(void *, size_t);
+
+/// The language's library takes a lock of its own for it, which would put in an order all that draw a number.
+TAKEN void swift_stdlib_random(void *bytes, size_t count);
+TAKEN void swift_stdlib_random(void *bytes, size_t count) {
+  if (!IS_EXPLORED) return ORIGINAL("swift_stdlib_random", random_function *)(bytes, count);
+  draw((uint8_t *)bytes, count);
 }
 
 typedef void uuid_function(uint8_t *);

@@ -423,6 +423,20 @@ import Testing
     }
   }
 
+  @Test func `who draws random numbers is in no order with others who do`() throws {
+    _ = try race("random") {
+      let shared = Shared()
+      @Sendable func roll() {
+        _ = Int.random(in: 1...6)
+        shared.value += 1
+        _ = Int.random(in: 1...6)
+      }
+      async let one: Void = roll()
+      async let other: Void = roll()
+      _ = await (one, other)
+    }
+  }
+
   @Test func `races are looked for unless one says not to`() throws {
     try explore("switched off", races: false) {
       let shared = Shared()
