@@ -116,7 +116,7 @@ bool is_called_by_study(uintptr_t address, const void *frame);
 /// Whether the code at the address is of Foundation, or of the library by way of which Swift calls Dispatch.
 bool is_of_foundation(uintptr_t address);
 
-/// Whether the code at the address is of the language's own runtime.
+/// Whether the address is in one of the language's own libraries: code, or what they keep for themselves.
 bool is_of_runtime(uintptr_t address);
 
 /// Whether the compiler keeps at the address what it has looked up, which no code under study knows of.

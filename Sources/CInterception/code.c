@@ -195,12 +195,37 @@ static bool find_foundation(uintptr_t address) {
 
 bool is_of_foundation(uintptr_t address) { return keep(kept_foundation, address, find_foundation); }
 
+/// Where the language's libraries lie; nowhere in a program that has them inside itself.
+static struct {
+  uintptr_t from, to;
+} runtime_parts[2];
+
+static int note_runtime(struct dl_phdr_info *image, size_t size, void *unused) {
+  (void)size, (void)unused;
+  const char *slash = strrchr(image->dlpi_name, '/');
+  const char *name = slash ? slash + 1 : image->dlpi_name;
+  int number = starts(name, "libswiftCore.so") ? 0 : starts(name, "libswift_Concurrency.so") ? 1 : -1;
+  if (number < 0) return 0;
+  uintptr_t from = UINTPTR_MAX, to = 0;
+  for (int index = 0; index < image->dlpi_phnum; index++) {
+    const ElfW(Phdr) *part = &image->dlpi_phdr[index];
+    if (part->p_type != PT_LOAD) continue;
+    uintptr_t begin = image->dlpi_addr + part->p_vaddr, end = begin + part->p_memsz;
+    if (begin < from) from = begin;
+    if (end > to) to = end;
+  }
+  runtime_parts[number].from = from;
+  runtime_parts[number].to = to;
+  return 0;
+}
+
+__attribute__((constructor)) static void find_runtime(void) { dl_iterate_phdr(note_runtime, NULL); }
+
 bool is_of_runtime(uintptr_t address) {
-  Dl_info info;
-  if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
-  const char *slash = strrchr(info.dli_fname, '/');
-  const char *name = slash ? slash + 1 : info.dli_fname;
-  return starts(name, "libswiftCore.so") || starts(name, "libswift_Concurrency.so");
+  for (size_t part = 0; part < sizeof runtime_parts / sizeof *runtime_parts; part++) {
+    if (address >= runtime_parts[part].from && address < runtime_parts[part].to) return true;
+  }
+  return false;
 }
 
 bool is_called_by_study(uintptr_t address, const void *frame) {

@@ -138,7 +138,7 @@ import Testing
     let text = found.first?.comments.map(\.rawValue).joined() ?? ""
     #expect(text.contains(says), "\(text)")
     #expect(text.contains("the smallest that fails: "), "\(text)")
-    #expect(text.contains("to run it again: "), "\(text)")
+    #expect(text.contains("to run it again: @Test(.explored(replaying: \"v3:"), "\(text)")
     #expect(text.contains("replaying: \"v3:"), "\(text)")
     #expect(found.first?.sourceLocation?.fileName == "ExploredTraitTests.swift")
     // And that schedule is what `replaying:` runs.

@@ -437,6 +437,31 @@ import Testing
     }
   }
 
+  @Test func `code that uses generic types is in no order with others that do`() throws {
+    _ = try race("map and sort") {
+      let shared = Shared()
+      @Sendable func count(_ numbers: [Int]) -> [Int] {
+        let doubled = numbers.map { 2 * $0 }
+        shared.value += doubled.count
+        return zip(doubled.sorted(), stride(from: 0, to: 9, by: 3)).map { $0 + $1 }
+      }
+      async let one = count([3, 1, 2])
+      async let other = count([2, 3])
+      _ = await (one, other)
+    }
+    _ = try race("sets and shuffles") {
+      let shared = Shared()
+      @Sendable func count(_ numbers: Set<Int>) -> [Int] {
+        let all = numbers.union([7])
+        shared.value += all.count
+        return all.shuffled().reversed().enumerated().map { $0 + $1 }
+      }
+      async let one = count([3, 1])
+      async let other = count([2])
+      _ = await (one, other)
+    }
+  }
+
   @Test func `races are looked for unless one says not to`() throws {
     try explore("switched off", races: false) {
       let shared = Shared()

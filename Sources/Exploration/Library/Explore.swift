@@ -119,6 +119,7 @@ package func exploreUntilCancelled(
   inquiry.isReduced = reduction
   inquiry.remainder = instead
   inquiry.report = report
+  inquiry.isOfTest = true
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
 

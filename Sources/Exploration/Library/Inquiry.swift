@@ -55,6 +55,9 @@ struct Inquiry {
   ///   - races: whether to look for data races.
   ///   - isCancelled: whether nobody waits for the answer any more.
   ///   - body: what is explored.
+  /// Whether a test's trait explores the test's own body.
+  var isOfTest = false
+
   init(
     _ name: String,
     place: String,
@@ -382,7 +385,8 @@ extension Inquiry {
 
   /// The line of code that runs a schedule again.
   private func call(replaying schedule: Schedule) -> String {
-    "explore(\(String(reflecting: name)), replaying: \"\(schedule)\") { … }"
+    if isOfTest { return "@Test(.explored(replaying: \"\(schedule)\"))" }
+    return "explore(\(String(reflecting: name)), replaying: \"\(schedule)\") { … }"
   }
 
   /// What the violation is for who calls the library, and what it says.

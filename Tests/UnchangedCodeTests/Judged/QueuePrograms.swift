@@ -192,7 +192,25 @@ extension Judged {
     try require(sum == 1, "\(sum)")
   }
 
+  /// Where no task is known: a task must not wait for a semaphore.
+  private static func take(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
   static let queues: [JudgedProgram] = [
+    JudgedProgram("a semaphore is let go of that somebody has taken", fails: .trap) {
+      let task = Task {
+        let semaphore = DispatchSemaphore(value: 1)
+        take(semaphore)
+      }
+      await task.value
+    },
+    JudgedProgram("a semaphore is let go of that has its permit again") {
+      let task = Task {
+        let semaphore = DispatchSemaphore(value: 1)
+        take(semaphore)
+        semaphore.signal()
+      }
+      await task.value
+    },
     JudgedProgram("a group that nobody keeps tells of its end") {
       let sum = await withCheckedContinuation { continuation in
         fetchAll { continuation.resume(returning: $0) }
