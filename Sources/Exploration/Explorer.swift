@@ -419,6 +419,8 @@ package struct Verdict: Sendable {
   var unseenCalls: [String: [UInt]] = [:]
   /// Whether code started a `Thread` of Foundation.
   var sawThread = false
+  /// Whether a lock inside of Foundation put agents in an order.
+  var sawLockInside = false
   /// Where a thread still waited when all else of a schedule had ended; nil if none did.
   var leftThread: [UInt]?
   /// What was done to find data races.
@@ -440,6 +442,7 @@ package struct Verdict: Sendable {
     isClosureUnseen = isClosureUnseen || run.unseen.isClosureUnseen
     unseenCalls.merge(run.unseen.calls) { first, _ in first }
     sawThread = sawThread || run.sawThread
+    sawLockInside = sawLockInside || run.sawLockInside
     leftThread = leftThread ?? run.leftThread
     if runawayPoints.isEmpty { runawayPoints = run.runawayPoints }
     races.add(Race.Search(isMade: run.workers?.looksForRaces ?? false))

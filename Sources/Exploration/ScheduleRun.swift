@@ -143,6 +143,8 @@ final class ScheduleRun: @unchecked Sendable {
 
   /// Whether code ever started a `Thread` of Foundation.
   var sawThread = false
+  /// Whether two agents ever took the same lock inside of Foundation, where races were looked for.
+  var sawLockInside = false
   /// Where a thread of the code under study still waited when all else of a schedule had ended, the first that did;
   /// nil if none did.
   @exclusivity(unchecked) var leftThread: [UInt]?

@@ -162,7 +162,14 @@ extension Workers {
   ///
   /// It gets no number before somebody has to wait for it: what a library sets up at its first use, under a lock, would
   /// change the numbers of all that come behind.
-  func noteLock(at address: UInt) { locksInside.insert(address) }
+  func noteLock(at address: UInt) {
+    locksInside.insert(address)
+    guard looksForRaces else { return }
+    let agent = run.executor.running
+    if takersInside.updateValue(agent, forKey: address).map({ $0 != agent }) == true {
+      run.sawLockInside = true
+    }
+  }
 
   /// Notes that such a lock is released, if it is one.
   func noteReleaseInside(at address: UInt) -> Bool {

@@ -78,6 +78,8 @@ final class Workers: @unchecked Sendable {
   var objects = ObjectTable(schedule: 0)
   /// The locks that are held inside of libraries, by their addresses.
   var locksInside: Set<UInt> = []
+  /// Which agent took each of those last.
+  var takersInside: [UInt: Int32] = [:]
   /// Parkers with a wake-up to come.
   var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
@@ -137,6 +139,7 @@ final class Workers: @unchecked Sendable {
     locks.removeAll()
     conditions.removeAll()
     locksInside.removeAll(keepingCapacity: true)
+    takersInside.removeAll(keepingCapacity: true)
     random = SplitMix64(seed: 1)
     if takesOver {
       addresses_forget()

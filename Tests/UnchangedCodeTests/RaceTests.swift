@@ -462,6 +462,25 @@ import Testing
     }
   }
 
+  @Test func `the verdict says where a lock of Foundation may hide races`() throws {
+    func verdict(_ name: String, shared: Bool) throws -> ExplorationVerdict {
+      try explore(name) {
+        let queues = [OperationQueue(), OperationQueue()]
+        async let one = queues[0].operationCount
+        async let other = queues[shared ? 0 : 1].operationCount
+        _ = await (one, other)
+      }
+    }
+    func isSaid(_ verdict: ExplorationVerdict) -> Bool {
+      verdict.notCovered.contains { $0.hasPrefix("races between two calls of Foundation") }
+    }
+    let (together, apart) = (
+      try verdict("together", shared: true), try verdict("apart", shared: false)
+    )
+    #expect(isSaid(together), "\(together)")
+    #expect(!isSaid(apart), "\(apart)")
+  }
+
   @Test func `races are looked for unless one says not to`() throws {
     try explore("switched off", races: false) {
       let shared = Shared()

@@ -195,6 +195,12 @@ extension Verdict {
         "a task that begins before the code that starts it suspends or comes to its next lock or atomic"
       )
     }
+    if sawLockInside {
+      parts.append(
+        "races between two calls of Foundation that take the same lock inside of it: the lock puts in an order what "
+          + "tasks do around the calls"
+      )
+    }
     if sawThread {
       parts.append(
         "switches where a Thread is cancelled, or asked whether it is, or is executing or finished: that is memory of "

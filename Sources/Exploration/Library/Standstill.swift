@@ -192,7 +192,9 @@ extension Standstill.Fall {
     case .signal(SIGSEGV, _), .signal(SIGBUS, _):
       return "memory is used that is not there"
     case .signal(SIGFPE, _): return "an arithmetic error"
-    case .signal: return words ?? "a trap"
+    case .signal:
+      return words
+        ?? "a trap of which nothing is said, as a number out of range is, and all in an optimised build"
     case .call(let function, let status):
       let name = String(cString: function)
       if name == "abort" { return words ?? "abort() is called" }
