@@ -101,7 +101,9 @@ extension ScheduleRun {
     var kept = 0
     for (slot, worker) in workers.paused.enumerated().reversed()
     where workers.isEnabled(worker) {
-      if worker.choice.kind == .run, isExhausted(worker.choice.agent) {
+      if worker.choice.kind == .run, isExhausted(worker.choice.agent),
+        !workers.isAboutToRelease(worker)
+      {
         kept += 1
         continue
       }
