@@ -57,7 +57,7 @@ extension Workers {
         span.reset()
         continue
       }
-      guard let worker = made.withLock({ $0.values.first { $0.key == key } }) else {
+      guard let worker = byThread.withLock({ $0.values.first { $0.key == key } }) else {
         span.reset()
         continue
       }
@@ -96,7 +96,7 @@ extension Workers {
   /// Goes on without the thread on which the code under study would end the program; whether that can be.
   private func leave(_ fall: Standstill.Fall) -> Bool {
     // What a thread does without the baton has no part in what is told.
-    guard fall.canBeLeft, let worker = made.withLock({ $0[fall.thread] }),
+    guard fall.canBeLeft, let worker = byThread.withLock({ $0[fall.thread] }),
       take(batonOf: worker.key)
     else { return false }
     // Some twenty whole stacks are as much memory as the others have.
@@ -112,7 +112,7 @@ extension Workers {
   private func giveUp(runaway worker: Worker, after time: Duration) {
     runaway = worker
     lost += 1
-    let thread = made.withLock { $0.first { $0.value === worker }?.key }
+    let thread = byThread.withLock { $0.first { $0.value === worker }?.key }
     let points = thread.map(SourceLines.points(ofThread:)) ?? []
     worker.giveUp()
     run.noteRunaway(worker.choice, for: Int(time / .seconds(1)), at: points)
@@ -127,8 +127,8 @@ extension Workers {
   }
 
   private func leadsToPaused(_ state: ThreadSight.State) -> Bool {
-    let chain = SleepChain(from: state, among: made.withLock(\.count)) { number in
-      made.withLock { $0[number] }.map {
+    let chain = SleepChain(from: state, among: byThread.withLock(\.count)) { number in
+      byThread.withLock { $0[number] }.map {
         SleepChain.Holder(
           hasStopped: $0.isPaused || $0.hasComeBack || $0.isIdle,
           isGivenUp: $0.isGivenUp,

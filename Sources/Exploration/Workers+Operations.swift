@@ -237,7 +237,7 @@ extension Workers {
   /// Whether the job sleeps for a lock that was taken by one that has left its thread since.
   private func isForAbsent(_ worker: Worker) -> Bool {
     guard case .sleeps(_, let number) = worker.sleep else { return false }
-    return made.withLock { $0[number] }.map { !$0.isPaused } ?? false
+    return byThread.withLock { $0[number] }.map { !$0.isPaused } ?? false
   }
 
   /// How many threads of the pool are taken by jobs that cannot go on.

@@ -69,7 +69,7 @@ final class Workers: @unchecked Sendable {
   private(set) var letGo = 0
   private var idle: [Worker] = []
   /// All of them, by what the kernel calls their threads.
-  let made = Made()
+  let byThread = WorkersByThread()
   /// Who holds which lock.
   var locks = LockTable()
   /// Who waits for which condition.
@@ -132,7 +132,7 @@ final class Workers: @unchecked Sendable {
   /// Forgets the objects and threads of the schedule before.
   func begin() {
     awaitEndOfThread()
-    if processor?.isToLook() == true { processor?.look(at: made.withLock { Array($0.keys) }) }
+    if processor?.isToLook() == true { processor?.look(at: byThread.withLock { Array($0.keys) }) }
     if looksForRaces { races_begin() }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
     objects = ObjectTable(schedule: schedule)
@@ -167,7 +167,7 @@ final class Workers: @unchecked Sendable {
     for worker in idle { give(worker, .leave) }
     for worker in idle { worker.thread?.join() }
     idle = []
-    made.withLock { $0 = [:] }
+    byThread.withLock { $0 = [:] }
     processor?.end()
     if looksForRaces { races_end() }
     noteExploration(isUnderWay: false)
@@ -251,16 +251,16 @@ final class Workers: @unchecked Sendable {
 
   /// Makes the calling thread the worker's.
   func register(_ worker: Worker) {
-    made.withLock { $0[worker.begin()] = worker }
+    byThread.withLock { $0[worker.begin()] = worker }
     GlobalPoolHook.setCurrent(run.executor)
   }
 
   /// Forgets that its thread is the worker's; returns what the kernel calls the thread.
   @discardableResult
   func unregister(_ worker: Worker) -> Int32? {
-    made.withLock { made in
-      guard let thread = made.first(where: { $0.value === worker })?.key else { return nil }
-      made[thread] = nil
+    byThread.withLock { workers in
+      guard let thread = workers.first(where: { $0.value === worker })?.key else { return nil }
+      workers[thread] = nil
       return thread
     }
   }

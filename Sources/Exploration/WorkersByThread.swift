@@ -1,10 +1,10 @@
 internal import Basics
 
-/// The workers that have begun, by what they are known by.
+/// The workers that have begun, by what the kernel calls their threads.
 ///
 /// Under a lock of the system: of a `Mutex` the thread sanitizer does not see who waited for it, and says that the two
 /// race.
-final class Made: Sendable {
+final class WorkersByThread: Sendable {
   private let lock = RawLock()
   // Used under the lock only.
   nonisolated(unsafe) private var workers: [Int32: Worker] = [:]
