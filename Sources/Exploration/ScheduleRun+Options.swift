@@ -101,9 +101,7 @@ extension ScheduleRun {
     var kept = 0
     for (slot, worker) in workers.paused.enumerated().reversed()
     where workers.isEnabled(worker) {
-      if worker.choice.kind == .run, isExhausted(worker.choice.agent),
-        !workers.isAboutToRelease(worker)
-      {
+      if worker.choice.kind == .run, isExhausted(worker.choice.agent) {
         kept += 1
         continue
       }

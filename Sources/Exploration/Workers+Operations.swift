@@ -26,13 +26,6 @@ extension Workers {
     return !lock_is_taken(address)
   }
 
-  /// Whether the worker's job goes on with a lock in hand, as before it releases one that another has tried to take.
-  ///
-  /// It is not kept there: others would find the lock taken each time they look.
-  func isAboutToRelease(_ worker: Worker) -> Bool {
-    worker.operation?.kind == .goOn && !locks.objects(heldBy: worker.number).isEmpty
-  }
-
   /// Whether the worker's job has the lock.
   func holds(_ worker: Worker, _ object: Int) -> Bool {
     locks.holder(of: object)?.worker == worker.number

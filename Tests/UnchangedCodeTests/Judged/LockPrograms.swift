@@ -514,34 +514,7 @@ extension Judged {
     try require(names.count == 2, "a name is lost")
   }
 
-  /// Two locks, the second of which is only tried for: who does not get it lets go of the first, and begins anew.
-  private static func takeBoth(_ first: NSLock, _ second: NSLock, _ body: () -> Void) {
-    while true {
-      first.lock()
-      if second.try() {
-        body()
-        second.unlock()
-        return first.unlock()
-      }
-      first.unlock()
-    }
-  }
-
   static let locks: [JudgedProgram] = [
-    JudgedProgram(
-      "two locks are taken in both orders, and let go of where one is taken",
-      spins: true
-    ) {
-      let locks = [NSLock(), NSLock()]
-      let number = Mutex(0)
-      try await both {
-        takeBoth(locks[0], locks[1]) { number.withLock { $0 += 1 } }
-      } _: {
-        takeBoth(locks[1], locks[0]) { number.withLock { $0 += 1 } }
-      }
-      let count = number.withLock { $0 }
-      try require(count == 2, "\(count) of 2")
-    },
     JudgedProgram(
       "a gate that is looked at outside of its condition's lock misses its opening",
       fails: .deadlock
