@@ -13,7 +13,7 @@ struct ObjectTable {
   private var addresses: [Int: UInt] = [:]
   /// Locks that a schedule before this one left locked: they outlive the closure.
   private var lockedForEver: Set<Int> = []
-  private let schedule: UInt32
+  private var schedule: UInt32 = 0
 
   /// The locks that were held by jobs as those were given up, each by its last use: no job will release them.
   private static let leftLocks = Synchronization.Mutex<Set<UInt64>>([])
@@ -23,7 +23,14 @@ struct ObjectTable {
   /// then says nothing about the code.
   static let hasMetLeftLock = Synchronization.Atomic(false)
 
-  init(schedule: UInt32) { self.schedule = schedule }
+  /// Forgets the objects of the schedule before.
+  mutating func begin(_ schedule: UInt32) {
+    self.schedule = schedule
+    count = 0
+    numbers.removeAll(keepingCapacity: true)
+    addresses.removeAll(keepingCapacity: true)
+    lockedForEver.removeAll(keepingCapacity: true)
+  }
 
   /// The address of an object that is known by it.
   func address(of object: Int) -> UInt? { addresses[object] }

@@ -1,7 +1,6 @@
 internal import Basics
 internal import CExplorable
 internal import ExplorableSynchronization
-internal import Glibc
 internal import Synchronization
 
 /// A thread that jobs run on.

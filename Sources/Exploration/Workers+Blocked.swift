@@ -1,6 +1,4 @@
 internal import Basics
-internal import CExplorable
-internal import ExplorableSynchronization
 internal import Glibc
 internal import Synchronization
 

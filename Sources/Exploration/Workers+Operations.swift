@@ -1,8 +1,6 @@
 internal import Basics
 internal import CExplorable
 internal import ExplorableSynchronization
-internal import Glibc
-internal import Synchronization
 
 // What jobs are about to do, and who may.
 

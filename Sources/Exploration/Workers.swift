@@ -75,7 +75,7 @@ final class Workers: @unchecked Sendable {
   /// Who waits for which condition.
   var conditions = ConditionTable()
   /// The numbers of what they come to.
-  var objects = ObjectTable(schedule: 0)
+  var objects = ObjectTable()
   /// The locks that are held inside of libraries, by their addresses.
   var locksInside: Set<UInt> = []
   /// Which agent took each of those last.
@@ -135,7 +135,7 @@ final class Workers: @unchecked Sendable {
     if processor?.isToLook() == true { processor?.look(at: byThread.withLock { Array($0.keys) }) }
     if looksForRaces { races_begin() }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
-    objects = ObjectTable(schedule: schedule)
+    objects.begin(schedule)
     locks.removeAll()
     conditions.removeAll()
     locksInside.removeAll(keepingCapacity: true)

@@ -126,8 +126,13 @@ package struct GradeBook: Sendable {
   }
 
   private static func write(_ line: GradeLine) {
-    guard let data = try? JSONEncoder().encode(line) else { return }
-    FileHandle.standardOutput.write(data + Data("\n".utf8))
+    FileHandle.standardOutput.write(Data(text(of: line).utf8))
+  }
+
+  /// The line by itself, whatever the learner's code prints before it and behind it.
+  static func text(of line: GradeLine) -> String {
+    guard let data = try? JSONEncoder().encode(line) else { return "" }
+    return "\n" + String(decoding: data, as: UTF8.self) + "\n"
   }
 }
 

@@ -8,6 +8,10 @@ import Testing
 
 @testable import Grading
 
+/// Whether threads that look for work by themselves are to end: each would take a part of a processor from all tests
+/// that follow, for as long as the program runs.
+private let areLookersOver = Atomic(false)
+
 /// The exercise on executors: what it takes, and by which question it refuses.
 @Suite(.watched, .serialized) struct `Executors of learners` {
   /// What is wrong with an executor.
@@ -39,7 +43,7 @@ import Testing
     }
 
     private func work() {
-      while true {
+      while F.pause == nil || !areLookersOver.load(ordering: .acquiring) {
         if let pause = F.pause {
           _ = ready.wait(atMost: pause)
         } else {
@@ -605,6 +609,8 @@ import Testing
     // On a busy machine who spins is seen asleep while another has the processor, and who looks now and then is seen
     // awake while it waits for one: what to do is the same.
     let advice = "Let it wait until 'enqueue'"
+    areLookersOver.store(false, ordering: .releasing)
+    defer { areLookersOver.store(true, ordering: .releasing) }
     await expect(Flawed<LooksNowAndThen>.self, refusedBy: "asleep", saying: advice)
     await expect(Flawed<Spins>.self, refusedBy: "asleep", saying: advice)
   }

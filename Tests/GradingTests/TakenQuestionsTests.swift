@@ -1,4 +1,5 @@
 import Foundation
+import LessonBook
 import TestSupport
 import Testing
 
@@ -31,5 +32,14 @@ import Testing
     #expect(mine.next(of: 3) == 0)
     mine.takeAll(3)
     #expect(taken(from: path, of: 3) == [])
+  }
+
+  @Test func `a line is one by itself, beside whatever the learner's code prints`() throws {
+    let line = GradeLine(item: GradeItem("limit", passed: true, "kept"), question: 2)
+    let printed = "so far" + GradeBook.text(of: line) + "and further"
+    let lines = printed.split(separator: "\n").compactMap {
+      try? JSONDecoder().decode(GradeLine.self, from: Data($0.utf8))
+    }
+    #expect(lines == [line])
   }
 }

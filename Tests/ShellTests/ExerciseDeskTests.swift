@@ -57,7 +57,7 @@ import Testing
         == "building, 25 s; the first time, or beside another build, it takes minutes; Ctrl-C ends it"
     )
     #expect(
-      GradingProgress.text(.asking("storm", answered: 3), seconds: 40)
+      GradingProgress.text(.asking("storm", before: 3), seconds: 40)
         == "grading, 40 s: question 4, 'storm'; Ctrl-C ends it"
     )
   }

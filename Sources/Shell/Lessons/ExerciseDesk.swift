@@ -181,7 +181,7 @@ struct ExerciseDesk: Sendable {
     defer { close(lock) }
     progress.note(.building)
     if let errors = try await build(code, harness, interruption) { return .doesNotBuild(errors) }
-    progress.note(.asking(nil, answered: 0))
+    progress.note(.asking(nil, before: 0))
     let seed = seed ?? .random(in: 1...1_000_000)
     let programs = GradingPrograms(harness.programs, of: program, in: workplace)
     let endings = try await programs.ask(seed, telling: progress, interruption)

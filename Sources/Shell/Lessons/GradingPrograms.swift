@@ -72,7 +72,7 @@ final class GradingPrograms: Sendable {
       isInterrupted: { [self] in
         read(number, hasEnded: false)
         let told = told
-        progress.note(.asking(told.asking, answered: told.items.count))
+        progress.note(.asking(told.asking?.asking, before: told.asking?.question ?? 0))
         return interruption.hasCome || told.isNeedless(number)
       }
     )

@@ -6,8 +6,8 @@ final class GradingProgress: Sendable {
     /// Another lab builds or grades here.
     case waiting
     case building
-    /// The name of what is asked, and how many questions were answered.
-    case asking(String?, answered: Int)
+    /// The name of what is asked, and how many questions come before it.
+    case asking(String?, before: Int)
   }
 
   private let state = Mutex<(part: Part, since: ContinuousClock.Instant)>((.building, .now))
@@ -34,8 +34,8 @@ final class GradingProgress: Sendable {
         "building, \(seconds) s"
           + (seconds < 20 ? "" : "; the first time, or beside another build, it takes minutes")
       case .asking(nil, _): "grading, \(seconds) s"
-      case .asking(let name?, let answered):
-        "grading, \(seconds) s: question \(answered + 1), '\(name)'"
+      case .asking(let name?, let before):
+        "grading, \(seconds) s: question \(before + 1), '\(name)'"
       }
     return what + "; Ctrl-C ends it"
   }

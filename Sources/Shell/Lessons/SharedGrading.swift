@@ -53,9 +53,9 @@ struct SharedGrading: Sendable {
     firstFailed.map { $0 < programs[program].asked } ?? false
   }
 
-  /// The name of the question that was taken last.
-  var asking: String? {
+  /// The line that tells of the question that was taken last.
+  var asking: GradeLine? {
     programs.flatMap(\.lines).filter { $0.asking != nil }
-      .max { ($0.question ?? 0) < ($1.question ?? 0) }?.asking
+      .max { ($0.question ?? 0) < ($1.question ?? 0) }
   }
 }
