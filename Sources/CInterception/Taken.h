@@ -113,6 +113,13 @@ bool is_called_by_study(uintptr_t address, const void *frame);
 /// Whether the function that has this in its body was called by code under study.
 #define IS_CALLED_BY_STUDY is_called_by_study(HERE, __builtin_frame_address(0))
 
+/// Whether the code at the address takes or releases the lock of an `AsyncStream` or of an `@Observable` object: what
+/// code under study calls of these is known by that lock, which is explored as its own locks are.
+bool is_lock_of_library(uintptr_t address);
+
+/// Whether a function of a mutex that has this in its body was called for code under study.
+#define IS_MUTEX_OF_STUDY (IS_CALLED_BY_STUDY || is_lock_of_library(HERE))
+
 /// Whether the code at the address is of Foundation, or of the library by way of which Swift calls Dispatch.
 bool is_of_foundation(uintptr_t address);
 

@@ -60,45 +60,56 @@ static int note_base(struct dl_phdr_info *info, size_t size, void *base) {
   return 1;
 }
 
-static void collect(const char *file, uintptr_t base) {
-  const ElfW(Ehdr) *header = (const void *)file;
-  const ElfW(Shdr) *sections = (const void *)(file + header->e_shoff);
-  for (int index = 0; index < header->e_shnum; index++) {
-    if (sections[index].sh_type != SHT_SYMTAB) continue;
-    const ElfW(Sym) *symbols = (const void *)(file + sections[index].sh_offset);
-    size_t count = sections[index].sh_size / sizeof(ElfW(Sym));
-    const char *names = file + sections[sections[index].sh_link].sh_offset;
-    functions = malloc(count * sizeof(struct function));
-    if (!functions) return;
-    for (size_t symbol = 0; symbol < count; symbol++) {
-      const char *name = names + symbols[symbol].st_name;
-      int type = symbols[symbol].st_info & 0xF;
-      if (symbols[symbol].st_size == 0) continue;
-      if (type != STT_FUNC && !(type == STT_OBJECT && ends_as_kept(name))) continue;
-      struct function *function = &functions[function_count++];
-      function->start = base + symbols[symbol].st_value;
-      function->end = function->start + symbols[symbol].st_size;
-      function->is_own = type == STT_OBJECT;
-      for (size_t own = 0; own < sizeof own_names / sizeof *own_names; own++) {
-        if (strncmp(name, own_names[own], strlen(own_names[own])) == 0) function->is_own = true;
-      }
-    }
-    qsort(functions, function_count, sizeof(struct function), by_start);
-    return;
+/// What is done with a table of symbols, whose addresses are to be counted from `base`.
+typedef void symbols_reader(const ElfW(Sym) *symbols, size_t count, const char *names, uintptr_t base);
+
+/// Reads the table of symbols of a program or library from its file; does nothing where that has none.
+static void read_symbols(const char *path, uintptr_t base, symbols_reader *read) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  void *bytes = MAP_FAILED;
+  if (file >= 0 && fstat(file, &status) == 0) {
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
   }
+  if (file >= 0) close(file);
+  if (bytes == MAP_FAILED) return;
+  const ElfW(Ehdr) *header = bytes;
+  if (memcmp(bytes, ELFMAG, SELFMAG) == 0) {
+    const ElfW(Shdr) *sections = (const void *)((const char *)bytes + header->e_shoff);
+    for (int index = 0; index < header->e_shnum; index++) {
+      if (sections[index].sh_type != SHT_SYMTAB) continue;
+      const ElfW(Shdr) *names = &sections[sections[index].sh_link];
+      read((const void *)((const char *)bytes + sections[index].sh_offset),
+        sections[index].sh_size / sizeof(ElfW(Sym)), (const char *)bytes + names->sh_offset, base);
+      break;
+    }
+  }
+  munmap(bytes, (size_t)status.st_size);
+}
+
+static void collect(const ElfW(Sym) *symbols, size_t count, const char *names, uintptr_t base) {
+  functions = malloc(count * sizeof(struct function));
+  if (!functions) return;
+  for (size_t symbol = 0; symbol < count; symbol++) {
+    const char *name = names + symbols[symbol].st_name;
+    int type = symbols[symbol].st_info & 0xF;
+    if (symbols[symbol].st_size == 0) continue;
+    if (type != STT_FUNC && !(type == STT_OBJECT && ends_as_kept(name))) continue;
+    struct function *function = &functions[function_count++];
+    function->start = base + symbols[symbol].st_value;
+    function->end = function->start + symbols[symbol].st_size;
+    function->is_own = type == STT_OBJECT;
+    for (size_t own = 0; own < sizeof own_names / sizeof *own_names; own++) {
+      if (strncmp(name, own_names[own], strlen(own_names[own])) == 0) function->is_own = true;
+    }
+  }
+  qsort(functions, function_count, sizeof(struct function), by_start);
 }
 
 static void read_functions(void) {
-  int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  struct stat status;
-  if (file < 0 || fstat(file, &status) != 0) return;
-  void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-  close(file);
-  if (bytes == MAP_FAILED) return;
   uintptr_t base = 0;
   dl_iterate_phdr(note_base, &base);
-  if (memcmp(bytes, ELFMAG, SELFMAG) == 0) collect(bytes, base);
-  munmap(bytes, (size_t)status.st_size);
+  read_symbols("/proc/self/exe", base, collect);
 }
 
 /// The program's function around the address; null if there is none that is known.
@@ -157,7 +168,7 @@ static bool find_under_study(uintptr_t address) {
 // What was found is kept by address: the address, then one bit. An address of code has less than 62 bits.
 #define KEPT 8192
 static uintptr_t kept_study[KEPT], kept_tries[KEPT], kept_nameless[KEPT], kept_variables[KEPT];
-static uintptr_t kept_foundation[KEPT];
+static uintptr_t kept_foundation[KEPT], kept_libraries[KEPT];
 
 /// In one of some slots beside each other: with one for each, two addresses that are asked for in turn would drive
 /// each other out, and the loader takes microseconds to find one again.
@@ -227,6 +238,38 @@ bool is_of_runtime(uintptr_t address) {
   }
   return false;
 }
+
+/// The functions by which an `AsyncStream` takes and releases its lock; nowhere where the library's file does not say.
+static struct {
+  uintptr_t from, to;
+} stream_locks[2];
+
+static void note_stream_locks(const ElfW(Sym) *symbols, size_t count, const char *names, uintptr_t base) {
+  static const char *const wanted[] = {"_swift_async_stream_lock_lock", "_swift_async_stream_lock_unlock"};
+  for (size_t symbol = 0; symbol < count; symbol++) {
+    for (size_t index = 0; index < sizeof wanted / sizeof *wanted; index++) {
+      if (strcmp(names + symbols[symbol].st_name, wanted[index]) != 0) continue;
+      stream_locks[index].from = base + symbols[symbol].st_value;
+      stream_locks[index].to = stream_locks[index].from + symbols[symbol].st_size;
+    }
+  }
+}
+
+static bool find_lock_of_library(uintptr_t address) {
+  Dl_info info;
+  if (function_at(address) || !dladdr((void *)address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  const char *name = slash ? slash + 1 : info.dli_fname;
+  if (starts(name, "libswiftObservation.so")) return true;
+  if (!starts(name, "libswift_Concurrency.so")) return false;
+  if (!stream_locks[0].to) read_symbols(info.dli_fname, (uintptr_t)info.dli_fbase, note_stream_locks);
+  for (size_t index = 0; index < sizeof stream_locks / sizeof *stream_locks; index++) {
+    if (address >= stream_locks[index].from && address < stream_locks[index].to) return true;
+  }
+  return false;
+}
+
+bool is_lock_of_library(uintptr_t address) { return keep(kept_libraries, address, find_lock_of_library); }
 
 bool is_called_by_study(uintptr_t address, const void *frame) {
   if (is_under_study(address)) return true;

@@ -65,7 +65,7 @@ static int lock_inside(pthread_mutex_t *mutex, mutex_function *original) {
 TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_lock", mutex_function *);
   if (IS_EXPLORED && !is_taken_again(mutex)) {
-    if (IS_CALLED_BY_STUDY) {
+    if (IS_MUTEX_OF_STUDY) {
       exploration_pause(point_lock, (uintptr_t)mutex);
     } else if (is_of_foundation(HERE)) {
       return lock_inside(mutex, original);
@@ -78,7 +78,7 @@ TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_trylock", mutex_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)
+  if (IS_EXPLORED && IS_MUTEX_OF_STUDY && !is_taken_again(mutex)
       && !exploration_pause(point_try_lock, (uintptr_t)mutex)) {
     return EBUSY;
   }
@@ -90,7 +90,7 @@ TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 /// The time is over if it is not free at once: how long another holds it is not the clock's affair.
 TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time) {
   mutex_time_function *original = ORIGINAL("pthread_mutex_timedlock", mutex_time_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_taken_again(mutex)) {
+  if (IS_EXPLORED && IS_MUTEX_OF_STUDY && !is_taken_again(mutex)) {
     if (!exploration_pause(point_try_lock, (uintptr_t)mutex)) return ETIMEDOUT;
     int result = ORIGINAL("pthread_mutex_lock", mutex_function *)(mutex);
     ACQUIRE(mutex);
@@ -101,7 +101,7 @@ TAKEN int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec 
 
 TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   mutex_function *original = ORIGINAL("pthread_mutex_unlock", mutex_function *);
-  bool is_of_study = IS_EXPLORED && IS_CALLED_BY_STUDY;
+  bool is_of_study = IS_EXPLORED && IS_MUTEX_OF_STUDY;
   // Of a lock inside of Foundation it is noted that it is free, without a point.
   if (!is_of_study && !(IS_EXPLORED && is_of_foundation(HERE))) {
     RELEASE(mutex);
