@@ -126,6 +126,9 @@ bool is_of_foundation(uintptr_t address);
 /// Whether the address is in one of the language's own libraries: code, or what they keep for themselves.
 bool is_of_runtime(uintptr_t address);
 
+/// Whether the code at the address is the runtime's that knows the types: what it locks is for itself.
+bool is_of_types(uintptr_t address);
+
 /// Whether the compiler keeps at the address what it has looked up, which no code under study knows of.
 bool is_compilers_own(uintptr_t address);
 

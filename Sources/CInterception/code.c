@@ -143,11 +143,15 @@ static bool is_of_the_system(const char *path) {
   for (size_t index = 0; index < sizeof folders / sizeof *folders; index++) {
     if (starts(path, folders[index])) return true;
   }
-  Dl_info language;
-  void *symbol = dlsym(RTLD_DEFAULT, "swift_retain");
-  if (!symbol || !dladdr(symbol, &language) || !language.dli_fname) return false;
-  const char *slash = strrchr(language.dli_fname, '/');
-  return slash && strncmp(path, language.dli_fname, (size_t)(slash - language.dli_fname) + 1) == 0;
+  static const char *_Atomic language;
+  if (!language) {
+    Dl_info info;
+    void *symbol = dlsym(RTLD_DEFAULT, "swift_retain");
+    if (!symbol || !dladdr(symbol, &info) || !info.dli_fname) return false;
+    language = info.dli_fname;
+  }
+  const char *slash = strrchr(language, '/');
+  return slash && strncmp(path, language, (size_t)(slash - language) + 1) == 0;
 }
 
 static bool find_under_study(uintptr_t address) {
@@ -166,12 +170,13 @@ static bool find_under_study(uintptr_t address) {
 }
 
 // What was found is kept by address: the address, then one bit. An address of code has less than 62 bits.
-#define KEPT 8192
+// There are far more slots than addresses, of which a large program has thousands: where many lie beside each other,
+// one that finds no room is looked for each time, and the loader takes a tenth of a millisecond to find one.
+#define KEPT 65536
 static uintptr_t kept_study[KEPT], kept_tries[KEPT], kept_nameless[KEPT], kept_variables[KEPT];
 static uintptr_t kept_foundation[KEPT], kept_libraries[KEPT];
 
-/// In one of some slots beside each other: with one for each, two addresses that are asked for in turn would drive
-/// each other out, and the loader takes microseconds to find one again.
+/// In one of some slots beside each other.
 static bool keep(uintptr_t *kept, uintptr_t address, bool (*find)(uintptr_t)) {
   size_t first = (address * 0x9E3779B97F4A7C15) >> 32, free = first % KEPT;
   for (size_t way = 0; way < 8; way++) {
@@ -206,7 +211,7 @@ static bool find_foundation(uintptr_t address) {
 
 bool is_of_foundation(uintptr_t address) { return keep(kept_foundation, address, find_foundation); }
 
-/// Where the language's libraries lie; nowhere in a program that has them inside itself.
+/// Where the language's libraries lie, the one without tasks first; nowhere in a program that has them inside itself.
 static struct {
   uintptr_t from, to;
 } runtime_parts[2];
@@ -232,12 +237,13 @@ static int note_runtime(struct dl_phdr_info *image, size_t size, void *unused) {
 
 __attribute__((constructor)) static void find_runtime(void) { dl_iterate_phdr(note_runtime, NULL); }
 
-bool is_of_runtime(uintptr_t address) {
-  for (size_t part = 0; part < sizeof runtime_parts / sizeof *runtime_parts; part++) {
-    if (address >= runtime_parts[part].from && address < runtime_parts[part].to) return true;
-  }
-  return false;
+static bool is_of_part(size_t part, uintptr_t address) {
+  return address >= runtime_parts[part].from && address < runtime_parts[part].to;
 }
+
+bool is_of_runtime(uintptr_t address) { return is_of_part(0, address) || is_of_part(1, address); }
+
+bool is_of_types(uintptr_t address) { return is_of_part(0, address); }
 
 /// The functions by which an `AsyncStream` takes and releases its lock; nowhere where the library's file does not say.
 static struct {
@@ -261,6 +267,9 @@ static bool find_lock_of_library(uintptr_t address) {
   const char *slash = strrchr(info.dli_fname, '/');
   const char *name = slash ? slash + 1 : info.dli_fname;
   if (starts(name, "libswiftObservation.so")) return true;
+  // What locks there is an `NSLock`, whose functions jump to the system's.
+  if (starts(info.dli_sname, "$s10Foundation7NSCacheC")) return true;
+  if (starts(info.dli_sname, "$s10Foundation18NotificationCenterC")) return true;
   if (!starts(name, "libswift_Concurrency.so")) return false;
   if (!stream_locks[0].to) read_symbols(info.dli_fname, (uintptr_t)info.dli_fbase, note_stream_locks);
   for (size_t index = 0; index < sizeof stream_locks / sizeof *stream_locks; index++) {

@@ -72,7 +72,7 @@ TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
     }
   }
   int result = original(mutex);
-  if (result == 0) ACQUIRE(mutex);
+  if (result == 0 && !is_of_types(HERE)) ACQUIRE(mutex);
   return result;
 }
 
@@ -104,7 +104,7 @@ TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   bool is_of_study = IS_EXPLORED && IS_MUTEX_OF_STUDY;
   // Of a lock inside of Foundation it is noted that it is free, without a point.
   if (!is_of_study && !(IS_EXPLORED && is_of_foundation(HERE))) {
-    RELEASE(mutex);
+    if (!is_of_types(HERE)) RELEASE(mutex);
     return original(mutex);
   }
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;

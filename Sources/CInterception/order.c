@@ -22,17 +22,19 @@ extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 /// steps, and their accesses.
 static _Thread_local bool is_looking_for_made;
 
-// What the runtime has for itself says nothing: the types of generic code, which it makes at their first use, it looks
-// for under a lock at each later one, and all that call `map` or `sorted` would be in an order.
+// What the runtime has for itself says nothing, in its own memory or where the compiler gives it some: the types of
+// generic code, which it makes at their first use, it looks for under a lock at each later one, and all that call
+// `map` or `sorted` would be in an order.
+static bool is_for_itself(const void *at) { return is_of_runtime((uintptr_t)at) || is_compilers_own((uintptr_t)at); }
 
 static void acquire(const void *at) {
-  if (is_looking_for_made || is_of_runtime((uintptr_t)at)) return;
+  if (is_looking_for_made || is_for_itself(at)) return;
   TOUCH(at, false);
   if (IS_ORDER_NOTED) race_acquire((uintptr_t)at);
 }
 
 static void release(const void *at) {
-  if (is_looking_for_made || is_of_runtime((uintptr_t)at)) return;
+  if (is_looking_for_made || is_for_itself(at)) return;
   if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
   if (IS_ORDER_NOTED) race_release((uintptr_t)at);
 }

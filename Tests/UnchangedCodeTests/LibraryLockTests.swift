@@ -73,6 +73,29 @@ import Testing
     #expect("\(failure)".contains("made twice"), "\(failure)")
   }
 
+  @Test func `a race between two calls of a cache, or of a notification centre, is found`() throws {
+    let cache = Cache()
+    let centre = NotificationCenter()
+    let calls: [@Sendable () -> Void] = [
+      { cache.images.setObject("image", forKey: "logo") },
+      { centre.post(name: .init("done"), object: nil) },
+    ]
+    for call in calls {
+      let failure = try failure("between calls") {
+        let box = Box()
+        let go: @Sendable () -> Void = {
+          call()
+          box.value += 1
+          call()
+        }
+        async let one: Void = go()
+        async let other: Void = go()
+        _ = await (one, other)
+      }
+      guard case .race = failure.kind else { throw failure }
+    }
+  }
+
   @Test func `what is posted before somebody listens is not heard`() throws {
     let failure = try failure("notification") {
       let centre = NotificationCenter()

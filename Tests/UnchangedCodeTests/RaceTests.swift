@@ -449,6 +449,28 @@ import Testing
       async let other = count([2, 3])
       _ = await (one, other)
     }
+    _ = try race("objects") {
+      let shared = Shared()
+      @Sendable func count() -> Int {
+        let number = made(7).value
+        shared.value += number
+        return made(7).value
+      }
+      async let one = count()
+      async let other = count()
+      _ = await (one, other)
+    }
+    _ = try race("descriptions") {
+      let shared = Shared()
+      @Sendable func count() -> Int {
+        let length = description(of: 7).count
+        shared.value += length
+        return description(of: 7).count
+      }
+      async let one = count()
+      async let other = count()
+      _ = await (one, other)
+    }
     _ = try race("sets and shuffles") {
       let shared = Shared()
       @Sendable func count(_ numbers: Set<Int>) -> [Int] {
@@ -514,4 +536,21 @@ import Testing
     let off = try explore("off", races: false) {}
     #expect(off.notCovered.contains { $0.contains("data races") }, "\(off)")
   }
+}
+
+private final class Made<Value> {
+  var value: Value
+
+  init(_ value: Value) { self.value = value }
+}
+
+private func made<Value>(_ value: Value) -> Made<Value> { Made(value) }
+
+private struct Pair<One, Other> {
+  var one: One
+  var other: Other
+}
+
+private func description<Value>(of value: Value) -> String {
+  "\(Pair(one: value, other: [value]))"
 }
