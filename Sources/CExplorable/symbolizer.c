@@ -1,8 +1,7 @@
 #define _GNU_SOURCE
 #include "CExplorable.h"
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 // What the language has no other way to, and `Symbolizer` needs.
 
@@ -11,4 +10,4 @@ extern char *_swift_backtrace_demangle(const char *name, size_t length, char *ou
 
 char *demangled_name(const char *name) { return _swift_backtrace_demangle(name, strlen(name), NULL, NULL); }
 
-bool pipe_for_one(int *ends) { return pipe2(ends, O_CLOEXEC) == 0; }
+bool connection_for_one(int *ends) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0; }

@@ -98,8 +98,8 @@ size_t stack_frames(struct stack_frame *frames, size_t room);
 /// A function's name as the language has it, to be freed; null if the name is none of the language's.
 char *demangled_name(const char *name);
 
-/// A pipe that no program gets that another thread starts meanwhile.
-bool pipe_for_one(int *ends);
+/// Two ends of a connection, which no program gets that another thread starts meanwhile.
+bool connection_for_one(int *ends);
 
 /// The calls under way where a signal, whose handler was given `context`, has found a thread.
 size_t stack_frames_at(const void *context, struct stack_frame *frames, size_t room);

@@ -1,12 +1,13 @@
 internal import CExplorable
 internal import FoundationEssentials
 private import Glibc
+internal import Synchronization
 
 /// The toolchain's `llvm-symbolizer`, where this machine has it: the source lines of many addresses at once.
 ///
 /// The runtime's own reader goes through the debugging information of the whole program for each address: a
 /// second of a processor and hundreds of megabytes where the program is large. This one was made for such
-/// programs, and takes a tenth of a second for all. The sanitizers find their lines in the same way.
+/// programs. The sanitizers find their lines in the same way.
 enum Symbolizer {
   /// What stands at an address: a function, and a line of it.
   struct Frame: Equatable {
@@ -61,18 +62,31 @@ enum Symbolizer {
     return frame
   }
 
+  /// The program, kept from its first answer on.
+  static let running = Mutex<SymbolizerProgram?>(nil)
+
   private static func answers(
     of program: String,
     _ image: LoadedImages.Image,
     _ addresses: [UInt]
   ) -> [UInt: [Frame]]? {
-    let words = addresses.map { "0x" + String($0 - image.loadBias, radix: 16) }
-    let arguments = ["--obj=" + image.path, "--output-style=JSON", "--no-demangle", "--inlines"]
-    guard let output = outputOf(program, arguments + words),
-      let answers = try? JSONDecoder().decode([Answer].self, from: output),
-      answers.count == addresses.count
+    let questions = addresses.map {
+      "\"\(image.path)\" 0x\(String($0 - image.loadBias, radix: 16))"
+    }
+    let answers = running.withLock { running in
+      if let answers = running?.answers(to: questions) { return Optional(answers) }
+      // It may have ended meanwhile: Ctrl-C at a terminal ends all programs there.
+      running = SymbolizerProgram(
+        program,
+        ["--output-style=JSON", "--no-demangle", "--inlines"]
+      )
+      if let answers = running?.answers(to: questions) { return answers }
+      running = nil
+      return nil
+    }
+    guard let frames = try? answers?.map({ try JSONDecoder().decode(Answer.self, from: $0).frames })
     else { return nil }
-    return Dictionary(zip(addresses, answers.map(\.frames))) { first, _ in first }
+    return Dictionary(zip(addresses, frames)) { first, _ in first }
   }
 
   /// A function's name as the language has it, from the one in the binary.
@@ -118,54 +132,4 @@ enum Symbolizer {
     }
     return found("llvm-symbolizer")
   }()
-
-  /// What a program writes, if it ends well within half a minute.
-  private static func outputOf(_ program: String, _ arguments: [String]) -> Data? {
-    var ends: [Int32] = [-1, -1]
-    guard pipe_for_one(&ends) else { return nil }
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-      close(ends[0])
-    }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // The calling thread may keep signals back, and the program must be one that can be ended.
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var words = ([program] + arguments).map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var child: pid_t = 0
-    let status = posix_spawn(&child, program, &actions, &attributes, &words, environ)
-    close(ends[1])
-    guard status == 0 else { return nil }
-    let output = all(from: ends[0], within: 30)
-    if output == nil { kill(child, SIGKILL) }
-    var ending: Int32 = 0
-    while waitpid(child, &ending, 0) < 0, errno == EINTR {}
-    return ending == 0 ? output : nil
-  }
-
-  /// All that can be read; nil if no more came for so many seconds and the end had not come either.
-  private static func all(from descriptor: Int32, within seconds: Int32) -> Data? {
-    var data = Data()
-    var buffer = [UInt8](repeating: 0, count: 1 << 14)
-    while true {
-      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let isReady = poll(&waiting, 1, seconds * 1_000)
-      if isReady < 0, errno == EINTR { continue }
-      guard isReady > 0 else { return nil }
-      let count = read(descriptor, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return count == 0 ? data : nil }
-      data.append(contentsOf: buffer[..<count])
-    }
-  }
 }

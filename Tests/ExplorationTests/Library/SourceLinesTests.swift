@@ -1,4 +1,7 @@
+import FoundationEssentials
+import Glibc
 import Runtime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -47,5 +50,23 @@ import Testing
   @Test func `of addresses of no code the symbolizer knows nothing`() throws {
     #expect(try #require(Symbolizer.frames(at: [8, 4_096])).isEmpty)
     #expect(try #require(Symbolizer.frames(at: [])).isEmpty)
+  }
+
+  @Test func `are there though the symbolizer was ended, as Ctrl-C does at a terminal`() throws {
+    let here = Set(SourceLines.here())
+    let before = try #require(Symbolizer.frames(at: here))
+    Symbolizer.running.withLock { running in
+      if let process = running?.process { kill(process, SIGKILL) }
+    }
+    #expect(try #require(Symbolizer.frames(at: here)) == before)
+  }
+
+  @Test func `are asked for though there is no room for all, and not of who cannot answer`() {
+    let questions = (1...5_000).map { "question \($0)" }
+    let answers = SymbolizerProgram("/bin/cat", [])?.answers(to: questions)
+    let isAnswered = answers == questions.map { Data($0.utf8) }
+    #expect(isAnswered)
+    #expect(SymbolizerProgram("/bin/true", [])?.answers(to: questions) == nil)
+    #expect(SymbolizerProgram("/bin/no such program", [])?.process == nil)
   }
 }
