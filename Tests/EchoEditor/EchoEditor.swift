@@ -8,12 +8,14 @@ import Terminal
 /// pseudo-terminal.
 ///
 /// `ECHO_EDITOR_HISTORY` names a history file, `ECHO_EDITOR_CONTROL` a named pipe whose lines are
-/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`, and `resume interrupted`,
-/// once Ctrl-C has come. The lines `live` and `live 3` show a live region, endless or of three frames; `pause` waits
+/// orders carried out while a line is being typed: `print TEXT`, `prompt TEXT`, `resume`, and `resume interrupted`
+/// or `resume answered`, once Ctrl-C has come or an answer was read. The lines `live` and `live 3` show a live region, endless or of three frames; `pause` waits
 /// for `resume`, and `wait` for Ctrl-C; `ask` reads an answer until `resume` cancels it.
 @main
 struct EchoEditor {
   static let words = ["run", "running", "replay", "help", "history", "limit=", "quit"]
+
+  private static let isAnswered = Atomic(false)
 
   static func main() async {
     let environment = ProcessInfo.processInfo.environment
@@ -45,7 +47,12 @@ struct EchoEditor {
         say("pausing")
         await resumption.next()
       case .line("ask"):
-        let question = Task { await editor.readLine(prompt: "answer? ") }
+        isAnswered.store(false, ordering: .sequentiallyConsistent)
+        let question = Task {
+          let answer = await editor.readLine(prompt: "answer? ")
+          isAnswered.store(true, ordering: .sequentiallyConsistent)
+          return answer
+        }
         await resumption.next()
         question.cancel()
         say("answer: \(await question.value)")
@@ -104,6 +111,9 @@ struct EchoEditor {
         let order = String(cString: line).trimmingCharacters(in: .newlines)
         if order == "resume interrupted" {
           while Signals.shared.interrupts == 0 { sched_yield() }
+        }
+        if order == "resume answered" {
+          while !isAnswered.load(ordering: .sequentiallyConsistent) { sched_yield() }
         }
         if order.hasPrefix("resume") { resume() }
         if order.hasPrefix("print ") { editor.printAbove(String(order.dropFirst(6))) }
