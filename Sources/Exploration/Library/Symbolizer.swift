@@ -65,6 +65,11 @@ enum Symbolizer {
   /// The program, kept from its first answer on.
   static let running = Mutex<SymbolizerProgram?>(nil)
 
+  /// Has it end, and be waited for, where this program does: who adopts it then may wait for nobody.
+  private static let endsWithProgram: Void = {
+    atexit { Symbolizer.running.withLockIfAvailable { $0 = nil } }
+  }()
+
   private static func answers(
     of program: String,
     _ image: LoadedImages.Image,
@@ -75,6 +80,7 @@ enum Symbolizer {
     }
     let answers = running.withLock { running in
       if let answers = running?.answers(to: questions) { return Optional(answers) }
+      _ = endsWithProgram
       // It may have ended meanwhile: Ctrl-C at a terminal ends all programs there.
       running = SymbolizerProgram(
         program,
