@@ -126,6 +126,46 @@ extension Grader {
     }
   }
 
+  /// What one has at the bank is spoken for, whoever else came and went meanwhile.
+  static func comeAndGo<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    promise(
+      "come_and_go",
+      "10 and 60 from 100; when 10 is paid, and 60 is still at the bank, 30 and 60",
+      tasks: ["the withdrawal of 10", "the first of 60", "the one of 30", "the second of 60"],
+      preemptions: 0,
+      schedules: 500
+    ) {
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayGo, go) = Condition.makeCondition()
+      let (mayAllGo, allGo) = Condition.makeCondition()
+      let isFirst = Lock(true)
+      let bank = Bank {
+        let isAlone = isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        if isAlone { comes.signal() }
+        try? await (isAlone ? mayGo : mayAllGo).waitUncancellably()
+      }
+      let account = Account(balance: 100, bank: bank)
+      let first = Task { await account.withdraw(10) }
+      try await hasCome.waitUncancellably()
+      let second = Task { await account.withdraw(60) }
+      for _ in 1...3 { await Task.yield() }
+      go.signal()
+      try require(await first.value, "10 of 100 were refused")
+      let others = [30, 60].map { amount in Task { await account.withdraw(amount) } }
+      for _ in 1...3 { await Task.yield() }
+      allGo.signal()
+      var paid = 10
+      for (task, amount) in zip([second] + others, [60, 30, 60]) where await task.value {
+        paid += amount
+      }
+      try require(paid <= 100, "\(paid) were paid from 100")
+      try require(paid >= 100, "\(paid) were paid in the end, though there was enough for 100")
+    }
+  }
+
   /// However many are at the bank, who has enough is paid.
   static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     let count = 600

@@ -5,16 +5,22 @@ internal import VirtualTime
 
 /// What befalls who has the only connection while others wait for it.
 private enum Misfortune: CaseIterable {
-  case cannotOpen, breaks, fails, isCancelled
+  case cannotOpen, openingIsCancelled, breaks, fails, isCancelled, isCancelledAndBreaks
+
+  var isOfOpening: Bool { self == .cannotOpen || self == .openingIsCancelled }
 
   /// What happens, in words.
   var asked: String {
     switch self {
     case .cannotOpen: "ask, one connection, and the first eleven times it cannot be opened"
+    case .openingIsCancelled:
+      "ask, one connection, and the first eleven times 'open' throws CancellationError"
     case .breaks: "ask, one connection, and the first eleven break at their second question"
     case .fails: "ask, one connection, and each question fails"
     case .isCancelled:
       "ask, one connection, and each is cancelled while it is answered, and told CancellationError"
+    case .isCancelledAndBreaks:
+      "ask, one connection, and each is cancelled while it is answered, and its connection breaks"
     }
   }
 }
@@ -35,16 +41,21 @@ extension Grader {
     let count = 12
     return check("others_in_line", "\(count) \(misfortune.asked)") {
       let tasks = Lock<[Int: Task<Void, Never>]>([:])
+      let asked = Lock<Set<Int>>([])
       let door = SlowDoor()
       let database = FakeDatabase(
-        unopened: misfortune == .cannotOpen ? count - 1 : 0,
+        unopened: misfortune.isOfOpening ? count - 1 : 0,
+        openingError: misfortune == .openingIsCancelled
+          ? CancellationError() : FakeDatabase.Unopened(),
         broken: misfortune == .breaks ? count - 1 : 0,
         breaksAt: 2,
         onQuestion: { question in
           if misfortune == .fails { throw TimedOut() }
-          guard misfortune == .isCancelled else { return }
+          guard misfortune == .isCancelled || misfortune == .isCancelledAndBreaks else { return }
+          // Who is cancelled may ask again, or not.
+          guard asked.withLock({ $0.insert(question).inserted }) else { return }
           tasks.withLock { $0[question] }?.cancel()
-          throw CancellationError()
+          throw misfortune == .isCancelled ? CancellationError() : ConnectionBroken()
         }
       )
       let pool = Pool(limit: 1) {
@@ -77,7 +88,13 @@ extension Grader {
         if looksInVain == 3_000 { return "\(count - before) of them wait for ever" }
       }
       let opened = database.counts.opened
-      let due = misfortune == .cannotOpen || misfortune == .breaks ? count : 1
+      let due =
+        switch misfortune {
+        case .cannotOpen, .openingIsCancelled, .breaks: count
+        // The last who was cancelled may ask once more.
+        case .isCancelledAndBreaks: count + 1
+        case .fails, .isCancelled: 1
+        }
       return opened <= due
         ? nil
         : "\(opened) connections were opened, where \(due) \(due == 1 ? "is" : "are") enough: a good one was given up "

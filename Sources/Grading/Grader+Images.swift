@@ -320,8 +320,15 @@ extension Grader {
       "", "logo", "Logo", "solo", "ogol", "logo ", " logo", "LOGO", "log/o", "logö", "a/logo",
       "b/logo", "logo/a",
       "logo/b", "logo.png", "logo.jpg", "logo?size=1", "logo?size=2", "logo#1", "logo#2",
+      // Which are one to who makes a file's name or an address of them.
+      "a/b", "a_b", "a-b", "a//b", "a/./b", "a/c/../b", "/a/b", "a/b/", "a b", "a%20b", "a+b",
+      "a:b", "logo@2x", "logo\n",
+      "http://host/logo", "https://host/logo", "https://HOST/logo", "//host/logo", "www.host/logo",
+      "long " + String(repeating: "o", count: 5_000) + " 1",
+      "long " + String(repeating: "o", count: 5_000) + " 2",
+      "1 " + String(repeating: "o", count: 5_000), "2 " + String(repeating: "o", count: 5_000),
     ]
-    let names = alike + (1...69_982).map { "image \($0)" }
+    let names = alike + (1...70_002 - alike.count).map { "image \($0)" }
     let asked = "70,002 images, each asked for twice"
     return .task("many", asked, seconds: 60) { _ in
       let network = FakeNetwork()
@@ -330,8 +337,12 @@ extension Grader {
         for name in names {
           let image = try? await cache.image(name)
           guard image == Array(name.utf8) else {
-            let got = image.map { "'\(String(decoding: $0, as: UTF8.self))'" } ?? "an error"
-            return GradeItem("many", passed: false, "\(asked): who asked for '\(name)' got \(got)")
+            let got = image.map { "'\(shown(String(decoding: $0, as: UTF8.self)))'" } ?? "an error"
+            return GradeItem(
+              "many",
+              passed: false,
+              "\(asked): who asked for '\(shown(name))' got \(got)"
+            )
           }
         }
       }
@@ -340,9 +351,57 @@ extension Grader {
         "many",
         passed: often == nil,
         often.map {
-          "\(asked): '\($0)' was fetched \(network.count($0)) times. An image that is there is not fetched again, "
+          "\(asked): '\(shown($0))' was fetched \(network.count($0)) times. An image that is there is not fetched again, "
             + "however many there are"
         } ?? "\(asked): each was fetched once"
+      )
+    }
+  }
+
+  /// A name on one line, of which the middle is left out where it is long.
+  private static func shown(_ name: String) -> String {
+    let line = name.replacing("\n", with: "\\n")
+    return line.count > 60 ? "\(line.prefix(20))… \(line.suffix(20))" : line
+  }
+
+  /// A fetch that fails is no matter of another that is on its way.
+  static func failureBeside<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    promise(
+      "failure_beside",
+      "while one image is on its way another's fetch fails, and then a second task asks for the first image",
+      tasks: ["the one that asks first", "the second"],
+      preemptions: 0,
+      schedules: 300
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let fetches = Lock(0)
+      let cache = Cache { name in
+        guard name == "logo" else { throw FakeNetwork.Offline() }
+        fetches.withLock { $0 += 1 }
+        begins.signal()
+        try await mayEnd.waitUncancellably()
+        return Array(name.utf8)
+      }
+      let first = Task { try await cache.image("logo") }
+      try await hasBegun.waitUncancellably()
+      let failed = try? await cache.image("photo")
+      try require(failed == nil, "an image whose fetch failed was given all the same")
+      let second = Task { try await cache.image("logo") }
+      await Task.yield()
+      ends.signal()
+      for task in [first, second] {
+        let image = try? await task.value
+        try require(
+          image == Array("logo".utf8),
+          "who asked for the image that was on its way did not get it"
+        )
+      }
+      _ = try? await cache.image("logo")
+      let count = fetches.withLock { $0 }
+      try require(
+        count == 1,
+        "it was fetched \(count) times. A fetch that fails is forgotten alone: the others go on"
       )
     }
   }

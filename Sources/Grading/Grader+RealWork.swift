@@ -100,6 +100,7 @@ extension Grader {
         try require(images == Array(repeating: Array("logo".utf8), count: 2), "a wrong image")
         try require(network.count("logo") == 1, "it was fetched \(network.count("logo")) times")
       },
+      failureBeside(type),
       manyImages(type),
       largeImages(type),
       crowdOfAskers(type),

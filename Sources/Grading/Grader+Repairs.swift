@@ -551,6 +551,7 @@ extension Grader {
       recordersApart(type),
       twoLedgers(type),
       manyRecords(type),
+      recordsOnThreads(type),
       urgentWait(type),
       urgentAmongReaders(type),
       heldForNoMore(type),
@@ -608,6 +609,51 @@ extension Grader {
         early == 0,
         "'record' returned, and its record had not been added: the task that calls it adds, whatever its urgency is"
       )
+    }
+  }
+
+  /// Tasks that come at the same moment: an exploration does not stop inside code that takes no lock.
+  private static func recordsOnThreads<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    let (rounds, count) = (200, 40)
+    let asked = "\(rounds) times \(count) tasks that come at once, on the machine's threads"
+    return .task("threads", asked, seconds: 60) { _ in
+      let fault = Lock<String?>(nil)
+      for _ in 1...rounds {
+        let recorder = Recorder()
+        let state = Lock((running: 0, added: 0, ended: 0))
+        let ledger = Ledger { _ in
+          let running = state.withLock { state in
+            state.running += 1
+            return state.running
+          }
+          if running > 1 { fault.withLock { $0 = "\(running) added at the same time" } }
+          state.withLock {
+            $0.running -= 1
+            $0.added += 1
+          }
+        }
+        let record: @Sendable (Int) async -> Void = { number in
+          try? await recorder.record(RecordFile { number }, in: ledger)
+          state.withLock { $0.ended += 1 }
+        }
+        for number in 1...count { Task { await record(number) } }
+        let ended = await Moment.pass(until: count) { state.withLock { $0.ended } }
+        let added = state.withLock { $0.added }
+        if ended < count { fault.withLock { $0 = "\(count - ended) of them wait for ever" } }
+        if ended == count, added != count {
+          fault.withLock { $0 = "of \(count) records \(added) were added" }
+        }
+        if let fault = fault.withLock({ $0 }) {
+          return GradeItem(
+            "threads",
+            passed: false,
+            "\(asked): \(fault). What several tasks read and change must be behind a lock or in an actor"
+          )
+        }
+      }
+      return GradeItem("threads", passed: true, "\(asked): one adds at a time, and all do")
     }
   }
 

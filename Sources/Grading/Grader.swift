@@ -142,6 +142,7 @@ package enum Grader {
       withdrawn(entry, "safety_three", withdrawals: 3, from: 2),
       moneyPaidOut(entry),
       oneByOne(type),
+      comeAndGo(type),
       manyAtOnce(type),
       accountsApart(type),
       accountsAtOnce(type),
@@ -188,6 +189,8 @@ package enum Grader {
       manyVisits(entry),
       explored(entry, "liveness", tasks: 4, limit: 2, cancels: true, isRandom: true),
       explored(entry, "fairness", tasks: 4, limit: 1, overtaking: 1, isRandom: true),
+      // Two who come, and the second in line is overtaken by both, the first by one.
+      explored(entry, "fairness_of_five", tasks: 5, limit: 1, overtaking: 1, isRandom: true),
       throughput(entry),
       grownLine(entry, overtakings: 1),
       cancelledCrowd(entry, overtakings: 1),

@@ -134,6 +134,7 @@ extension Grader {
       inARow(type, "equal", ["s", "s", "s"]),
       texts(type),
       sentLater(type),
+      sentTwiceLater(type),
       sentAfterMany(type),
       senders(type, "at_once", [["a"], ["b"]], preemptions: 2),
       senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
@@ -216,6 +217,28 @@ extension Grader {
       outbox.send("x")
       await inbox.wait(for: 3)
       try judge(inbox, [["s", "sw", "x"]])
+      withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// Two are sent, a moment apart, as what was taken before is about to be forgotten.
+  private static func sentTwiceLater<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    promised(
+      "two_later",
+      "'s'; when it has been taken 'sw', and a moment later 'swi'",
+      schedules: 1_500
+    ) {
+      let inbox = Inbox()
+      let outbox = Outbox(receiver: inbox.receiver)
+      outbox.send("s")
+      await inbox.wait(for: 1)
+      outbox.send("sw")
+      await Task.yield()
+      outbox.send("swi")
+      await inbox.wait(for: 3)
+      try judge(inbox, [["s", "sw", "swi"]])
       withExtendedLifetime(outbox) {}
     }
   }

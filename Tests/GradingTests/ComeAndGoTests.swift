@@ -1,0 +1,378 @@
+import ExplorableLimiters
+import ExplorableSynchronization
+import Foundation
+import Grading
+import TestSupport
+import Testing
+
+/// Answers that are wrong only where one comes or leaves while another is under way.
+@Suite(.watched, .serialized) struct `Answers that confuse who came and went` {
+  /// Numbers what is pending by how many are, so that two have one number.
+  private actor ReusesNumbers: LearnerAccount {
+    private var balance: Int
+    private let bank: Bank
+    private var pending: [Int: Int] = [:]
+
+    init(balance: Int, bank: Bank) {
+      self.balance = balance
+      self.bank = bank
+    }
+
+    func withdraw(_ amount: Int) async -> Bool {
+      guard balance - pending.values.reduce(0, +) >= amount else { return false }
+      let number = pending.count
+      pending[number] = amount
+      await bank.approve()
+      pending[number] = nil
+      balance -= amount
+      return true
+    }
+  }
+
+  @Test func `an account that numbers what is pending by how many are is refused`() async {
+    await expect(
+      Grader.account(ReusesNumbers.self),
+      "come_and_go",
+      refusedSaying: "160 were paid from 100"
+    )
+  }
+
+  /// Forgets the last message when none is pending, in a step of its own.
+  private final class CountsApart: LearnerOutbox {
+    private let receiver: Receiver
+    private let last = Mutex<Task<Void, Never>?>(nil)
+    private let pending = Atomic(0)
+
+    init(receiver: Receiver) { self.receiver = receiver }
+
+    func send(_ message: String) {
+      pending.add(1, ordering: .sequentiallyConsistent)
+      last.withLock { last in
+        last = Task { [self, before = last] in
+          await before?.value
+          await receiver.take(message)
+          if pending.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 {
+            self.last.withLock { $0 = nil }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `an outbox that forgets the last message in a step of its own is refused`() async {
+    await expect(
+      Grader.outbox(CountsApart.self),
+      "two_later",
+      refusedSaying: "sent were 's', 'sw' and 'swi', in this order"
+    )
+  }
+
+  /// Forgets every fetch where one has failed.
+  private actor ForgetsAll: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var images: [String: [UInt8]] = [:]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      if let image = images[name] { return image }
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      do {
+        let image = try await task.value
+        images[name] = image
+        fetches[name] = nil
+        return image
+      } catch {
+        if fetches[name] == task { fetches.removeAll() }
+        throw error
+      }
+    }
+  }
+
+  @Test func `a cache that forgets all fetches where one has failed is refused`() async {
+    await expect(
+      Grader.imageCache(ForgetsAll.self),
+      "failure_beside",
+      refusedSaying: "it was fetched 2 times"
+    )
+  }
+
+  /// What a cache calls an image by.
+  private protocol Naming: SendableMetatype {
+    static func key(_ name: String) -> String
+  }
+
+  private enum ByFile: Naming {
+    static func key(_ name: String) -> String { name.replacing("/", with: "_") }
+  }
+
+  private enum ByPath: Naming {
+    static func key(_ name: String) -> String { (name as NSString).standardizingPath }
+  }
+
+  private enum ByAddress: Naming {
+    static func key(_ name: String) -> String { name.removingPercentEncoding ?? name }
+  }
+
+  private enum WithoutScheme: Naming {
+    static func key(_ name: String) -> String {
+      name.replacing("https://", with: "").replacing("http://", with: "")
+    }
+  }
+
+  private enum ByBeginning: Naming {
+    static func key(_ name: String) -> String { String(name.prefix(200)) }
+  }
+
+  private actor Keyed<N: Naming>: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let key = N.key(name)
+      let task = fetches[key] ?? Task { [fetch] in try await fetch(name) }
+      fetches[key] = task
+      do {
+        return try await task.value
+      } catch {
+        if fetches[key] == task { fetches[key] = nil }
+        throw error
+      }
+    }
+  }
+
+  @Test func `a cache to which two names are one is refused`() async {
+    for book in [
+      Grader.imageCache(Keyed<ByFile>.self), Grader.imageCache(Keyed<ByPath>.self),
+      Grader.imageCache(Keyed<ByAddress>.self), Grader.imageCache(Keyed<WithoutScheme>.self),
+      Grader.imageCache(Keyed<ByBeginning>.self),
+    ] {
+      await expect(book, "many", refusedSaying: "who asked for")
+    }
+  }
+
+  /// A pool that gives a place back to nobody, in one case.
+  private protocol Loss: SendableMetatype {
+    static func isLost(asOpeningFailed error: any Error) -> Bool
+    static var isLostAsCancelled: Bool { get }
+  }
+
+  private enum CancelledOpening: Loss {
+    static func isLost(asOpeningFailed error: any Error) -> Bool { error is CancellationError }
+    static let isLostAsCancelled = false
+  }
+
+  private enum CancelledAsItBreaks: Loss {
+    static func isLost(asOpeningFailed error: any Error) -> Bool { false }
+    static let isLostAsCancelled = true
+  }
+
+  private enum NoLoss: Loss {
+    static func isLost(asOpeningFailed error: any Error) -> Bool { false }
+    static let isLostAsCancelled = false
+  }
+
+  private final class Losing<L: Loss>: LearnerConnections {
+    private typealias Waiter = CheckedContinuation<(any LearnerConnection)?, Never>
+
+    private struct State {
+      var idle: [any LearnerConnection] = []
+      var places: Int
+      var line: [Waiter] = []
+    }
+
+    private let state: Mutex<State>
+    private let open: @Sendable () async throws -> any LearnerConnection
+
+    init(limit: Int, open: @escaping @Sendable () async throws -> any LearnerConnection) {
+      state = Mutex(State(places: limit))
+      self.open = open
+    }
+
+    func answer(to question: Int) async throws -> Int {
+      while true {
+        let connection = try await take()
+        do {
+          let answer = try await connection.answer(to: question)
+          giveBack(connection)
+          return answer
+        } catch is ConnectionBroken {
+          freePlace(tellingLine: !L.isLostAsCancelled || !Task.isCancelled)
+          if Task.isCancelled { throw CancellationError() }
+        } catch {
+          giveBack(connection)
+          throw error
+        }
+      }
+    }
+
+    private func take() async throws -> any LearnerConnection {
+      let given: (any LearnerConnection)? = await withCheckedContinuation { waiter in
+        let (mustWait, connection): (Bool, (any LearnerConnection)?) = state.withLock { state in
+          if let connection = state.idle.popLast() { return (false, connection) }
+          if state.places > 0 {
+            state.places -= 1
+            return (false, nil)
+          }
+          state.line.append(waiter)
+          return (true, nil)
+        }
+        if !mustWait { waiter.resume(returning: connection) }
+      }
+      if let given { return given }
+      do { return try await open() } catch {
+        freePlace(tellingLine: !L.isLost(asOpeningFailed: error))
+        throw error
+      }
+    }
+
+    private func giveBack(_ connection: any LearnerConnection) {
+      let next: Waiter? = state.withLock { state in
+        if !state.line.isEmpty { return state.line.removeFirst() }
+        state.idle.append(connection)
+        return nil
+      }
+      next?.resume(returning: connection)
+    }
+
+    private func freePlace(tellingLine: Bool) {
+      let next: Waiter? = state.withLock { state in
+        if tellingLine, !state.line.isEmpty { return state.line.removeFirst() }
+        state.places += 1
+        return nil
+      }
+      next?.resume(returning: nil)
+    }
+  }
+
+  @Test(.search) func `a pool whose place is given back to nobody is refused`() async {
+    await expect(
+      Grader.connections(Losing<CancelledOpening>.self),
+      "others_in_line",
+      refusedSaying: "11 of them wait for ever"
+    )
+    await expect(
+      Grader.connections(Losing<CancelledAsItBreaks>.self),
+      "others_in_line",
+      refusedSaying: "11 of them wait for ever"
+    )
+    await expect(Grader.connections(Losing<NoLoss>.self), "others_in_line")
+  }
+
+  /// Looks at what others change, without a lock.
+  private final class Unlocked: LearnerRecorder, @unchecked Sendable {
+    // Not safe: what the question is to find.
+    private var isBusy = false
+    private var line: [CheckedContinuation<Void, Never>] = []
+
+    init() {}
+
+    func record(_ file: RecordFile, in ledger: Ledger) async throws {
+      let record = try await file.read()
+      await withCheckedContinuation { continuation in
+        if isBusy {
+          line.append(continuation)
+        } else {
+          isBusy = true
+          continuation.resume()
+        }
+      }
+      await ledger.add(record)
+      if line.isEmpty { isBusy = false } else { line.removeFirst().resume() }
+    }
+  }
+
+  @Test(.search) func `a recorder without a lock is refused`() async {
+    await expect(Grader.recorder(Unlocked.self), "threads", refusedSaying: "at once")
+  }
+
+  /// Lets one who comes pass the line, once for each who is the first in it.
+  private final class NotesTheFirst: LearnerLimiter {
+    private final class Waiter {
+      var signal: Signal
+      var isSignalled = false
+      var wasOvertaken = false
+      init(_ signal: Signal) { self.signal = signal }
+    }
+
+    // Safe: what changes is behind the lock.
+    private struct State: @unchecked Sendable {
+      var free: Int
+      var line: [Waiter] = []
+
+      mutating func next() -> Signal? {
+        guard free > 0, let first = line.first, !first.isSignalled else { return nil }
+        first.isSignalled = true
+        return first.signal
+      }
+    }
+
+    private let state: Mutex<State>
+
+    init(limit: Int) { state = Mutex(State(free: limit)) }
+
+    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      try await take()
+      defer {
+        let next = state.withLock { state in
+          state.free += 1
+          return state.next()
+        }
+        next?.signal()
+      }
+      return try await body()
+    }
+
+    private func take() async throws {
+      var (condition, signal) = Condition.makeCondition()
+      let first = signal
+      let isIn = state.withLock { state in
+        if state.free > 0, state.line.first?.wasOvertaken != true {
+          state.line.first?.wasOvertaken = true
+          state.free -= 1
+          return true
+        }
+        state.line.append(Waiter(first))
+        return false
+      }
+      if isIn { return }
+      while true {
+        let mine = signal
+        do { try await condition.wait() } catch {
+          let next = state.withLock { state in
+            state.line.removeAll { $0.signal == mine }
+            return state.next()
+          }
+          next?.signal()
+          throw error
+        }
+        let (again, anew) = Condition.makeCondition()
+        let (isIn, next): (Bool, Signal?) = state.withLock { state in
+          if state.free > 0 {
+            state.free -= 1
+            state.line.removeFirst()
+            return (true, state.next())
+          }
+          state.line[0].signal = anew
+          state.line[0].isSignalled = false
+          return (false, nil)
+        }
+        next?.signal()
+        if isIn { return }
+        (condition, signal) = (again, anew)
+      }
+    }
+  }
+
+  @Test func `a limiter that lets one pass for each who is first in line is refused`() async {
+    await expect(
+      Grader.design(NotesTheFirst.self),
+      "fairness_of_five",
+      refusedSaying: "was overtaken 2 times"
+    )
+  }
+}
