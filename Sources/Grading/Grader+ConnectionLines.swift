@@ -5,9 +5,15 @@ internal import VirtualTime
 
 /// What befalls who has the only connection while others wait for it.
 private enum Misfortune: CaseIterable {
-  case cannotOpen, openingIsCancelled, breaks, fails, isCancelled, isCancelledAndBreaks
+  case cannotOpen, openingIsCancelled, openerIsCancelled, breaks, breaksAndCannotOpen, fails,
+    isCancelled,
+    isCancelledAndBreaks, breaksForTheCancelled
 
-  var isOfOpening: Bool { self == .cannotOpen || self == .openingIsCancelled }
+  var isOfOpening: Bool {
+    [.cannotOpen, .openingIsCancelled, .openerIsCancelled].contains(self)
+  }
+
+  var isOfBreaking: Bool { [.breaks, .breaksAndCannotOpen, .breaksForTheCancelled].contains(self) }
 
   /// What happens, in words.
   var asked: String {
@@ -15,6 +21,12 @@ private enum Misfortune: CaseIterable {
     case .cannotOpen: "ask, one connection, and the first eleven times it cannot be opened"
     case .openingIsCancelled:
       "ask, one connection, and the first eleven times 'open' throws CancellationError"
+    case .openerIsCancelled:
+      "ask, one connection, and the first eleven are cancelled while it is opened, and it cannot be"
+    case .breaksAndCannotOpen:
+      "ask, one connection; each breaks at its first question, and the next cannot be opened"
+    case .breaksForTheCancelled:
+      "ask, one connection; each breaks at its first question, and every second in line was cancelled"
     case .breaks: "ask, one connection, and the first eleven break at their second question"
     case .fails: "ask, one connection, and each question fails"
     case .isCancelled:
@@ -47,8 +59,9 @@ extension Grader {
         unopened: misfortune.isOfOpening ? count - 1 : 0,
         openingError: misfortune == .openingIsCancelled
           ? CancellationError() : FakeDatabase.Unopened(),
-        broken: misfortune == .breaks ? count - 1 : 0,
-        breaksAt: 2,
+        broken: misfortune.isOfBreaking ? count - 1 : 0,
+        breaksAt: misfortune == .breaks ? 2 : 1,
+        isUnopened: { misfortune == .breaksAndCannotOpen && $0 % 2 == 0 },
         onQuestion: { question in
           if misfortune == .fails { throw TimedOut() }
           guard misfortune == .isCancelled || misfortune == .isCancelledAndBreaks else { return }
@@ -60,6 +73,7 @@ extension Grader {
       )
       let pool = Pool(limit: 1) {
         try await door.pass()
+        if misfortune == .openerIsCancelled { withUnsafeCurrentTask { $0?.cancel() } }
         return try await database.open()
       }
       let told = Lock(0)
@@ -76,6 +90,11 @@ extension Grader {
         let before = told.withLock { $0 }
         // Until all others stand in line, or wait for the place of who opens one.
         _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+        if misfortune == .breaksForTheCancelled, before == 0, looksInVain == 0 {
+          for question in 2...count where question % 2 == 0 {
+            tasks.withLock { $0[question] }?.cancel()
+          }
+        }
         if door.count > 1 {
           return
             "\(door.count) connections were opened at once, with a limit of 1: of one place that is free again tell one "
@@ -90,7 +109,9 @@ extension Grader {
       let opened = database.counts.opened
       let due =
         switch misfortune {
-        case .cannotOpen, .openingIsCancelled, .breaks: count
+        case .cannotOpen, .openingIsCancelled, .openerIsCancelled, .breaks: count
+        case .breaksForTheCancelled: count + 1
+        case .breaksAndCannotOpen: 2 * count
         // The last who was cancelled may ask once more.
         case .isCancelledAndBreaks: count + 1
         case .fails, .isCancelled: 1

@@ -46,19 +46,26 @@ extension Grader {
   }
 
   /// Who waits for a fetch that fails is told, and does not fetch again: both of two, in one schedule at least.
-  static func failureForBoth<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
-    let asked = "the first fetch fails, two ask, and one asks again"
+  static func failureForBoth<Cache: LearnerImageCache>(
+    _ type: Cache.Type,
+    with failure: any Error & Sendable = FakeNetwork.Offline()
+  ) -> GradeBook.Question {
+    let asked = "the first fetch fails with \(failure), two ask, and one asks again"
     return GradeBook.Question(name: "failure") { terms in
       let mostTold = Lock(0)
       let item = promise("failure", asked) {
-        let network = FakeNetwork(failures: 1)
+        let network = FakeNetwork(failures: 1, failure: failure)
         let cache = Cache(fetch: network.fetch)
         let askers = (1...2).map { _ in Task { try await cache.image("logo") } }
         var errors = 0
         for task in askers {
-          do {
-            try require(try await task.value == Array("logo".utf8), "a wrong image")
-          } catch is FakeNetwork.Offline {
+          switch await task.result {
+          case .success(let image): try require(image == Array("logo".utf8), "a wrong image")
+          case .failure(let told):
+            try require(
+              Swift.type(of: told) == Swift.type(of: failure),
+              "who asked was told \(told)"
+            )
             errors += 1
           }
         }

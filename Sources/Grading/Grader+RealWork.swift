@@ -27,6 +27,7 @@ extension Grader {
       },
       fetchesThatFail(type),
       failureForBoth(type),
+      failureForBoth(type, with: CancellationError()),
       failureForAll(type),
       failureForNobody(type),
       promise(

@@ -224,6 +224,7 @@ package enum Grader {
         "a cache that breaks promise 2: two that download at once get each other's value",
         isRight: false
       ) { WaitingCache(.swaps) },
+      lengths(type),
       judged(
         type,
         "kept",
@@ -247,6 +248,31 @@ package enum Grader {
       ) { WrongTwiceCache() },
       judged(type, "right_still", "the first cache once more", schedules: 300) { RightCache() },
     ])
+  }
+
+  /// Of the keys that the test asks for, the value of each is looked at, whatever it is.
+  private static func lengths<Test: LearnerTest>(_ type: Test.Type) -> GradeBook.Question {
+    GradeBook.Question(name: "lengths") { terms in
+      let keys = Lock<Set<String>>([])
+      let item = judged(type, "lengths", "a cache that keeps its promises") {
+        WaitingCache(.none) { key in keys.withLock { _ = $0.insert(key) } }
+      }.ask(terms)
+      if !item.passed { return item }
+      for key in keys.withLock({ $0.sorted() }) {
+        let item = judged(
+          type,
+          "lengths",
+          "a cache that breaks promise 2: the value of '\(key)' is one more than its length, the first time and later",
+          isRight: false
+        ) { WaitingCache(.isOneMore(of: key)) }.ask(terms)
+        if !item.passed { return item }
+      }
+      return GradeItem(
+        "lengths",
+        passed: true,
+        "caches that break promise 2 for one key: your test refuses each"
+      )
+    }
   }
 
   /// Explores a learner's test with one cache.

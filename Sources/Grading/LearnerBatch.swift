@@ -90,6 +90,7 @@ extension Grader {
       batches(type, "limit", [(12, 3)]),
       returnsAtOnce(type),
       returnsInLine(type),
+      returnsBeforeEnd(type),
       threadsOfBatch(type),
       threadsOfLists(type),
       endOfFirstList(type),
@@ -208,6 +209,40 @@ extension Grader {
         "returns_in_line",
         passed: true,
         "lists of 0, 1 and 2, limit 1, while others wait for the permit: 'download' returns at once"
+      )
+    }
+  }
+
+  /// Nor does a caller wait for what is to be done at the end, if there is nothing to fetch.
+  private static func returnsBeforeEnd<Batch: LearnerBatch>(
+    _ type: Batch.Type
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: "returns_before_end") { _ in
+      let asked = "a list of 0, whose 'whenAll' ends when 'download' has returned"
+      let batch = Batch(limit: 1)
+      let mayEnd = DispatchSemaphore(value: 0)
+      let hasReturned = Lock(false)
+      let hasEnded = Lock(false)
+      OSThread("caller") {
+        batch.download([]) { _ in
+        } whenAll: {
+          mayEnd.wait()
+          hasEnded.withLock { $0 = true }
+        }
+        hasReturned.withLock { $0 = true }
+      }.detach()
+      let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
+      mayEnd.signal()
+      let ended = comes(looks: 600) { hasEnded.withLock { $0 } }
+      let fault =
+        !returned
+        ? "it did not return within ten seconds. 'download' returns at once, and calls 'whenAll' on no thread of its "
+          + "caller"
+        : ended ? nil : "'whenAll' was not called within a minute"
+      return GradeItem(
+        "returns_before_end",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "it returns")"
       )
     }
   }

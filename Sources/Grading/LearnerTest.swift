@@ -34,7 +34,7 @@ actor RightCache: LearnerCache {
 
 /// Right too, with waiters of its own; wrong in one way when told to be.
 actor WaitingCache: LearnerCache {
-  enum Defect {
+  enum Defect: Equatable {
     case none
     /// Two who ask together both download.
     case downloadsTwice
@@ -50,6 +50,8 @@ actor WaitingCache: LearnerCache {
     case stalls
     /// Who begins to wait just when the download ends waits for ever.
     case forgets
+    /// The value of one key is one more than is due.
+    case isOneMore(of: String)
   }
 
   private let defect: Defect
@@ -62,10 +64,20 @@ actor WaitingCache: LearnerCache {
   /// Those who download now, and whose value each of them gets.
   private var partners: [String: String?] = [:]
   private(set) var downloads = 0
+  private let onKey: @Sendable (String) -> Void
 
-  init(_ defect: Defect) { self.defect = defect }
+  init(_ defect: Defect, onKey: @escaping @Sendable (String) -> Void = { _ in }) {
+    self.defect = defect
+    self.onKey = onKey
+  }
 
   func value(for key: String) async -> Int {
+    onKey(key)
+    let value = await kept(key)
+    return defect == .isOneMore(of: key) ? value + 1 : value
+  }
+
+  private func kept(_ key: String) async -> Int {
     if let value = values[key] { return value }
     if let others = waiting[key], defect != .downloadsTwice,
       defect != .downloadsForTheSecond || !others.isEmpty || again.contains(key)

@@ -1,9 +1,30 @@
 import ExplorableLimiters
 import ExplorableSynchronization
+import Exploration
 import Foundation
 import Grading
 import TestSupport
 import Testing
+
+/// A pool that gives a place back to nobody, in one case.
+private protocol Loss: SendableMetatype {
+  static func isLost(asOpeningFailed error: any Error) -> Bool
+  static func isLost(asReopeningFailed error: any Error) -> Bool
+  /// As a connection breaks.
+  static var isLostAsCancelled: Bool { get }
+  /// As a place is given to one in line.
+  static var isLostAsTaken: Bool { get }
+  /// Whether who had a connection that broke keeps its place.
+  static var keepsPlace: Bool { get }
+}
+
+extension Loss {
+  static func isLost(asOpeningFailed error: any Error) -> Bool { false }
+  static func isLost(asReopeningFailed error: any Error) -> Bool { false }
+  static var isLostAsCancelled: Bool { false }
+  static var isLostAsTaken: Bool { false }
+  static var keepsPlace: Bool { false }
+}
 
 /// Answers that are wrong only where one comes or leaves while another is under way.
 @Suite(.watched, .serialized) struct `Answers that confuse who came and went` {
@@ -155,25 +176,36 @@ import Testing
     }
   }
 
-  /// A pool that gives a place back to nobody, in one case.
-  private protocol Loss: SendableMetatype {
-    static func isLost(asOpeningFailed error: any Error) -> Bool
-    static var isLostAsCancelled: Bool { get }
-  }
-
   private enum CancelledOpening: Loss {
     static func isLost(asOpeningFailed error: any Error) -> Bool { error is CancellationError }
-    static let isLostAsCancelled = false
+  }
+
+  private enum CancelledOpener: Loss {
+    static func isLost(asOpeningFailed error: any Error) -> Bool { Task.isCancelled }
   }
 
   private enum CancelledAsItBreaks: Loss {
-    static func isLost(asOpeningFailed error: any Error) -> Bool { false }
     static let isLostAsCancelled = true
   }
 
-  private enum NoLoss: Loss {
-    static func isLost(asOpeningFailed error: any Error) -> Bool { false }
-    static let isLostAsCancelled = false
+  private enum CancelledInLine: Loss {
+    static let isLostAsTaken = true
+  }
+
+  private enum Reopening: Loss {
+    static func isLost(asReopeningFailed error: any Error) -> Bool { true }
+    static let keepsPlace = true
+  }
+
+  private enum NoLoss: Loss {}
+
+  private enum NoLossOfPlaces: Loss {
+    static let keepsPlace = true
+  }
+
+  private final class Flag: @unchecked Sendable {
+    // Safe: written before the task waits, and read by itself behind that.
+    var isSet = false
   }
 
   private final class Losing<L: Loss>: LearnerConnections {
@@ -194,13 +226,16 @@ import Testing
     }
 
     func answer(to question: Int) async throws -> Int {
+      var hasPlace = false
       while true {
-        let connection = try await take()
+        let connection = hasPlace ? try await reopen() : try await take()
         do {
           let answer = try await connection.answer(to: question)
           giveBack(connection)
           return answer
         } catch is ConnectionBroken {
+          hasPlace = L.keepsPlace && !Task.isCancelled
+          if hasPlace { continue }
           freePlace(tellingLine: !L.isLostAsCancelled || !Task.isCancelled)
           if Task.isCancelled { throw CancellationError() }
         } catch {
@@ -210,7 +245,15 @@ import Testing
       }
     }
 
+    private func reopen() async throws -> any LearnerConnection {
+      do { return try await open() } catch {
+        freePlace(tellingLine: !L.isLost(asReopeningFailed: error))
+        throw error
+      }
+    }
+
     private func take() async throws -> any LearnerConnection {
+      let hasWaited = Flag()
       let given: (any LearnerConnection)? = await withCheckedContinuation { waiter in
         let (mustWait, connection): (Bool, (any LearnerConnection)?) = state.withLock { state in
           if let connection = state.idle.popLast() { return (false, connection) }
@@ -218,12 +261,17 @@ import Testing
             state.places -= 1
             return (false, nil)
           }
+          hasWaited.isSet = true
           state.line.append(waiter)
           return (true, nil)
         }
         if !mustWait { waiter.resume(returning: connection) }
       }
       if let given { return given }
+      if hasWaited.isSet, Task.isCancelled {
+        freePlace(tellingLine: !L.isLostAsTaken)
+        throw CancellationError()
+      }
       do { return try await open() } catch {
         freePlace(tellingLine: !L.isLost(asOpeningFailed: error))
         throw error
@@ -250,17 +298,16 @@ import Testing
   }
 
   @Test(.search) func `a pool whose place is given back to nobody is refused`() async {
-    await expect(
+    for book in [
       Grader.connections(Losing<CancelledOpening>.self),
-      "others_in_line",
-      refusedSaying: "11 of them wait for ever"
-    )
-    await expect(
+      Grader.connections(Losing<CancelledOpener>.self),
       Grader.connections(Losing<CancelledAsItBreaks>.self),
-      "others_in_line",
-      refusedSaying: "11 of them wait for ever"
-    )
+      Grader.connections(Losing<CancelledInLine>.self), Grader.connections(Losing<Reopening>.self),
+    ] {
+      await expect(book, "others_in_line", refusedSaying: "of them wait for ever")
+    }
     await expect(Grader.connections(Losing<NoLoss>.self), "others_in_line")
+    await expect(Grader.connections(Losing<NoLossOfPlaces>.self), "others_in_line")
   }
 
   /// Looks at what others change, without a lock.
@@ -286,8 +333,150 @@ import Testing
     }
   }
 
+  /// In a process of its own: it may also end of it.
   @Test(.search) func `a recorder without a lock is refused`() async {
-    await expect(Grader.recorder(Unlocked.self), "threads", refusedSaying: "at once")
+    await #expect(processExitsWith: .failure) {
+      if await refusal(Grader.recorder(Unlocked.self)) != nil { exit(EXIT_FAILURE) }
+    }
+  }
+
+  /// Numbers who waits by how many do, so that two have one number.
+  private final class NumbersTheLine: LearnerRecorder {
+    private let state = Mutex((isBusy: false, line: [Int: CheckedContinuation<Void, Never>]()))
+
+    init() {}
+
+    func record(_ file: RecordFile, in ledger: Ledger) async throws {
+      let record = try await file.read()
+      await withCheckedContinuation { continuation in
+        let isFree = state.withLock { state in
+          if state.isBusy {
+            state.line[state.line.count] = continuation
+            return false
+          }
+          state.isBusy = true
+          return true
+        }
+        if isFree { continuation.resume() }
+      }
+      await ledger.add(record)
+      let next: CheckedContinuation<Void, Never>? = state.withLock { state in
+        if let number = state.line.keys.min() { return state.line.removeValue(forKey: number) }
+        state.isBusy = false
+        return nil
+      }
+      next?.resume()
+    }
+  }
+
+  @Test func `a recorder that numbers who waits by how many do is refused`() async {
+    await expect(
+      Grader.recorder(NumbersTheLine.self),
+      "come_and_go",
+      refusedSaying: "nothing can run any more"
+    )
+  }
+
+  /// Who joined a fetch that was told to end asks again.
+  private actor AsksAgain: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let isFirst = fetches[name] == nil
+      let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+      fetches[name] = task
+      do {
+        return try await task.value
+      } catch {
+        if fetches[name] == task { fetches[name] = nil }
+        if !isFirst, error is CancellationError { return try await image(name) }
+        throw error
+      }
+    }
+  }
+
+  @Test func `a cache whose joiners do not get a fetch's CancellationError is refused`() async {
+    await expect(
+      Grader.imageCache(AsksAgain.self),
+      "failure",
+      refusedSaying: "in no schedule were both told"
+    )
+  }
+
+  /// Looks only whether values are the same, or not.
+  private struct ComparesOnly: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws {
+      async let one = cache.value(for: "logo")
+      async let two = cache.value(for: "logo")
+      async let other = cache.value(for: "photograph")
+      let values = await [one, two, other]
+      try require(values[0] == values[1] && values[0] != values[2], "the wrong value")
+      try require(await cache.downloads == 2, "downloaded twice")
+    }
+  }
+
+  /// Looks at the first key's value only.
+  private struct LooksAtTheFirst: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws {
+      async let one = cache.value(for: "logo")
+      async let two = cache.value(for: "logo")
+      async let other = cache.value(for: "photograph")
+      let values = await [one, two, other]
+      try require(values[0] == 4 && values[1] == 4 && values[2] != 4, "the wrong value")
+      try require(await cache.downloads == 2, "downloaded twice")
+    }
+  }
+
+  @Test func `a test that does not look at each key's length is refused`() async {
+    await expect(
+      Grader.test(ComparesOnly.self),
+      "lengths",
+      refusedSaying: "the value of 'logo' is one more than its length"
+    )
+    await expect(
+      Grader.test(LooksAtTheFirst.self),
+      "lengths",
+      refusedSaying: "the value of 'photograph' is one more than its length"
+    )
+  }
+
+  /// Calls the end of an empty list itself.
+  private final class EndsNothingAtOnce: LearnerBatch {
+    private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+    private let gate = DispatchQueue(label: "gate")
+    private let permits: DispatchSemaphore
+
+    init(limit: Int) { permits = DispatchSemaphore(value: limit) }
+
+    func download(
+      _ files: [Int],
+      _ fetch: @escaping @Sendable (Int) -> Void,
+      whenAll: @escaping @Sendable () -> Void
+    ) {
+      if files.isEmpty { return whenAll() }
+      let group = DispatchGroup()
+      for file in files {
+        gate.async(group: group) { [queue, permits] in
+          permits.wait()
+          queue.async(group: group) {
+            fetch(file)
+            permits.signal()
+          }
+        }
+      }
+      group.notify(queue: queue, execute: whenAll)
+    }
+  }
+
+  @Test(.search) func `a batch that calls the end of an empty list itself is refused`() async {
+    await expect(
+      Grader.batch(EndsNothingAtOnce.self),
+      "returns_before_end",
+      refusedSaying: "it did not return within ten seconds"
+    )
   }
 
   /// Lets one who comes pass the line, once for each who is the first in it.
