@@ -430,7 +430,7 @@ extension ExplorationScenario {
         return report
       }
     } catch {
-      throw ExplorationFailure(description: "\(error)")
+      throw ExplorationFailure(ofExploration: error, of: scenario.name)
     }
   }
 
@@ -600,8 +600,21 @@ extension ExplorationReport.Broken {
 /// Why something cannot be explored or replayed; one line.
 package struct ExplorationFailure: Error, Hashable, CustomStringConvertible, Codable {
   package let description: String
+  /// Whether the same steps led to different runs.
+  package private(set) var isDivergence = false
 
   package init(description: String) { self.description = description }
+
+  /// Of an exploration that ended so: its schedules were made a moment ago, by the same code.
+  init(ofExploration error: any Error, of scenario: String) {
+    isDivergence =
+      switch error as? ScheduleError {
+      case .diverged, .notPossible, .otherRun: true
+      default: false
+      }
+    description =
+      isDivergence ? "\(ScheduleError.diverged(scenario: scenario))" : "\(error)"
+  }
 }
 
 extension ExplorationReport.Step {

@@ -86,6 +86,8 @@ extension Grader {
   static func what(_ failure: ExplorationFailure) -> String {
     if case .diverged = failure.kind { return differentRuns }
     if failure.message.contains(runtimesLock) { return resumedUnderLock }
+    // The closure is ours.
+    if case .thrown(let error) = failure.kind { return "a task was told \(error)" }
     let message = failure.message.isEmpty ? failure.description : failure.message
     return message.replacing(#/ \((Grader|Learner)[A-Za-z+]*\.swift:[0-9]+\)/#, with: "")
   }

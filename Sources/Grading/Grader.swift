@@ -450,7 +450,7 @@ package enum Grader {
         seed: seed,
         preemptions: inside && !isRandom ? preemptions : nil
       )
-      do {
+      do throws(Experiments.ExplorationFailure) {
         let report = try await scenario.explore(plan)
         guard let violation = report.found?.minimum.violation else {
           return verdict(on: report, plan, name, asked)
@@ -464,7 +464,11 @@ package enum Grader {
           story: ExplorationText.text(report, withTime: false, TextFormat())
         )
       } catch {
-        return GradeItem(name, passed: false, "\(asked): \(error)")
+        return GradeItem(
+          name,
+          passed: false,
+          "\(asked): " + (error.isDivergence ? differentRuns : "\(error)")
+        )
       }
     }
   }

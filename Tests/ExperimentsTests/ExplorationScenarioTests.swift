@@ -109,4 +109,18 @@ import Testing
       "\(error)".contains("Only virtual time can be explored")
     }
   }
+
+  @Test func `that leads elsewhere by the same steps has diverged, whatever it stumbled over`() {
+    let errors: [ScheduleError] = [
+      .diverged(scenario: "limiter"), .otherRun,
+      .notPossible(step: 8, choice: Choice(.turn, 1), options: []),
+    ]
+    for error in errors {
+      let failure = ExplorationFailure(ofExploration: error, of: "limiter")
+      #expect(failure.isDivergence)
+      #expect(failure.description.hasPrefix("the same choices led 'limiter' to different runs"))
+    }
+    let failure = ExplorationFailure(ofExploration: ScheduleError.notASchedule("x"), of: "limiter")
+    #expect(!failure.isDivergence)
+  }
 }
