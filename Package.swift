@@ -388,14 +388,18 @@ let package = Package(
 
 // A learner's exercise is built by `lab` from a hidden folder that it writes,
 // in the same dialect; a warning is no error there. It is compiled against limiters, locks and atomics that
-// an exploration can stop at.
+// an exploration can stop at, and with what shows it threads, queues, and each access to memory that may be shared: a
+// race in an answer is a failure.
 if Context.environment["CONCURRENCY_LAB_EXERCISE"] != nil {
   package.targets.append(
     .executableTarget(
       name: "grade",
-      dependencies: ["Grading", "Exploration", "ExplorableLimiters", "ExplorableSynchronization"],
+      dependencies: [
+        "Grading", "Exploration", "ExplorableLimiters", "ExplorableSynchronization",
+        "CInterception",
+      ],
       path: ".build/exercise/Learner",
-      swiftSettings: dialect
+      swiftSettings: dialect + [.unsafeFlags(["-Xfrontend", "-sanitize=thread"])]
     )
   )
 }

@@ -32,6 +32,7 @@ extension Grader {
       asAFileEnds(type),
       downloadersApart(type),
       downloadsKept(type),
+      explored(type),
     ])
   }
 

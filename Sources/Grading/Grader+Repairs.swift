@@ -22,7 +22,7 @@ extension Grader {
       answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
       mixedReads(type), longLineOfReads(type), cancelledRead(type), readsOfEachKind(type),
       readersApart(type), slowDisk(type), sameBlockApart(type), cancelledAsTheDiskHasRead(type),
-      keptOfReads(type), manyMoreReads(type),
+      keptOfReads(type), manyMoreReads(type), explored(type),
     ])
   }
 

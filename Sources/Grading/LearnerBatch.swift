@@ -104,6 +104,7 @@ extension Grader {
       sendsTheNext(type),
       asAFileEnds(type),
       asAListComes(type),
+      explored(type),
     ])
   }
 

@@ -1,23 +1,24 @@
 internal import Basics
+internal import ExplorableSynchronization
 package import Foundation
 internal import Synchronization
 
-// The locks of an answer that runs on threads which no exploration stops. At these locks something else may come in
-// between, on any machine.
+// The locks of an answer that runs on threads, of which few questions explore any. At these locks something else may
+// come in between, on any machine.
 
 /// What comes in between: at a point of a thread, after it has freed a lock or before it takes one.
 final class LockTurn: Sendable {
-  private static let turns = Mutex<[UInt: LockTurn]>([:])
-  private static let areAny = Atomic(false)
-  private static let passed = Atomic(0)
+  private static let turns = Synchronization.Mutex<[UInt: LockTurn]>([:])
+  private static let areAny = Synchronization.Atomic(false)
+  private static let passed = Synchronization.Atomic(0)
 
   /// How many points threads have come to, while a turn was planned.
   static var points: Int { passed.load(ordering: .relaxed) }
 
-  private let plan: Mutex<(left: Int, body: @Sendable () -> Void)?>
+  private let plan: Synchronization.Mutex<(left: Int, body: @Sendable () -> Void)?>
 
   /// Has `body` run at the point of that number of a thread.
-  init(at point: Int, _ body: @escaping @Sendable () -> Void) { plan = Mutex((point, body)) }
+  init(at point: Int, _ body: @escaping @Sendable () -> Void) { plan = .init((point, body)) }
 
   /// Counts the points of the thread that calls this from now on.
   func begin() {
@@ -58,9 +59,9 @@ final class LockTurn: Sendable {
 
 /// What a learner's `Mutex` is where threads are asked about.
 package struct LearnerMutex<Value: ~Copyable>: ~Copyable, Sendable {
-  private let real: Mutex<Value>
+  private let real: ExplorableSynchronization.Mutex<Value>
 
-  package init(_ initialValue: consuming sending Value) { real = Mutex(initialValue) }
+  package init(_ initialValue: consuming sending Value) { real = .init(initialValue) }
 
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -130,6 +130,7 @@ package func exploreUntilCancelled(
 ///   - strategy: How schedules are chosen.
 ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
 ///   - schedules: How many schedules to run, at most.
+///   - within: How long it may take; nil for as long as it takes.
 ///   - others: How the names of the other code's functions begin, as the compiler mangles them.
 ///   - body: What to explore.
 /// - Returns: What was looked at, when nothing failed.
@@ -140,11 +141,12 @@ package func explore(
   strategy: ExplorationStrategy = .exhaustive,
   preemptions: Int?,
   schedules: Int,
+  within: Duration? = nil,
   besides others: [String],
   _ body: @escaping @Sendable () async throws -> Void
 ) throws(ExplorationFailure) -> ExplorationVerdict {
   try answer(
-    Inquiry(name, place: "", besides: others, body),
+    Inquiry(name, place: "", besides: others, within: within, body),
     strategy,
     preemptions,
     schedules,

@@ -1,0 +1,123 @@
+internal import Basics
+internal import ExplorableSynchronization
+internal import Exploration
+internal import LessonBook
+internal import Limiters
+
+// Answers that use threads of Dispatch, explored. An exploration can lose sight of those, and there are more schedules
+// than anybody waits for: what it finds wrong counts, and nothing else.
+extension Grader {
+  /// Explores what the program that grades sees of queues, operations and threads, for a moment.
+  private static func onThreads(
+    _ asked: String,
+    _ body: @escaping @Sendable () async throws -> Void
+  ) -> GradeBook.Question {
+    GradeBook.Question(name: "explored") { terms in
+      let extent: String
+      do throws(Exploration.ExplorationFailure) {
+        let verdict = try explore(
+          "yours",
+          strategy: .pct(schedules: 400, depth: 3, seed: terms.seed),
+          preemptions: nil,
+          schedules: 400,
+          within: .seconds(3),
+          besides: Scenario.aroundAnswers,
+          body
+        )
+        extent = "\(verdict.schedules) schedules, drawn"
+      } catch {
+        switch error.kind {
+        case .requirement, .race, .trap, .thrown:
+          return GradeItem(
+            "explored",
+            passed: false,
+            "\(asked): not in every schedule: \(what(error))",
+            story: story(error, [])
+          )
+        default: extent = "those schedules that can be followed"
+        }
+      }
+      return GradeItem("explored", passed: true, "\(asked): right in \(extent)")
+    }
+  }
+
+  /// Two files that are fetched beside each other, as far as an exploration sees.
+  private final class Fetches: Sendable {
+    private let counts = ExplorableSynchronization.Mutex((running: 0, peak: 0, ended: 0))
+
+    func begin() {
+      counts.withLock {
+        $0.running += 1
+        $0.peak = max($0.peak, $0.running)
+      }
+    }
+
+    func end() {
+      counts.withLock {
+        $0.running -= 1
+        $0.ended += 1
+      }
+    }
+
+    func judge(limit: Int, files: Int) throws {
+      let (_, peak, ended) = counts.withLock { $0 }
+      try require(peak <= limit, "\(peak) were fetched at once, at a limit of \(limit)")
+      try require(ended == files, "of \(files) files \(ended) had been fetched at the end")
+    }
+  }
+
+  /// Two lists of one file each, sent by two tasks, of which one may be fetched at once.
+  static func explored<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    onThreads("two tasks that download a file each, limit 1") {
+      let downloader = Downloader(limit: 1)
+      let fetches = Fetches()
+      let download: @Sendable (Int) async -> Void = { file in
+        await downloader.download([file]) { _ in
+          fetches.begin()
+          await Task.yield()
+          fetches.end()
+        }
+      }
+      async let one: Void = download(1)
+      async let two: Void = download(2)
+      _ = await (one, two)
+      try fetches.judge(limit: 1, files: 2)
+    }
+  }
+
+  static func explored<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    onThreads("a list of 2 files, limit 1") {
+      let batch = Batch(limit: 1)
+      let fetches = Fetches()
+      let calls = Lock(0)
+      let (allHaveCome, come) = Condition.makeCondition()
+      batch.download([1, 2]) { _ in
+        fetches.begin()
+        fetches.end()
+      } whenAll: {
+        calls.withLock { $0 += 1 }
+        come.signal()
+      }
+      try await allHaveCome.waitUncancellably()
+      try fetches.judge(limit: 1, files: 2)
+      for _ in 1...3 { await Task.yield() }
+      let count = calls.withLock { $0 }
+      try require(count == 1, "'whenAll' was called \(count) times")
+    }
+  }
+
+  /// A task that is cancelled just as its block has been read.
+  static func explored<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
+    onThreads("a task that reads, and is cancelled just as its block has been read") {
+      let reader = Reader(disk: Disk())
+      let task = Task { try await reader.read(1) }
+      await Task.yield()
+      task.cancel()
+      if case .success(let value) = await task.result {
+        try require(value == 10, "who read block 1 got \(value)")
+      }
+    }
+  }
+}
