@@ -70,9 +70,9 @@ extension Grader {
   /// What leads to it that the same steps lead to different runs.
   static let differentRuns =
     "the same steps led to different runs. The grading sees tasks, actors and locks, and of these only what is made "
-    + "anew with each object. It cannot follow who looks again after a 'Task.sleep', nor a clock, chance, a thread or a "
-    + "dispatch queue of its own, nor a static that outlives the object, nor an address such as an 'ObjectIdentifier', "
-    + "which another object may have later: is there one of these?"
+    + "anew with each object. It cannot always follow who looks again after a 'Task.sleep', a clock, chance, a thread or "
+    + "a dispatch queue of its own, and never a static that outlives the object, or an address such as an "
+    + "'ObjectIdentifier', which another object may have later: is there one of these?"
 
   /// How an exploration calls a lock that no code of an answer's takes.
   private static let runtimesLock = "the runtime's while a cancellation handler runs"
