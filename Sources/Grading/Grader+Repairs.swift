@@ -552,7 +552,6 @@ extension Grader {
       twoLedgers(type),
       recordsComeAndGo(type),
       manyRecords(type),
-      recordsOnThreads(type),
       urgentWait(type),
       urgentAmongReaders(type),
       heldForNoMore(type),
@@ -656,50 +655,6 @@ extension Grader {
       for task in [first] + waiting + [last] { try await task.value }
       let count = added.withLock { $0.count }
       try require(count == 4, "of 4 records \(count) were added")
-    }
-  }
-
-  /// Tasks that come at the same moment: an exploration does not stop inside code that takes no lock.
-  private static func recordsOnThreads<Recorder: LearnerRecorder>(
-    _ type: Recorder.Type
-  ) -> GradeBook.Question {
-    let (tasks, count) = (4, 20_000)
-    let asked = "\(tasks) tasks that add 20,000 records each, on the machine's threads"
-    return .task("threads", asked, seconds: 60) { _ in
-      let recorder = Recorder()
-      let state = Lock((running: 0, peak: 0, added: 0, ended: 0))
-      let ledger = Ledger { _ in
-        state.withLock {
-          $0.running += 1
-          $0.peak = max($0.peak, $0.running)
-        }
-        state.withLock {
-          $0.running -= 1
-          $0.added += 1
-        }
-      }
-      let record: @Sendable () async -> Void = {
-        for number in 1...count { try? await recorder.record(RecordFile { number }, in: ledger) }
-        state.withLock { $0.ended += 1 }
-      }
-      for _ in 1...tasks { Task { await record() } }
-      await Moment.pass(until: tasks * count) { state.withLock { $0.added } }
-      let ended = await Moment.pass(until: tasks) { state.withLock { $0.ended } }
-      let (_, peak, added, _) = state.withLock { $0 }
-      let fault: String? =
-        peak > 1
-        ? "\(peak) added at the same time"
-        : ended < tasks
-          ? "\(tasks - ended) of them wait for ever"
-          : added != tasks * count ? "\(added) records were added" : nil
-      if let fault {
-        return GradeItem(
-          "threads",
-          passed: false,
-          "\(asked): \(fault). What several tasks read and change must be behind a lock or in an actor"
-        )
-      }
-      return GradeItem("threads", passed: true, "\(asked): one adds at a time, and all do")
     }
   }
 

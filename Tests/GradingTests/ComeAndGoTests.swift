@@ -310,36 +310,6 @@ extension Loss {
     await expect(Grader.connections(Losing<NoLossOfPlaces>.self), "others_in_line")
   }
 
-  /// Looks at what others change, without a lock.
-  private final class Unlocked: LearnerRecorder, @unchecked Sendable {
-    // Not safe: what the question is to find.
-    private var isBusy = false
-    private var line: [CheckedContinuation<Void, Never>] = []
-
-    init() {}
-
-    func record(_ file: RecordFile, in ledger: Ledger) async throws {
-      let record = try await file.read()
-      await withCheckedContinuation { continuation in
-        if isBusy {
-          line.append(continuation)
-        } else {
-          isBusy = true
-          continuation.resume()
-        }
-      }
-      await ledger.add(record)
-      if line.isEmpty { isBusy = false } else { line.removeFirst().resume() }
-    }
-  }
-
-  /// In a process of its own: it may also end of it.
-  @Test(.search) func `a recorder without a lock is refused`() async {
-    await #expect(processExitsWith: .failure) {
-      if await refusal(Grader.recorder(Unlocked.self)) != nil { exit(EXIT_FAILURE) }
-    }
-  }
-
   /// Numbers who waits by how many do, so that two have one number.
   private final class NumbersTheLine: LearnerRecorder {
     private let state = Mutex((isBusy: false, line: [Int: CheckedContinuation<Void, Never>]()))

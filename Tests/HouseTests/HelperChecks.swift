@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 // Helpers that stand once.
@@ -46,7 +47,7 @@ struct Helper: CustomTestStringConvertible {
     let signs = signs.map { $0.map(Self.plain) }
     return files.compactMap { file in
       // Most files have none of it: one look at the whole text says so.
-      let text = Self.plain(file.text)
+      let text = Self.plainText(of: file)
       guard signs.contains(where: { text.contains($0[0]) }) else { return nil }
       let code = file.lines.map(Self.code)
       let line = code.indices.first { index in
@@ -77,6 +78,18 @@ struct Helper: CustomTestStringConvertible {
   private static func code(_ line: String) -> String {
     let isComment = line.trimmingPrefix { $0 == " " }.hasPrefix("//")
     return isComment ? "" : plain(line)
+  }
+
+  /// What was made plain before: each helper looks at the same files.
+  private static let plainTexts = Mutex<[String: String]>([:])
+
+  private static func plainText(of file: SourceFile) -> String {
+    plainTexts.withLock { texts in
+      if let text = texts[file.text] { return text }
+      let text = plain(file.text)
+      texts[file.text] = text
+      return text
+    }
   }
 
   private static func plain(_ text: String) -> String {

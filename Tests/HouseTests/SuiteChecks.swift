@@ -41,8 +41,11 @@ enum SuiteChecks {
       "Thread.sleep", "usleep(", "nanosleep(", "waitpid(", "waitUntilExit(", "Process()",
       "readDataToEndOfFile", "DispatchSemaphore(", "NSCondition(", "pthread_join(",
     ]
+    // Most files have none: one look at the whole text says so.
+    let here = calls.filter(file.text.contains)
+    if here.isEmpty { return [] }
     return file.lines.enumerated().compactMap { index, line in
-      guard let call = calls.first(where: { line.contains($0) }) else { return nil }
+      guard let call = here.first(where: { line.contains($0) }) else { return nil }
       guard !file.lines[..<index].suffix(8).contains(where: { $0.contains("onOwnThread") }) else {
         return nil
       }
