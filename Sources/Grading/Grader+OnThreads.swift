@@ -41,7 +41,7 @@ extension Grader {
     }
   }
 
-  /// Two files that are fetched beside each other, as far as an exploration sees.
+  /// Counts files that are fetched, behind a lock at which an exploration stops: so others may come in between.
   private final class Fetches: Sendable {
     private let counts = ExplorableSynchronization.Mutex((running: 0, peak: 0, ended: 0))
 

@@ -250,7 +250,9 @@ package enum Grader {
     ])
   }
 
-  /// Of the keys that the test asks for, the value of each is looked at, whatever it is.
+  /// The test looks at the value of each key that it asks for.
+  ///
+  /// Which these are, a right cache notes first.
   private static func lengths<Test: LearnerTest>(_ type: Test.Type) -> GradeBook.Question {
     GradeBook.Question(name: "lengths") { terms in
       let keys = Lock<Set<String>>([])

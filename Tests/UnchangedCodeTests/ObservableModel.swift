@@ -1,6 +1,7 @@
 import Observation
 
-// In a file of its own: `Exploration` has a type that is called as the library is.
+// In a file that does not import `Exploration`: inside of this package that has a type called `Observation`, too, and the
+// macro could not find the library.
 
 /// A model as views watch it.
 @Observable final class ObservableModel: @unchecked Sendable {

@@ -65,7 +65,7 @@ enum Symbolizer {
   /// The program, kept from its first answer on.
   static let running = Mutex<SymbolizerProgram?>(nil)
 
-  /// Has it end, and be waited for, where this program does: who adopts it then may wait for nobody.
+  /// Ends it where this program exits, and waits for it: a container without an init process would keep it as a zombie.
   private static let endsWithProgram: Void = {
     atexit { Symbolizer.running.withLockIfAvailable { $0 = nil } }
   }()
