@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // One setting for every target: the Swift 6 language mode, the upcoming features the code is written

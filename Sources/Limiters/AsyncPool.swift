@@ -144,7 +144,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   ///   place to build one, is handed to it: it leaves the line at once. What the builder throws, if this
   ///   task builds: then the place goes to the first waiter, and nothing is lost. ``PoolClosed`` after
   ///   ``shutdown()``. In all cases but the first, `body` does not run.
-  @inlinable
+  @inlinable @inline(always)
   public func withElement<Value>(
     onError: OnError = .keep,
     _ body: (Element) async throws -> Value
@@ -231,7 +231,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   }
 
   /// Takes an element that is good, or builds one.
-  @inlinable @inline(__always)
+  @inlinable @inline(always)
   func borrow() async throws -> (Element, PoolLoan) {
     try Task.checkCancellation()
     if validate == nil, let (element, loan) = core.takeIdle() { return (open(element), loan) }

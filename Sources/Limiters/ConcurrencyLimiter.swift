@@ -1,30 +1,18 @@
-public import Synchronization
-
 // At most N at once.
 //
 // A limiter has N permits. `run` takes one, runs the body on the calling task, and gives it back. When
 // none is free the task waits in line, suspended, holding no thread.
 //
-// Structure: an atomic word for while permits are free, a lock around a value that decides
-// (`LimiterState`) for while they are not, and a Condition for each task that waits. While permits are
-// free, a call costs two atomic operations, one in and one out, inlined into the caller's module: no lock,
-// no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit makes a
-// Condition, puts its Signal in the line, and waits. (Both are faces of one object, one atomic word: see
+// Structure: here are the calls, and in `LimiterCore` what they do: an atomic word for while permits are free, a
+// lock around a value that decides (`LimiterState`) for while they are not, and a Condition for each task that
+// waits. While permits are free, a call costs two atomic operations, one in and one out, inlined where it is
+// written: no lock, no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit
+// makes a Condition, puts its Signal in the line, and waits. (Both are faces of one object, one atomic word: see
 // Condition.swift. Without the word for free permits, weights, deadlines and what else is below, the same limiter
 // is thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)
-// Two calls come with a Condition to the lock though a permit is free, and find there that they need not wait:
-// every 256th, because the word has no room for its admission, and one that meets somebody who reads `running`
-// or the statistics, because the word is locked then.
 //
-// The word and the lock: who holds the lock takes the counts out of the word and leaves it locked (by one
-// exchange), decides, and puts them back only if nobody waits. So the word is locked while anybody is in
-// line, and a compare-and-swap fails on a locked word: then every release and every newcomer comes to the
-// lock. Limiters whose fast path is a fetch-and-add have a trap here. Their releases, and their newcomers,
-// count in the word that somebody waits, before they get to the lock. A waiter that is cancelled between a
-// release's count and its lock may then be given the permit by the one, while it gives it back by the
-// other: one permit becomes two, or none. Here nobody is counted outside of the lock, so there is nothing
-// to undo: a release either adds to the free permits of an unlocked word, while nobody waits, or finds
-// the line, under the same lock from which a cancelled waiter leaves it.
+// Inlined: by `@inline(always)`, because `@inlinable` only allows it. The compiler (6.3.1) used that in some callers
+// and not in others, and where it did not, a call took twice the time, for the frame of an asynchronous function.
 //
 // Order: first come, first served. A departing task hands its permit to the first in line by signalling
 // (a hand-off). If it freed the permit while others wait, a newcomer could take it first (barging): faster
@@ -72,12 +60,7 @@ public final class ConcurrencyLimiter: Sendable {
     case priority(agingAfter: Duration)
   }
 
-  @usableFromInline let word: Atomic<Int64>
-  @usableFromInline let detectsNesting: Bool
-  private let state: Lock<LimiterState<Signal>>
-  private let usesPriority: Bool
-  /// What a clock shows, as the time since the limiter was made; nil if nobody asked for times.
-  private let clock: (@Sendable () -> Duration)?
+  @usableFromInline let core: LimiterCore
 
   /// Makes a limiter with `concurrency` permits.
   ///
@@ -138,33 +121,27 @@ public final class ConcurrencyLimiter: Sendable {
     _ detectsNesting: Bool,
     timedBy clock: (@Sendable () -> Duration)?
   ) {
-    self.clock = clock
-    self.detectsNesting = detectsNesting
-    word = Atomic(PermitWord(free: limit, holders: 0).bits)
-    switch order {
-    case .fifo:
-      usesPriority = false
-      state = Lock(LimiterState(limit: limit))
-    case .priority(let agingAfter):
-      usesPriority = true
-      state = Lock(LimiterState(limit: limit, agingAfter: agingAfter))
-    }
+    let agingAfter: Duration? =
+      switch order {
+      case .fifo: nil
+      case .priority(let agingAfter): agingAfter
+      }
+    core = LimiterCore(limit, agingAfter, detectsNesting, timedBy: clock)
   }
 
-  /// Zero, without a look at a clock, if nobody asked for times.
-  private func now() -> Duration { clock?() ?? .zero }
+  deinit { core.outliveLimiter() }
 
   /// The number of permits.
-  public var concurrency: Int { decide { $0.limit } }
+  public var concurrency: Int { core.decide { $0.limit } }
 
   /// How many permits are in use: a snapshot, out of date as soon as it is taken while tasks run.
   ///
   /// Exact, and 0, when no call is under way and nobody holds a ``Permit``. May exceed ``concurrency``
   /// after that was lowered, and does while a body runs alone that needs more permits than there are.
-  public var running: Int { decide { $0.running } }
+  public var running: Int { core.decide { $0.running } }
 
   /// How many tasks wait for a permit: a snapshot, out of date as soon as it is taken while tasks run.
-  public var waiting: Int { decide { $0.waiting } }
+  public var waiting: Int { core.decide { $0.waiting } }
 
   /// Runs `body` once there is a permit, on the calling task and in the caller's isolation.
   ///
@@ -183,7 +160,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
   ///   admitted: it leaves the line at once and `body` does not run. Once admitted, `body` runs,
   ///   cancelled or not. ``LimiterClosed`` after ``close()``; ``NestedRun`` if the limiter detects it.
-  @inlinable
+  @inlinable @inline(always)
   public func run<Value>(
     weight: Int = 1,
     file: StaticString = #file,
@@ -191,8 +168,8 @@ public final class ConcurrencyLimiter: Sendable {
     _ body: () async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    if !takeIfFree(weight, file: file, line: line) { try await waitForPermit(weight) }
-    return try await hold(weight, body)
+    if !core.takeIfFree(weight, file: file, line: line) { try await core.waitForPermit(weight) }
+    return try await core.hold(weight, body)
   }
 
   /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit in time.
@@ -219,10 +196,10 @@ public final class ConcurrencyLimiter: Sendable {
     _ body: () async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    if !takeIfFree(weight, file: file, line: line) {
-      try await waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
+    if !core.takeIfFree(weight, file: file, line: line) {
+      try await core.waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
     }
-    return try await hold(weight, body)
+    return try await core.hold(weight, body)
   }
 
   /// Runs `body` as ``run(weight:file:line:_:)`` does, if there is a permit before `deadline`.
@@ -247,10 +224,10 @@ public final class ConcurrencyLimiter: Sendable {
     _ body: () async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    if !takeIfFree(weight, file: file, line: line) {
-      try await waitForPermit(weight, until: deadline, clock)
+    if !core.takeIfFree(weight, file: file, line: line) {
+      try await core.waitForPermit(weight, until: deadline, clock)
     }
-    return try await hold(weight, body)
+    return try await core.hold(weight, body)
   }
 
   /// Runs `body` once there is a permit, waiting for it even if the task is cancelled meanwhile.
@@ -264,15 +241,17 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
-  @inlinable
+  @inlinable @inline(always)
   public func runUncancellably<Value, Failure: Error>(
     weight: Int = 1,
     file: StaticString = #file,
     line: UInt = #line,
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if !takeIfFree(weight, file: file, line: line) { await waitForPermitUncancellably(weight) }
-    return try await hold(weight, body)
+    if !core.takeIfFree(weight, file: file, line: line) {
+      await core.waitForPermitUncancellably(weight)
+    }
+    return try await core.hold(weight, body)
   }
 
   /// Runs `body` if there is a permit now; returns nil at once if there is none.
@@ -285,15 +264,17 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(1).
   /// - Throws: What `body` throws, nothing of its own.
-  @inlinable
+  @inlinable @inline(always)
   public func runIfFree<Value, Failure: Error>(
     weight: Int = 1,
     file: StaticString = #file,
     line: UInt = #line,
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
-    guard takeIfFree(weight, file: file, line: line) || takeUnderLock(weight) else { return nil }
-    return try await hold(weight, body)
+    guard
+      core.takeIfFree(weight, file: file, line: line) || core.takeUnderLock(weight)
+    else { return nil }
+    return try await core.hold(weight, body)
   }
 
   /// Takes a permit, waiting for it in line.
@@ -307,14 +288,14 @@ public final class ConcurrencyLimiter: Sendable {
   /// - Returns: The permit, of `weight`, as for ``run(weight:file:line:_:)``.
   /// - Complexity: As ``run(weight:file:line:_:)``.
   /// - Throws: As ``run(weight:file:line:_:)``, but looks at cancellation only if it must wait.
-  @inlinable
+  @inlinable @inline(always)
   public func acquire(
     weight: Int = 1,
     file: StaticString = #file,
     line: UInt = #line
   ) async throws -> Permit {
-    if !takeIfFree(weight, file: file, line: line) { try await waitForPermit(weight) }
-    return Permit(self, weight: weight)
+    if !core.takeIfFree(weight, file: file, line: line) { try await core.waitForPermit(weight) }
+    return Permit(core, weight: weight)
   }
 
   /// Takes a permit, waiting for it as long as ``run(weight:waitingAtMost:clock:file:line:_:)`` does.
@@ -330,10 +311,10 @@ public final class ConcurrencyLimiter: Sendable {
     file: StaticString = #file,
     line: UInt = #line
   ) async throws -> Permit {
-    if !takeIfFree(weight, file: file, line: line) {
-      try await waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
+    if !core.takeIfFree(weight, file: file, line: line) {
+      try await core.waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
     }
-    return Permit(self, weight: weight)
+    return Permit(core, weight: weight)
   }
 
   /// Takes a permit, waiting for it until `deadline`, as ``run(weight:waitingUntil:clock:file:line:_:)`` does.
@@ -349,10 +330,10 @@ public final class ConcurrencyLimiter: Sendable {
     file: StaticString = #file,
     line: UInt = #line
   ) async throws -> Permit {
-    if !takeIfFree(weight, file: file, line: line) {
-      try await waitForPermit(weight, until: deadline, clock)
+    if !core.takeIfFree(weight, file: file, line: line) {
+      try await core.waitForPermit(weight, until: deadline, clock)
     }
-    return Permit(self, weight: weight)
+    return Permit(core, weight: weight)
   }
 
   /// Takes a permit if there is one now, as ``runIfFree(weight:file:line:_:)`` does.
@@ -361,14 +342,16 @@ public final class ConcurrencyLimiter: Sendable {
   /// guard let permit = limiter.tryAcquire() else { return }
   /// defer { permit.release() }
   /// ```
-  @inlinable
+  @inlinable @inline(always)
   public func tryAcquire(
     weight: Int = 1,
     file: StaticString = #file,
     line: UInt = #line
   ) -> Permit? {
-    guard takeIfFree(weight, file: file, line: line) || takeUnderLock(weight) else { return nil }
-    return Permit(self, weight: weight)
+    guard
+      core.takeIfFree(weight, file: file, line: line) || core.takeUnderLock(weight)
+    else { return nil }
+    return Permit(core, weight: weight)
   }
 
   /// Changes the number of permits, while tasks run and wait.
@@ -389,8 +372,7 @@ public final class ConcurrencyLimiter: Sendable {
     line: UInt = #line
   ) {
     let limit = Self.check(concurrency, file: file, line: line)
-    let now = now()
-    signal(decide { $0.setLimit(limit, at: now) })
+    core.setLimit(limit)
   }
 
   /// Closes the limiter: tasks that wait, and tasks that arrive later, get ``LimiterClosed``.
@@ -406,10 +388,7 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(n) for n waiters.
   public func close() {
-    let now = now()
-    let (refused, turns) = decide { $0.close(at: now) }
-    for waiter in refused { waiter.settle(.closed) }
-    signal(turns)
+    core.close()
   }
 
   /// Waits until the limiter is closed and all its permits are back, even if the task is cancelled.
@@ -422,10 +401,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// So it waits for bodies that run, for every ``Permit``, and for tasks that wait uncancellably.
   ///
   /// - Complexity: O(1).
-  public func closed() async {
-    let (condition, signal) = Condition.makeForOneWaiter()
-    if decide({ $0.awaitEnd(signal) }) { await condition.outcome() }
-  }
+  public func closed() async { await core.closed() }
 
   /// What the limiter has done so far, and does now: a snapshot.
   ///
@@ -433,20 +409,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// let statistics = limiter.statistics
   /// show("\(statistics.admitted) admitted, \(statistics.waiting) waiting")
   /// ```
-  public var statistics: Statistics {
-    let now = now()
-    return decide { state in
-      Statistics(
-        running: state.running,
-        borrowers: state.holders,
-        waiting: state.waiting,
-        admitted: state.admitted,
-        cancelled: state.cancelled,
-        timedOut: state.timedOut,
-        longestWait: state.longestWait(at: now)
-      )
-    }
-  }
+  public var statistics: Statistics { core.statistics }
 
   /// What a limiter has done so far, and does now.
   public struct Statistics: Hashable, Sendable {
@@ -467,186 +430,6 @@ public final class ConcurrencyLimiter: Sendable {
     public var longestWait: Duration
   }
 
-  // MARK: - The word
-
-  /// Takes permits by one atomic operation if they are free and nobody waits.
-  @inlinable @inline(__always)
-  func takeIfFree(_ weight: Int, file: StaticString, line: UInt) -> Bool {
-    if weight < 1 { Self.stopForWeight(weight, file: file, line: line) }
-    var seen = word.load(ordering: .relaxed)
-    while let taken = PermitWord(bits: seen).taking(weight) {
-      let (done, now) = word.compareExchange(
-        expected: seen,
-        desired: taken.bits,
-        ordering: .acquiring
-      )
-      if done { return true }
-      seen = now
-    }
-    return false
-  }
-
-  /// Gives permits back by one atomic operation if nobody waits.
-  @inlinable @inline(__always)
-  func giveBack(_ weight: Int) {
-    var seen = word.load(ordering: .relaxed)
-    while let givenBack = PermitWord(bits: seen).givingBack(weight) {
-      let (done, now) = word.compareExchange(
-        expected: seen,
-        desired: givenBack.bits,
-        ordering: .releasing
-      )
-      if done { return }
-      seen = now
-    }
-    depart(weight)
-  }
-
-  @inlinable @inline(__always)
-  func hold<Value, Failure: Error>(
-    _ weight: Int,
-    _ body: () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    defer { giveBack(weight) }
-    return detectsNesting ? try await marked(body) : try await body()
-  }
-
-  // MARK: - Under the lock
-
-  /// Decides under the lock, which owns the word meanwhile.
-  private func decide<Decision: Sendable>(
-    _ decision: (inout LimiterState<Signal>) -> Decision
-  ) -> Decision {
-    state.withLock { state in
-      if word.load(ordering: .relaxed) >= 0 {
-        state.absorb(
-          PermitWord(
-            bits: word.exchange(PermitWord.locked.bits, ordering: .acquiringAndReleasing)
-          )
-        )
-      }
-      defer { if let offer = state.offer() { word.store(offer.bits, ordering: .releasing) } }
-      return decision(&state)
-    }
-  }
-
-  @usableFromInline
-  func takeUnderLock(_ weight: Int) -> Bool { decide { $0.admitAtOnce(weight) } }
-
-  @usableFromInline
-  func waitForPermit(_ weight: Int) async throws {
-    let (condition, signal) = Condition.makeForOneWaiter()
-    guard let ticket = try join(signal, weight) else { return }
-    try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
-  }
-
-  @usableFromInline
-  func waitForPermitUncancellably(_ weight: Int) async {
-    let (condition, signal) = Condition.makeForOneWaiter()
-    if joinForGood(signal, weight) { await condition.outcome() }
-  }
-
-  private func waitForPermit<C: Clock>(
-    _ weight: Int,
-    until deadline: C.Instant,
-    _ clock: C
-  ) async throws {
-    let (condition, signal) = Condition.makeForOneWaiter()
-    guard let ticket = try join(signal, weight) else { return }
-    // Cancelled, and waited for, when this function ends.
-    async let _: Void = expire(ticket, at: deadline, clock)
-    try await condition.wait(leavingWith: { leave(ticket, .cancelled) }).get()
-  }
-
-  private func expire<C: Clock>(
-    _ ticket: LimiterState<Signal>.Ticket,
-    at deadline: C.Instant,
-    _ clock: C
-  ) async {
-    try? await clock.sleep(until: deadline, tolerance: nil)
-    // A sleep that is cancelled may throw, or return as if its time were over. The timer is cancelled when
-    // the wait is over, or with its task, whose wait then ends as cancelled.
-    if Task.isCancelled { return }
-    leave(ticket, .timedOut)?.settle(.timedOut)
-  }
-
-  /// Reads the clock, which is the user's: not under the lock.
-  private func place(_ waiter: Signal, _ weight: Int) -> LimiterState<Signal>.Place {
-    var place = LimiterState.Place(waiter: waiter, weight: weight, arrived: now())
-    if usesPriority { place.priority = Task.currentPriority.rawValue }
-    return place
-  }
-
-  /// Nil if the task was admitted.
-  ///
-  /// A task that is first in line by its priority, and fits, finds its event settled already.
-  ///
-  /// Not inlined: what is in an asynchronous function stays in its frame while the task waits.
-  @inline(never)
-  private func join(
-    _ waiter: Signal,
-    _ weight: Int
-  ) throws -> LimiterState<Signal>.Ticket? {
-    if detectsNesting, RunMark.isOnTask(inside: self) {
-      let (isAdmitted, isClosed) = decide { ($0.admitAtOnce(weight), $0.isClosed) }
-      if isAdmitted { return nil }
-      if isClosed { throw LimiterClosed() }
-      throw NestedRun()
-    }
-    let place = place(waiter, weight)
-    switch decide({ $0.arrive(place) }) {
-    case .admitted: return nil
-    case .wait(let ticket, let turns):
-      signal(turns)
-      return ticket
-    case .refused: throw LimiterClosed()
-    }
-  }
-
-  /// Joins the line to stay in it until the turn comes; false if the task was admitted.
-  ///
-  /// Not inlined, as `join` is not.
-  @inline(never)
-  private func joinForGood(_ waiter: Signal, _ weight: Int) -> Bool {
-    var place = place(waiter, weight)
-    place.outlastsClosing = true
-    guard case .wait(_, let turns) = decide({ $0.arrive(place) }) else { return false }
-    signal(turns)
-    return true
-  }
-
-  /// Takes the waiter out of the line; nil if it is not there any more.
-  ///
-  /// Those behind it may fit now, and are woken.
-  private func leave(
-    _ ticket: LimiterState<Signal>.Ticket,
-    _ why: LimiterState<Signal>.Departure
-  ) -> Signal? {
-    let now = now()
-    guard let (leaver, turns) = decide({ $0.leave(ticket, why, at: now) }) else { return nil }
-    signal(turns)
-    return leaver
-  }
-
-  @usableFromInline
-  func depart(_ weight: Int) {
-    let now = now()
-    signal(decide { $0.depart(weight, at: now) })
-  }
-
-  @inline(__always)
-  private func signal(_ turns: consuming LimiterState<Signal>.Turns) {
-    turns.first.take()?.settle(.signalled)
-    for next in turns.others.take() ?? [] { next.settle(.signalled) }
-  }
-
-  @usableFromInline
-  func marked<Value, Failure: Error>(
-    _ body: () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    try await RunMark.mark(self, body)
-  }
-
   // MARK: - Misuse
 
   private static func check(_ concurrency: Int, file: StaticString, line: UInt) -> Int {
@@ -659,15 +442,5 @@ public final class ConcurrencyLimiter: Sendable {
       )
     }
     return min(concurrency, PermitWord.mostPermits)
-  }
-
-  @usableFromInline
-  static func stopForWeight(_ weight: Int, file: StaticString, line: UInt) -> Never {
-    stop(
-      "ConcurrencyLimiter: weight is \(weight), but must be at least 1; a body without a permit "
-        + "needs no limiter",
-      file: file,
-      line: line
-    )
   }
 }

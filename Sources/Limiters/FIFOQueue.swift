@@ -30,7 +30,7 @@ public final class FIFOQueue: Sendable {
   private let name: String?
   private let priority: TaskPriority?
   private let executor: (any TaskExecutor)?
-  private let permit = SerialPermit()
+  @usableFromInline let permit = SerialPermit()
 
   /// Makes an empty queue.
   ///
@@ -109,9 +109,10 @@ public final class FIFOQueue: Sendable {
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
+  @inlinable @inline(always)
   public func enqueueAndWait<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await permit.acquire()
-    defer { drain(from: permit.release()) }
+    defer { passOn() }
     return try await body()
   }
 
@@ -125,11 +126,12 @@ public final class FIFOQueue: Sendable {
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
+  @inlinable @inline(always)
   public func enqueueAndWaitUncancellably<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     await permit.acquireUncancellably()
-    defer { drain(from: permit.release()) }
+    defer { passOn() }
     return try await body()
   }
 
@@ -166,6 +168,9 @@ public final class FIFOQueue: Sendable {
   ) async throws -> Value {
     try await enqueueAndWait { try await body(actor) }
   }
+
+  @usableFromInline
+  func passOn() { drain(from: permit.release()) }
 
   private final class Place: Sendable {
     private let work: Lock<SerialPermit.Work?>

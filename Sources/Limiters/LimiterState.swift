@@ -62,6 +62,8 @@ struct LimiterState<Waiter> {
   private(set) var cancelled = 0
   private(set) var timedOut = 0
   private(set) var isClosed = false
+  /// The limiter is gone, and those who hold permits keep the rest of it.
+  private var isAbandoned = false
   private var longestWait = Duration.zero
   private var line: WaitingLine<Waiter>
   /// Woken when the limiter is closed and nobody has a permit.
@@ -91,9 +93,8 @@ struct LimiterState<Waiter> {
 
   /// What to put back into the atomic word; nil to keep it locked, so that everybody asks here.
   func offer() -> PermitWord? {
-    guard line.count == 0, free >= 0, holders <= PermitWord.mostHolders, !isClosed else {
-      return nil
-    }
+    guard line.count == 0, free >= 0, holders <= PermitWord.mostHolders, !isClosed, !isAbandoned
+    else { return nil }
     return PermitWord(free: free, holders: holders)
   }
 
@@ -154,6 +155,17 @@ struct LimiterState<Waiter> {
     longestWait = longestWait(at: now)
     return (line.close(), admitWaiters(at: now))
   }
+
+  /// Notes that the limiter is gone; false if nobody has a permit who could outlive it.
+  mutating func abandon() -> Bool {
+    isAbandoned = holders > 0
+    return isAbandoned
+  }
+
+  /// The limiter is gone, and all permits are back.
+  ///
+  /// True once: nobody arrives any more.
+  var isOver: Bool { isAbandoned && holders == 0 }
 
   /// Notes who is to be told when all have left a closed limiter; false if all have left already.
   mutating func awaitEnd(_ waiter: Waiter) -> Bool {

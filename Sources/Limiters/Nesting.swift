@@ -16,19 +16,19 @@ final class RunMark: Sendable {
   private let limiter: ObjectIdentifier
   private let hasEnded = Lock(false)
 
-  private init(_ limiter: ConcurrencyLimiter) { self.limiter = ObjectIdentifier(limiter) }
+  private init(_ limiter: LimiterCore) { self.limiter = ObjectIdentifier(limiter) }
 
   private var isUnderWay: Bool { !hasEnded.withLock { $0 } }
 
   /// Whether the current task is inside of a run of `limiter` that has not ended.
-  static func isOnTask(inside limiter: ConcurrencyLimiter) -> Bool {
+  static func isOnTask(inside limiter: LimiterCore) -> Bool {
     // A limiter outlives its runs, so nobody else has its identity before they have ended.
     current.contains { $0.limiter == ObjectIdentifier(limiter) && $0.isUnderWay }
   }
 
   /// Runs `body`, which has a permit of `limiter`, marked.
   static func mark<Value, Failure: Error>(
-    _ limiter: ConcurrencyLimiter,
+    _ limiter: LimiterCore,
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let mark = RunMark(limiter)

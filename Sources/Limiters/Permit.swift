@@ -4,6 +4,10 @@ public import Synchronization
 // called in a `defer`, and that is where people write it. So the permit remembers that it was given back, by one
 // atomic operation, since code that borrows it may run on two tasks at once. Going out of scope costs none: then
 // nobody else has it.
+//
+// It refers to its limiter without a reference that is counted: that it is counted itself, among those who hold
+// permits, keeps alive what it needs (see LimiterCore.swift). So a permit that is free is taken and given back by
+// three atomic operations in all.
 /// A right to run, of a ``ConcurrencyLimiter``: given back at the end of its scope at the latest.
 ///
 /// ```swift
@@ -21,18 +25,25 @@ public import Synchronization
 ///   ``ConcurrencyLimiter/run(weight:file:line:_:)`` needs neither.
 @frozen
 public struct Permit: ~Copyable, Sendable {
-  @usableFromInline let limiter: ConcurrencyLimiter
+  /// Alive until the permit is given back.
+  @usableFromInline let core: Unmanaged<LimiterCore>
   @usableFromInline let weight: Int
   @usableFromInline let isReleased = Atomic(false)
 
+  /// Of permits that were taken, of `core`.
   @inlinable
-  init(_ limiter: ConcurrencyLimiter, weight: Int) {
-    self.limiter = limiter
+  init(_ core: LimiterCore, weight: Int) {
+    self.core = .passUnretained(core)
     self.weight = weight
   }
 
   @inlinable
-  deinit { if !isReleased.load(ordering: .relaxed) { limiter.giveBack(weight) } }
+  deinit { if !isReleased.load(ordering: .relaxed) { giveBack(weight) } }
+
+  @inlinable
+  func giveBack(_ weight: Int) {
+    core._withUnsafeGuaranteedRef { $0.giveBackWithoutReference(weight) }
+  }
 
   /// Gives the permit back before its scope ends.
   ///
@@ -46,7 +57,7 @@ public struct Permit: ~Copyable, Sendable {
   /// - Complexity: O(1), and O(n) for n waiters that it admits.
   @inlinable
   public func release() {
-    if !isReleased.exchange(true, ordering: .relaxed) { limiter.giveBack(weight) }
+    if !isReleased.exchange(true, ordering: .relaxed) { giveBack(weight) }
   }
 
   /// Exchanges the permit for a token that can be copied and stored anywhere.
@@ -71,7 +82,7 @@ public struct Permit: ~Copyable, Sendable {
         line: line
       )
     }
-    return PermitToken(limiter, weight: weight)
+    return PermitToken(core.takeUnretainedValue(), weight: weight)
   }
 }
 
@@ -80,16 +91,16 @@ public struct Permit: ~Copyable, Sendable {
 /// Call ``release(file:line:)`` exactly once, from any task or thread. If every reference goes away first,
 /// the permit is given back then.
 public final class PermitToken: Sendable {
-  private let limiter: ConcurrencyLimiter
+  private let core: LimiterCore
   private let weight: Int
   private let isReleased = Lock(false)
 
-  fileprivate init(_ limiter: ConcurrencyLimiter, weight: Int) {
-    self.limiter = limiter
+  fileprivate init(_ core: LimiterCore, weight: Int) {
+    self.core = core
     self.weight = weight
   }
 
-  deinit { if !isReleased.withLock({ $0 }) { limiter.giveBack(weight) } }
+  deinit { if !isReleased.withLock({ $0 }) { core.giveBack(weight) } }
 
   /// Gives the permit back.
   ///
@@ -113,6 +124,6 @@ public final class PermitToken: Sendable {
         line: line
       )
     }
-    limiter.giveBack(weight)
+    core.giveBack(weight)
   }
 }

@@ -14,6 +14,9 @@
 // line.
 
 /// One permit, and the line of waiting tasks and enqueued work for it.
+///
+/// What a caller does while the permit is free is inlined where it is called (see ConcurrencyLimiter.swift).
+@usableFromInline
 final class SerialPermit: Sendable {
   /// Work that nobody waits for, and the priority that it was enqueued with.
   final class Work: Sendable {
@@ -37,17 +40,28 @@ final class SerialPermit: Sendable {
   /// Takes the permit, waiting for it in line.
   ///
   /// - Throws: `CancellationError` if the task is cancelled before the permit was passed to it.
+  @inlinable @inline(always)
   func acquire() async throws {
     try Task.checkCancellation()
-    if state.withLock({ $0.acquireAtOnce() }) { return }
+    if !acquireAtOnce() { try await waitInLine() }
+  }
+
+  @usableFromInline
+  func acquireAtOnce() -> Bool { state.withLock { $0.acquireAtOnce() } }
+
+  @usableFromInline
+  func waitInLine() async throws {
     let (condition, signal) = Condition.makeForOneWaiter()
     guard let ticket = state.withLock({ $0.arrive(signal) }) else { return }
     try await condition.wait(leavingWith: { state.withLock { $0.leave(ticket) } }).get()
   }
 
   /// Takes the permit, waiting for it in line even if the task is cancelled meanwhile.
-  func acquireUncancellably() async {
-    if state.withLock({ $0.acquireAtOnce() }) { return }
+  @inlinable @inline(always)
+  func acquireUncancellably() async { if !acquireAtOnce() { await waitInLineUncancellably() } }
+
+  @usableFromInline
+  func waitInLineUncancellably() async {
     let (condition, signal) = Condition.makeForOneWaiter()
     if state.withLock({ $0.arrive(signal) }) != nil { await condition.outcome() }
   }

@@ -577,16 +577,63 @@ private final class Keeper: Sendable {
     #expect(limiter.statistics.admitted == 1_200)
   }
 
+  @Test func `may outlive their limiter, and what they need goes with the last of them`()
+    async throws
+  {
+    var limiter: ConcurrencyLimiter? = ConcurrencyLimiter(concurrency: 3)
+    weak let core = limiter?.core
+    guard let first = limiter?.tryAcquire(weight: 2), let second = limiter?.tryAcquire() else {
+      Issue.record("three permits were free")
+      return
+    }
+    var token: PermitToken? = second.detach()
+    limiter = nil
+    #expect(core?.statistics.borrowers == 2)
+    first.release()
+    #expect(core?.statistics.borrowers == 1)
+    token?.release()
+    token = nil
+    #expect(core?.statistics == nil)
+  }
+
+  @Test func `that go out of scope behind their limiter leave nothing of it`() async throws {
+    weak let core: LimiterCore?
+    do {
+      let permit: Permit
+      do {
+        let limiter = ConcurrencyLimiter(concurrency: 1)
+        core = limiter.core
+        permit = try await limiter.acquire()
+      }
+      #expect(core?.statistics.borrowers == 1)
+      _ = consume permit
+    }
+    #expect(core?.statistics == nil)
+  }
+
+  @Test func `leave nothing of a limiter that goes behind them, closed or not`() async throws {
+    for closes in [false, true] {
+      weak let core: LimiterCore?
+      do {
+        let limiter = ConcurrencyLimiter(concurrency: 1)
+        core = limiter.core
+        try await limiter.acquire().release()
+        if closes { limiter.close() }
+      }
+      #expect(core?.statistics == nil)
+    }
+  }
+
   @Test func `cost no lock any more once nobody waits`() async throws {
     let limiter = ConcurrencyLimiter(concurrency: 1)
     let permit = try await limiter.acquire()
     start("t1") { try await limiter.run {} }
     executor.runAll()
-    #expect(PermitWord(bits: limiter.word.load(ordering: .relaxed)).isLocked)
+    #expect(PermitWord(bits: limiter.core.word.load(ordering: .relaxed)).isLocked)
     permit.release()
     executor.runAll()
     #expect(journal.entries == ["t1 done"])
-    #expect(!PermitWord(bits: limiter.word.load(ordering: .relaxed)).isLocked)
+    #expect(!PermitWord(bits: limiter.core.word.load(ordering: .relaxed)).isLocked)
   }
 
   @Test func `go first to the task of the highest priority, if that is asked for`() async throws {

@@ -35,6 +35,28 @@ import Testing
     }
   }
 
+  private final class Kept: Sendable {
+    let permit: Permit
+    init(_ permit: consuming Permit) { self.permit = permit }
+  }
+
+  @Test func `stay as long as a permit is out, in whatever order limiter and permits go`() throws {
+    try explored("permits-that-stay") {
+      weak let core: LimiterCore?
+      var tasks: [Task<Void, Never>] = []
+      do {
+        let limiter = ConcurrencyLimiter(concurrency: 2)
+        core = limiter.core
+        for _ in 1...2 {
+          let kept = Kept(try await limiter.acquire())
+          tasks.append(Task { kept.permit.release() })
+        }
+      }
+      for task in tasks { await task.value }
+      try require(core == nil, "what the permits needed is left")
+    }
+  }
+
   @Test(.search) func `let one of three tasks in at a time, in every schedule`() throws {
     try explored("limiter") {
       let limiter = ConcurrencyLimiter(concurrency: 1)
