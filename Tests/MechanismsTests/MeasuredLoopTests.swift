@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// So the rows of `call-*` and of the adapters in `uncontended` are of one call, though not always inlined alike.
+  /// So the rows of `call-*` and of the adapters in `uncontended` are of one call.
   @Test(arguments: [
     ("Limiter", "limiter.run {}"), ("Pool", "pool.withElement { _ in }"),
     ("FIFOQueue", "queue.enqueueAndWait {}"),

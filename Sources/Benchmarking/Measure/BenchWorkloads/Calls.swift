@@ -4,10 +4,6 @@ internal import Limiters
 ///
 /// They are the calls that the adapters' loops of `uncontended` make, without an adapter. They are to be set beside
 /// `baseline-compare-and-swap` and `baseline-semaphore-closure`.
-///
-/// All but one agree with the adapters' loops. `run` takes half here: of several callers in one module the compiler
-/// (6.3.1) inlines it into some only, into this closure and not into the adapter's loop, nor into most functions of
-/// other packages that were tried.
 package struct Calls: PairedWorkload {
   private enum Call: String, CaseIterable {
     case permit
@@ -27,8 +23,7 @@ package struct Calls: PairedWorkload {
   package var question: String {
     switch call {
     case .permit: "What do acquiring a free permit of a ConcurrencyLimiter and releasing it cost?"
-    case .run:
-      "What does ConcurrencyLimiter.run cost with a free permit and an empty body, where it is inlined?"
+    case .run: "What does ConcurrencyLimiter.run cost with a free permit and an empty body?"
     case .element: "What does AsyncPool.withElement cost with an idle element and an empty body?"
     case .enqueue: "What does FIFOQueue.enqueueAndWait cost with an empty queue and an empty body?"
     }
@@ -45,8 +40,7 @@ package struct Calls: PairedWorkload {
         report.violations.append("a permit is still in use though every call has returned")
       }
     }
-    // Nobody cancels the task, so nothing is thrown. One closure for each call: of several in one the compiler
-    // (6.3.1) inlines none.
+    // Nobody cancels the task, so nothing is thrown.
     switch call {
     case .permit:
       return .timed(trial) { times in
