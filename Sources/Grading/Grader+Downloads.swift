@@ -33,6 +33,7 @@ extension Grader {
       downloadersApart(type),
       downloadsKept(type),
       explored(type),
+      exploredList(type),
     ])
   }
 

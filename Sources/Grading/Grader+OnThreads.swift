@@ -1,6 +1,7 @@
 internal import Basics
 internal import ExplorableSynchronization
 internal import Exploration
+internal import Foundation
 internal import LessonBook
 internal import Limiters
 
@@ -9,17 +10,18 @@ internal import Limiters
 extension Grader {
   /// Explores what the program that grades sees of queues, operations and threads, for a moment.
   private static func onThreads(
+    _ name: String,
     _ asked: String,
     _ body: @escaping @Sendable () async throws -> Void
   ) -> GradeBook.Question {
-    GradeBook.Question(name: "explored") { terms in
+    GradeBook.Question(name: name) { terms in
       let extent: String
       do throws(Exploration.ExplorationFailure) {
         let verdict = try explore(
           "yours",
-          strategy: .pct(schedules: 400, depth: 3, seed: terms.seed),
+          strategy: .pct(schedules: 3_000, depth: 3, seed: terms.seed),
           preemptions: nil,
-          schedules: 400,
+          schedules: 3_000,
           within: .seconds(3),
           besides: Scenario.aroundAnswers,
           body
@@ -29,7 +31,7 @@ extension Grader {
         switch error.kind {
         case .requirement, .race, .trap, .thrown:
           return GradeItem(
-            "explored",
+            name,
             passed: false,
             "\(asked): not in every schedule: \(what(error))",
             story: story(error, [])
@@ -37,7 +39,7 @@ extension Grader {
         default: extent = "those schedules that can be followed"
         }
       }
-      return GradeItem("explored", passed: true, "\(asked): right in \(extent)")
+      return GradeItem(name, passed: true, "\(asked): right in \(extent)")
     }
   }
 
@@ -59,6 +61,13 @@ extension Grader {
       }
     }
 
+    /// Takes a moment, in which all others go on until they wait.
+    func fetch() {
+      begin()
+      usleep(1_000)
+      end()
+    }
+
     func judge(limit: Int, files: Int) throws {
       let (_, peak, ended) = counts.withLock { $0 }
       try require(peak <= limit, "\(peak) were fetched at once, at a limit of \(limit)")
@@ -70,13 +79,13 @@ extension Grader {
   static func explored<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    onThreads("two tasks that download a file each, limit 1") {
+    onThreads("explored", "two tasks that download a file each, limit 1") {
       let downloader = Downloader(limit: 1)
       let fetches = Fetches()
       let download: @Sendable (Int) async -> Void = { file in
         await downloader.download([file]) { _ in
           fetches.begin()
-          await Task.yield()
+          try? await Task.sleep(for: .milliseconds(1))
           fetches.end()
         }
       }
@@ -87,15 +96,29 @@ extension Grader {
     }
   }
 
+  /// A list whose two files may end at the same moment.
+  static func exploredList<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type
+  ) -> GradeBook.Question {
+    onThreads("explored_list", "a list of 2 files, limit 2") {
+      let fetches = Fetches()
+      await Downloader(limit: 2).download([1, 2]) { _ in
+        fetches.begin()
+        try? await Task.sleep(for: .milliseconds(1))
+        fetches.end()
+      }
+      try fetches.judge(limit: 2, files: 2)
+    }
+  }
+
   static func explored<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
-    onThreads("a list of 2 files, limit 1") {
+    onThreads("explored", "a list of 2 files, limit 1") {
       let batch = Batch(limit: 1)
       let fetches = Fetches()
       let calls = Lock(0)
       let (allHaveCome, come) = Condition.makeCondition()
       batch.download([1, 2]) { _ in
-        fetches.begin()
-        fetches.end()
+        fetches.fetch()
       } whenAll: {
         calls.withLock { $0 += 1 }
         come.signal()
@@ -108,9 +131,30 @@ extension Grader {
     }
   }
 
+  /// Two lists of one file each, sent by two tasks, of which one may be fetched at once.
+  static func exploredLists<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    onThreads("explored_lists", "two tasks that send a list of a file each, limit 1") {
+      let batch = Batch(limit: 1)
+      let fetches = Fetches()
+      let send: @Sendable (Int) async -> Void = { file in
+        let (hasCome, come) = Condition.makeCondition()
+        batch.download([file]) { _ in
+          fetches.fetch()
+        } whenAll: {
+          come.signal()
+        }
+        try? await hasCome.waitUncancellably()
+      }
+      async let one: Void = send(1)
+      async let two: Void = send(2)
+      _ = await (one, two)
+      try fetches.judge(limit: 1, files: 2)
+    }
+  }
+
   /// A task that is cancelled just as its block has been read.
   static func explored<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
-    onThreads("a task that reads, and is cancelled just as its block has been read") {
+    onThreads("explored", "a task that reads, and is cancelled just as its block has been read") {
       let reader = Reader(disk: Disk())
       let task = Task { try await reader.read(1) }
       await Task.yield()

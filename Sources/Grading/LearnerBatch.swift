@@ -105,6 +105,7 @@ extension Grader {
       asAFileEnds(type),
       asAListComes(type),
       explored(type),
+      exploredLists(type),
     ])
   }
 
