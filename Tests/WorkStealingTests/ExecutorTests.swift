@@ -178,7 +178,12 @@ import Testing
     async throws
   {
     try await Self.on(2) { executor in
-      // Never suspends, so the other worker has the watch: it sleeps, looks, and sleeps again.
+      // The other worker may have slept before this task came, without the watch, of which there was no need. It
+      // comes for a task in this one's slot.
+      let hasCome = Flag()
+      Task(executorPreference: executor) { hasCome.set() }
+      while !hasCome.isSet {}
+      // Never suspends, so now the other has the watch: it sleeps, looks, and sleeps again.
       func watches(_ count: Int) -> Bool {
         let most = MachineClock.threadTime() + 3_000_000_000
         let end = executor.statistics.sleeps + count
