@@ -289,7 +289,8 @@ package struct Explorer: Sendable {
         break
       }
     }
-    if verdict.isCut { verdict.coverage = .bounded }
+    // Where no schedule came to its end, nothing is known of any.
+    if verdict.isCut || verdict.schedules == 0 { verdict.coverage = .bounded }
     verdict.elapsed += clock.now - start
     verdict.note(run)
   }

@@ -390,7 +390,7 @@ final class ScheduleRun: @unchecked Sendable {
         choice: choice,
         canGoOn: !isExhausted(choice.agent)
           && (paused.map { isPaused($0) && workers?.isEnabled($0) == true }
-            ?? executor.ready.contains { $0.agent == choice.agent })
+            ?? isReadyToGoOn(choice.agent))
       )
       if scenario.atRest != nil, madeAnotherReady { somethingHappened = true }
     case .cancel, .limit:
@@ -596,6 +596,18 @@ final class ScheduleRun: @unchecked Sendable {
     switch option.source {
     case .sleeper, .outside: false
     case .ready, .paused, .thread: last.canGoOn && !isLast(option.choice)
+    }
+  }
+
+  /// Whether a job of `agent` could be next: on the main actor one that came before it goes first.
+  private func isReadyToGoOn(_ agent: Int32) -> Bool {
+    var isMainActorTaken = workers?.isMainActorTaken == true
+    return executor.ready.contains { step in
+      if step.origin == .mainActor {
+        if isMainActorTaken { return false }
+        isMainActorTaken = true
+      }
+      return step.agent == agent
     }
   }
 

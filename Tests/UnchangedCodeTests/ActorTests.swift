@@ -46,6 +46,29 @@ import Testing
     func add(_ entry: Int) { entries.append(entry) }
   }
 
+  @MainActor private static func startOnMain() { Task {} }
+
+  private struct Behind: Error {}
+
+  @Test func `who waits behind another at the main actor takes the turn from nobody`() {
+    for most in 0...2 {
+      let failure = #expect(throws: ExplorationFailure.self) {
+        try explore("behind another", preemptions: most) {
+          for _ in 0...most { await Self.startOnMain() }
+          for _ in 0...most {
+            Task { @MainActor in }
+            await Self.startOnMain()
+          }
+          throw Behind()
+        }
+      }
+      guard case .thrown = failure?.kind else {
+        Issue.record("at most \(most) pre-emptions: \(String(describing: failure))")
+        continue
+      }
+    }
+  }
+
   @Test func `two tasks of the main actor, started in a row, never swap`() throws {
     try explore("main actor", preemptions: nil) {
       let log = Log()
