@@ -145,11 +145,42 @@ static void give(void *queue, void *block, bool is_alone, void (*after)(void *),
   points_are_due(point_go_on);
 }
 
+/// Runs a block whose giver waits for its end, and so keeps it.
+static void run_kept_block(void *block) {
+  ACQUIRE(block);
+  ((struct block *)block)->invoke(block);
+  taken_end_block(block);
+}
+
+extern void *dispatch_semaphore_create(intptr_t value);
+extern intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time);
+extern intptr_t dispatch_semaphore_signal(void *semaphore);
+extern void dispatch_release(void *object);
+
+static void tell_end(void *semaphore) { dispatch_semaphore_signal(semaphore); }
+
+/// Has the main queue run the block, which is where the main actor's jobs run, one after the other, and waits for its
+/// end. Who is there already waits for ever.
+static void run_on_main(void *queue, void *block, struct exploration_line line) {
+  bool were_open = points_close();
+  void *end = dispatch_semaphore_create(0);
+  points_reopen(were_open);
+  RELEASE(block);
+  exploration_pause(point_give_work, line.queue);
+  were_open = points_close();
+  exploration_answers.give_work(&line,
+    (struct exploration_work){run_kept_block, block, tell_end, end, let_go, kept_queue(queue)});
+  points_reopen(were_open);
+  dispatch_semaphore_wait(end, all_time);
+  dispatch_release(end);
+}
+
 /// Runs the block on the calling thread when its turn has come.
 static void run_in_turn(void *queue, void *block, bool is_alone) {
   bool were_open = points_close();
   struct exploration_line line = line_of(queue, block, is_alone);
   points_reopen(were_open);
+  if (line.is_main) return run_on_main(queue, block, line);
   exploration_pause(point_enqueue, line.queue);
   were_open = points_close();
   bool is_turn = exploration_answers.join_line(&line);

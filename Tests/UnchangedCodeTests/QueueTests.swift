@@ -242,4 +242,57 @@ import Testing
     }
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
   }
+
+  @Test func `work that is waited for on the main queue is the main actor's, too`() throws {
+    let verdict = try explore("main queue, waited for") {
+      let log = Log()
+      async let one: Void = MainActor.run { log.add(1) }
+      let told = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          let told = DispatchQueue.main.sync {
+            MainActor.assumeIsolated {
+              log.add(2)
+              return log.entries.last
+            }
+          }
+          continuation.resume(returning: told)
+        }
+      }
+      await one
+      try require(told == 2, "told \(String(describing: told))")
+      try require(await log.entries.sorted() == [1, 2], "lost")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
+  @MainActor private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+  @Test func `who blocks the main actor until something has run there waits for ever`() {
+    let failure = #expect(throws: ExplorationFailure.self) {
+      try explore("main queue, blocked") {
+        let semaphore = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+          DispatchQueue.main.sync {}
+          semaphore.signal()
+        }
+        await Self.wait(semaphore)
+      }
+    }
+    guard case .deadlock = failure?.kind else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+  }
+
+  @MainActor private static func waitForOneself() { DispatchQueue.main.sync {} }
+
+  @Test func `who is on the main actor and waits for work there waits for ever`() {
+    let failure = #expect(throws: ExplorationFailure.self) {
+      try explore("main queue, oneself") { await Self.waitForOneself() }
+    }
+    guard case .deadlock = failure?.kind else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+  }
 }
