@@ -940,6 +940,7 @@ extension Grader {
       cancelledBeforeCopy(type),
       copiersApart(type),
       copyLimits(type),
+      limitsAfter(type),
     ])
   }
 
@@ -1147,47 +1148,107 @@ extension Grader {
     return .task("limits", asked, seconds: 60) { _ in
       let pairs = (1...6).flatMap { one in (1...6).map { (one, $0) } } + [(40, 13), (11, 40)]
       for (connections, files) in pairs {
-        let limit = min(connections, files)
-        let rendezvous = Rendezvous(of: limit)
-        let counts = Lock((running: 0, peak: 0, ended: 0))
-        let copy: @Sendable () async -> Void = {
-          counts.withLock {
-            $0.running += 1
-            $0.peak = max($0.peak, $0.running)
-          }
-          await Task.yield()
-          await rendezvous.come()
-          // Long enough for one too many to begin, if it may.
-          for _ in 1...20 { await Task.yield() }
-          counts.withLock {
-            $0.running -= 1
-            $0.ended += 1
-          }
-        }
         let copier = Copier(connections: connections, files: files)
-        let isTold = await withTaskGroup { group in
-          for number in 1...4 * limit {
-            group.addTask { () -> Bool in
-              do {
-                try await number % 2 == 0 ? copier.download(copy) : copier.upload(copy)
-                return false
-              } catch { return true }
-            }
-          }
-          return await group.reduce(false) { $0 || $1 }
-        }
-        let (_, peak, ended) = counts.withLock { $0 }
-        guard ended == 4 * limit, peak == limit, !isTold else {
-          return GradeItem(
-            "limits",
-            passed: false,
-            "\(asked): of \(4 * limit) copies at \(connections) and \(files) \(ended) ended, and \(peak) ran "
-              + "at once, expected \(limit)"
-          )
+        if let wrong = await crowd(copier, connections, files) {
+          return GradeItem("limits", passed: false, "\(asked): \(wrong)")
         }
       }
       return GradeItem("limits", passed: true, "\(asked): as many run as both allow")
     }
+  }
+
+  /// What is wrong with many copies of both kinds, if anything is.
+  private static func crowd(_ copier: some LearnerCopier, _ connections: Int, _ files: Int) async
+    -> String?
+  {
+    let limit = min(connections, files)
+    let rendezvous = Rendezvous(of: limit)
+    let counts = Lock((running: 0, peak: 0, ended: 0))
+    let copy: @Sendable () async -> Void = {
+      counts.withLock {
+        $0.running += 1
+        $0.peak = max($0.peak, $0.running)
+      }
+      await Task.yield()
+      await rendezvous.come()
+      // Long enough for one too many to begin, if it may.
+      for _ in 1...20 { await Task.yield() }
+      counts.withLock {
+        $0.running -= 1
+        $0.ended += 1
+      }
+    }
+    let isTold = await withTaskGroup { group in
+      for number in 1...4 * limit {
+        group.addTask { () -> Bool in
+          do {
+            try await number % 2 == 0 ? copier.download(copy) : copier.upload(copy)
+            return false
+          } catch { return true }
+        }
+      }
+      return await group.reduce(false) { $0 || $1 }
+    }
+    let (_, peak, ended) = counts.withLock { $0 }
+    if ended == 4 * limit, peak == limit, !isTold { return nil }
+    return "of \(4 * limit) copies at \(connections) and \(files) \(ended) ended, and \(peak) ran "
+      + "at once, expected \(limit)"
+  }
+
+  /// A copy that throws, and one that is cancelled while it waits for its first or its second permit, gives back what
+  /// it has, once, and nothing else.
+  private static func limitsAfter<Copier: LearnerCopier>(_ type: Copier.Type) -> GradeBook.Question
+  {
+    let asked =
+      "copies that throw, or are cancelled while they wait for a connection or a file, and then many copies"
+    return .task("limits_after", asked, seconds: 60) { _ in
+      for (connections, files) in [(1, 1), (3, 1), (1, 3), (3, 2), (2, 3)] {
+        let copier = Copier(connections: connections, files: files)
+        let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [
+          copier.download, copier.upload,
+        ]
+        for pass in passes {
+          for error in [OutOfOrder(), CancellationError()] as [any Error] {
+            _ = try? await pass { throw error }
+          }
+          await cancelInLine(pass, behind: min(connections, files), failing: false)
+          await cancelInLine(pass, behind: min(connections, files), failing: true)
+        }
+        if let wrong = await crowd(copier, connections, files) {
+          return GradeItem(
+            "limits_after",
+            passed: false,
+            "\(asked): \(wrong). Look who gives back what it never got, or gives it back twice"
+          )
+        }
+      }
+      return GradeItem("limits_after", passed: true, "\(asked): as many run as both allow")
+    }
+  }
+
+  /// Some that copy, and others that come, wait, and are cancelled; then those that copy end, or throw.
+  private static func cancelInLine(
+    _ pass: @escaping @Sendable (() async throws -> Void) async throws -> Void,
+    behind count: Int,
+    failing: Bool
+  ) async {
+    let (mayEnd, signal) = Condition.makeCondition()
+    let copying = Lock(0)
+    let copy: @Sendable () async throws -> Void = {
+      copying.withLock { $0 += 1 }
+      try await mayEnd.waitUncancellably()
+      if failing { throw OutOfOrder() }
+    }
+    let holders = (1...count).map { _ in Task { try await pass(copy) } }
+    for _ in 1...1_000 where copying.withLock({ $0 }) < count { await Moment.pass() }
+    for _ in 1...3 {
+      let gone = Task { try await pass {} }
+      for _ in 1...10 { await Moment.pass() }
+      gone.cancel()
+      for _ in 1...10 { await Moment.pass() }
+    }
+    signal.signal()
+    for holder in holders { _ = await holder.result }
   }
 
   /// Bodies at the same time, each on a task of its own: of each that waits for ever it is told where it stands.
