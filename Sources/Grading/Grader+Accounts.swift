@@ -166,6 +166,40 @@ extension Grader {
     }
   }
 
+  /// Who is refused lets nobody else to the bank.
+  static func refusedBeside<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    promise(
+      "refused_beside",
+      "60 from 100 is at the bank, 200 is refused meanwhile, and 50 comes",
+      tasks: ["the withdrawal of 60", "the one of 200", "the one of 50"],
+      preemptions: 0,
+      schedules: 500
+    ) {
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayGo, go) = Condition.makeCondition()
+      let bank = Bank {
+        comes.signal()
+        try? await mayGo.waitUncancellably()
+      }
+      let account = Account(balance: 100, bank: bank)
+      let first = Task { await account.withdraw(60) }
+      try await hasCome.waitUncancellably()
+      let others = [200, 50].map { amount in
+        Task {
+          // 50 behind 200, as a rule.
+          if amount == 50 { for _ in 1...3 { await Task.yield() } }
+          return await account.withdraw(amount)
+        }
+      }
+      for _ in 1...6 { await Task.yield() }
+      go.signal()
+      let paid = [await first.value, await others[0].value, await others[1].value]
+      try require(paid[0], "60 of 100 were refused")
+      try require(!paid[1], "200 of 100 were paid")
+      try require(!paid[2], "60 and 50 were paid from 100")
+    }
+  }
+
   /// However many are at the bank, who has enough is paid.
   static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     let count = 600

@@ -275,6 +275,41 @@ extension Grader {
     }
   }
 
+  /// A fetch that is on its way is on its way for all, also if who asked for it had been cancelled before.
+  static func joinsCancelled<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    promise(
+      "joins_cancelled",
+      "a task that was cancelled before asks, and another while that one's fetch is on its way",
+      tasks: ["the one that was cancelled before", "the other"],
+      preemptions: onePreemption,
+      schedules: 500
+    ) {
+      let running = Lock((now: 0, peak: 0))
+      let (mayEnd, ends) = Condition.makeCondition()
+      let cache = Cache { name in
+        running.withLock {
+          $0.now += 1
+          $0.peak = max($0.peak, $0.now)
+        }
+        try? await mayEnd.waitUncancellably()
+        running.withLock { $0.now -= 1 }
+        return Array(name.utf8)
+      }
+      let gone = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        return try await cache.image("logo")
+      }
+      for _ in 1...3 { await Task.yield() }
+      let other = Task { try await cache.image("logo") }
+      for _ in 1...3 { await Task.yield() }
+      ends.signal()
+      _ = await gone.result
+      try require(try await other.value == Array("logo".utf8), "the other did not get it")
+      let peak = running.withLock { $0.peak }
+      try require(peak == 1, "it was fetched \(peak) times at once")
+    }
+  }
+
   /// An image that somebody was given is there, whoever of those who waited for it comes first.
   static func thereForGood<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     promise(

@@ -45,6 +45,7 @@ extension Grader {
         try require(image == Array("logo".utf8), "the other did not get it")
         _ = await one.result
       },
+      joinsCancelled(type),
       promise("gone", "the only one who asks is cancelled, then two ask") {
         let (fetching, begun) = Condition.makeCondition()
         let network = FakeNetwork(onFetch: { begun.signal() })
@@ -182,6 +183,23 @@ extension Grader {
           } catch is FakeDatabase.Negative {}
           try require(try await pool.answer(to: 5) == 25, "a wrong answer")
           try require(database.counts.opened == 1, "a connection that was good was given up")
+        },
+        promise(
+          "errors_then_two",
+          "a question that cannot be answered, then two at once, two connections",
+          preemptions: onePreemption,
+          schedules: 500
+        ) {
+          let database = FakeDatabase(onAnswer: { await Task.yield() })
+          let pool = Pool(limit: 2, open: database.open)
+          _ = try? await pool.answer(to: -1)
+          async let one = pool.answer(to: 2)
+          async let two = pool.answer(to: 3)
+          let answers = try await [one, two]
+          try require(answers == [4, 9], "a wrong answer")
+          let counts = database.counts
+          try require(counts.askedBusy == 0, "one connection was asked two things at once")
+          try require(counts.mostBusy <= 2, "\(counts.mostBusy) connections were in use at once")
         },
         promise("unopened", "the first connection cannot be opened, one connection") {
           let database = FakeDatabase(unopened: 1)

@@ -545,6 +545,7 @@ extension Grader {
         )
         try await recorder.record(RecordFile { 1_000 }, in: ledger)
       },
+      unreadBeside(type),
       recordsOfUrgency(type, [("low", .low), ("low", .low)]),
       recordsOfUrgency(type, [("background", .background), ("background", .background)]),
       recordsOfUrgency(type, [("background", .background), ("high", .high)]),
@@ -559,6 +560,52 @@ extension Grader {
       urgentBehind(type, .medium, "medium"),
       urgentBehind(type, .high, "high"),
     ])
+  }
+
+  /// A file that cannot be read gives back nothing that it has not got.
+  private static func unreadBeside<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    promise(
+      "unread_beside",
+      "one adds a record, meanwhile a file cannot be read, and another record comes",
+      tasks: ["the one that adds", "the one whose file cannot be read", "the one behind them"],
+      preemptions: onePreemption,
+      schedules: 500
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let state = Lock((running: 0, peak: 0, sum: 0))
+      let ledger = Ledger { record in
+        state.withLock {
+          $0.running += 1
+          $0.peak = max($0.peak, $0.running)
+        }
+        begins.signal()
+        try? await mayEnd.waitUncancellably()
+        state.withLock {
+          $0.running -= 1
+          $0.sum += record
+        }
+      }
+      let recorder = Recorder()
+      let first = Task { try await recorder.record(RecordFile { 1 }, in: ledger) }
+      try await hasBegun.waitUncancellably()
+      let fails = Task { try await recorder.record(RecordFile { throw OutOfOrder() }, in: ledger) }
+      await Task.yield()
+      let last = Task { try await recorder.record(RecordFile { 2 }, in: ledger) }
+      for _ in 1...3 { await Task.yield() }
+      ends.signal()
+      _ = await fails.result
+      try await first.value
+      try await last.value
+      let (_, peak, sum) = state.withLock { $0 }
+      try require(
+        peak == 1,
+        "\(peak) add at once. Whoever cannot read its file has had no turn, and gives none back"
+      )
+      try require(sum == 3, "the ledger has \(sum), expected 1 + 2")
+    }
   }
 
   /// However urgent who adds is, it does so itself, and alone.

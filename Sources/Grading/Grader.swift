@@ -143,6 +143,7 @@ package enum Grader {
       moneyPaidOut(entry),
       oneByOne(type),
       comeAndGo(type),
+      refusedBeside(type),
       manyAtOnce(type),
       accountsApart(type),
       accountsAtOnce(type),
