@@ -144,7 +144,10 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   ///   place to build one, is handed to it: it leaves the line at once. What the builder throws, if this
   ///   task builds: then the place goes to the first waiter, and nothing is lost. ``PoolClosed`` after
   ///   ``shutdown()``. In all cases but the first, `body` does not run.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func withElement<Value>(
     onError: OnError = .keep,
     _ body: (Element) async throws -> Value
@@ -231,7 +234,10 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   }
 
   /// Takes an element that is good, or builds one.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   func borrow() async throws -> (Element, PoolLoan) {
     try Task.checkCancellation()
     if validate == nil, let (element, loan) = core.takeIdle() { return (open(element), loan) }

@@ -13,6 +13,8 @@
 //
 // Inlined: by `@inline(always)`, because `@inlinable` only allows it. The compiler (6.3.1) used that in some callers
 // and not in others, and where it did not, a call took twice the time, for the frame of an asynchronous function.
+// Not in debug builds: what waits in inlined code is found at no line of the code that calls, and an exploration
+// tells that line.
 //
 // Order: first come, first served. A departing task hands its permit to the first in line by signalling
 // (a hand-off). If it freed the permit while others wait, a newcomer could take it first (barging): faster
@@ -160,7 +162,10 @@ public final class ConcurrencyLimiter: Sendable {
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
   ///   admitted: it leaves the line at once and `body` does not run. Once admitted, `body` runs,
   ///   cancelled or not. ``LimiterClosed`` after ``close()``; ``NestedRun`` if the limiter detects it.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func run<Value>(
     weight: Int = 1,
     file: StaticString = #file,
@@ -241,7 +246,10 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func runUncancellably<Value, Failure: Error>(
     weight: Int = 1,
     file: StaticString = #file,
@@ -264,7 +272,10 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Complexity: O(1).
   /// - Throws: What `body` throws, nothing of its own.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func runIfFree<Value, Failure: Error>(
     weight: Int = 1,
     file: StaticString = #file,
@@ -288,14 +299,17 @@ public final class ConcurrencyLimiter: Sendable {
   /// - Returns: The permit, of `weight`, as for ``run(weight:file:line:_:)``.
   /// - Complexity: As ``run(weight:file:line:_:)``.
   /// - Throws: As ``run(weight:file:line:_:)``, but looks at cancellation only if it must wait.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func acquire(
     weight: Int = 1,
     file: StaticString = #file,
     line: UInt = #line
   ) async throws -> Permit {
     if !core.takeIfFree(weight, file: file, line: line) { try await core.waitForPermit(weight) }
-    return Permit(core, weight: weight)
+    return Permit(self, weight: weight)
   }
 
   /// Takes a permit, waiting for it as long as ``run(weight:waitingAtMost:clock:file:line:_:)`` does.
@@ -314,7 +328,7 @@ public final class ConcurrencyLimiter: Sendable {
     if !core.takeIfFree(weight, file: file, line: line) {
       try await core.waitForPermit(weight, until: clock.now.advanced(by: duration), clock)
     }
-    return Permit(core, weight: weight)
+    return Permit(self, weight: weight)
   }
 
   /// Takes a permit, waiting for it until `deadline`, as ``run(weight:waitingUntil:clock:file:line:_:)`` does.
@@ -333,7 +347,7 @@ public final class ConcurrencyLimiter: Sendable {
     if !core.takeIfFree(weight, file: file, line: line) {
       try await core.waitForPermit(weight, until: deadline, clock)
     }
-    return Permit(core, weight: weight)
+    return Permit(self, weight: weight)
   }
 
   /// Takes a permit if there is one now, as ``runIfFree(weight:file:line:_:)`` does.
@@ -342,7 +356,10 @@ public final class ConcurrencyLimiter: Sendable {
   /// guard let permit = limiter.tryAcquire() else { return }
   /// defer { permit.release() }
   /// ```
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func tryAcquire(
     weight: Int = 1,
     file: StaticString = #file,
@@ -351,7 +368,7 @@ public final class ConcurrencyLimiter: Sendable {
     guard
       core.takeIfFree(weight, file: file, line: line) || core.takeUnderLock(weight)
     else { return nil }
-    return Permit(core, weight: weight)
+    return Permit(self, weight: weight)
   }
 
   /// Changes the number of permits, while tasks run and wait.

@@ -109,7 +109,10 @@ public final class FIFOQueue: Sendable {
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
   ///   leaves the queue at once and `body` does not run.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func enqueueAndWait<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await permit.acquire()
     defer { passOn() }
@@ -126,7 +129,10 @@ public final class FIFOQueue: Sendable {
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
   /// - Throws: What `body` throws, nothing of its own.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   public func enqueueAndWaitUncancellably<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

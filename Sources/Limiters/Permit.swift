@@ -30,11 +30,14 @@ public struct Permit: ~Copyable, Sendable {
   @usableFromInline let weight: Int
   @usableFromInline let isReleased = Atomic(false)
 
-  /// Of permits that were taken, of `core`.
+  /// Of permits of `limiter` that have been taken.
   @inlinable
-  init(_ core: LimiterCore, weight: Int) {
-    self.core = .passUnretained(core)
+  init(_ limiter: ConcurrencyLimiter, weight: Int) {
+    core = .passUnretained(limiter.core)
     self.weight = weight
+    // Inlined, the last use of the limiter could come before its permits are taken, and then it would go as if
+    // nobody had any.
+    withExtendedLifetime(limiter) {}
   }
 
   @inlinable

@@ -40,7 +40,10 @@ final class SerialPermit: Sendable {
   /// Takes the permit, waiting for it in line.
   ///
   /// - Throws: `CancellationError` if the task is cancelled before the permit was passed to it.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   func acquire() async throws {
     try Task.checkCancellation()
     if !acquireAtOnce() { try await waitInLine() }
@@ -57,7 +60,10 @@ final class SerialPermit: Sendable {
   }
 
   /// Takes the permit, waiting for it in line even if the task is cancelled meanwhile.
-  @inlinable @inline(always)
+  #if !DEBUG
+  @inline(always)
+  #endif
+  @inlinable
   func acquireUncancellably() async { if !acquireAtOnce() { await waitInLineUncancellably() } }
 
   @usableFromInline
