@@ -53,7 +53,7 @@ import Testing
       where line.hasPrefix("public ") && line.contains(" func ") {
         if conformances.contains(where: line.contains) { continue }
         let documentation = lines[..<index].reversed().prefix {
-          $0.hasPrefix("///") || $0.hasPrefix("@")
+          $0.hasPrefix("///") || $0.hasPrefix("@") || $0.hasPrefix("#")
         }
         count += 1
         #expect(documentation.contains("/// ```swift"), "\(file.path): \(line)")
