@@ -152,6 +152,7 @@ static void run_kept_block(void *block) {
   taken_end_block(block);
 }
 
+// Those that are taken over, so that the wait is a point like any other.
 extern void *dispatch_semaphore_create(intptr_t value);
 extern intptr_t dispatch_semaphore_wait(void *semaphore, uint64_t time);
 extern intptr_t dispatch_semaphore_signal(void *semaphore);

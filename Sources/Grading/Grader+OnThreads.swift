@@ -61,10 +61,17 @@ extension Grader {
       }
     }
 
-    /// Takes a moment, in which all others go on until they wait.
-    func fetch() {
+    /// Takes a moment, in which others may go on: it ends when the schedule says so.
+    func fetchOnThread() {
       begin()
       usleep(1_000)
+      end()
+    }
+
+    /// As ``fetchOnThread()``, for a task.
+    func fetch() async {
+      begin()
+      try? await Task.sleep(for: .milliseconds(1))
       end()
     }
 
@@ -84,9 +91,7 @@ extension Grader {
       let fetches = Fetches()
       let download: @Sendable (Int) async -> Void = { file in
         await downloader.download([file]) { _ in
-          fetches.begin()
-          try? await Task.sleep(for: .milliseconds(1))
-          fetches.end()
+          await fetches.fetch()
         }
       }
       async let one: Void = download(1)
@@ -103,9 +108,7 @@ extension Grader {
     onThreads("explored_list", "a list of 2 files, limit 2") {
       let fetches = Fetches()
       await Downloader(limit: 2).download([1, 2]) { _ in
-        fetches.begin()
-        try? await Task.sleep(for: .milliseconds(1))
-        fetches.end()
+        await fetches.fetch()
       }
       try fetches.judge(limit: 2, files: 2)
     }
@@ -118,7 +121,7 @@ extension Grader {
       let calls = Lock(0)
       let (allHaveCome, come) = Condition.makeCondition()
       batch.download([1, 2]) { _ in
-        fetches.fetch()
+        fetches.fetchOnThread()
       } whenAll: {
         calls.withLock { $0 += 1 }
         come.signal()
@@ -139,7 +142,7 @@ extension Grader {
       let send: @Sendable (Int) async -> Void = { file in
         let (hasCome, come) = Condition.makeCondition()
         batch.download([file]) { _ in
-          fetches.fetch()
+          fetches.fetchOnThread()
         } whenAll: {
           come.signal()
         }

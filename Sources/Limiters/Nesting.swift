@@ -22,7 +22,7 @@ final class RunMark: Sendable {
 
   /// Whether the current task is inside of a run of `limiter` that has not ended.
   static func isOnTask(inside limiter: LimiterCore) -> Bool {
-    // A limiter outlives its runs, so nobody else has its identity before they have ended.
+    // A core outlives the runs of its limiter, so nobody else has its identity before they have ended.
     current.contains { $0.limiter == ObjectIdentifier(limiter) && $0.isUnderWay }
   }
 

@@ -3,7 +3,7 @@
 // Three counts that change together: free permits, those who hold any, and admissions since the lock was
 // last taken. So one compare-and-swap takes a permit or gives it back, and the statistics cost nothing.
 // The sign says who may change the word: while it is clear, everybody, by compare-and-swap; while it is
-// set, only who holds the limiter's lock (see ConcurrencyLimiter.swift).
+// set, only who holds the limiter's lock (see LimiterCore.swift).
 //
 // From the lowest bit: 31 for the free permits, 23 for the holders, a guard, 8 for the admissions, the sign.
 // Holders that overflow set the guard, and admissions the sign. So one test of both bits sees either, and
