@@ -294,17 +294,12 @@ struct SourceLines {
   /// The index of the innermost address in such a part.
   private static func firstResumed(in points: [UInt]) -> Int? {
     var known = resumed.withLock { $0 }
-    let unknown = Set(points.filter { known[$0] == nil })
-    if !unknown.isEmpty, let images = LoadedImages.ofThisProgram {
-      for address in unknown { known[address] = false }
-      // With no lock held: it takes long, and a job that waited for the lock meanwhile would be called blocked.
-      for frame in frames(at: unknown, in: images, []) {
-        guard let address = UInt(frame.captured.originalProgramCounter) else { continue }
-        // The compiler's names for such parts: `TQ0_`, `TY1_`.
-        known[address] = frame.symbol?.rawName.contains(/T[QY][0-9]*_$/) ?? false
-      }
-      resumed.withLock { [known] in $0.merge(known) { $1 } }
+    // With no lock held: it takes long, and a job that waited for the lock meanwhile would be called blocked.
+    for address in points where known[address] == nil {
+      // The compiler's names for such parts: `TQ0_`, `TY1_`.
+      known[address] = FunctionTable.name(at: address)?.contains(/T[QY][0-9]*_$/) ?? false
     }
+    resumed.withLock { [known] in $0.merge(known) { $1 } }
     return points.firstIndex { known[$0] == true }
   }
 
