@@ -294,12 +294,16 @@ struct SourceLines {
   /// The index of the innermost address in such a part.
   private static func firstResumed(in points: [UInt]) -> Int? {
     var known = resumed.withLock { $0 }
-    // With no lock held: it takes long, and a job that waited for the lock meanwhile would be called blocked.
-    for address in points where known[address] == nil {
+    let unknown = Set(points.filter { known[$0] == nil })
+    if !unknown.isEmpty {
+      // With no lock held: it takes long, and a job that waited for the lock meanwhile would be called blocked.
+      let names = FunctionNames.at(unknown)
       // The compiler's names for such parts: `TQ0_`, `TY1_`.
-      known[address] = FunctionTable.name(at: address)?.contains(/T[QY][0-9]*_$/) ?? false
+      for address in unknown {
+        known[address] = names[address]?.contains(/T[QY][0-9]*_$/) ?? false
+      }
+      resumed.withLock { [known] in $0.merge(known) { $1 } }
     }
-    resumed.withLock { [known] in $0.merge(known) { $1 } }
     return points.firstIndex { known[$0] == true }
   }
 
