@@ -79,30 +79,36 @@ extension Session {
     "interrupted: the run of \(NumberText.count(tasks, "task")) was given up, and is not kept.\n"
   }
 
-  /// Ends a run that was stopped, for nobody.
-  func clearAway(_ run: any LiveRun) async {
-    await Aside().begin({ await run.finish() }, AsyncStream<Run?>.makeStream().continuation)
-  }
-
   /// What `body` makes of a run; nil if an interrupt came before: the run is stopped, and `body` goes on for
   /// nobody.
   func unlessInterrupted<Value: Sendable>(
     _ run: any LiveRun,
-    _ body: @escaping @Sendable (any LiveRun) async -> Value
+    _ body: @escaping @Sendable (any LiveRun) async -> Value,
+    thenForNobody clear: @escaping @Sendable (any LiveRun) async -> Void = { _ in }
   ) async -> Value? {
-    await unlessInterrupted([run]) { await body($0[0]) }
+    await unlessInterrupted([run]) {
+      await body($0[0])
+    } thenForNobody: {
+      await clear($0[0])
+    }
   }
 
   /// The same of several that go on together.
+  ///
+  /// - Parameter clear: what is done after an interrupt when `body` has ended, which nobody waits for either: two
+  ///   threads cannot drive one run.
   func unlessInterrupted<Value: Sendable>(
     _ runs: [any LiveRun],
-    _ body: @escaping @Sendable ([any LiveRun]) async -> Value
+    _ body: @escaping @Sendable ([any LiveRun]) async -> Value,
+    thenForNobody clear: @escaping @Sendable ([any LiveRun]) async -> Void = { _ in }
   ) async -> Value? {
     await unlessInterrupted {
       await body(runs)
     } onInterrupt: {
       // The thread that calls this is the one that hears of the next Ctrl-C.
       OSThread("stopping") { for run in runs { run.stop(because: Self.interrupted) } }.detach()
+    } thenForNobody: {
+      await clear(runs)
     }
   }
 
@@ -121,19 +127,28 @@ extension Session {
   /// What is said where nothing is shown.
   func gaveUpView() -> Outcome { answer(json: "", "interrupted: nothing is shown.\n") }
 
-  private func unlessInterrupted<Value: Sendable>(
+  func unlessInterrupted<Value: Sendable>(
     _ make: @escaping @Sendable () async -> Value,
-    onInterrupt stop: @escaping @Sendable () -> Void
+    onInterrupt stop: @escaping @Sendable () -> Void,
+    thenForNobody clear: @escaping @Sendable () async -> Void = {}
   ) async -> Value? {
     let (results, continuation) = AsyncStream<Value?>.makeStream()
-    await Aside().begin(make, continuation)
-    return await interruption.whileRunning {
+    let aside = Aside()
+    let making = await aside.begin { continuation.yield(await make()) }
+    let result: Value? = await interruption.whileRunning {
       for await result in results { return result }
       return nil
     } onInterrupt: {
       continuation.yield(nil)
       stop()
     }
+    if result == nil {
+      await aside.begin {
+        await making.value
+        await clear()
+      }
+    }
+    return result
   }
 }
 
@@ -142,15 +157,11 @@ private actor Aside {
   private let thread = ThreadExecutor("aside")
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-  /// Begins, and leaves what comes of it to who reads the stream.
-  func begin<Value: Sendable>(
-    _ make: @escaping @Sendable () async -> Value,
-    _ results: AsyncStream<Value?>.Continuation
-  ) {
-    Task { results.yield(await result(of: make)) }
+  /// Begins, and does not wait for the end.
+  @discardableResult
+  func begin(_ make: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    Task { await perform(make) }
   }
 
-  private func result<Value: Sendable>(of make: @Sendable () async -> Value) async -> Value {
-    await make()
-  }
+  private func perform(_ make: @Sendable () async -> Void) async { await make() }
 }

@@ -121,6 +121,26 @@ import Testing
     #expect(lab.output.takeComplaints().first?.contains("nothing runs in the background") == true)
   }
 
+  @Test func `what an interrupt leaves is cleared away when what goes on for nobody has ended`() async {
+    let (goOn, opener) = AsyncStream<Void>.makeStream()
+    let (ended, ending) = AsyncStream<String>.makeStream()
+    let session = Lab().session
+    session.beginLine()
+    session.interrupt()
+    let made: Bool? = await session.unlessInterrupted {
+      for await _ in goOn {}
+      ending.yield("made")
+      return true
+    } onInterrupt: {
+    } thenForNobody: {
+      ending.yield("cleared away")
+      ending.finish()
+    }
+    #expect(made == nil)
+    opener.finish()
+    #expect(await ended.reduce(into: []) { $0.append($1) } == ["made", "cleared away"])
+  }
+
   @Test(arguments: ["", " clock=real"])
   func `a spawning that is interrupted leaves nothing in the background`(_ clock: String) async {
     let lab = Lab()

@@ -59,9 +59,10 @@ extension Session {
       let spawned = run.submit(experiment.workload)
       _ = await (run as? VirtualRun)?.advance(by: 0)
       return spawned
+    } thenForNobody: {
+      _ = await $0.finish()
     }
     guard let spawned else {
-      await clearAway(target.run)
       takeFromBackground(target)
       return answer(json: "", Self.gaveUp(tasks))
     }
