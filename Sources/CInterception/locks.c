@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -36,6 +37,9 @@ static bool is_recursive(const pthread_mutex_t *mutex) {
 static bool is_taken_again(const pthread_mutex_t *mutex) {
   return is_recursive(mutex) && mutex->__data.__owner == (int)own_thread_number();
 }
+
+/// Whether a call that came back so has left the lock with the caller: also one whose owner has ended.
+static bool is_had(int result) { return result == 0 || result == EOWNERDEAD; }
 
 /// Takes a lock of Foundation's own for a thread that is explored: no point, but where another one has it, who may be
 /// paused in the middle, it is waited for as any other.
@@ -72,7 +76,7 @@ TAKEN int pthread_mutex_lock(pthread_mutex_t *mutex) {
     }
   }
   int result = original(mutex);
-  if (result == 0 && !is_of_types(HERE)) ACQUIRE(mutex);
+  if (is_had(result) && !is_of_types(HERE)) ACQUIRE(mutex);
   return result;
 }
 
@@ -83,7 +87,7 @@ TAKEN int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     return EBUSY;
   }
   int result = original(mutex);
-  if (result == 0) ACQUIRE(mutex);
+  if (is_had(result)) ACQUIRE(mutex);
   return result;
 }
 
@@ -260,14 +264,44 @@ typedef int shared_function(pthread_rwlock_t *);
     if (IS_EXPLORED && IS_CALLED_BY_STUDY && !exploration_pause(point, (uintptr_t)lock)) return EBUSY;    \
     int result = original(lock);                                                                            \
     if (result == 0) ACQUIRE(lock);                                                                         \
-    if (result == 0 && point != point_read_lock && point != point_try_read_lock) ACQUIRE(READERS(lock));    \
+    if (result == 0 && point == point_try_lock) ACQUIRE(READERS(lock));                                     \
     return result;                                                                                          \
   }
 
 SHARED(rdlock, point_read_lock)
 SHARED(tryrdlock, point_try_read_lock)
-SHARED(wrlock, point_lock)
 SHARED(trywrlock, point_try_lock)
+
+/// Of most kinds a reader overtakes the writers that wait; of this one, none does.
+static bool prefers_writers(const pthread_rwlock_t *lock) {
+  return lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
+static void note_writer(pthread_rwlock_t *lock, bool waits) {
+  bool were_open = points_close();
+  exploration_answers.note_writer((uintptr_t)lock, waits);
+  points_reopen(were_open);
+}
+
+TAKEN int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+  shared_function *original = ORIGINAL("pthread_rwlock_wrlock", shared_function *);
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) {
+    if (!prefers_writers(lock)) {
+      exploration_pause(point_lock, (uintptr_t)lock);
+    } else if (!exploration_pause(point_try_lock, (uintptr_t)lock)) {
+      // It has come, and waits: from now on it shows.
+      note_writer(lock, true);
+      exploration_pause(point_lock, (uintptr_t)lock);
+      note_writer(lock, false);
+    }
+  }
+  int result = original(lock);
+  if (result == 0) {
+    ACQUIRE(lock);
+    ACQUIRE(READERS(lock));
+  }
+  return result;
+}
 
 TAKEN int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   shared_function *original = ORIGINAL("pthread_rwlock_unlock", shared_function *);
@@ -337,7 +371,11 @@ __attribute__((swiftcall)) void taken_unlock_slow(SELF void *mutex) {
 
 /// Whether the first word of the lock says that somebody has it.
 ///
-/// That of a `pthread_rwlock_t` also says so when nobody has it and a writer was the last who did.
-bool taken_lock_is_locked(uintptr_t lock) { return __atomic_load_n((const uint32_t *)lock, __ATOMIC_ACQUIRE) != 0; }
+/// That of a `pthread_rwlock_t` also says so when nobody has it and a writer was the last who did. Where the owner of
+/// a robust mutex has ended, the kernel has put a sign in the place of its number.
+bool taken_lock_is_locked(uintptr_t lock) {
+  uint32_t word = __atomic_load_n((const uint32_t *)lock, __ATOMIC_ACQUIRE);
+  return word != 0 && (word & ~FUTEX_WAITERS) != FUTEX_OWNER_DIED;
+}
 
 #endif

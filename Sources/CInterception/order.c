@@ -234,15 +234,29 @@ static void make_posix(void) {
   this->is_made = true;
 }
 
-TAKEN int pthread_once(pthread_once_t *once, void (*first)(void)) {
-  posix_once_function *original = ORIGINAL("pthread_once", posix_once_function *);
-  if (!IS_EXPLORED || !(ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED)) return original(once, first);
+static int make_once(pthread_once_t *once, void (*first)(void), posix_once_function *original) {
   // What is made may make something else at its first use.
   struct posix_making making = {first, false}, *outer = posix_making;
   posix_making = &making;
   int result = original(once, make_posix);
   posix_making = outer;
   if (making.is_made) RELEASE(once); else ACQUIRE(once);
+  return result;
+}
+
+/// Who comes while it is made waits as for a lock: in the system's own call it would seem to sleep.
+TAKEN int pthread_once(pthread_once_t *once, void (*first)(void)) {
+  posix_once_function *original = ORIGINAL("pthread_once", posix_once_function *);
+  if (!IS_EXPLORED) return original(once, first);
+  const int is_made = 2;
+  if (!IS_CALLED_BY_STUDY || __atomic_load_n(once, __ATOMIC_ACQUIRE) == is_made) {
+    return make_once(once, first, original);
+  }
+  exploration_pause(point_lock, (uintptr_t)once);
+  int result = make_once(once, first, original);
+  bool were_open = points_close();
+  exploration_answers.note_release((uintptr_t)once);
+  points_reopen(were_open);
   return result;
 }
 

@@ -54,6 +54,10 @@ enum Interception {
       guard let me = Worker.leading else { return }
       me.workers.noteSharedRelease(of: me.workers.objects.number(at: address), by: me)
     }
+    answers.note_writer = { address, waits in
+      guard let me = Worker.leading else { return }
+      me.workers.noteWriter(of: me.workers.objects.number(at: address), waits: waits)
+    }
     answers.holds = { address in
       guard let me = Worker.leading else { return false }
       return me.workers.holds(me, me.workers.objects.number(at: address))

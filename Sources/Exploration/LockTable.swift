@@ -12,6 +12,8 @@ struct LockTable {
   private var holders: [Int: Holder] = [:]
   /// How many have each lock together, to read.
   private var readers: [Int: Int] = [:]
+  /// How many wait to write for each lock whose readers let writers in first.
+  private var writers: [Int: Int] = [:]
   /// The locks that somebody has tried to take.
   private var tried: Set<Int> = []
   /// Which lock was released last that another waited for, by whom, and how often in a row.
@@ -23,6 +25,7 @@ struct LockTable {
   mutating func removeAll() {
     holders.removeAll(keepingCapacity: true)
     readers.removeAll(keepingCapacity: true)
+    writers.removeAll(keepingCapacity: true)
     tried.removeAll(keepingCapacity: true)
     releases = (0, 0, 0)
   }
@@ -31,6 +34,11 @@ struct LockTable {
   func holder(of object: Int) -> Holder? { holders[object] }
 
   func isRead(_ object: Int) -> Bool { readers[object] != nil }
+
+  /// Whether a reader has to wait behind a writer that waits for other readers.
+  func isReservedForWriters(_ object: Int) -> Bool {
+    isRead(object) && writers[object, default: 0] > 0
+  }
 
   func isTried(_ object: Int) -> Bool { tried.contains(object) }
 
@@ -46,6 +54,10 @@ struct LockTable {
   mutating func take(_ object: Int, _ holder: Holder) { holders[object] = holder }
 
   mutating func takeToRead(_ object: Int) { readers[object, default: 0] += 1 }
+
+  mutating func noteWriter(_ object: Int, waits: Bool) {
+    writers[object, default: 0] += waits ? 1 : -1
+  }
 
   mutating func release(_ object: Int) { holders[object] = nil }
 

@@ -11,10 +11,20 @@ extension Workers {
     return random.next()
   }
 
-  private func isFree(_ object: Int) -> Bool { isReadable(object) && !locks.isRead(object) }
+  private func isFree(_ object: Int) -> Bool { isNobodys(object) && !locks.isRead(object) }
+
+  private func isReadable(_ object: Int) -> Bool {
+    isNobodys(object) && !locks.isReservedForWriters(object)
+  }
+
+  /// Notes that a writer waits for a lock whose readers let writers in first, or no longer.
+  func noteWriter(of object: Int, waits: Bool) {
+    run.touches?.note(object: object)
+    locks.noteWriter(object, waits: waits)
+  }
 
   /// Whether nobody has the lock for himself.
-  private func isReadable(_ object: Int) -> Bool {
+  private func isNobodys(_ object: Int) -> Bool {
     if objects.isLockedForEver(object) { return false }
     let isHeld = locks.holder(of: object) != nil
     guard let address = objects.address(of: object), isHeld || locksInside.contains(address)

@@ -121,7 +121,9 @@ import Testing
     #expect(lab.output.takeComplaints().first?.contains("nothing runs in the background") == true)
   }
 
-  @Test func `what an interrupt leaves is cleared away when what goes on for nobody has ended`() async {
+  @Test func `what an interrupt leaves is cleared away when what goes on for nobody has ended`()
+    async
+  {
     let (goOn, opener) = AsyncStream<Void>.makeStream()
     let (ended, ending) = AsyncStream<String>.makeStream()
     let session = Lab().session

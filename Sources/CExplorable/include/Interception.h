@@ -95,6 +95,8 @@ struct exploration_answers {
   void (*note_release)(uintptr_t object);
   /// Notes that a reader, or the writer, has released the lock.
   void (*note_shared_release)(uintptr_t object);
+  /// A writer waits, or no longer, for a lock whose readers let writers in first.
+  void (*note_writer)(uintptr_t object, bool waits);
   /// Whether the thread's job holds the lock.
   bool (*holds)(uintptr_t object);
   /// Notes that the thread is to wait for a signal of `condition`; it releases `lock`.
