@@ -1,6 +1,6 @@
 extension RandomAccessCollection {
-  /// The place of the first element of which `isBehind` is true, or else the end; it is true of all behind that
-  /// one.
+  /// The place of the first element of which `isBehind` is true, or else the end; it must be true of all
+  /// behind that one.
   package func sortedIndex(where isBehind: (Element) -> Bool) -> Index {
     var low = startIndex
     var count = count

@@ -128,7 +128,7 @@ struct BenchOptions: ParsableCommand {
     }
   }
 
-  /// Many times what anybody has the time for, and so few that trials and seconds can be counted.
+  /// More than anybody has the time for, and few enough for trials and seconds not to overflow.
   private static let mostForks = 10_000
 
   var scale: Scale { quick ? .quick : full ? .full : ci ? .ci : .standard }

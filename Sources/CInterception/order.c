@@ -22,9 +22,8 @@ extern void (*_swift_tsan_release)(const void *) __attribute__((weak));
 /// steps, and their accesses.
 static _Thread_local bool is_looking_for_made;
 
-// What the runtime has for itself says nothing, in its own memory or where the compiler gives it some: the types of
-// generic code, which it makes at their first use, it looks for under a lock at each later one, and all that call
-// `map` or `sorted` would be in an order.
+// The runtime's own locks and atomics order nothing, in its memory or in what the compiler gives it: it looks up the
+// types of generic code under a lock, and all that call `map` or `sorted` would be in an order.
 static bool is_for_itself(const void *at) { return is_of_runtime((uintptr_t)at) || is_compilers_own((uintptr_t)at); }
 
 static void acquire(const void *at) {
@@ -140,8 +139,8 @@ typedef __attribute__((swiftcall)) bool known_unique_function(void *reference, c
 KNOWN_UNIQUE(taken_is_known_unique, "$ss25isKnownUniquelyReferencedySbxzRlzClF")
 KNOWN_UNIQUE(taken_is_known_unique_or_none, "$ss25isKnownUniquelyReferencedySbxSgzRlzClF")
 
-// How many own an object tasks tell each other, too: by who lets go of it last, and has its `deinit` run, by a weak
-// reference, and where one asks whether another has it. The count is the same in whatever order they came who changed
+// Tasks also learn how many own an object: from whose release runs `deinit`, from a weak reference, and where one
+// asks whether another has it. The count is the same in whatever order they came who changed
 // it, so that what was found there is all that has to be noted.
 
 typedef void *weak_function(void *reference);
@@ -244,15 +243,24 @@ static int make_once(pthread_once_t *once, void (*first)(void), posix_once_funct
   return result;
 }
 
-/// Who comes while it is made waits as for a lock: in the system's own call it would seem to sleep.
+/// Who comes while it is made waits as for a lock: in the system's own call it would seem to sleep. Else this is no
+/// point, for what is made once for the program would be one in the first schedule only.
 TAKEN int pthread_once(pthread_once_t *once, void (*first)(void)) {
   posix_once_function *original = ORIGINAL("pthread_once", posix_once_function *);
   if (!IS_EXPLORED) return original(once, first);
-  const int is_made = 2;
-  if (!IS_CALLED_BY_STUDY || __atomic_load_n(once, __ATOMIC_ACQUIRE) == is_made) {
-    return make_once(once, first, original);
+  if (!is_under_study(HERE)) {
+    return ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED ? make_once(once, first, original) : original(once, first);
   }
-  exploration_pause(point_lock, (uintptr_t)once);
+  const int is_being_made = 1, is_made = 2;
+  int state = __atomic_load_n(once, __ATOMIC_ACQUIRE);
+  if (state & is_made) return make_once(once, first, original);
+  if (state & is_being_made) {
+    exploration_pause(point_lock, (uintptr_t)once);
+  } else {
+    bool were_open = points_close();
+    exploration_answers.note_lock((uintptr_t)once);
+    points_reopen(were_open);
+  }
   int result = make_once(once, first, original);
   bool were_open = points_close();
   exploration_answers.note_release((uintptr_t)once);

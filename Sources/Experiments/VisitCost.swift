@@ -10,8 +10,8 @@ internal import WorkStealing
 // Some tasks visit one limiter again and again, and yield while they have its permit. So a visit is a few
 // switches of tasks and a little of the limiter, and what runs the tasks has most of its time. How long it
 // takes says nothing by itself: on an executor that runs one task to its end before the next begins, nobody
-// ever waits. Therefore it comes with the share of visits that waited, and with how far all were when the
-// first task was done.
+// ever waits. Therefore it comes with the share of visits that waited, and with how much of all had been done when the
+// first task was.
 //
 // With an empty body the limiter decides, as far as tasks meet at all; on a busy machine one is done before
 // another has a thread. Where they meet, one that hands its permits over has every visit wait: who departs hands

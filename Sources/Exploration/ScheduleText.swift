@@ -105,15 +105,15 @@ package enum ScheduleError: Error, Hashable, CustomStringConvertible {
     case .otherScenario(let schedule, let scenario):
       "the schedule belongs to '\(schedule)', not to '\(scenario)'; replay it with what it was made of"
     case .otherRun:
-      "the schedule's choices lead to something else than when it was recorded; the code has changed "
-        + "since then: explore again to get a new one"
+      "the schedule's choices lead to something else than when it was recorded: the code has changed "
+        + "since then, the line was altered, or the code does not do the same each time; explore again to get a new one"
     case .diverged(let scenario):
       "the same choices led '\(scenario)' to different runs; it reads a clock, random numbers or state "
         + "that outlives a schedule"
     case .notPossible(let step, let choice, let options):
       "step \(step) of the schedule is '\(choice.text)', but what can happen there is "
         + (options.isEmpty ? "nothing" : options.map(\.text).joined(separator: " or "))
-        + "; the code has changed since the schedule was made"
+        + "; the code has changed since the schedule was made, or the line was altered: explore again"
     }
   }
 }

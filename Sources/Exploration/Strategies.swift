@@ -303,10 +303,10 @@ struct RandomWalk: SearchStrategy {
 /// For a defect that needs `depth` orderings among n agents in k steps, a schedule finds it with
 /// probability at least 1 / (n · k^(depth − 1)), however unlikely a fair walk is to.
 ///
-/// Two things are not agents. A sleep ends when its time comes, whatever the sleeper's priority: each
+/// Three things are not agents. A sleep ends when its time comes, whatever the sleeper's priority: each
 /// sleep draws one of its own. A cancellation has one step, and as the highest of all it would come
-/// first, as the lowest never: half of the tasks, drawn anew for each schedule, are cancelled at a
-/// random step.
+/// first, as the lowest never: in each schedule every task has a chance of one half to be cancelled, at
+/// a random step. So has the limit, where the scenario changes it.
 struct PriorityBased: SearchStrategy {
   var isDeadEnd: Bool { false }
   private let depth: Int

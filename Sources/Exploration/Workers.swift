@@ -416,7 +416,7 @@ final class Workers: @unchecked Sendable {
   /// The same of the main actor, which runs one job after the other: `RACE_MAIN_ACTOR`.
   static let orderOfMainActor = UInt.max & ~7
 
-  /// Has it come to none any more; `step` is what ran.
+  /// Lets it come to no point from now on; `step` is what ran.
   private func close(_ step: ExplorationExecutor.ReadyStep?) {
     guard takesOver else { return }
     _ = points_close()

@@ -94,7 +94,9 @@ extension Grader {
           if answer == question * question { $0.right += 1 }
         }
       }
-      let tasks = (1...count).map { question in Task { await ask(question) } }
+      let tasks = (1...count).map { question in
+        Task(priority: .inTurn(question)) { await ask(question) }
+      }
       await Moment.pass(until: count) { counts.withLock { $0.asked } }
       for (number, task) in tasks.enumerated() where number % 3 == 2 { task.cancel() }
       ends.signal()
@@ -107,7 +109,7 @@ extension Grader {
       }
       let meeting = Rendezvous(of: limit)
       rendezvous.withLock { $0 = meeting }
-      for question in 1...limit { Task { await ask(question) } }
+      for question in 1...limit { Task(priority: .inTurn(question)) { await ask(question) } }
       let last = await Moment.pass(until: count + limit) { counts.withLock { $0.told } }
       if last < count + limit {
         return "the two were not answered at once: who was cancelled has kept its place or lost it"

@@ -116,6 +116,11 @@ extension Grader {
         case .isCancelledAndBreaks: count + 1
         case .fails, .isCancelled: 1
         }
+      if misfortune == .cannotOpen || misfortune == .openingIsCancelled, opened < count {
+        return
+          "'open' was called \(opened) times for \(count) who ask: who waits gets no error of a connection that was opened "
+          + "for another. Open one for them"
+      }
       return opened <= due
         ? nil
         : "\(opened) connections were opened, where \(due) \(due == 1 ? "is" : "are") enough: a good one was given up "

@@ -326,7 +326,9 @@ extension Grader {
         }
       })
       let pool = Pool(limit: 2, open: database.open)
-      let tasks = (1...4).map { question in Task { try await pool.answer(to: question) } }
+      let tasks = (1...4).map { question in
+        Task(priority: .inTurn(question)) { try await pool.answer(to: question) }
+      }
       await Task.yield()
       tasks[0].cancel()
       tasks[2].cancel()

@@ -270,11 +270,13 @@ extension Grader {
     return .task(name, asked, seconds: 30) { _ in
       let server = FakeServer()
       let downloader = Downloader(limit: limit)
-      await withTaskGroup { group in
-        for list in 0..<lists {
-          group.addTask { await downloader.download(files(count, list: list), server.fetch) }
+      // Not in a group: who waits for one gives all its urgency.
+      let tasks = (0..<lists).map { list in
+        Task(priority: .inTurn(list)) {
+          await downloader.download(files(count, list: list), server.fetch)
         }
       }
+      for task in tasks { await task.value }
       let counts = server.counts
       let fault =
         counts.peak > limit
@@ -337,13 +339,19 @@ extension Grader {
       server.answerAll()
       let missing = [await gone.value, await other.value]
       let wrong = fault(in: server.counts.fetches, lists.flatMap(\.self))
+      let tooMany =
+        server.counts.peak > 2
+        ? "\(server.counts.peak) files were fetched at once. Who is cancelled as it waits for a permit has none"
+        : nil
       let fault =
         missing[0] > 0
         ? "its 'download' returned, and \(missing[0]) of its files were not there. It has no error to tell of that, so "
           + "it fetches them all"
         : missing[1] > 0
           ? "the other's 'download' returned, and \(missing[1]) of its files were not there. Nobody cancelled that"
-          : server.counts.cancelled > 0 ? fetchedByACancelledTask : wrong
+          : server.counts.cancelled > 0
+            ? fetchedByACancelledTask
+            : tooMany ?? wrong
       return GradeItem(
         "cancelled_meanwhile",
         passed: fault == nil,

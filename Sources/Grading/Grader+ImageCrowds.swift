@@ -68,10 +68,12 @@ extension Grader {
         return Array(name.utf8)
       }
       let ask: @Sendable () async -> Void = { await askers.ask(cache, "logo") }
-      Task { await ask() }
+      Task(priority: .low) { await ask() }
       // From here on nobody who leaves is the last who waits for it.
       await Moment.pass(until: 1) { fetches.begun }
-      let others = (1..<count).map { _ in Task { await ask() } }
+      let others = (1..<count).map { number in
+        Task(priority: .inTurn(number)) { await ask() }
+      }
       await Moment.pass(until: count) { askers.asked }
       for (number, task) in others.enumerated() where number % 3 == 0 { task.cancel() }
       fetches.goOn()

@@ -56,7 +56,9 @@ extension Grader {
       let item = promise("failure", asked) {
         let network = FakeNetwork(failures: 1, failure: failure)
         let cache = Cache(fetch: network.fetch)
-        let askers = (1...2).map { _ in Task { try await cache.image("logo") } }
+        let askers = (1...2).map { number in
+          Task(priority: .inTurn(number)) { try await cache.image("logo") }
+        }
         var errors = 0
         for task in askers {
           switch await task.result {
@@ -250,7 +252,9 @@ extension Grader {
       let network = FakeNetwork()
       let cache = Cache(fetch: network.fetch)
       let logo = Array("logo".utf8)
-      let tasks = (1...3).map { _ in Task { try await cache.image("logo") } }
+      let tasks = (1...3).map { number in
+        Task(priority: .inTurn(number)) { try await cache.image("logo") }
+      }
       await Task.yield()
       tasks[0].cancel()
       tasks[2].cancel()

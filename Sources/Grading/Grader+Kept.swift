@@ -7,7 +7,7 @@ internal import VirtualTime
 
 // Whether anything is kept for ever of one kind of visit, while the limiter lives on.
 extension Grader {
-  /// Of those who find a permit free nothing is kept.
+  /// Nothing is kept of those who find a permit free.
   static func keptOfAlone(_ entry: CatalogueEntry) -> GradeBook.Question {
     keptOfEach("kept_alone", "tasks one after the other, each of which need not wait") { _ in
       let mechanism = entry.make(MechanismSetup(limit: 1))
@@ -19,7 +19,7 @@ extension Grader {
     }
   }
 
-  /// Of a body that throws nothing is kept, whether its task had to wait or not.
+  /// Nothing is kept of a body that throws, whether its task had to wait or not.
   static func keptOfThrown(_ entry: CatalogueEntry) -> GradeBook.Question {
     keptOfEach("kept_thrown", "pairs of tasks, one of which waits for the other; both bodies throw")
     {
@@ -38,7 +38,7 @@ extension Grader {
     }
   }
 
-  /// Of those who are cancelled nothing is kept, whenever that is.
+  /// Nothing is kept of those who are cancelled, whenever that is.
   static func keptOfCancelled(_ entry: CatalogueEntry) -> GradeBook.Question {
     let who =
       "times three tasks: one was cancelled before it came, one is cancelled while its body runs and then throws, "
@@ -67,7 +67,7 @@ extension Grader {
     }
   }
 
-  /// Of those who were served nothing is kept, also while others always wait.
+  /// Nothing is kept of those who were served, also while others always wait.
   static func keptInLine(_ entry: CatalogueEntry) -> GradeBook.Question {
     keptOfEach("kept_in_line", "tasks, each of which comes while another waits") { scheduler in
       let mechanism = entry.make(MechanismSetup(limit: 1))
@@ -89,7 +89,7 @@ extension Grader {
     }
   }
 
-  /// Of a task that is cancelled when it was handed a permit and has not gone on yet, nothing is kept.
+  /// Nothing is kept of a task that is cancelled when it was handed a permit and has not gone on yet.
   static func keptOfGranted(_ entry: CatalogueEntry) -> GradeBook.Question {
     keptOfEach("kept_granted", "tasks, each cancelled just when it was handed a permit") {
       scheduler in

@@ -982,6 +982,7 @@ extension Grader {
       errorInLine(type, OutOfOrder()),
       crowded(type, "two_down", uploads: false),
       crowded(type, "two_up", uploads: true),
+      cancelledAsItCopies(type),
       cancelledCopies(type, connections: 2, files: 1),
       cancelledCopies(type, connections: 1, files: 2),
       cancelledBeforeCopy(type),
@@ -1054,6 +1055,58 @@ extension Grader {
         uploads ? copier.download : copier.upload
       let meet: @Sendable () async throws -> Void = { try await two { await meeting.come() } }
       try await together([meet, meet, { try await one { await Task.yield() } }])
+    }
+  }
+
+  /// A copy that goes on though its task is cancelled keeps both until it ends.
+  private static func cancelledAsItCopies<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled_copying",
+      "a download is cancelled as it copies, and goes on; an upload comes; one connection, one file",
+      tasks: ["the download", "the upload"],
+      preemptions: 0,
+      schedules: 500
+    ) {
+      let copier = Copier(connections: 1, files: 1)
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayEnd, end) = Condition.makeCondition()
+      let copying = Lock((now: 0, most: 0))
+      let begin: @Sendable () -> Void = {
+        copying.withLock { copying in
+          copying.now += 1
+          copying.most = max(copying.most, copying.now)
+        }
+      }
+      let download: @Sendable () async throws -> Void = {
+        try await copier.download {
+          begin()
+          comes.signal()
+          try await mayEnd.waitUncancellably()
+          copying.withLock { $0.now -= 1 }
+        }
+      }
+      let upload: @Sendable () async throws -> Void = {
+        try await copier.upload {
+          begin()
+          await Task.yield()
+          copying.withLock { $0.now -= 1 }
+        }
+      }
+      let first = Task { try await download() }
+      try await hasCome.waitUncancellably()
+      first.cancel()
+      let other = Task { try await upload() }
+      for _ in 1...6 { await Task.yield() }
+      end.signal()
+      _ = await first.result
+      try await other.value
+      let most = copying.withLock { $0.most }
+      try require(
+        most == 1,
+        "\(most) copied at once, with one connection: a copy that goes on has what it took until it ends"
+      )
     }
   }
 
@@ -1300,7 +1353,9 @@ extension Grader {
 
   /// Bodies at the same time, each on a task of its own: of each that waits for ever it is told where it stands.
   private static func together(_ bodies: [@Sendable () async throws -> Void]) async throws {
-    let tasks = bodies.map { body in Task { try await body() } }
+    let tasks = bodies.enumerated().map { number, body in
+      Task(priority: .inTurn(number)) { try await body() }
+    }
     for task in tasks { try await task.value }
   }
 

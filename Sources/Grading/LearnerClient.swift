@@ -12,7 +12,7 @@ package protocol LearnerClient: Sendable {
   func answer(to question: Int) async throws -> Int
 }
 
-/// A server with one call, which returns at once; the answer comes later, by a call back.
+/// A server with one call, which does not wait; the answer comes by a call back, later or before it returns.
 package final class CallingServer: Sendable {
   /// There is no answer to such a question.
   package struct NoAnswer: Error, Hashable {
@@ -73,7 +73,8 @@ package final class CallingServer: Sendable {
   /// Answers who stands at that place of the line, on the thread that calls this.
   func answer(at place: Int) { state.withLock { $0.waiting.remove(at: place) }.callBack() }
 
-  /// Asks; `answer` is called once, with ten times the number, or with `NoAnswer` if it is negative.
+  /// Asks; `answer` is called once, with ten times the number and what `init` adds, or with `NoAnswer`
+  /// if it is negative.
   package func ask(
     _ question: Int,
     then answer: @escaping @Sendable (Result<Int, any Error>) -> Void
@@ -404,43 +405,57 @@ extension Grader {
   private static func cancelledMeanwhile<Client: LearnerClient>(
     _ type: Client.Type
   ) -> GradeBook.Question {
-    let asked = "three tasks ask, and the second is cancelled before the server answers"
+    let questions = [1, 2, 2, 3]
+    let asked =
+      "four tasks ask 1, 2, 2 and 3, and the second who asks 2 is cancelled before the server answers"
     return .task("cancelled_meanwhile", asked, seconds: 30) { _ in
       let server = CallingServer(together: .max)
       let client = Client(server: server)
       let results = Lock<[Int: Result<Int, any Error>]>([:])
-      let ask: @Sendable (Int) async -> Void = { question in
+      let ask: @Sendable (Int) async -> Void = { number in
         let result: Result<Int, any Error>
-        do { result = .success(try await client.answer(to: question)) } catch {
+        do { result = .success(try await client.answer(to: questions[number])) } catch {
           result = .failure(error)
         }
-        results.withLock { $0[question] = result }
+        results.withLock { $0[number] = result }
       }
-      let tasks = (1...3).map { question in Task { await ask(question) } }
-      await Moment.pass(until: 3) { server.asked }
-      tasks[1].cancel()
+      var tasks: [Task<Void, Never>] = []
+      for number in questions.indices {
+        tasks.append(Task { await ask(number) })
+        await Moment.pass(until: number + 1) { server.asked }
+      }
+      tasks[2].cancel()
       // Not before who is cancelled has heard of it, as a rule.
       for _ in 1...5 { await Moment.pass() }
       server.giveUp()
-      await Moment.pass(until: 3) { results.withLock { $0.count } }
+      await Moment.pass(until: questions.count) { results.withLock { $0.count } }
       let told = results.withLock { $0 }
-      let fault = (1...3).lazy.compactMap { question -> String? in
-        switch told[question] {
+      let fault = questions.indices.lazy.compactMap { number -> String? in
+        let (isCancelled, question) = (number == 2, questions[number])
+        switch told[number] {
         case .success(10 * question): return nil
-        case .failure(is CancellationError) where question == 2: return nil
+        case .failure(is CancellationError):
+          return isCancelled
+            ? nil
+            : "a task that nobody cancelled, and which asks \(question), was told CancellationError. Know who waits by "
+              + "the call, not by the question"
         case nil:
-          return question == 2
-            ? "the server has answered, and the second waits for ever. Tell who is cancelled the answer, or an error"
-            : "the server has answered, and number \(question), which nobody cancelled, waits for ever"
+          return isCancelled
+            ? "the server has answered, and who was cancelled waits for ever. Tell them the answer, or an error"
+            : "the server has answered, and a task that asks \(question), which nobody cancelled, waits for ever"
         case .success(let answer):
           return "the answer to \(question) is \(10 * question), and you returned \(answer)"
         case .failure(let error): return "for \(question) you threw \(error)"
         }
       }.first
+      let times = server.asked
+      let tooMany =
+        times > questions.count
+        ? "the server was asked \(times) times. Each call asks it once" : nil
       return GradeItem(
         "cancelled_meanwhile",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "each is told no more than there is")"
+        passed: fault == nil && tooMany == nil,
+        "\(asked): \(fault ?? tooMany ?? "each is told no more than there is")"
       )
     }
   }

@@ -73,7 +73,9 @@ extension Grader {
         await door.wait()
         return isOpened.withLock { $0 }
       }
-      let waiting = (1...count).map { _ in Task { await wait() } }
+      let waiting = (1...count).map { number in
+        Task(priority: .inTurn(number)) { await wait() }
+      }
       let opening = Task {
         isOpened.withLock { $0 = true }
         door.open()

@@ -74,7 +74,7 @@ private struct GaugeLog: Sendable {
     }
   }
 
-  /// What is right at a time behind all that was told: each figure by itself, from the requests one by one.
+  /// The right figures after the last event that was told, computed request by request.
   func reading(at end: Int64) -> Reading {
     let times = requests.map { ($0.departed ?? end) - $0.arrived }
     let total = times.reduce(0.0) { $0 + Double($1) }
@@ -127,6 +127,7 @@ extension Grader {
       },
       readMeanwhile(type),
       readAgain(type),
+      readBefore(type),
       read(
         type,
         "swapped",
@@ -222,7 +223,7 @@ extension Grader {
     guard told.inside.isFinite, isNear(told.inside, due.inside) else {
       return place
         + "'inside' is \(text(told.inside)), and it is \(text(due.inside)) on average over the time, "
-        + "in which nobody may have been inside for long: add up how many were inside times for how long, and "
+        + "in which nobody may have been inside for long: multiply how many were inside by how long, add these up, and "
         + "divide by all the time"
     }
     guard let response = due.response else {
@@ -287,6 +288,43 @@ extension Grader {
         }
       }
       return GradeItem("meanwhile", passed: true, "\(asked): right each time")
+    }
+  }
+
+  /// Who was told late of an event before a reading takes it into the next one.
+  private static func readBefore<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook.Question {
+    let asked =
+      "requests inside from 1 to 4 s and from 2 to 6 s, read at 3 s, at 5 s before the departure at 4 s is told and "
+      + "after it, and at 8 s; then one inside from 8 to 9 s, read at 10 s"
+    return .task("told_late", asked, seconds: 10) { _ in
+      let gauge = Gauge()
+      gauge.arrived(at: .seconds(1))
+      gauge.arrived(at: .seconds(2))
+      let open = [GaugeLog.Request(arrived: second), .init(arrived: 2 * second)]
+      let half = [GaugeLog.Request(arrived: second, departed: 4 * second), open[1]]
+      let over = [half[0], .init(arrived: 2 * second, departed: 6 * second)]
+      let later = over + [.init(arrived: 8 * second, departed: 9 * second)]
+      let readings: [(at: Int64, told: [GaugeLog.Request], tells: [(Bool, Int)])] = [
+        (3, open, []), (5, open, []), (5, half, [(false, 4)]), (8, over, [(false, 6)]),
+        (10, later, [(true, 8), (false, 9)]),
+      ]
+      for reading in readings {
+        for (isArrival, time) in reading.tells {
+          if isArrival {
+            gauge.arrived(at: .seconds(time))
+          } else {
+            gauge.departed(at: .seconds(time))
+          }
+        }
+        if let fault = fault(of: gauge, GaugeLog(reading.told), at: reading.at * second) {
+          return GradeItem(
+            "told_late",
+            passed: false,
+            "\(asked): \(fault). A reading changes nothing, and what is told after it may lie before it"
+          )
+        }
+      }
+      return GradeItem("told_late", passed: true, "\(asked): right each time")
     }
   }
 
@@ -573,6 +611,6 @@ extension Grader {
     }
   }
 
-  /// Of how many requests a byte is kept at least, if anything is kept of each.
+  /// If something is kept of each request, it is at least a byte for so many.
   private static let requestsPerByte = 2
 }

@@ -323,7 +323,9 @@ extension Grader {
       let inbox = Inbox()
       let outbox = Outbox(receiver: inbox.receiver)
       let send: @Sendable ([String]) -> Void = { for message in $0 { outbox.send(message) } }
-      let tasks = senders.map { messages in Task { send(messages) } }
+      let tasks = senders.enumerated().map { number, messages in
+        Task(priority: .inTurn(number)) { send(messages) }
+      }
       for task in tasks { await task.value }
       await inbox.wait(for: senders.joined().count)
       try judge(inbox, senders)
@@ -407,7 +409,7 @@ extension Grader {
 
   /// A message whose turn has not come waits: it does not ask again and again.
   ///
-  /// While the first is never done, nothing is left to do; somebody who asks has always something to do.
+  /// While the first never ends, nothing should run; a task that asks again and again always runs.
   private static func nextWaits<Outbox: LearnerOutbox>(
     _ type: Outbox.Type
   ) -> GradeBook.Question {
@@ -537,8 +539,8 @@ extension Grader {
       let outbox = Outbox(receiver: inbox.receiver)
       let senders = (1...8).map { sender in (1...100).map { "\(sender).\($0)" } }
       await withTaskGroup { group in
-        for messages in senders {
-          group.addTask {
+        for (number, messages) in senders.enumerated() {
+          group.addTask(priority: .inTurn(number)) {
             for message in messages {
               outbox.send(message)
               if message.hasSuffix("7") { await Task.yield() }

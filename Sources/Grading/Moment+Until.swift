@@ -1,7 +1,7 @@
 internal import Basics
 
 extension Moment {
-  /// Lets moments pass until as many have come as are due, or until nobody has for three thousand of them.
+  /// Lets moments pass until as many have come as are due, or until nobody has come for 3,000 moments.
   ///
   /// Each moment takes a turn of the pool, so who only waits for such a turn has had it.
   ///

@@ -5,8 +5,8 @@
 //
 // Structure: here are the calls, and in `LimiterCore` what they do: an atomic word for while permits are free, a
 // lock around a value that decides (`LimiterState`) for while they are not, and a Condition for each task that
-// waits. While permits are free, a call costs two atomic operations, one in and one out, inlined where it is
-// written: no lock, no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit
+// waits. While permits are free, a call costs two atomic exchanges, one in and one out, and for `run` a look
+// whether the task is cancelled, inlined where it is written: no lock, no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit
 // makes a Condition, puts its Signal in the line, and waits. (Both are faces of one object, one atomic word: see
 // Condition.swift. Without the word for free permits, weights, deadlines and what else is below, the same limiter
 // is thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)

@@ -1,6 +1,7 @@
 // A limit on the children of one task that are added here and there.
 //
-// The limit of `concurrentMap` needs no limiter: a loop waits for one child before it starts the next. Here the
+// The limit of `concurrentMap` needs no limiter: a loop that has as many children waits for one
+// before it starts the next. Here the
 // caller adds children when it likes, so each waits by itself, in the line of a limiter.
 //
 // A group cancels its children one after the other. The first to end could hand its permit to one that is not

@@ -9,7 +9,7 @@ package struct Playback: Sendable {
   /// What the machine's clock showed last.
   private var seen: Int64?
 
-  /// At first, neither is anything over before it is seen, nor does it take long.
+  /// A first showing lasts from 4 to 10 seconds.
   private static let shortest = 4e9
   private static let longest = 10e9
 

@@ -149,7 +149,7 @@ package enum RunDiff {
       + "\(EventText.words(for: event.kind)) at \(DurationText.text(event.time))"
   }
 
-  /// The tasks that ended otherwise, and the one whose waiting changed most.
+  /// The first task that ended otherwise, how many more did, and the one whose waiting changed most.
   private static func fates(_ one: Run, _ other: Run) -> [String] {
     let pairs = zip(
       TaskLife.all(in: one.events, tasks: one.facts.tasks),

@@ -95,8 +95,8 @@ extension Session {
 
   /// The same of several that go on together.
   ///
-  /// - Parameter clear: what is done after an interrupt when `body` has ended, which nobody waits for either: two
-  ///   threads cannot drive one run.
+  /// After an interrupt `clear` comes when `body` has ended, and nobody waits for either: two threads cannot drive
+  /// one run.
   func unlessInterrupted<Value: Sendable>(
     _ runs: [any LiveRun],
     _ body: @escaping @Sendable ([any LiveRun]) async -> Value,

@@ -5,7 +5,7 @@
 struct ViewEnding {
   /// Longer than a hand that is about to press a key needs.
   static let linger: Int64 = 500_000_000
-  /// Nobody has begun to press a key in a view that was seen so shortly.
+  /// Nobody has begun to press a key in a view that was shown so briefly.
   static let briefest: Int64 = 1_000_000_000
 
   /// Whether a key for the view was pressed.

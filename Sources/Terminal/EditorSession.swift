@@ -253,8 +253,8 @@ final class EditorSession {
 
   /// The next character from the terminal.
   ///
-  /// None, when only part of one is there, when it was a key with another meaning, when there is
-  /// something in the mailbox, or when not to wait for one.
+  /// None if only part of one is there, if it was a key with another meaning, if there is
+  /// something in the mailbox, or if told not to wait.
   private func nextTyped(waiting: Bool) -> Unicode.Scalar? {
     if let byte = TypedAhead.shared.take() { return take(byte) }
     var descriptors = [

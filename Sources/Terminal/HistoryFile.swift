@@ -11,7 +11,7 @@ struct HistoryFile {
   static let header = "# concurrency-lab history, version 1"
   private static let anyHeader = "# concurrency-lab history, version "
 
-  /// The most a file is read from its end: more is no history but an accident.
+  /// How much of a file is read, at most, from its end: a larger one is an accident.
   private static let mostBytes = 8 << 20
 
   let path: String

@@ -1,6 +1,6 @@
 /// The moments of one task's life, read from the log.
 ///
-/// Each is the first of its kind: what a faulty mechanism does after that (a second end, a body that
+/// Each time is the first of its kind; progress, holds and error are the last. What a faulty mechanism does after that (a second end, a body that
 /// runs after all) is told by `LogCheck`.
 package struct TaskLife: Hashable, Sendable {
   /// How a task ended.

@@ -3,7 +3,7 @@ internal import Synchronization
 // A worker's own queue, from which others steal.
 //
 // One thread, the owner, puts jobs in at the tail. Everybody takes from the head: the owner one job at a
-// time, a thief half of what is there, so that two queues of one length result and the thief does not come
+// time, a thief half of what is there, at most 128, so that it has work for a while and does not come
 // back at once. Blumofe and Leiserson (Scheduling multithreaded computations by work stealing, JACM 1999)
 // show that stealing keeps processors busy with little traffic: a thief comes only when it has nothing.
 //

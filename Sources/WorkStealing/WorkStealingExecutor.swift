@@ -101,7 +101,7 @@ public final class WorkStealingExecutor: TaskExecutor {
     ///
     /// A task is one job at its start, and one for each time it goes on after a suspension; a yield adds two.
     public var jobs: Int
-    /// How often a worker took work from another one: half a queue, or the task in its slot.
+    /// How often a worker took work from another one: half a queue, at most 128 jobs, or the task in its slot.
     public var steals: Int
     /// How often a worker went to sleep.
     public var sleeps: Int

@@ -43,6 +43,7 @@ import Testing
       "Tests/UnchangedCodeTests/FurtherPrograms.swift",
       "Tests/UnchangedCodeTests/FinerPrograms.swift",
       "Tests/UnchangedCodeTests/FindingsOfStrangersTests.swift",
+      "Tests/UnchangedCodeTests/SystemLockTests.swift",
       "Tests/UnchangedCodeTests/ThreadTests.swift",
       "Tests/UnchangedCodeTests/DrawnScenes.swift",
       "Tests/UnchangedCodeTests/DrawnThreads.swift",

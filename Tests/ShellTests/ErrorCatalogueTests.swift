@@ -968,7 +968,7 @@ import Testing
     Wrong(
       "fork",
       at: "fork",
-      "fork needs a name for the position.",
+      "fork needs a name for the position. Write: fork NAME.",
       after: "step limiter tasks=2 limit=1"
     ),
     Wrong("fork a b", at: "b", "'b' is one word too many.", after: "step limiter tasks=2 limit=1"),

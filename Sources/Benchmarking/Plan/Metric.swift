@@ -317,7 +317,7 @@ package struct Metric: Hashable, Sendable {
     "peak_requests",
     "count",
     .exact,
-    "The most requests that the server was serving at once, those cancelled left out; never above a "
+    "The most requests that the server had at once, answered or waiting for it, those cancelled left out; never above a "
       + "limit that is promised.",
     .counted
   )

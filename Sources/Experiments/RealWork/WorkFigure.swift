@@ -10,7 +10,7 @@ package enum WorkFigure: String, CaseIterable, Hashable, Sendable {
   case imagesServed = "images_served"
   /// How often it sent the one that it sent most often.
   case mostTransfers = "most_transfers"
-  /// The most requests that the server was answering at once, those cancelled left out.
+  /// The most requests that the server had at once, answered or waiting for it, those cancelled left out.
   case peakRequests = "peak_requests"
   /// Requests that the server turned away because it was full.
   case requestsRefused = "requests_refused"

@@ -230,7 +230,7 @@ public enum ExplorationStrategy: Hashable, Sendable {
     }
   }
 
-  /// It as what follows a search in order; nil for none that could.
+  /// This strategy as what follows a search in order; nil if it cannot be that.
   var asRemainder: Explorer.Instead? {
     switch self {
     case .exhaustive: nil

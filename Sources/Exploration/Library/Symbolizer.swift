@@ -19,8 +19,8 @@ enum Symbolizer {
     var lacksLine: Bool { line == 0 && path.hasSuffix(".swift") }
   }
 
-  /// What stands at these addresses, of what was inlined there the innermost first; of an address of which
-  /// nothing is known, nothing.
+  /// The functions at these addresses, of those inlined there the innermost first; none for an address of which
+  /// nothing is known.
   ///
   /// Nil where there is no symbolizer or it fails: then the runtime is to be asked.
   static func frames(at addresses: Set<UInt>) -> [UInt: [Frame]]? {
@@ -46,7 +46,7 @@ enum Symbolizer {
     return frames
   }
 
-  /// How far before an address without a line one is looked for, in bytes of code.
+  /// How far back the line of an address without one is looked for, in bytes of code.
   private static let distances: [UInt] = (1...32).map { 4 * $0 }
 
   /// The compiler gives line 0 to what it adds itself, as a release between two lines: that is of the line before.

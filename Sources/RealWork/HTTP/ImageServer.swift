@@ -12,7 +12,7 @@ internal import Synchronization
 // come, how many requests are answered at once, how many fail. The images are drawn from a seed, so client
 // and tests know every byte without having kept one.
 //
-// What it counts is what a limiter promises: how many requests were being answered at once, those that
+// What it counts is what a limiter promises: how many requests it had at once, answered or waiting, those that
 // were cancelled left out. That is harder to know than it seems. A server learns that its client has gone
 // when it writes to a connection that is closed, and while it waits before it writes, it learns nothing.
 // Here the client lives in the same process and says so (`withdraw`), before the permit of its request can

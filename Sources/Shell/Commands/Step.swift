@@ -155,7 +155,9 @@ extension Session {
       case "auto":
         game.position = try await game.position.goingOn()
       case "fork":
-        guard let argument else { throw ShellError("fork needs a name for the position", at: word) }
+        guard let argument else {
+          throw ShellError("fork needs a name for the position. Write: fork NAME", at: word)
+        }
         game.forks[argument.text] = game.position
         play(game)
         return answer(

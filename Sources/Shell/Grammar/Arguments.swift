@@ -113,7 +113,7 @@ package struct Arguments: Sendable {
     return ShellError("'\(word.text)' is one word too many. \(advice)", at: word)
   }
 
-  /// Takes two words of a place each as a key and its value: `limit 4` for `limit=4`.
+  /// Takes two words without '=' as a key and its value: `limit 4` for `limit=4`.
   mutating func take(value: Word, for key: Word) throws(ShellError) {
     values[try Self.resolve(key, of: command)] = value
     places.removeAll()

@@ -38,7 +38,7 @@ struct ExplorationMetrics: MetricSource {
       ),
     ]
 
-  /// Whether every schedule was looked at: with fewer pre-emptions than are asked for by themselves, few are.
+  /// Whether every schedule was looked at; not if the bound on pre-emptions is below the default.
   private static func isWhole(_ report: ExplorationReport) -> Bool {
     report.isExhaustive
       && (report.preemptions ?? .max) >= ExplorationPlan.defaultPreemptions

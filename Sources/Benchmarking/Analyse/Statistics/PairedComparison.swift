@@ -7,10 +7,10 @@ internal import Foundation
 /// something else does not move. The ratio is the geometric mean of the blocks', from eight blocks on
 /// without an eighth of them at either end: a whole process may have been disturbed.
 ///
-/// How sure it is, is what resampling at both levels would find: blocks drawn with replacement, the rounds within each
+/// Its uncertainty is what resampling at both levels would find: blocks drawn with replacement, the rounds within each
 /// without (Davison and Hinkley, *Bootstrap Methods*, 1997, 3.8). Of a mean of blocks that has a closed form, so
-/// nothing is drawn: the spread of the blocks, in which that of their rounds is. The blocks at the ends, which the
-/// mean leaves out, are in it as far from the others as the next ones are (Yuen 1974). Since the blocks are few, the
+/// nothing is drawn: the spread of the blocks, which includes that of their rounds. The blocks at the ends, which the
+/// mean leaves out, count in it with the value of the nearest that is kept (Yuen 1974). Since the blocks are few, the
 /// interval and the probabilities are those of Student's t with one degree of freedom less than there are blocks in
 /// the mean.
 package struct PairedComparison: Hashable, Sendable {

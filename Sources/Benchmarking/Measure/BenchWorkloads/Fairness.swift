@@ -29,7 +29,7 @@ package struct Fairness: PairedWorkload {
     return Runner(grain: workers) { times in
       await loop.stampedRound(mechanism, trial, times: times)
     } conclude: { _, report in
-      // For a time and not for a number, in which each worker gets what it is given.
+      // For a fixed time: after a fixed number of visits all workers would have the same.
       var timed = loop
       timed.visitsEach = 250_000 / workers
       let log = timed.makeLog()

@@ -89,7 +89,7 @@ extension TrialReport {
 extension TrialReport {
   /// Takes in what was measured once after the rounds.
   ///
-  /// A figure that has rounds is theirs; but the most of anything may as well have been seen at the end.
+  /// A figure of the rounds stays as they found it; a maximum may also come from the end.
   mutating func conclude(with found: TrialReport, afterRounds rounds: Int) {
     let inRounds = Set(measures.map { [$0.metric, $0.stat] })
     for var measure in found.measures {
