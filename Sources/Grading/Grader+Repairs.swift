@@ -123,16 +123,21 @@ extension Grader {
   private static func cancelledRead<Reader: LearnerReader>(
     _ type: Reader.Type
   ) -> GradeBook.Question {
-    let asked = "three tasks read, and each in its turn is cancelled meanwhile"
+    let asked =
+      "three tasks read, each in its turn is cancelled meanwhile, and then a fourth reads"
     return .task("cancelled", asked, seconds: 30) { _ in
       for gone in 1...3 {
         let disk = Disk(ready: false)
         let reader = Reader(disk: disk)
-        let tasks = (1...3).map { block in Task { try await reader.read(block) } }
+        var tasks = (1...3).map { block in Task { try await reader.read(block) } }
         for _ in 1...5 { await Moment.pass() }
         tasks[gone - 1].cancel()
+        for _ in 1...5 { await Moment.pass() }
+        // Before the block of who was cancelled has come.
+        tasks.append(Task { try await reader.read(4) })
+        for _ in 1...5 { await Moment.pass() }
         disk.makeReady()
-        for (block, task) in zip(1...3, tasks) {
+        for (block, task) in zip(1...4, tasks) {
           switch await task.result {
           case .success(10 * block): continue
           case .failure(is CancellationError) where block == gone: continue
@@ -983,6 +988,7 @@ extension Grader {
       crowded(type, "two_down", uploads: false),
       crowded(type, "two_up", uploads: true),
       cancelledAsItCopies(type),
+      cancelledAsAnotherEnds(type),
       cancelledCopies(type, connections: 2, files: 1),
       cancelledCopies(type, connections: 1, files: 2),
       cancelledBeforeCopy(type),
@@ -1055,6 +1061,48 @@ extension Grader {
         uploads ? copier.download : copier.upload
       let meet: @Sendable () async throws -> Void = { try await two { await meeting.come() } }
       try await together([meet, meet, { try await one { await Task.yield() } }])
+    }
+  }
+
+  /// What one is handed who is cancelled goes on to who waits behind.
+  private static func cancelledAsAnotherEnds<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled_as_handed",
+      "a download ends as an upload that waits is cancelled, and a download waits behind; one connection, one file",
+      tasks: ["the first download", "the upload that is cancelled", "the download behind it"],
+      preemptions: onePreemption,
+      schedules: 2_000
+    ) {
+      let copier = Copier(connections: 1, files: 1)
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayEnd, end) = Condition.makeCondition()
+      let download: @Sendable () async throws -> Void = {
+        try await copier.download {
+          comes.signal()
+          try await mayEnd.waitUncancellably()
+        }
+      }
+      let copies = Lock(0)
+      let behind: @Sendable () async throws -> Void = {
+        try await copier.download { copies.withLock { $0 += 1 } }
+      }
+      let upload: @Sendable () async throws -> Void = { try await copier.upload {} }
+      let first = Task { try await download() }
+      try await hasCome.waitUncancellably()
+      let gone = Task { try await upload() }
+      for _ in 1...2 { await Task.yield() }
+      let last = Task { try await behind() }
+      for _ in 1...2 { await Task.yield() }
+      end.signal()
+      await Task.yield()
+      gone.cancel()
+      try await first.value
+      _ = await gone.result
+      try await last.value
+      let count = copies.withLock { $0 }
+      try require(count == 1, "the last copy ran \(count) times")
     }
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import ExplorableSynchronization
 import Grading
 import Limiters
@@ -255,6 +256,99 @@ import Testing
       Grader.connections(TellsTheNext.self),
       "others_in_line",
       refusedSaying: "no error of a connection that was opened for another"
+    )
+  }
+
+  /// Makes free what one is handed who is cancelled, and tells nobody in its line.
+  private final class FreesWhatWasHanded: LearnerCopier {
+    private let state: Mutex<(free: Int, line: [Signal])>
+
+    init(connections: Int, files: Int) { state = Mutex((min(connections, files), [])) }
+
+    func download(_ copy: () async throws -> Void) async throws {
+      let (condition, signal) = Condition.makeCondition()
+      let mustWait = state.withLock { state in
+        if state.free > 0 {
+          state.free -= 1
+          return false
+        }
+        state.line.append(signal)
+        return true
+      }
+      if mustWait {
+        try await condition.waitUncancellably()
+        if Task.isCancelled {
+          state.withLock { $0.free += 1 }
+          throw CancellationError()
+        }
+      }
+      defer { giveBack() }
+      try await copy()
+    }
+
+    func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+
+    private func giveBack() {
+      let next: Signal? = state.withLock { state in
+        if !state.line.isEmpty { return state.line.removeFirst() }
+        state.free += 1
+        return nil
+      }
+      next?.signal()
+    }
+  }
+
+  @Test func `a copier that keeps for nobody what a cancelled task was handed is refused`() async {
+    await expect(
+      Grader.copier(FreesWhatWasHanded.self),
+      "cancelled_as_handed",
+      refusedSaying: "never finish"
+    )
+  }
+
+  /// Gives the place of a cancelled task to the next, for which the block of the first comes then.
+  private final class UsesPlacesAgain: LearnerReader {
+    private typealias Waiter = CheckedContinuation<Int, any Error>
+
+    private let disk: Disk
+    private let queue = DispatchQueue(label: "disk")
+    private let places = Mutex<[Waiter?]>([])
+
+    init(disk: Disk) { self.disk = disk }
+
+    func read(_ block: Int) async throws -> Int {
+      let mine = Mutex<Int?>(nil)
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { (waiter: Waiter) in
+          let place = places.withLock { places in
+            let free = places.firstIndex { $0 == nil } ?? places.count
+            if free == places.count { places.append(waiter) } else { places[free] = waiter }
+            return free
+          }
+          mine.withLock { $0 = place }
+          queue.async { [self] in
+            let result = Result { try disk.read(block) }
+            take(place)?.resume(with: result)
+          }
+        }
+      } onCancel: {
+        if let place = mine.withLock({ $0 }) { take(place)?.resume(throwing: CancellationError()) }
+      }
+    }
+
+    private func take(_ place: Int) -> Waiter? {
+      places.withLock { places in
+        defer { places[place] = nil }
+        return places[place]
+      }
+    }
+  }
+
+  @Test func `a reader that gives one's block to another who came later is refused`() async {
+    await expect(
+      Grader.reader(UsesPlacesAgain.self),
+      "cancelled",
+      refusedSaying: "who asked for block 4 got"
     )
   }
 }
