@@ -97,8 +97,8 @@ public struct Condition: Hashable, Sendable {
   /// try await condition.wait()
   /// ```
   ///
-  /// Any number of tasks may wait, each any number of times. Whether a signal or a cancellation that
-  /// come together win is open, but never both.
+  /// Any number of tasks may wait, each any number of times. If a signal and a cancellation
+  /// come together, either may win, never both.
   ///
   /// - Complexity: O(1) amortised, one allocation, and so is being cancelled.
   /// - Throws: `CancellationError` as soon as the task is cancelled before the event;

@@ -90,7 +90,7 @@ package actor Session {
   private(set) var game: SchedulerGame?
   /// How many files deep `source` is.
   private(set) var sourceDepth = 0
-  /// Where the line being carried out stands: what sets something is told by it.
+  /// Where the line being carried out stands: a setting is told with who made it.
   private var place = Place.script(name: "", line: 0)
   /// Whether a person typed the line being carried out, rather than a script holding it.
   private(set) var isTyped = false

@@ -5,7 +5,7 @@ import Glibc
 /// The lines typed in all sessions, kept in a file.
 ///
 /// Plain text after one line that names the version; a line an entry. Entries are appended as they
-/// are typed, under a lock, so that two shells at once lose nothing. The file is never worth a
+/// are typed, under a lock, so that two shells at once lose nothing. A bad file ends no
 /// session: whatever is wrong with it becomes a warning of one line, and the shell goes on.
 struct HistoryFile {
   static let header = "# concurrency-lab history, version 1"
@@ -113,9 +113,11 @@ struct HistoryFile {
         close(file)
         throw Trouble(message: "the history cannot be kept in \(path): it is not a regular file")
       }
-      guard lock(file) else {
+      if let error = lock(file) {
         close(file)
-        throw Trouble(message: "the history in \(path) is locked by another program")
+        throw error == EWOULDBLOCK
+          ? Trouble(message: "the history in \(path) is locked by another program")
+          : trouble(error)
       }
       var named = stat()
       if stat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev {
@@ -126,17 +128,18 @@ struct HistoryFile {
     throw Trouble(message: "the history in \(path) is being replaced over and over")
   }
 
-  /// Others hold the lock for the time of one write.
+  /// Locks the file; the number of the error that keeps it from that, if there is one.
   ///
+  /// Others hold the lock for the time of one write.
   /// One that was stopped while holding it must not stop this shell too, so this gives up after some five
   /// seconds; a busy disk can make a write take one.
-  private func lock(_ file: Int32) -> Bool {
+  private func lock(_ file: Int32) -> Int32? {
     for _ in 0..<5_000 {
-      if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
-      guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+      if flock(file, LOCK_EX | LOCK_NB) == 0 { return nil }
+      guard errno == EWOULDBLOCK || errno == EINTR else { return errno }
       usleep(1_000)
     }
-    return false
+    return EWOULDBLOCK
   }
 
   private func read(_ file: Int32) throws(Trouble) -> [UInt8] {

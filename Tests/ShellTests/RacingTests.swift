@@ -76,7 +76,7 @@ import Testing
     ("race 4 limiter pool@lanes limit=2 work=1ms", "at the same time on the wall clock:"),
     (
       "race 4 limiter main-actor-queue gcd-gate work=1ms",
-      "at the same time on the wall clock, as main-actor-queue can only:"
+      "at the same time on the wall clock, the only one on which main-actor-queue runs:"
     ),
     (
       "race 4 limiter gcd-gate limit=2 work=1ms", "gcd-gate@linux-model: models, with 4 processors."

@@ -184,7 +184,8 @@ extension RunTitle {
     }
     let reason =
       bound.isEmpty
-      ? "" : ", as \(ListText.all(bound.map(\.mechanism.id))) can only"
+      ? ""
+      : ", the only one on which \(ListText.all(bound.map(\.mechanism.id))) \(bound.count == 1 ? "runs" : "run")"
     return
       "at the same time on the wall clock\(reason): they share the processors and the system's threads, and "
       + "who blocks threads holds the others up. 'compare' runs one after the other."
