@@ -130,6 +130,16 @@ extension Grader {
       readBefore(type),
       read(
         type,
+        "at_zero",
+        "a request that comes and goes at 0 s, and one inside from 1 to 3 s",
+        at: [4]
+      ) { _ in
+        GaugeLog([
+          .init(arrived: 0, departed: 0), .init(arrived: second, departed: 3 * second),
+        ])
+      },
+      read(
+        type,
         "swapped",
         "requests inside from 1 to 5 s and from 3 to 4 s, and each time told a little late: 3, 1, 5, 4",
         at: [8]

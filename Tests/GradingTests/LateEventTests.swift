@@ -76,6 +76,20 @@ import Testing
       refusedSaying: "and they were inside for"
     )
     await expect(Grader.gauge(Right.self), "told_late")
+    await expect(Grader.gauge(Right.self), "at_zero")
+  }
+
+  /// Takes a departure at zero for none.
+  private final class DropsZero: LearnerGauge {
+    private let gauge = GaugeOfSums()
+
+    func arrived(at time: Duration) { gauge.arrived(at: time) }
+    func departed(at time: Duration) { if time > .zero { gauge.departed(at: time) } }
+    func reading(at time: Duration) -> Reading { gauge.reading(at: time) }
+  }
+
+  @Test func `a gauge that knows no departure at zero is refused`() async {
+    await expect(Grader.gauge(DropsZero.self), "at_zero", refusedSaying: "'inside' is")
   }
 
   /// Knows who waits by the question, and tells all of them when one is cancelled.
