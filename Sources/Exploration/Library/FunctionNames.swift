@@ -11,13 +11,8 @@ enum FunctionNames {
   ///
   /// - Complexity: O(n log a) for n symbols and a addresses.
   static func at(_ addresses: some Sequence<UInt>) -> [UInt: String] {
-    var asked: [LoadedImages.Image: [UInt]] = [:]
-    for address in addresses {
-      guard let image = LoadedImages.all.first(where: { $0.covers(address) }) else { continue }
-      asked[image, default: []].append(address)
-    }
     var names: [UInt: String] = [:]
-    for (image, addresses) in asked {
+    for (image, addresses) in LoadedImages.byImage(addresses) {
       let bias = image.loadBias
       for (address, name) in inFile(image.path, at: addresses.map { $0 - bias }) {
         names[address + bias] = name

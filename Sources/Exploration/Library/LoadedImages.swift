@@ -30,6 +30,16 @@ enum LoadedImages {
   /// Those of this program when they were first asked for; none if they cannot be read.
   static let all = KernelFile.text("/proc/self/maps").map(images) ?? []
 
+  /// The addresses of each image that has any of these; one that no image covers is left out.
+  static func byImage(_ addresses: some Sequence<UInt>) -> [Image: [UInt]] {
+    var found: [Image: [UInt]] = [:]
+    for address in addresses {
+      guard let image = all.first(where: { $0.covers(address) }) else { continue }
+      found[image, default: []].append(address)
+    }
+    return found
+  }
+
   /// The same as the runtime wants them.
   static let ofThisProgram = map()
 

@@ -25,13 +25,8 @@ enum Symbolizer {
   /// Nil where there is no symbolizer or it fails: then the runtime is to be asked.
   static func frames(at addresses: Set<UInt>) -> [UInt: [Frame]]? {
     guard let program else { return nil }
-    var asked: [LoadedImages.Image: [UInt]] = [:]
-    for address in addresses {
-      guard let image = LoadedImages.all.first(where: { $0.covers(address) }) else { continue }
-      asked[image, default: []].append(address)
-    }
     var frames: [UInt: [Frame]] = [:]
-    for (image, addresses) in asked {
+    for (image, addresses) in LoadedImages.byImage(addresses) {
       guard var found = answers(of: program, image, addresses) else { return nil }
       let lineless = found.filter { $0.value.contains(where: \.lacksLine) }
       if !lineless.isEmpty {
