@@ -4,7 +4,8 @@
 // A pool lends such elements, and a task that finds none waits until one comes back.
 //
 // Structure: a lock around a value that decides (`PoolState`), and for each task that waits a Condition and its
-// Signal, with room for what is handed over (see HandOff.swift).
+// Signal, with room for what is handed over (see HandOff.swift). The element used last lies beside the lock, in an
+// atomic word, so that a visit that finds it takes no lock (see PoolCore.swift).
 // The pool builds an element when a task needs one and none is idle, up to the maximum. Of the idle
 // elements it lends the most recently used one first. The state knows elements as objects, whatever their
 // type; the generic pool here puts them in and takes them out.
@@ -103,6 +104,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
       maxElements: maxElements,
       minElements: minElements,
       idleTimeout: idleTimeout,
+      validates: validate != nil,
       clock: clock,
       executor: executor
     )
@@ -155,7 +157,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     let (element, loan) = try await borrow()
     do {
       let value = try await body(element)
-      core.end(loan)
+      core.giveBack(loan)
       return value
     } catch {
       core.end(loan, discarding: onError == .discard)
@@ -240,7 +242,11 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   @inlinable
   func borrow() async throws -> (Element, PoolLoan) {
     try Task.checkCancellation()
-    if validate == nil, let (element, loan) = core.takeIdle() { return (open(element), loan) }
+    // Never where there is a `validate`. The loan keeps it alive.
+    if let (spare, loan) = core.takeSpare() {
+      return (spare._withUnsafeGuaranteedRef { open($0) }, loan)
+    }
+    if validate == nil, let (element, loan) = core.takeIdle() { return (open(element.box), loan) }
     // Two calls: a task that waits in the first keeps no frame of the second.
     return try await accept(try await core.take())
   }
@@ -252,7 +258,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     switch consume grant {
     case .place(let loan): place = loan
     case .element(let box, let loan):
-      let element = open(box)
+      let element = open(box.box)
       guard let validate else { return (element, loan) }
       if (try? await validate(element)) == true { return (element, loan) }
       place = core.remove(loan) ? loan : nil
@@ -267,8 +273,8 @@ public final class AsyncPool<Element: Sendable>: Sendable {
 
   // Safe because the core takes in only the boxes that `build` makes.
   @inlinable @inline(__always)
-  func open(_ element: PoolElement) -> Element {
-    unsafeDowncast(element.box, to: ElementBox<Element>.self).element
+  func open(_ box: any AnyObject & Sendable) -> Element {
+    unsafeDowncast(box, to: ElementBox<Element>.self).element
   }
 
   /// Builds an element in a place reserved for it.
@@ -366,7 +372,11 @@ extension AsyncPool where Element: AnyObject {
   /// - Returns: The element.
   /// - Complexity: As ``withElement(onError:_:)``.
   /// - Throws: As ``withElement(onError:_:)``.
-  public func get() async throws -> Element { try await borrow().0 }
+  public func get() async throws -> Element {
+    // Not as `withElement` does: nobody ends this loan by its number.
+    try Task.checkCancellation()
+    return try await accept(try await core.take()).0
+  }
 
   /// Gives an element back, to the first waiter or to lie ready.
   ///
@@ -410,7 +420,7 @@ extension AsyncPool where Element: AnyObject {
   ) {
     let identity = ObjectIdentifier(element)
     let found = core.read { $0.loan(of: identity) }
-    if let found, core.end(found, discarding: discarding) { return }
+    if let found, core.end(found, discarding: discarding, byBorrower: false) { return }
     stop(
       "AsyncPool<\(Element.self)>: \(method) was called with an element that "
         + (found == nil

@@ -1,6 +1,20 @@
-/// A pool's effects, whatever the type of its elements: the lock, the line, the timer.
+public import Synchronization
+
+// What the calls of a pool do: the word, the lock, the line, the timer.
+//
+// The word and the lock are to each other as those of a limiter (see LimiterCore.swift): who holds the lock takes
+// out of the word what it says and leaves it locked, decides, and offers the element used last, if nobody waits.
+// So a visit that finds it there takes no lock.
+//
+// `spare` is what a task borrows that has changed the word: it is written under the lock, while the word is locked,
+// and read by the borrower alone. The state offers no other element before that borrower has ended its loan, and
+// until then keeps this one alive. So `spare` names a living object to everyone who may read it.
+
+/// A pool's effects, whatever the type of its elements.
 @usableFromInline
 final class PoolCore: Sendable {
+  @usableFromInline let word = Atomic(SpareWord.locked.bits)
+  @usableFromInline let spare = Atomic<Unmanaged<any AnyObject & Sendable>?>(nil)
   private let state: Lock<PoolState<HandOff<PoolGrant>>>
   private let expires: Bool
   private let now: @Sendable () -> Duration
@@ -11,13 +25,15 @@ final class PoolCore: Sendable {
     maxElements: Int,
     minElements: Int,
     idleTimeout: Duration?,
+    validates: Bool,
     clock: C,
     executor: (any TaskExecutor)?
   ) where C.Duration == Duration {
     let state = PoolState<HandOff<PoolGrant>>(
       maxElements: maxElements,
       minElements: minElements,
-      idleTimeout: idleTimeout
+      idleTimeout: idleTimeout,
+      validates: validates
     )
     self.state = Lock(state)
     self.executor = executor
@@ -29,22 +45,74 @@ final class PoolCore: Sendable {
 
   /// What `value` says of the state.
   func read<Value: Sendable>(_ value: (PoolState<HandOff<PoolGrant>>) -> Value) -> Value {
-    state.withLock { value($0) }
+    decide { value($0) }
+  }
+
+  /// Decides under the lock, which owns the word meanwhile.
+  private func decide<Decision: Sendable>(
+    _ decision: (inout PoolState<HandOff<PoolGrant>>) -> Decision
+  ) -> Decision {
+    state.withLock { state in
+      if !SpareWord(bits: word.load(ordering: .relaxed)).isLocked {
+        let bits = word.exchange(SpareWord.locked.bits, ordering: .acquiringAndReleasing)
+        state.absorb(SpareWord(bits: bits))
+      }
+      defer {
+        if let (offer, element) = state.offer() {
+          spare.store(.passUnretained(element.box), ordering: .relaxed)
+          word.store(offer.bits, ordering: .releasing)
+        }
+      }
+      return decision(&state)
+    }
+  }
+
+  /// Borrows the element used last by one atomic operation, if it is idle and nobody waits.
+  ///
+  /// Alive until the loan is ended, which is the caller's to do, by `end`.
+  @inlinable @inline(__always)
+  func takeSpare() -> (Unmanaged<any AnyObject & Sendable>, PoolLoan)? {
+    var seen = word.load(ordering: .relaxed)
+    while let lent = SpareWord(bits: seen).lending {
+      let (done, now) = word.compareExchange(
+        expected: seen,
+        desired: lent.bits,
+        ordering: .acquiring
+      )
+      if done { return spare.load(ordering: .relaxed).map { ($0, lent.loan) } }
+      seen = now
+    }
+    return nil
+  }
+
+  /// Gives an element back by one atomic operation, if it is the one used last and nobody waits.
+  @inlinable @inline(__always)
+  func giveBack(_ loan: PoolLoan) {
+    let lent = SpareWord(of: loan, isLent: true).bits
+    // A look costs less than an exchange that fails.
+    let isGivenBack =
+      loan.place <= SpareWord.lastPlace && word.load(ordering: .relaxed) == lent
+      && word.compareExchange(
+        expected: lent,
+        desired: SpareWord(of: loan, isLent: false).bits,
+        ordering: .releasing
+      ).exchanged
+    if !isGivenBack { end(loan) }
   }
 
   @usableFromInline
-  func takeIdle() -> (PoolElement, PoolLoan)? { state.withLock { $0.takeIdle() } }
+  func takeIdle() -> (PoolElement, PoolLoan)? { decide { $0.takeIdle() } }
 
   /// Takes an element or a place for one, waiting in line for it.
   @usableFromInline
   func take() async throws -> PoolGrant {
     let handOff = HandOff<PoolGrant>()
-    switch state.withLock({ $0.arrive(handOff) }) {
+    switch decide({ $0.arrive(handOff) }) {
     case .granted(let grant): return grant
     case .refused: throw PoolClosed()
     case .wait(let ticket):
       let outcome = await handOff.condition.wait(leavingWith: {
-        state.withLock { $0.leave(ticket) }?.signal
+        decide { $0.leave(ticket) }?.signal
       })
       if let grant = handOff.take() { return grant }
       if outcome == .cancelled { throw CancellationError() }
@@ -54,24 +122,30 @@ final class PoolCore: Sendable {
 
   /// Reserves a place that the smallest size of the pool leaves room for.
   func reserveForMinimum() -> PoolLoan? {
-    state.withLock { $0.reserve(upTo: min($0.minElements, $0.maxElements)) }
+    decide { $0.reserve(upTo: min($0.minElements, $0.maxElements)) }
   }
 
   func built(_ element: PoolElement, for loan: PoolLoan) -> Bool {
-    state.withLock { $0.built(element, for: loan) }
+    decide { $0.built(element, for: loan) }
   }
 
   /// Lets go of an element that is not good any more, and keeps its place; false if the loan is over.
   ///
   /// The element is released outside of the lock.
-  func remove(_ loan: PoolLoan) -> Bool { state.withLock { $0.remove(loan) } != nil }
+  func remove(_ loan: PoolLoan) -> Bool { decide { $0.remove(loan) } != nil }
 
   /// Ends a loan; false if it was over already.
+  ///
+  /// By its borrower, who has the element already, or by somebody who only knows that it is lent.
   @usableFromInline @discardableResult
-  func end(_ loan: PoolLoan, discarding: Bool = false) -> Bool {
+  func end(_ loan: PoolLoan, discarding: Bool = false, byBorrower: Bool = true) -> Bool {
     let now = expires ? now() : .zero
-    // What is vacated is released after the lock: at the end of this function.
-    let ending = state.withLock { discarding ? $0.giveUp(loan) : $0.giveBack(loan, at: now) }
+    // What is vacated, and what was kept, is released after the lock: at the end of this function.
+    let (ending, kept) = decide { state in
+      let ending = discarding ? state.giveUp(loan) : state.giveBack(loan, at: now)
+      return (ending, byBorrower ? state.endOffer(loan) : nil)
+    }
+    defer { withExtendedLifetime(kept) {} }
     switch ending {
     case .keep(let startsTimer): if startsTimer { startTimer() }
     case .hand(let grant, let waiter): waiter.hand(grant)
@@ -83,7 +157,7 @@ final class PoolCore: Sendable {
 
   /// Changes how many elements there may be; what is let go is released after the lock.
   func resize(to count: Int) {
-    let (granted, idle) = state.withLock { $0.resize(to: count) }
+    let (granted, idle) = decide { $0.resize(to: count) }
     for (loan, waiter) in granted { waiter.hand(.place(loan)) }
     withExtendedLifetime(idle) {}
   }
@@ -91,12 +165,12 @@ final class PoolCore: Sendable {
   func shutDown() async {
     close()
     let handOff = HandOff<PoolGrant>()
-    if state.withLock({ $0.awaitEnd(handOff) }) { await handOff.condition.outcome() }
+    if decide({ $0.awaitEnd(handOff) }) { await handOff.condition.outcome() }
   }
 
   /// The idle elements are released when this returns: outside of the lock, and before anybody waits.
   private func close() {
-    let (refused, _) = state.withLock { $0.shutDown() }
+    let (refused, _) = decide { $0.shutDown() }
     for waiter in refused { waiter.signal.settle(.closed) }
   }
 
@@ -105,7 +179,7 @@ final class PoolCore: Sendable {
       while let next = self?.expire() {
         // A clock that throws at once would keep a thread busy: it is asked again when an element comes back.
         do { try await sleep(next) } catch {
-          self?.state.withLock { $0.endTimer() }
+          self?.decide { $0.endTimer() }
           return
         }
       }
@@ -115,7 +189,7 @@ final class PoolCore: Sendable {
   /// Lets go of what has lain idle too long; returns when to look again.
   private func expire() -> Duration? {
     let now = now()
-    let (expired, next) = state.withLock { $0.expire(at: now) }
+    let (expired, next) = decide { $0.expire(at: now) }
     withExtendedLifetime(expired) {}
     return next
   }

@@ -16,12 +16,23 @@
 // number there, or a place that is not lent. It is recognised, no matter which task has the element by now. A task
 // that borrows with `get` has only the element. Its identity says which loan is meant, but not whose: a second
 // return, while the element is lent again, looks like the return of its present borrower.
+//
+// While nobody waits, the element used last is offered: one task at a time borrows it and gives it back by a word of
+// its own (see SpareWord.swift), without the lock. Such a borrower gets the element from beside the word, perhaps a
+// little later than the loan. So until that borrower has ended the loan itself, no other element is offered, and
+// this one is kept, even if the loan was ended for it meanwhile by who knows the element only.
 
 /// One lending of a place.
-@usableFromInline
+@frozen @usableFromInline
 struct PoolLoan: Hashable, Sendable {
-  fileprivate let place: Int
-  fileprivate let lending: Int
+  @usableFromInline let place: Int
+  @usableFromInline let lending: Int64
+
+  @inlinable
+  init(place: Int, lending: Int64) {
+    self.place = place
+    self.lending = lending
+  }
 }
 
 /// An element as the pool's state knows it: an object, whatever its type.
@@ -67,7 +78,7 @@ struct PoolState<Waiter> {
   }
 
   private struct Place: Sendable {
-    var lending = 0
+    var lending: Int64 = 0
     /// Nil while the place is vacant or its element is being built.
     var element: PoolElement?
     var isLent = true
@@ -77,6 +88,8 @@ struct PoolState<Waiter> {
   private(set) var maxElements: Int
   let minElements: Int
   let idleTimeout: Duration?
+  /// Whether an element may be borrowed without the lock: not if it has to be looked at before or after.
+  private let offers: Bool
   private(set) var isShutDown = false
   private var places: [Place] = []
   private var vacant: [Int] = []
@@ -88,17 +101,53 @@ struct PoolState<Waiter> {
   private var waiters = WaiterQueue<Waiter>()
   /// Those who wait for the last loan of a shut-down pool.
   private var enders = WaiterQueue<Waiter>()
+  /// The loan taken without the lock whose borrower has not ended it, as far as the lock knows.
+  private var offeredLoan: PoolLoan?
+  /// The element of that loan, if it is not the pool's any more.
+  private var kept: PoolElement?
 
-  init(maxElements: Int, minElements: Int = 0, idleTimeout: Duration? = nil) {
+  init(
+    maxElements: Int,
+    minElements: Int = 0,
+    idleTimeout: Duration? = nil,
+    validates: Bool = false
+  ) {
     self.maxElements = maxElements
     self.minElements = minElements
     self.idleTimeout = idleTimeout
+    offers = idleTimeout == nil && !validates
   }
 
   var waiting: Int { waiters.count }
   var idle: Int { idlePlaces.count }
   /// Elements and those under construction, idle or lent.
   var size: Int { places.count - vacant.count }
+
+  /// Takes over what was borrowed and given back without the lock since ``offer()``.
+  mutating func absorb(_ word: SpareWord) {
+    idlePlaces.removeLast()
+    let loan = word.loan
+    places[loan.place].lending = loan.lending
+    places[loan.place].isLent = word.isLent
+    if word.isLent { offeredLoan = loan } else { idlePlaces.append(loan.place) }
+  }
+
+  /// The element that may be borrowed without the lock, and its word; nil if there is none to offer.
+  func offer() -> (SpareWord, PoolElement)? {
+    // None idle, as when anybody waits; or the borrower of the last offer may not have seen what it borrowed.
+    guard offers, offeredLoan == nil, let place = idlePlaces.last, place <= SpareWord.lastPlace,
+      let element = places[place].element
+    else { return nil }
+    let last = PoolLoan(place: place, lending: places[place].lending)
+    return (SpareWord(of: last, isLent: false), element)
+  }
+
+  /// Notes that a borrower has ended its loan itself; returns what was kept for that loan, to release.
+  mutating func endOffer(_ loan: PoolLoan) -> PoolElement? {
+    guard offeredLoan == loan else { return nil }
+    offeredLoan = nil
+    return kept.take()
+  }
 
   /// Takes an idle element; nil if there is none.
   mutating func takeIdle() -> (PoolElement, PoolLoan)? {
@@ -243,12 +292,13 @@ struct PoolState<Waiter> {
 
   private mutating func lend(_ place: Int) -> PoolLoan {
     places[place].isLent = true
-    places[place].lending += 1
+    places[place].lending = (places[place].lending + 1) % SpareWord.lendings
     return PoolLoan(place: place, lending: places[place].lending)
   }
 
   private mutating func takeElement(from place: Int) -> PoolElement? {
     let element = places[place].element.take()
+    if offeredLoan?.place == place, kept == nil { kept = element }
     if let identity = element?.identity { placeOf[identity] = nil }
     return element
   }

@@ -4,8 +4,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ExplorableWorkStealing
-
 // The code of the queue and of the crew, over locks, atomics and parkers that an exploration can stop at;
 // jobs are numbers, threads are agents. Small cases, with every schedule that has at most as many
 // pre-emptions as said. What only weaker memory shows is not seen: there the sanitizer and the stress

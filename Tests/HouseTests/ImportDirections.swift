@@ -24,11 +24,6 @@ struct ImportDirections {
     // The files of `Limiters`, over other locks.
     "ExplorableLimiters": Room(rooms: ["ExplorableSynchronization"]),
     "WorkStealing": Room(rooms: ["Basics"], system: ["Synchronization", "Glibc"]),
-    // The files of `WorkStealing`, over other locks.
-    "ExplorableWorkStealing": Room(
-      rooms: ["Basics", "ExplorableSynchronization"],
-      system: ["Synchronization", "Glibc"]
-    ),
     "CSQLite": Room(rooms: []),
     "RealWork": Room(
       rooms: ["Basics", "Limiters", "CSQLite"],

@@ -57,6 +57,37 @@ import Testing
     }
   }
 
+  @Test func `lend an element to one task at a time, by the lock of a pool and without`() throws {
+    try explored("pool-of-one") {
+      let pool = AsyncPool(maxElements: 1) { Log() }
+      try await pool.withElement { $0.entries.append(0) }
+      let other = Task { try await pool.withElement { $0.entries.append(1) } }
+      try await pool.withElement { $0.entries.append(2) }
+      try await other.value
+      let entries = try await pool.withElement { $0.entries }
+      try require(entries.count == 3, "\(entries)")
+    }
+  }
+
+  @Test(.search) func `keep what a task has borrowed while others give elements up`() throws {
+    struct Broken: Error {}
+    try explored("pool-of-two") {
+      let pool = AsyncPool(maxElements: 2, minElements: 2) { Log() }
+      try await pool.prepare()
+      async let visit: Void = pool.withElement { $0.entries.append(1) }
+      let lossy = Task {
+        try await pool.withElement(onError: .discard) { log in
+          log.entries.append(2)
+          throw Broken()
+        }
+      }
+      pool.setMaxElements(1)
+      try await visit
+      _ = await lossy.result
+      try require(pool.lent == 0, "\(pool.lent)")
+    }
+  }
+
   @Test(.search) func `let one of three tasks in at a time, in every schedule`() throws {
     try explored("limiter") {
       let limiter = ConcurrencyLimiter(concurrency: 1)
