@@ -51,7 +51,16 @@ import Testing
     ),
     Wrong("help nothing", at: "nothing", "no command or topic 'nothing'. 'help' lists all."),
     Wrong("run", at: "run", "the number of tasks is missing. Write: run N [MECH] [key=value]…"),
-    Wrong("run x", at: "run", "the number of tasks is missing. Write: run N [MECH] [key=value]…"),
+    Wrong(
+      "run limiter",
+      at: "run",
+      "the number of tasks is missing. Write: run N [MECH] [key=value]…"
+    ),
+    Wrong(
+      "run x",
+      at: "x",
+      "'x' is neither a number of tasks nor a mechanism. Write: run N [MECH] [key=value]…"
+    ),
     Wrong(
       "run 0",
       at: "0",
@@ -709,6 +718,11 @@ import Testing
       "compare limiter",
       at: "compare",
       "the number of tasks is missing. Write: compare N [MECH]… [key=value]…"
+    ),
+    Wrong(
+      "compare limiter x",
+      at: "x",
+      "'x' is neither a number of tasks nor a mechanism. Write: compare N [MECH]… [key=value]…"
     ),
     Wrong("compare 5 limiter limiter", at: "limiter", "limiter is named twice. Name each once."),
     Wrong(

@@ -124,7 +124,7 @@ extension Session {
   ) throws -> (count: Word, [(entry: CatalogueEntry, onLanes: Bool)]) {
     var names = arguments.places
     guard let count = names.first(where: \.isNumeral) else {
-      throw arguments.missing("the number of tasks")
+      throw arguments.missingCount { (try? Self.contestant($0, arguments)) != nil }
     }
     names.removeAll { $0 == count }
     var contestants: [(entry: CatalogueEntry, onLanes: Bool)] = []

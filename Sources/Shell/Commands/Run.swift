@@ -57,7 +57,7 @@ extension Session {
   ) throws -> Experiment {
     let settings = chosen ?? settings
     let (count, mechanism) = try arguments.countAndMechanism()
-    guard let count else { throw arguments.missing("the number of tasks") }
+    guard let count else { throw arguments.missingCount { (try? Names.mechanism($0)) != nil } }
     return try experiment(
       arguments,
       settings,

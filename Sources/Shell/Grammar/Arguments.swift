@@ -181,6 +181,17 @@ package struct Arguments: Sendable {
     return ShellError("\(name) has no value. Write \(form)", at: word)
   }
 
+  /// The error where no word is a number of tasks: about one that is no mechanism either, if there is one.
+  func missingCount(_ isMechanism: (Word) -> Bool) -> ShellError {
+    guard let stranger = places.first(where: { !isMechanism($0) }) else {
+      return missing("the number of tasks")
+    }
+    return ShellError(
+      "'\(stranger.text)' is neither a number of tasks nor a mechanism. Write: \(command.usage)",
+      at: stranger
+    )
+  }
+
   /// The error for a word that should have been there; `list` is the command that tells what it can be.
   func missing(_ what: String, listedBy list: String? = nil) -> ShellError {
     let choice = list.map { ". '\($0)' lists all" } ?? ""
