@@ -5,7 +5,7 @@
 //
 // Structure: a lock around a value that decides (`PoolState`), and for each task that waits a Condition and its
 // Signal, with room for what is handed over (see HandOff.swift). The element used last lies beside the lock, in an
-// atomic word, so that a visit that finds it takes no lock (see PoolCore.swift).
+// atomic word, so that as a rule a visit that finds it takes no lock (see PoolCore.swift).
 // The pool builds an element when a task needs one and none is idle, up to the maximum. Of the idle
 // elements it lends the most recently used one first. The state knows elements as objects, whatever their
 // type; the generic pool here puts them in and takes them out.
@@ -160,7 +160,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
       core.giveBack(loan)
       return value
     } catch {
-      core.end(loan, discarding: onError == .discard)
+      if onError == .discard { core.end(loan, discarding: true) } else { core.giveBack(loan) }
       throw error
     }
   }
@@ -242,7 +242,7 @@ public final class AsyncPool<Element: Sendable>: Sendable {
   @inlinable
   func borrow() async throws -> (Element, PoolLoan) {
     try Task.checkCancellation()
-    // Never where there is a `validate`. The loan keeps it alive.
+    // Never where there is a `validate`. The pool keeps it alive until the loan is ended by its number.
     if let (spare, loan) = core.takeSpare() {
       return (spare._withUnsafeGuaranteedRef { open($0) }, loan)
     }
@@ -328,7 +328,7 @@ public struct Lease<Element: Sendable>: ~Copyable, Sendable {
     self.core = core
   }
 
-  deinit { core.end(loan, discarding: isDiscarded) }
+  deinit { if isDiscarded { core.end(loan, discarding: true) } else { core.giveBack(loan) } }
 
   /// Gives the element back, as going out of scope does.
   ///
@@ -373,8 +373,9 @@ extension AsyncPool where Element: AnyObject {
   /// - Complexity: As ``withElement(onError:_:)``.
   /// - Throws: As ``withElement(onError:_:)``.
   public func get() async throws -> Element {
-    // Not as `withElement` does: nobody ends this loan by its number.
+    // Never by the word, as `borrow`: nobody ends this loan by its number.
     try Task.checkCancellation()
+    if validate == nil, let (element, _) = core.takeIdle() { return open(element.box) }
     return try await accept(try await core.take()).0
   }
 
@@ -418,12 +419,11 @@ extension AsyncPool where Element: AnyObject {
     file: StaticString,
     line: UInt
   ) {
-    let identity = ObjectIdentifier(element)
-    let found = core.read { $0.loan(of: identity) }
-    if let found, core.end(found, discarding: discarding, byBorrower: false) { return }
+    let hasEnded = core.end(ObjectIdentifier(element), discarding: discarding)
+    if hasEnded == true { return }
     stop(
       "AsyncPool<\(Element.self)>: \(method) was called with an element that "
-        + (found == nil
+        + (hasEnded == nil
           ? "is not this pool's, or was discarded; give back only what get() of the same pool gave you"
           : "was given back already; call return(_:) or discard(_:) once for each get()"),
       file: file,

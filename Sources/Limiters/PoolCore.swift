@@ -3,8 +3,9 @@ public import Synchronization
 // What the calls of a pool do: the word, the lock, the line, the timer.
 //
 // The word and the lock are to each other as those of a limiter (see LimiterCore.swift): who holds the lock takes
-// out of the word what it says and leaves it locked, decides, and offers the element used last, if nobody waits.
-// So a visit that finds it there takes no lock.
+// out of the word what it says and leaves it locked, decides, and offers the element used last, where the state has
+// it to offer. So a visit that finds it there takes no lock, unless somebody comes to the lock meanwhile, if only to
+// read how many are idle: then its end comes there too.
 //
 // `spare` is what a task borrows that has changed the word: it is written under the lock, while the word is locked,
 // and read by the borrower alone. The state offers no other element before that borrower has ended its loan, and
@@ -67,9 +68,9 @@ final class PoolCore: Sendable {
     }
   }
 
-  /// Borrows the element used last by one atomic operation, if it is idle and nobody waits.
+  /// Borrows the element on offer by one atomic operation, if there is one.
   ///
-  /// Alive until the loan is ended, which is the caller's to do, by `end`.
+  /// It lives until the caller ends the loan, by `giveBack` or `end`, whoever else does so before.
   @inlinable @inline(__always)
   func takeSpare() -> (Unmanaged<any AnyObject & Sendable>, PoolLoan)? {
     var seen = word.load(ordering: .relaxed)
@@ -85,7 +86,7 @@ final class PoolCore: Sendable {
     return nil
   }
 
-  /// Gives an element back by one atomic operation, if it is the one used last and nobody waits.
+  /// Gives an element back, by one atomic operation if it was on offer and nobody has come to the lock since.
   @inlinable @inline(__always)
   func giveBack(_ loan: PoolLoan) {
     let lent = SpareWord(of: loan, isLent: true).bits
@@ -134,18 +135,39 @@ final class PoolCore: Sendable {
   /// The element is released outside of the lock.
   func remove(_ loan: PoolLoan) -> Bool { decide { $0.remove(loan) } != nil }
 
-  /// Ends a loan; false if it was over already.
-  ///
-  /// By its borrower, who has the element already, or by somebody who only knows that it is lent.
+  /// Ends the loan of its borrower, who has the element already; false if it was over.
   @usableFromInline @discardableResult
-  func end(_ loan: PoolLoan, discarding: Bool = false, byBorrower: Bool = true) -> Bool {
-    let now = expires ? now() : .zero
-    // What is vacated, and what was kept, is released after the lock: at the end of this function.
+  func end(_ loan: PoolLoan, discarding: Bool = false) -> Bool {
+    let now = returnTime
+    // What was kept is released after the lock: at the end of this function.
     let (ending, kept) = decide { state in
       let ending = discarding ? state.giveUp(loan) : state.giveBack(loan, at: now)
-      return (ending, byBorrower ? state.endOffer(loan) : nil)
+      return (ending, state.endOffer(loan))
     }
     defer { withExtendedLifetime(kept) {} }
+    return carryOut(ending)
+  }
+
+  /// Ends the present loan of an element, for somebody who knows its identity only.
+  ///
+  /// False if it is not lent, nil if it is not the pool's.
+  func end(_ identity: ObjectIdentifier, discarding: Bool) -> Bool? {
+    let now = returnTime
+    let ending = decide { state in
+      state.loan(of: identity).map { loan in
+        discarding ? state.giveUp(loan) : state.giveBack(loan, at: now)
+      }
+    }
+    return ending.map(carryOut)
+  }
+
+  /// When an element comes back; zero, without a look at the clock, where none expires.
+  private var returnTime: Duration { expires ? now() : .zero }
+
+  /// Does what the state has decided; false if the loan was over.
+  ///
+  /// What is vacated is released when it returns.
+  private func carryOut(_ ending: consuming PoolState<HandOff<PoolGrant>>.Ending) -> Bool {
     switch ending {
     case .keep(let startsTimer): if startsTimer { startTimer() }
     case .hand(let grant, let waiter): waiter.hand(grant)

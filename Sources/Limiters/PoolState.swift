@@ -17,10 +17,11 @@
 // that borrows with `get` has only the element. Its identity says which loan is meant, but not whose: a second
 // return, while the element is lent again, looks like the return of its present borrower.
 //
-// While nobody waits, the element used last is offered: one task at a time borrows it and gives it back by a word of
-// its own (see SpareWord.swift), without the lock. Such a borrower gets the element from beside the word, perhaps a
-// little later than the loan. So until that borrower has ended the loan itself, no other element is offered, and
-// this one is kept, even if the loan was ended for it meanwhile by who knows the element only.
+// Of the idle elements the one used last is offered, where none has to be looked at first or later: one task at a
+// time borrows it and gives it back by a word of its own (see SpareWord.swift), without the lock. Such a borrower
+// gets the element from beside the word, perhaps a little later than the loan. So until that borrower has ended the
+// loan itself, no other element is offered, and this one is kept, even if the loan was ended for it meanwhile by who
+// knows the element only.
 
 /// One lending of a place.
 @frozen @usableFromInline

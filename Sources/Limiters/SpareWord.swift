@@ -6,7 +6,7 @@
 // compare-and-swap borrows that element, and one gives it back, whose loan it must be still.
 //
 // From the lowest bit: whether it is lent, 46 bits for the number of the lending, a guard, 15 for the place, the
-// sign. A number that overflows sets the guard, and then the lock counts, which begins again at zero.
+// sign. Where one more lending would set the guard, the lock counts, which begins again at zero.
 
 /// Where an element is that can be borrowed without the lock, or has been.
 @frozen @usableFromInline

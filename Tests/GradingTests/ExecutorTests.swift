@@ -485,7 +485,7 @@ private let areLookersOver = Atomic(false)
     #expect(failed?.sentence.contains(part) == true, "\(failed as Any)", sourceLocation: location)
   }
 
-  @Test func `that run every job in order on a thread of their own pass`() async {
+  @Test(.search) func `that run every job in order on a thread of their own pass`() async {
     let failed = await refusal(Grader.executor(Flawed<NoFlaw>.self))
     #expect(failed == nil, "\(failed as Any)")
   }

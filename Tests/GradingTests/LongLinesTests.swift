@@ -103,7 +103,7 @@ import Testing
 
   private func design<F: LimiterFlaw>(_ flaw: F.Type) -> GradeBook { Grader.design(Flawed<F>.self) }
 
-  @Test
+  @Test(.search)
   func `a limiter that keeps something of bodies that throw, or of the cancelled, is refused`()
     async
   {

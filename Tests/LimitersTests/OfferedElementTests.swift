@@ -177,6 +177,48 @@ private final class Thing: Sendable {}
     #expect(offers > 0 && kept > 0)
   }
 
+  @Test func `stays for its borrower though another was built and given up in its place`() throws {
+    var pool = Bench(PoolState(maxElements: 1))
+    func build(in loan: PoolLoan) -> ObjectIdentifier {
+      let thing = Thing()
+      let identity = ObjectIdentifier(thing)
+      let isNew = pool.decide { $0.built(PoolElement(box: thing, identity: identity), for: loan) }
+      #expect(isNew)
+      return identity
+    }
+    let place = pool.decide { $0.reserve(upTo: 1) }
+    let first = try #require(place)
+    let identity = build(in: first)
+    _ = pool.decide { $0.giveBack(first) }
+    let taken = pool.takeSpare()
+    let loan = try #require(taken)
+    // Somebody else gives it up, and the next comes and goes, before the borrower has looked.
+    _ = pool.decide { $0.giveUp(loan) }
+    let placeAgain = pool.decide { $0.reserve(upTo: 1) }
+    let second = try #require(placeAgain)
+    _ = build(in: second)
+    _ = pool.decide { $0.giveUp(second) }
+    #expect(pool.spare.map(ObjectIdentifier.init) == identity)
+    _ = pool.decide { ($0.giveUp(loan), $0.endOffer(loan)) }
+    #expect(pool.spare == nil)
+  }
+
+  @Test func `is none whose place has no room in the word`() throws {
+    let size = SpareWord.lastPlace + 2
+    var pool = Bench(PoolState(maxElements: size))
+    var last: PoolLoan?
+    for _ in 1...size {
+      let place = pool.decide { $0.reserve(upTo: size) }
+      let loan = try #require(place)
+      _ = pool.decide { $0.built(PoolElement(box: Thing(), identity: nil), for: loan) }
+      last = loan
+    }
+    let loan = try #require(last)
+    #expect(loan.place == SpareWord.lastPlace + 1)
+    _ = pool.decide { $0.giveBack(loan) }
+    #expect(pool.takeSpare() == nil)
+  }
+
   @Test(arguments: [true, false])
   func `is none where elements expire or are looked at before they are lent`(expire: Bool) {
     var pool = Bench(
