@@ -52,21 +52,21 @@ package struct ExploredCase: Sendable {
       limit: 1,
       cancels: false,
       preemptions: 2,
-      schedules: ["limiter": 56, "pool": 140, "fifo-queue": 20, "actor-queue": 31]
+      schedules: ["limiter": 56, "pool": 69, "fifo-queue": 20, "actor-queue": 31]
     ),
     ExploredCase(
       tasks: 2,
       limit: 1,
       cancels: true,
       preemptions: 1,
-      schedules: ["limiter": 5_797, "pool": 13_272, "fifo-queue": 1_258, "actor-queue": 630]
+      schedules: ["limiter": 5_797, "pool": 3_877, "fifo-queue": 1_258, "actor-queue": 630]
     ),
     ExploredCase(
       tasks: 3,
       limit: 1,
       cancels: false,
       preemptions: 2,
-      schedules: ["limiter": 1_368, "pool": 4_252, "fifo-queue": 429, "actor-queue": 224]
+      schedules: ["limiter": 1_368, "pool": 1_460, "fifo-queue": 429, "actor-queue": 224]
     ),
   ]
 }

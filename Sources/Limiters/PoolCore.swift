@@ -54,7 +54,7 @@ final class PoolCore: Sendable {
     _ decision: (inout PoolState<HandOff<PoolGrant>>) -> Decision
   ) -> Decision {
     state.withLock { state in
-      if !SpareWord(bits: word.load(ordering: .relaxed)).isLocked {
+      if state.isOffering {
         let bits = word.exchange(SpareWord.locked.bits, ordering: .acquiringAndReleasing)
         state.absorb(SpareWord(bits: bits))
       }
@@ -89,12 +89,10 @@ final class PoolCore: Sendable {
   /// Gives an element back, by one atomic operation if it was on offer and nobody has come to the lock since.
   @inlinable @inline(__always)
   func giveBack(_ loan: PoolLoan) {
-    let lent = SpareWord(of: loan, isLent: true).bits
-    // A look costs less than an exchange that fails.
     let isGivenBack =
-      loan.place <= SpareWord.lastPlace && word.load(ordering: .relaxed) == lent
+      loan.isByWord
       && word.compareExchange(
-        expected: lent,
+        expected: SpareWord(of: loan, isLent: true).bits,
         desired: SpareWord(of: loan, isLent: false).bits,
         ordering: .releasing
       ).exchanged

@@ -28,11 +28,14 @@
 struct PoolLoan: Hashable, Sendable {
   @usableFromInline let place: Int
   @usableFromInline let lending: Int64
+  /// Whether it was taken without the lock.
+  @usableFromInline let isByWord: Bool
 
   @inlinable
-  init(place: Int, lending: Int64) {
+  init(place: Int, lending: Int64, isByWord: Bool = false) {
     self.place = place
     self.lending = lending
+    self.isByWord = isByWord
   }
 }
 
@@ -102,6 +105,8 @@ struct PoolState<Waiter> {
   private var waiters = WaiterQueue<Waiter>()
   /// Those who wait for the last loan of a shut-down pool.
   private var enders = WaiterQueue<Waiter>()
+  /// Whether an element is on offer: then the word may have changed since.
+  private(set) var isOffering = false
   /// The loan taken without the lock whose borrower has not ended it, as far as the lock knows.
   private var offeredLoan: PoolLoan?
   /// The element of that loan, if it is not the pool's any more.
@@ -126,6 +131,7 @@ struct PoolState<Waiter> {
 
   /// Takes over what was borrowed and given back without the lock since ``offer()``.
   mutating func absorb(_ word: SpareWord) {
+    isOffering = false
     idlePlaces.removeLast()
     let loan = word.loan
     places[loan.place].lending = loan.lending
@@ -134,11 +140,12 @@ struct PoolState<Waiter> {
   }
 
   /// The element that may be borrowed without the lock, and its word; nil if there is none to offer.
-  func offer() -> (SpareWord, PoolElement)? {
+  mutating func offer() -> (SpareWord, PoolElement)? {
     // None idle, as when anybody waits; or the borrower of the last offer may not have seen what it borrowed.
     guard offers, offeredLoan == nil, let place = idlePlaces.last, place <= SpareWord.lastPlace,
       let element = places[place].element
     else { return nil }
+    isOffering = true
     let last = PoolLoan(place: place, lending: places[place].lending)
     return (SpareWord(of: last, isLent: false), element)
   }

@@ -32,10 +32,9 @@ struct SpareWord: Hashable, Sendable {
   /// The number of a lending is less.
   static var lendings: Int64 { 1 << 46 }
 
-  @inlinable var isLocked: Bool { bits < 0 }
   @inlinable var isLent: Bool { bits & 1 != 0 }
   @inlinable var loan: PoolLoan {
-    PoolLoan(place: Int(bits >> 48), lending: bits >> 1 & (1 << 46 - 1))
+    PoolLoan(place: Int(bits >> 48), lending: bits >> 1 & (1 << 46 - 1), isByWord: true)
   }
 
   /// The word with the element lent once more; nil if the lock must decide.

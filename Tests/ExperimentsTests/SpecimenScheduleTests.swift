@@ -207,7 +207,7 @@ import Testing
   @Test(arguments: [
     ("specimen-check-then-act", false, [1, 2, 1], "t01"),
     // t01 has the element, and t02 waits for it, when t02 is cancelled.
-    ("pool", true, Array(repeating: 1, count: 16) + [3, 1, 2], "the cancelling of t02"),
+    ("pool", true, Array(repeating: 1, count: 11) + [3, 1, 2], "the cancelling of t02"),
   ])
   func `a step says whom it pre-empts: a task, or a cancellation that stands in its handler`(
     id: String,

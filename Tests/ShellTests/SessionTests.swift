@@ -42,7 +42,7 @@ import Testing
     let words = text.split { $0.isWhitespace }.joined(separator: " ")
     #expect(words.contains("choices are made between jobs, not inside them"))
     #expect(words.contains("tasks=3 limit=1 cancel=none inside=no: limiter 6, pool 6,"))
-    #expect(words.contains("cancel=none inside=yes preemptions=2: limiter 1,368, pool 689,"))
+    #expect(words.contains("cancel=none inside=yes preemptions=2: limiter 1,368, pool 1,460,"))
     #expect(await lab.run("help explore") == text)
     #expect(
       await lab.run("explain limit").contains("ConcurrencyLimiter"),
