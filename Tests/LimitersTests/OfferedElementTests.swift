@@ -219,6 +219,8 @@ private final class Thing: Sendable {}
     #expect(loan.place == SpareWord.lastPlace + 1)
     _ = pool.decide { $0.giveBack(loan) }
     #expect(pool.takeSpare() == nil)
+    let again = pool.decide { $0.takeIdle()?.1.place }
+    #expect(again == loan.place)
   }
 
   @Test(arguments: [true, false])
