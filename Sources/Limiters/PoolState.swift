@@ -28,7 +28,7 @@
 struct PoolLoan: Hashable, Sendable {
   @usableFromInline let place: Int
   @usableFromInline let lending: Int64
-  /// Whether it was taken without the lock.
+  /// Whether its borrower took it without the lock, and may end it so; one that is found by identity says no.
   @usableFromInline let isByWord: Bool
 
   @inlinable
