@@ -136,11 +136,6 @@ package struct GradeBook: Sendable {
   }
 }
 
-/// Whether the pool has come to the task that was put into it last.
-private final class PoolTurn: Sendable {
-  let hasCome = Atomic(true)
-}
-
 extension GradeBook.Question {
   /// A question that is a task, asked from a thread that waits for it.
   ///
@@ -178,8 +173,7 @@ extension GradeBook.Question {
           if let item = answer.withLock({ $0 }) { return item }
         }
         wasSilent = isSilent
-        let hasTurn = pool.hasCome.exchange(false, ordering: .acquiringAndReleasing)
-        if hasTurn { Task.detached { pool.hasCome.store(true, ordering: .releasing) } }
+        let hasTurn = pool.looks()
         _ = isThere.wait(timeout: .now() + .milliseconds(100))
         if let item = answer.withLock({ $0 }) { return item }
         patience.look(

@@ -17,7 +17,7 @@ extension Grader {
           + (waits ? ", which waits for its end" : "")
         let batch = Batch(limit: 1)
         let watches = [BatchWatch(), BatchWatch()]
-        let isOver = DispatchSemaphore(value: 0)
+        let isOver = Lock(false)
         let hasReturned = Lock(false)
         @Sendable func send(_ number: Int, whenAll: @escaping @Sendable () -> Void) {
           batch.download(lists[number]) { file in
@@ -29,12 +29,11 @@ extension Grader {
           }
         }
         send(0) {
-          send(1) { isOver.signal() }
+          send(1) { isOver.withLock { $0 = true } }
           hasReturned.withLock { $0 = true }
-          // Once more, for who looks whether it waited for nothing.
-          if waits, isOver.wait(timeout: .now() + .seconds(20)) == .success { isOver.signal() }
+          if waits { _ = Self.comes { isOver.withLock { $0 } } }
         }
-        let comes = comes(looks: 50) { watches[1].isOver }
+        let comes = comes { watches[1].isOver }
         let fault: String? =
           if comes {
             fault(of: lists, watches, limit: 1)
@@ -141,19 +140,19 @@ extension Grader {
     }
     turns.withLock { $0 = [turn] }
     for number in 0..<max(1, lists.count - 1) { send(number) }
-    _ = comes(looks: 100) { watches[0].begun == newcomer.limit }
+    _ = comes { watches[0].begun == newcomer.limit }
     mayEnd.signal()
     // Until the thread has told of the end, or somebody has come meanwhile.
-    _ = comes(looks: 1) { newcomer == .list && watches[0].isOver }
+    _ = comes(withinTenths: 1) { newcomer == .list && watches[0].isOver }
     OthersAtRest.wait { isPast.withLock { $0 } }
     let isReached = !turn.giveUp()
-    if isReached { _ = comes(looks: 100) { isPast.withLock { $0 } } }
+    if isReached { _ = comes { isPast.withLock { $0 } } }
     if !isReached, newcomer != .end { send(lists.count - 1) }
     // Who begins now does so beside the list that has come.
     OthersAtRest.wait()
     let most = all.peak
     othersMayEnd.signal()
-    let areOver = comes(looks: 50) { watches.allSatisfy(\.isOver) }
+    let areOver = comes { watches.allSatisfy(\.isOver) }
     let fault: String? =
       if most > newcomer.limit {
         "\(most) ran at once"

@@ -109,11 +109,25 @@ extension Grader {
     ])
   }
 
+  /// Waits until something is so, as long as the library's threads may still bring it about.
+  ///
+  /// - Returns: whether it came to be.
+  static func comes(_ isSo: () -> Bool) -> Bool {
+    var patience = QuestionPatience(seconds: 20, sharesPool: false)
+    let pool = PoolTurn()
+    while !patience.isOver {
+      let hasTurn = pool.looks()
+      if comes(withinTenths: 1, isSo) { return true }
+      patience.look(poolHasTurn: hasTurn, steps: 0, areAllAsleep: OtherThreads.areAllAsleep)
+    }
+    return isSo()
+  }
+
   /// Waits until something is so, for so many tenths of a second.
   ///
   /// - Returns: whether it came to be.
-  static func comes(looks: Int, _ isSo: () -> Bool) -> Bool {
-    for _ in 0..<20 * looks {
+  static func comes(withinTenths tenths: Int, _ isSo: () -> Bool) -> Bool {
+    for _ in 0..<20 * tenths {
       if isSo() { return true }
       usleep(5_000)
     }
@@ -145,8 +159,8 @@ extension Grader {
     _ watches: [BatchWatch],
     limit: Int
   ) -> String? {
-    guard comes(looks: 600, { watches.allSatisfy(\.isOver) }) else {
-      return "'whenAll' was not called for each list within a minute"
+    guard comes({ watches.allSatisfy(\.isOver) }) else {
+      return "'whenAll' was not called for each list"
     }
     return zip(lists, watches).lazy.compactMap { $1.fault($0, limit: limit) }.first
   }
@@ -166,12 +180,12 @@ extension Grader {
           send(list, to: batch, until: mayEnd, watch)
           hasReturned.withLock { $0 = true }
         }.detach()
-        let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
+        let returned = comes { hasReturned.withLock { $0 } }
         mayEnd.signal()
         let fault =
           returned
           ? fault(of: [list], [watch], limit: 3)
-          : "it did not return within ten seconds. 'download' returns at once, and fetches on no thread of its caller"
+          : "it did not return. 'download' returns at once, and fetches on no thread of its caller"
         if let fault { return GradeItem("returns", passed: false, "\(asked): \(fault)") }
       }
       return GradeItem(
@@ -193,18 +207,18 @@ extension Grader {
         let watches = [BatchWatch(), BatchWatch()]
         let mayEnd = DispatchSemaphore(value: 0)
         send([101, 102], to: batch, until: mayEnd, watches[0])
-        _ = comes(looks: 100) { watches[0].begun > 0 }
+        _ = comes { watches[0].begun > 0 }
         let hasReturned = Lock(false)
         OSThread("caller") {
           send(list, to: batch, until: mayEnd, watches[1])
           hasReturned.withLock { $0 = true }
         }.detach()
-        let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
+        let returned = comes { hasReturned.withLock { $0 } }
         mayEnd.signal()
         let fault =
           returned
           ? fault(of: [[101, 102], list], watches, limit: 1)
-          : "it did not return within ten seconds. 'download' returns at once, also if nothing can begin"
+          : "it did not return. 'download' returns at once, also if nothing can begin"
         if let fault { return GradeItem("returns_in_line", passed: false, "\(asked): \(fault)") }
       }
       return GradeItem(
@@ -233,14 +247,14 @@ extension Grader {
         }
         hasReturned.withLock { $0 = true }
       }.detach()
-      let returned = comes(looks: 100) { hasReturned.withLock { $0 } }
+      let returned = comes { hasReturned.withLock { $0 } }
       mayEnd.signal()
-      let ended = comes(looks: 600) { hasEnded.withLock { $0 } }
+      let ended = comes { hasEnded.withLock { $0 } }
       let fault =
         !returned
-        ? "it did not return within ten seconds. 'download' returns at once, and calls 'whenAll' on no thread of its "
+        ? "it did not return. 'download' returns at once, and calls 'whenAll' on no thread of its "
           + "caller"
-        : ended ? nil : "'whenAll' was not called within a minute"
+        : ended ? nil : "'whenAll' was not called"
       return GradeItem(
         "returns_before_end",
         passed: fault == nil,
@@ -299,11 +313,11 @@ extension Grader {
         return held > 3
       }
       // Where all threads wait, none is left for the first.
-      let begins = comes(looks: 100) {
+      let begins = comes {
         hasReturned.withLock { $0 } && (areHeld() || watches.contains { $0.begun > 0 })
       }
       // The library sees that its threads are blocked, and adds one a second or so.
-      let isHeld = comes(looks: 50, areHeld)
+      let isHeld = comes(withinTenths: 50, areHeld)
       mayEnd.signal()
       let fault: String? =
         if !hasReturned.withLock({ $0 }) {
@@ -311,7 +325,7 @@ extension Grader {
         } else if isHeld {
           "\(held) threads are held, for one download. \(advice)"
         } else if !begins {
-          "none began within ten seconds"
+          "none began"
         } else {
           fault(of: lists, watches, limit: 1)
         }
@@ -333,25 +347,25 @@ extension Grader {
       let batch = Batch(limit: 1)
       let lists = [[1, 2], [3, 4]]
       let watches = lists.map { _ in BatchWatch() }
-      let (areSent, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let areSent = Lock(false)
+      let isOver = Lock(false)
       let isLate = Lock(false)
       OSThread("caller") {
         for (number, list) in lists.enumerated() {
           batch.download(list) { file in
             watches[number].begin(file)
             // The second list stands behind the first before that ends, and waits for its end.
-            let awaited = number == 0 ? areSent : isOver
-            if awaited.wait(timeout: .now() + .seconds(10)) == .timedOut {
-              isLate.withLock { $0 = true }
+            let mayEnd = comes {
+              number == 0 ? areSent.withLock { $0 } : isOver.withLock { $0 }
             }
-            awaited.signal()
+            if !mayEnd { isLate.withLock { $0 = true } }
             watches[number].end()
           } whenAll: {
             watches[number].allHaveCome()
-            if number == 0 { isOver.signal() }
+            if number == 0 { isOver.withLock { $0 = true } }
           }
         }
-        areSent.signal()
+        areSent.withLock { $0 = true }
       }.detach()
       let wrong = fault(of: lists, watches, limit: 1)
       let fault =
@@ -378,17 +392,13 @@ extension Grader {
       let common = Batch(limit: plans[0].limit)
       for (count, limit) in plans {
         let watch = BatchWatch()
-        let together = DispatchSemaphore(value: 0)
         // Their numbers tell nothing of their places.
         let files = (0..<count).map { 1_000 + ($0 * 37) % 101 }
         let batch = shared ? common : Batch(limit: limit)
         batch.download(files) { file in
           watch.begin(file)
           // None of the first ends before as many run as may.
-          if watch.peak < min(limit, count) {
-            _ = together.wait(timeout: .now() + .seconds(20))
-          }
-          together.signal()
+          _ = comes { watch.peak >= min(limit, count) }
           // One too many gets the time to begin as well.
           usleep(2_000)
           watch.end()
@@ -448,7 +458,7 @@ extension Grader {
       for (list, watch) in zip(lists, watches) {
         send(list, to: batch, until: mayEnd, watch, together)
       }
-      let areTogether = comes(looks: 200) { together.running == 3 }
+      let areTogether = comes { together.running == 3 }
       let most = together.peak
       mayEnd.signal()
       let wrong = fault(of: lists, watches, limit: 3)
@@ -470,10 +480,10 @@ extension Grader {
       let mayEnd = DispatchSemaphore(value: 0)
       let (narrow, wide) = (Batch(limit: 1), Batch(limit: 3))
       send(lists[0], to: narrow, until: mayEnd, watches[0])
-      _ = comes(looks: 100) { watches[0].begun > 0 }
+      _ = comes { watches[0].begun > 0 }
       let isReady = DispatchSemaphore(value: 1)
       send(lists[1], to: wide, until: isReady, watches[1])
-      let isFree = comes(looks: 200) { watches[1].isOver }
+      let isFree = comes { watches[1].isOver }
       mayEnd.signal()
       let fault =
         isFree
@@ -499,7 +509,7 @@ extension Grader {
       let mayEnd = DispatchSemaphore(value: 0)
       let list = [1, 2, 3, 4]
       send(list, to: Batch(limit: 1), until: mayEnd, watch)
-      _ = comes(looks: 100) { watch.begun > 0 || watch.isOver }
+      _ = comes { watch.begun > 0 || watch.isOver }
       mayEnd.signal()
       let fault = fault(of: [list], [watch], limit: 1)
       return GradeItem(

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// How long the answer to a question is waited for, counted in looks that are a tenth of a second apart.
 ///
 /// Looks, not a clock: a machine that was stopped meanwhile has not run meanwhile. One counts a fifth if the pool
@@ -37,5 +39,17 @@ struct QuestionPatience {
     looksWithoutStep = steps == 0 || hasMoved ? 0 : looksWithoutStep + 1
     asleep = hasMoved || !areAllAsleep ? 0 : asleep + (poolHasTurn || !sharesPool ? 5 : 1)
     self.steps = steps
+  }
+}
+
+/// Whether the pool of tasks, which is that of the library's queues too, has come to what was put into it last.
+final class PoolTurn: Sendable {
+  private let hasCome = Atomic(true)
+
+  /// Looks, and puts something new into the pool if it has come.
+  func looks() -> Bool {
+    let hasTurn = hasCome.exchange(false, ordering: .acquiringAndReleasing)
+    if hasTurn { Task.detached { self.hasCome.store(true, ordering: .releasing) } }
+    return hasTurn
   }
 }

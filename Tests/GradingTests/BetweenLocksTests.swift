@@ -1,3 +1,4 @@
+import Foundation
 import LessonBook
 import TestSupport
 import Testing
@@ -78,6 +79,17 @@ import Testing
       refusedSaying: "which waits for its end: the second is never over"
     )
     await expect(batch(SoundCount.self), "sends_next")
+  }
+
+  // In a program of its own: whoever else asks meanwhile would have to wait as well.
+  @Test(.search) func `a right batch is not refused because others hold the pool`() async {
+    await #expect(processExitsWith: .success) {
+      let end = ContinuousClock.now + .seconds(8)
+      for _ in 0..<max(2, ProcessInfo.processInfo.activeProcessorCount) {
+        Task.detached { while ContinuousClock.now < end {} }
+      }
+      await expect(Grader.batch(CountingBatch<SoundCount>.self), "sends_next")
+    }
   }
 
   @Test func `who asks the same as others is told what another was`() async {

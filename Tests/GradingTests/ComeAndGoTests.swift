@@ -445,7 +445,7 @@ extension Loss {
     await expect(
       Grader.batch(EndsNothingAtOnce.self),
       "returns_before_end",
-      refusedSaying: "it did not return within ten seconds"
+      refusedSaying: "it did not return"
     )
   }
 
