@@ -12,10 +12,13 @@ internal import Dispatch
 package enum Moment {
   private static let queue = DispatchQueue(label: "moments")
 
-  /// Lets a millisecond pass, on no thread of the pool; a cancelled task waits as long.
+  /// Lets a millisecond pass, on no thread of the pool, and then a turn of the pool; a cancelled task waits as long.
   package static func pass() async {
     await withCheckedContinuation { continuation in
       queue.asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
     }
+    // Whoever prefers an executor has gone on there, and tasks that were made for the pool may not have begun.
+    let isElsewhere = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+    if isElsewhere { await Task.detached {}.value }
   }
 }

@@ -17,7 +17,7 @@ extension Grader {
           + (waits ? ", which waits for its end" : "")
         let batch = Batch(limit: 1)
         let watches = [BatchWatch(), BatchWatch()]
-        let isOver = Lock(false)
+        let mayGoOn = DispatchSemaphore(value: 0)
         let hasReturned = Lock(false)
         @Sendable func send(_ number: Int, whenAll: @escaping @Sendable () -> Void) {
           batch.download(lists[number]) { file in
@@ -29,11 +29,13 @@ extension Grader {
           }
         }
         send(0) {
-          send(1) { isOver.withLock { $0 = true } }
+          send(1) { mayGoOn.signal() }
           hasReturned.withLock { $0 = true }
-          if waits { _ = Self.comes { isOver.withLock { $0 } } }
+          if waits { mayGoOn.wait() }
         }
         let comes = comes { watches[1].isOver }
+        // Whoever still waits then waits for nothing.
+        mayGoOn.signal()
         let fault: String? =
           if comes {
             fault(of: lists, watches, limit: 1)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -97,8 +98,13 @@ import Testing
       touches.endStep()
       return touches.sum
     }
-    #expect(course(ofStepThatTouches: 1_000) == course(ofStepThatTouches: 1_000))
-    #expect(course(ofStepThatTouches: 10_000) != course(ofStepThatTouches: 10_000))
+    // What is touched is noted in one place of the process, which a grading beside this test may be using.
+    let (few, many) = turnsOfExplorations.withLock { _ in
+      let few = (1...2).map { _ in course(ofStepThatTouches: 1_000) }
+      return (few, (1...2).map { _ in course(ofStepThatTouches: 10_000) })
+    }
+    #expect(few[0] == few[1])
+    #expect(many[0] != many[1])
   }
 
   /// The figures of the documentation's page are what it prints.

@@ -188,7 +188,7 @@ func answer(
   if let limit = inquiry.limit, limit <= .zero {
     fatalError("an exploration needs some time, not \(limit)")
   }
-  return try turns.withLock { _ throws(ExplorationFailure) in
+  return try turnsOfExplorations.withLock { _ throws(ExplorationFailure) in
     _ = turnsTaken.load(ordering: .acquiring)
     defer { turnsTaken.add(1, ordering: .releasing) }
     Headway.begin()
@@ -244,7 +244,7 @@ public enum ExplorationStrategy: Hashable, Sendable {
 
 /// One exploration at a time: the signal handlers, what is told of its headway and the closure's own globals are the
 /// process's.
-private let turns = Mutex<Void>(())
+let turnsOfExplorations = Mutex<Void>(())
 /// Tells the thread sanitizer of each hand-over: it does not see those of a `Mutex` that is waited for.
 private let turnsTaken = Atomic(0)
 
@@ -276,7 +276,7 @@ package func exploreAll(
   _ body: @escaping @Sendable () async throws -> String,
   outcome: @escaping @Sendable (String) -> Void
 ) throws -> Verdict {
-  try turns.withLock { _ in
+  try turnsOfExplorations.withLock { _ in
     var explorer = Explorer(schedules: schedules, preemptions: preemptions, reduction: reduction)
     explorer.longest = Inquiry.longest
     explorer.stopsAtViolation = stopsAtViolation
