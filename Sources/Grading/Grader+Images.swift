@@ -207,6 +207,60 @@ extension Grader {
     }
   }
 
+  /// Nor is it kept where those who waited had left before it failed: in one schedule at least the next who asks comes
+  /// when the failure is known.
+  static func failureAfterAllLeft<Cache: LearnerImageCache>(
+    _ type: Cache.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "two ask and are cancelled while they wait; when they have left, their fetch fails, and another asks"
+    return GradeBook.Question(name: "failed_after_all_left") { terms in
+      let schedules = Lock((left: 0, anew: 0))
+      let item = promise("failed_after_all_left", asked, preemptions: 0, schedules: 300) {
+        let (mayFail, signal) = Condition.makeCondition()
+        let fetches = Lock(0)
+        let cache = Cache { name in
+          let number = fetches.withLock {
+            $0 += 1
+            return $0
+          }
+          guard number > 1 else {
+            try? await mayFail.waitUncancellably()
+            throw FakeNetwork.Offline()
+          }
+          return Array(name.utf8)
+        }
+        let left = Lock(0)
+        let wait: @Sendable () async -> Void = {
+          _ = try? await cache.image("logo")
+          left.withLock { $0 += 1 }
+        }
+        let gone = (1...2).map { _ in Task { await wait() } }
+        // Each of these yields lets others go as far as they can; a right cache needs a few.
+        for _ in 1...10 { await Task.yield() }
+        for task in gone { task.cancel() }
+        for _ in 1...10 { await Task.yield() }
+        let haveLeft = left.withLock { $0 } == 2
+        signal.signal()
+        for _ in 1...20 { await Task.yield() }
+        let image = try? await cache.image("logo")
+        guard haveLeft else { return }
+        schedules.withLock {
+          $0.left += 1
+          if image == Array("logo".utf8) { $0.anew += 1 }
+        }
+      }.ask(terms)
+      let (left, anew) = schedules.withLock { $0 }
+      guard item.passed, left > 0, anew == 0 else { return item }
+      return GradeItem(
+        "failed_after_all_left",
+        passed: false,
+        "\(asked): in every schedule it was told of the old failure. A fetch that fails is forgotten also when nobody "
+          + "waits for it any more"
+      )
+    }
+  }
+
   /// Who waits for an image does not ask for it again and again, and one that is there stays longer than a second.
   static func quietAskers<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let count = 600

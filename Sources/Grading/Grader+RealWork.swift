@@ -30,6 +30,7 @@ extension Grader {
       failureForBoth(type, with: CancellationError()),
       failureForAll(type),
       failureForNobody(type),
+      failureAfterAllLeft(type),
       promise(
         "cancellation",
         "two ask for one image, and one of them is cancelled",

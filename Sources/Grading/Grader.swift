@@ -225,6 +225,12 @@ package enum Grader {
         "a cache that breaks promise 2: two that download at once get each other's value",
         isRight: false
       ) { WaitingCache(.swaps) },
+      judged(
+        type,
+        "nothing_at_once",
+        "a cache that breaks promise 2: 0 is what it tells whoever asks while the same key is downloaded",
+        isRight: false
+      ) { WaitingCache(.handsOutNothing) },
       lengths(type),
       judged(
         type,

@@ -140,13 +140,15 @@ private final class RequestServer: Sendable {
         return "request \(number), due at \(Self.text(request.due)), was "
           + (request.fails ? request.refused : "answered")
           + " at \(Self.text(answered[number])), so it "
-          + "took \(Self.text(due)), and 'measure' says \(told < 0 ? "-" : "")\(Self.text(abs(told)))"
+          + "took \(Self.text(due)), and 'measure' says \(Self.text(told))"
       }
     }
     return nil
   }
 
-  private static func text(_ nanoseconds: Int64) -> String { DurationText.text(nanoseconds) }
+  private static func text(_ nanoseconds: Int64) -> String {
+    (nanoseconds < 0 ? "-" : "") + DurationText.text(abs(nanoseconds))
+  }
 
   static func nanoseconds(_ duration: Duration) -> Int64 {
     duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000
@@ -247,10 +249,12 @@ extension Grader {
       measured(
         type,
         "overdue",
-        "ten requests, one every 10 ms from 2.95 s on, and 'measure' is called at 3 s",
+        "a request due a second before 0, ten from 2.95 s on, one every 10 ms, and 'measure' is called at 3 s",
         begins: 3_000 * millisecond
       ) { _ in
-        (0..<10).map { .init(due: (2_950 + $0 * 10) * millisecond, work: 10 * millisecond) }
+        ([-1_000] + (0..<10).map { 2_950 + $0 * 10 }).map {
+          .init(due: $0 * millisecond, work: 10 * millisecond)
+        }
       },
       measured(
         type,

@@ -52,6 +52,8 @@ actor WaitingCache: LearnerCache {
     case forgets
     /// The value of one key is one more than is due.
     case isOneMore(of: String)
+    /// Whoever asked during a download gets 0.
+    case handsOutNothing
   }
 
   private let defect: Defect
@@ -85,7 +87,7 @@ actor WaitingCache: LearnerCache {
       // Here the actor is open, and the download may end.
       if defect == .forgets { await Task.yield() }
       let value = await withCheckedContinuation { waiting[key, default: []].append($0) }
-      return defect == .mixesUp ? latest : value
+      return defect == .mixesUp ? latest : defect == .handsOutNothing ? 0 : value
     }
     if defect == .stalls, !waiting.isEmpty {
       return await withCheckedContinuation { stalled.append($0) }

@@ -376,6 +376,78 @@ extension Loss {
     )
   }
 
+  private protocol Forgetting: SendableMetatype {
+    static var isOfWaiters: Bool { get }
+  }
+
+  private enum ByWaiters: Forgetting {
+    static let isOfWaiters = true
+  }
+
+  private enum ByTheFetch: Forgetting {
+    static let isOfWaiters = false
+  }
+
+  /// Lets who is cancelled go at once; a fetch that failed is forgotten by those who wait for it, or by itself.
+  private actor LeftFetches<F: Forgetting>: LearnerImageCache {
+    private let fetch: @Sendable (String) async throws -> [UInt8]
+    private var fetches: [String: Task<[UInt8], any Error>] = [:]
+
+    init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+    func image(_ name: String) async throws -> [UInt8] {
+      let task =
+        fetches[name]
+        ?? Task { try await fetchForAll(name) }
+      fetches[name] = task
+      do {
+        return try await Self.value(of: task)
+      } catch {
+        if F.isOfWaiters, !Task.isCancelled, fetches[name] == task { fetches[name] = nil }
+        throw error
+      }
+    }
+
+    private func fetchForAll(_ name: String) async throws -> [UInt8] {
+      do {
+        return try await fetch(name)
+      } catch {
+        if !F.isOfWaiters { fetches[name] = nil }
+        throw error
+      }
+    }
+
+    private static func value(of task: Task<[UInt8], any Error>) async throws -> [UInt8] {
+      let waiter = Mutex<CheckedContinuation<[UInt8], any Error>?>(nil)
+      @Sendable func goOn(with result: Result<[UInt8], any Error>) {
+        waiter.withLock { $0.take() }?.resume(with: result)
+      }
+      let wait: @Sendable () async -> Void = { goOn(with: await task.result) }
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          waiter.withLock { $0 = continuation }
+          Task { await wait() }
+          if Task.isCancelled { goOn(with: .failure(CancellationError())) }
+        }
+      } onCancel: {
+        goOn(with: .failure(CancellationError()))
+      }
+    }
+  }
+
+  @Test func `a cache that keeps a fetch which fails when all have left is refused`() async {
+    await expect(
+      Grader.imageCache(LeftFetches<ByWaiters>.self),
+      "failed_after_all_left",
+      refusedSaying: "it was told of the old failure"
+    )
+    await expect(
+      Grader.imageCache(LeftFetches<ByTheFetch>.self),
+      "failed_after_all_left",
+      refusedSaying: nil
+    )
+  }
+
   /// Looks only whether values are the same, or not.
   private struct ComparesOnly: LearnerTest {
     static func check(_ cache: any LearnerCache) async throws {
@@ -398,6 +470,26 @@ extension Loss {
       try require(values[0] == 4 && values[1] == 4 && values[2] != 4, "the wrong value")
       try require(await cache.downloads == 2, "downloaded twice")
     }
+  }
+
+  /// The value of the key that it asks for twice is that of nothing.
+  private struct AsksTwiceForNothing: LearnerTest {
+    static func check(_ cache: any LearnerCache) async throws {
+      async let one = cache.value(for: "")
+      async let two = cache.value(for: "")
+      async let other = cache.value(for: "logo")
+      let values = await [one, two, other]
+      try require(values == [0, 0, 4], "the wrong value")
+      try require(await cache.downloads == 2, "downloaded twice")
+    }
+  }
+
+  @Test func `a test that does not tell a value from nothing is refused`() async {
+    await expect(
+      Grader.test(AsksTwiceForNothing.self),
+      "nothing_at_once",
+      refusedSaying: "0 is what it tells whoever asks while the same key is downloaded"
+    )
   }
 
   @Test func `a test that does not look at each key's length is refused`() async {

@@ -198,6 +198,29 @@ import Testing
     }
   }
 
+  /// Takes what was due before the server was started for due at its start.
+  private struct FromZeroAtMost: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          let time = max(time, .zero)
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (number, clock.now - time)
+          }
+        }
+        var took = due
+        for await (number, time) in group { took[number] = time }
+        return took
+      }
+    }
+  }
+
   private struct Sorted: LearnerMeter {
     func measure(
       due: [Duration],
@@ -409,7 +432,13 @@ import Testing
       FromWhenItIsAsked.self,
       refusedBy: "overdue",
       saying:
-        "request 0, due at 2.95 s, was answered at 3.01 s, so it took 60 ms, and 'measure' says 10 ms"
+        "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 10 ms"
+    )
+    await expect(
+      FromZeroAtMost.self,
+      refusedBy: "overdue",
+      saying:
+        "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 3.01 s"
     )
     await expect(
       UnlessCancelled.self,
