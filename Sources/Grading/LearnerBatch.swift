@@ -312,8 +312,9 @@ extension Grader {
         held = terms.threads() - before
         return held > 3
       }
-      // Where all threads wait, none is left for the first.
-      let begins = comes {
+      // Where all threads wait, none is left for the first. By the clock: what asks whether the pool has a turn
+      // would have the library make a thread for it.
+      let begins = comes(withinTenths: 300) {
         hasReturned.withLock { $0 } && (areHeld() || watches.contains { $0.begun > 0 })
       }
       // The library sees that its threads are blocked, and adds one a second or so.
