@@ -22,7 +22,7 @@ extension Grader {
           strategy: .pct(schedules: 3_000, depth: 3, seed: terms.seed),
           preemptions: nil,
           schedules: 3_000,
-          within: .seconds(3),
+          within: .seconds(8),
           besides: Scenario.aroundAnswers,
           body
         )

@@ -48,14 +48,14 @@ struct Helper: CustomTestStringConvertible {
     return files.compactMap { file in
       // Most files have none of it: one look at the whole text says so.
       let text = Self.plainText(of: file)
-      guard signs.contains(where: { text.contains($0[0]) }) else { return nil }
+      guard signs.contains(where: { text.holds($0[0]) }) else { return nil }
       let code = file.lines.map(Self.code)
       let line = code.indices.first { index in
         // The first string on this very line, so that the line reported is the one to look at.
-        let begun = signs.filter { code[index].contains($0[0]) }
+        let begun = signs.filter { code[index].holds($0[0]) }
         if begun.isEmpty { return false }
         let near = code[index..<min(index + reach, code.count)].joined(separator: "\n")
-        return begun.contains { $0.allSatisfy(near.contains) }
+        return begun.contains { $0.allSatisfy(near.holds) }
       }
       return line.map { Finding(path: file.path, line: $0 + 1, message: "writes \(name)") }
     }

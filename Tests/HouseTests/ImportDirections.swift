@@ -168,6 +168,7 @@ struct ImportDirections {
   /// Knows access levels and attributes (`package import`, `@testable import`, `@preconcurrency import`)
   /// and imports of single declarations (`import struct Foundation.URL`).
   static func imported(by line: String) -> String? {
+    guard line.holds("import ") else { return nil }
     var words = line.split(separator: " ").map(String.init)
     let modifiers: Set = ["public", "package", "internal", "fileprivate", "private"]
     while let first = words.first, modifiers.contains(first) || first.hasPrefix("@") {

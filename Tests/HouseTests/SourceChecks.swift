@@ -7,7 +7,7 @@ enum SourceChecks {
   /// directly below it as the first thing in its braces, that says what makes it safe.
   static func unprovenEscapes(in file: SourceFile) -> [Finding] {
     // Most files have none: one look at the whole text says so.
-    guard escapes.contains(where: file.text.contains) else { return [] }
+    guard escapes.contains(where: file.text.holds) else { return [] }
     return file.lines.indices.compactMap { index in
       guard let escape = escape(in: file.lines[index]) else { return nil }
       let comment = commentAbove(index, in: file.lines) + commentBelow(index, in: file.lines)
@@ -24,7 +24,7 @@ enum SourceChecks {
 
   /// Notes of work not done.
   static func leftovers(in file: SourceFile) -> [Finding] {
-    guard marks.contains(where: file.text.contains) else { return [] }
+    guard marks.contains(where: file.text.holds) else { return [] }
     return file.lines.indices.compactMap { index in
       let words = file.lines[index].split { !$0.isLetter }
       guard let mark = words.first(where: { marks.contains(String($0)) }) else { return nil }
@@ -45,7 +45,7 @@ enum SourceChecks {
   ]
 
   private static func escape(in line: String) -> String? {
-    isComment(line) ? nil : escapes.first { line.contains($0) }
+    isComment(line) ? nil : escapes.first { line.holds($0) }
   }
 
   /// What a proof talks of; a comment that speaks of none of these is about something else.

@@ -5,7 +5,7 @@ enum SuiteChecks {
   static func unwatched(in file: SourceFile) -> [Finding] {
     var isWatched = false
     return file.lines.enumerated().compactMap { index, line in
-      if line.contains("@Suite") { isWatched = line.contains(".watched") }
+      if line.holds("@Suite") { isWatched = line.holds(".watched") }
       // The end of a declaration, and with it of its attributes.
       if line == "}" { isWatched = false }
       guard line.trimmingPrefix(while: { $0 == " " }).hasPrefix("@Test"), !isWatched else {
@@ -23,7 +23,7 @@ enum SuiteChecks {
   /// the two would wait for each other.
   static func turnsTakenLast(in file: SourceFile) -> [Finding] {
     file.lines.enumerated().compactMap { index, line in
-      guard line.contains("@Suite"), let turn = line.firstRange(of: ".inTurn"),
+      guard line.holds("@Suite"), let turn = line.firstRange(of: ".inTurn"),
         let watched = line.firstRange(of: ".watched"), watched.lowerBound < turn.lowerBound
       else { return nil }
       return Finding(
@@ -45,8 +45,8 @@ enum SuiteChecks {
     let here = calls.filter(file.text.contains)
     if here.isEmpty { return [] }
     return file.lines.enumerated().compactMap { index, line in
-      guard let call = here.first(where: { line.contains($0) }) else { return nil }
-      guard !file.lines[..<index].suffix(8).contains(where: { $0.contains("onOwnThread") }) else {
+      guard let call = here.first(where: { line.holds($0) }) else { return nil }
+      guard !file.lines[..<index].suffix(8).contains(where: { $0.holds("onOwnThread") }) else {
         return nil
       }
       return Finding(
@@ -62,7 +62,7 @@ enum SuiteChecks {
   /// what they wait for.
   static func yieldingWaits(in file: SourceFile) -> [Finding] {
     file.lines.indices.compactMap { index in
-      guard file.lines[index].contains("await Task.yield()") else { return nil }
+      guard file.lines[index].holds("await Task.yield()") else { return nil }
       // The loop begins on the same line, or on one of a few above that ends in its brace.
       let above = file.lines[..<index].suffix(4).reversed().prefix { !$0.hasSuffix("}") }
       let opening = [file.lines[index]] + above
