@@ -45,6 +45,53 @@ extension Grader {
     }
   }
 
+  /// Each is told the error of its own fetch, and what fails of one image takes none away that is there.
+  static func failuresOfItsOwn<Cache: LearnerImageCache>(
+    _ type: Cache.Type
+  ) -> GradeBook.Question {
+    let name = "failures_of_its_own"
+    let asked =
+      "an image is there, three fetches of another fail, each with an error of its own, and then both are asked for"
+    return .task(name, asked, seconds: 30) { _ in
+      let fetches = Lock<[String: Int]>([:])
+      let cache = Cache { name in
+        let number = fetches.withLock {
+          $0[name, default: 0] += 1
+          return $0[name, default: 0]
+        }
+        if name == "logo", number <= 3 { throw Failed(name: name, number: number) }
+        return Array(name.utf8)
+      }
+      func refused(_ why: String) -> GradeItem {
+        GradeItem(name, passed: false, "\(asked): \(why)")
+      }
+      _ = try? await cache.image("photo")
+      for number in 1...3 {
+        do {
+          _ = try await cache.image("logo")
+          return refused("fetch \(number) failed, and who asked was not told")
+        } catch let error as Failed where error.number == number {
+        } catch let error as Failed {
+          return refused(
+            "fetch \(number) failed, and who asked was told the error of fetch \(error.number)"
+          )
+        } catch {
+          return refused("fetch \(number) failed, and who asked was told \(error)")
+        }
+      }
+      for name in ["logo", "photo"] {
+        guard (try? await cache.image(name)) == Array(name.utf8) else {
+          return refused("'\(name)' did not come")
+        }
+      }
+      let count = fetches.withLock { $0["photo", default: 0] }
+      guard count == 1 else {
+        return refused("'photo' was there, and was fetched again after the failures of the other")
+      }
+      return GradeItem(name, passed: true, "\(asked): each was told its own error, and both came")
+    }
+  }
+
   /// Who waits for a fetch that fails is told, and does not fetch again: both of two, in one schedule at least.
   static func failureForBoth<Cache: LearnerImageCache>(
     _ type: Cache.Type,

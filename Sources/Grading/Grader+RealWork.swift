@@ -26,6 +26,7 @@ extension Grader {
         try require(images == [Array("logo".utf8), Array("photograph".utf8)], "a wrong image")
       },
       fetchesThatFail(type),
+      failuresOfItsOwn(type),
       failureForBoth(type),
       failureForBoth(type, with: CancellationError()),
       failureForAll(type),

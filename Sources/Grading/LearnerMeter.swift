@@ -231,6 +231,14 @@ extension Grader {
       },
       measured(
         type,
+        "same_time",
+        "ten requests due at the same time, each of which takes less than the one before",
+        limit: 10
+      ) { _ in
+        (0..<10).map { .init(due: 10 * millisecond, work: (100 - 9 * $0) * millisecond) }
+      },
+      measured(
+        type,
         "busy",
         "20 requests of 5 ms, one every 10 ms, and the machine that sends them is busy from 15 to 115 ms",
         busy: 100 * millisecond

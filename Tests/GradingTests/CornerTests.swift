@@ -518,13 +518,23 @@ import Testing
     await expect(cache(ThreeFailures.self), refusedBy: "failures", saying: "3 times, not 4")
     await expect(cache(KeepsCancellation.self), refusedBy: "failures", saying: "1 times, not 2")
     await expect(cache(TriesThrice.self), refusedBy: "failures", saying: "2 times, not 1")
+    await expect(
+      Grader.imageCache(FirstErrorCache.self),
+      refusedBy: "failures_of_its_own",
+      saying: "fetch 2 failed, and who asked was told the error of fetch 1"
+    )
+    await expect(
+      Grader.imageCache(ForgetfulCache.self),
+      refusedBy: "failures_of_its_own",
+      saying: "'photo' was there, and was fetched again"
+    )
     await expect(cache(RoomForSixteen.self), refusedBy: "many", saying: "was fetched 2 times")
     await expect(cache(KnowsByLength.self), refusedBy: "many", saying: "got 'logo'")
     await expect(cache(KnowsByLowercase.self), refusedBy: "many", saying: "got 'logo'")
     await expect(cache(EmptyIsNone.self), refusedBy: "many", saying: "'' was fetched 2 times")
     await expect(cache(EndsWithFirst.self), refusedBy: "cancellation")
     await expect(Grader.imageCache(OneCacheForAll.self), refusedBy: "caches_apart")
-    for name in ["cancelled", "failures", "many", "caches_apart"] {
+    for name in ["cancelled", "failures", "failures_of_its_own", "many", "caches_apart"] {
       #expect(await item(name, of: cache(SoundCaching.self))?.passed == true)
     }
   }

@@ -198,6 +198,28 @@ import Testing
     }
   }
 
+  /// Gives requests that are due at the same time each other's times.
+  private struct SwapsWithin: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await withTaskGroup(of: (due: Duration, took: Duration).self) { group in
+        for (number, time) in due.enumerated() {
+          group.addTask {
+            await clock.sleep(until: time)
+            try? await send(number)
+            return (time, clock.now - time)
+          }
+        }
+        var took: [Duration: [Duration]] = [:]
+        for await (time, answer) in group { took[time, default: []].append(answer) }
+        return due.map { took[$0]?.removeFirst() ?? .zero }
+      }
+    }
+  }
+
   /// Takes what was due before the server was started for due at its start.
   private struct FromZeroAtMost: LearnerMeter {
     func measure(
@@ -434,6 +456,7 @@ import Testing
       saying:
         "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 10 ms"
     )
+    await expect(SwapsWithin.self, refusedBy: "same_time", saying: "and 'measure' says 19 ms")
     await expect(
       FromZeroAtMost.self,
       refusedBy: "overdue",

@@ -414,3 +414,49 @@ enum ThreeKeys: LearnerTest {
     try require(await cache.downloads == 2)
   }
 }
+
+/// Tells the first error again, whatever the next one is.
+actor FirstErrorCache: LearnerImageCache {
+  private let fetch: @Sendable (String) async throws -> [UInt8]
+  private var fetches: [String: Task<[UInt8], any Error>] = [:]
+  private var errors: [String: any Error] = [:]
+
+  init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+  func image(_ name: String) async throws -> [UInt8] {
+    let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+    fetches[name] = task
+    do {
+      return try await task.value
+    } catch {
+      if fetches[name] == task { fetches[name] = nil }
+      let first = errors[name] ?? error
+      errors[name] = first
+      throw first
+    }
+  }
+}
+
+/// Throws everything away when something fails for the second time.
+actor ForgetfulCache: LearnerImageCache {
+  private let fetch: @Sendable (String) async throws -> [UInt8]
+  private var fetches: [String: Task<[UInt8], any Error>] = [:]
+  private var failures = 0
+
+  init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
+
+  func image(_ name: String) async throws -> [UInt8] {
+    let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
+    fetches[name] = task
+    do {
+      return try await task.value
+    } catch {
+      if fetches[name] == task {
+        fetches[name] = nil
+        failures += 1
+        if failures == 2 { fetches = [:] }
+      }
+      throw error
+    }
+  }
+}
