@@ -252,8 +252,7 @@ extension Grader {
       let ended = comes { hasEnded.withLock { $0 } }
       let fault =
         !returned
-        ? "it did not return. 'download' returns at once, and calls 'whenAll' on no thread of its "
-          + "caller"
+        ? "it did not return. 'download' returns at once, and calls 'whenAll' on no thread of its caller"
         : ended ? nil : "'whenAll' was not called"
       return GradeItem(
         "returns_before_end",
