@@ -519,12 +519,12 @@ import Testing
     await expect(cache(KeepsCancellation.self), refusedBy: "failures", saying: "1 times, not 2")
     await expect(cache(TriesThrice.self), refusedBy: "failures", saying: "2 times, not 1")
     await expect(
-      Grader.imageCache(FirstErrorCache.self),
+      cache(RepeatsError.self),
       refusedBy: "failures_of_its_own",
       saying: "fetch 2 failed, and who asked was told the error of fetch 1"
     )
     await expect(
-      Grader.imageCache(ForgetfulCache.self),
+      cache(LosesAll.self),
       refusedBy: "failures_of_its_own",
       saying: "'photo' was there, and was fetched again"
     )

@@ -175,8 +175,21 @@ import Testing
     }
   }
 
-  /// Takes what is due already for due now.
-  private struct FromWhenItIsAsked: LearnerMeter {
+  private protocol Beginning: SendableMetatype {
+    /// From when on the wait is counted.
+    static func time(_ due: Duration, at now: Duration) -> Duration
+  }
+
+  private enum WhenItIsAsked: Beginning {
+    static func time(_ due: Duration, at now: Duration) -> Duration { max(due, now) }
+  }
+
+  private enum TheServersStart: Beginning {
+    static func time(_ due: Duration, at now: Duration) -> Duration { max(due, .zero) }
+  }
+
+  /// Takes what is due before a time for due at that time: now, or the server's start.
+  private struct From<B: Beginning>: LearnerMeter {
     func measure(
       due: [Duration],
       on clock: RequestClock,
@@ -184,7 +197,7 @@ import Testing
     ) async -> [Duration] {
       await withTaskGroup(of: (number: Int, took: Duration).self) { group in
         for (number, time) in due.enumerated() {
-          let time = max(time, clock.now)
+          let time = B.time(time, at: clock.now)
           group.addTask {
             await clock.sleep(until: time)
             try? await send(number)
@@ -216,29 +229,6 @@ import Testing
         var took: [Duration: [Duration]] = [:]
         for await (time, answer) in group { took[time, default: []].append(answer) }
         return due.map { took[$0]?.removeFirst() ?? .zero }
-      }
-    }
-  }
-
-  /// Takes what was due before the server was started for due at its start.
-  private struct FromZeroAtMost: LearnerMeter {
-    func measure(
-      due: [Duration],
-      on clock: RequestClock,
-      send: @escaping @Sendable (Int) async throws -> Void
-    ) async -> [Duration] {
-      await withTaskGroup(of: (number: Int, took: Duration).self) { group in
-        for (number, time) in due.enumerated() {
-          let time = max(time, .zero)
-          group.addTask {
-            await clock.sleep(until: time)
-            try? await send(number)
-            return (number, clock.now - time)
-          }
-        }
-        var took = due
-        for await (number, time) in group { took[number] = time }
-        return took
       }
     }
   }
@@ -451,14 +441,14 @@ import Testing
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
     await expect(FromItsOwnBeginning.self, refusedBy: "later", saying: "was sent at 6.01 s")
     await expect(
-      FromWhenItIsAsked.self,
+      From<WhenItIsAsked>.self,
       refusedBy: "overdue",
       saying:
         "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 10 ms"
     )
     await expect(SwapsWithin.self, refusedBy: "same_time", saying: "and 'measure' says 19 ms")
     await expect(
-      FromZeroAtMost.self,
+      From<TheServersStart>.self,
       refusedBy: "overdue",
       saying:
         "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 3.01 s"

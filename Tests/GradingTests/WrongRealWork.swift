@@ -27,6 +27,10 @@ protocol CacheFlaw: SendableMetatype {
   static var tries: Int { get }
   /// Whether a fetch ends when who began it is cancelled.
   static var endsWithFirst: Bool { get }
+  /// Whether the first error of an image is told whatever its next one is.
+  static var repeatsError: Bool { get }
+  /// Whether the second failure of an image throws all others away.
+  static var losesAll: Bool { get }
 }
 
 extension CacheFlaw {
@@ -38,6 +42,8 @@ extension CacheFlaw {
   static var isEmptyNone: Bool { false }
   static var tries: Int { 1 }
   static var endsWithFirst: Bool { false }
+  static var repeatsError: Bool { false }
+  static var losesAll: Bool { false }
 }
 
 actor FlawedCache<F: CacheFlaw>: LearnerImageCache {
@@ -45,6 +51,7 @@ actor FlawedCache<F: CacheFlaw>: LearnerImageCache {
   private var fetches: Fetches = [:]
   private var order: [String] = []
   private var failed: [String: Int] = [:]
+  private var firstErrors: [String: any Error] = [:]
 
   init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
 
@@ -84,8 +91,11 @@ actor FlawedCache<F: CacheFlaw>: LearnerImageCache {
       if fetches[key] == task, !F.keeps(error), failed[key, default: 0] < F.failures {
         failed[key, default: 0] += 1
         if failed[key, default: 0] < F.failures { fetches[key] = nil }
+        if F.losesAll, failed[key] == 2 { fetches = [:] }
       }
-      throw error
+      let first = firstErrors[key] ?? error
+      firstErrors[key] = first
+      throw F.repeatsError ? first : error
     }
   }
 }
@@ -110,6 +120,16 @@ enum TwoFailures: CacheFlaw {
 /// After three.
 enum ThreeFailures: CacheFlaw {
   static let failures = 3
+}
+
+/// Tells the first error again, whatever the next one is.
+enum RepeatsError: CacheFlaw {
+  static let repeatsError = true
+}
+
+/// Throws everything away when something fails for the second time.
+enum LosesAll: CacheFlaw {
+  static let losesAll = true
 }
 
 /// A fetch that ends with the error of a cancellation is never tried again.
@@ -412,51 +432,5 @@ enum ThreeKeys: LearnerTest {
     try require(await other == 10)
     try require(await again == 10)
     try require(await cache.downloads == 2)
-  }
-}
-
-/// Tells the first error again, whatever the next one is.
-actor FirstErrorCache: LearnerImageCache {
-  private let fetch: @Sendable (String) async throws -> [UInt8]
-  private var fetches: [String: Task<[UInt8], any Error>] = [:]
-  private var errors: [String: any Error] = [:]
-
-  init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
-
-  func image(_ name: String) async throws -> [UInt8] {
-    let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
-    fetches[name] = task
-    do {
-      return try await task.value
-    } catch {
-      if fetches[name] == task { fetches[name] = nil }
-      let first = errors[name] ?? error
-      errors[name] = first
-      throw first
-    }
-  }
-}
-
-/// Throws everything away when something fails for the second time.
-actor ForgetfulCache: LearnerImageCache {
-  private let fetch: @Sendable (String) async throws -> [UInt8]
-  private var fetches: [String: Task<[UInt8], any Error>] = [:]
-  private var failures = 0
-
-  init(fetch: @escaping @Sendable (String) async throws -> [UInt8]) { self.fetch = fetch }
-
-  func image(_ name: String) async throws -> [UInt8] {
-    let task = fetches[name] ?? Task { [fetch] in try await fetch(name) }
-    fetches[name] = task
-    do {
-      return try await task.value
-    } catch {
-      if fetches[name] == task {
-        fetches[name] = nil
-        failures += 1
-        if failures == 2 { fetches = [:] }
-      }
-      throw error
-    }
   }
 }
