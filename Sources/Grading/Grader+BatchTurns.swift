@@ -6,54 +6,93 @@ internal import Limiters
 // Lesson 3: what comes in between while a file ends or a list is sent, and what 'whenAll' may do.
 
 extension Grader {
+  /// Lists of which each is sent by the `whenAll` of the one before.
+  private struct Chain {
+    var lists: [[Int]]
+    /// Whether each `whenAll` also waits for the end of the list that it has sent.
+    var waits: Bool
+
+    var asked: String {
+      let counts = lists.map { "\($0.count)" }.joined(separator: ", ")
+      return "lists of \(counts), limit 1, each sent by the 'whenAll' of the one before"
+        + (waits ? ", which waits for its end" : "")
+    }
+  }
+
   /// Who hears of the end of a list may send the next, and wait for it.
   static func sendsTheNext<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
     let name = "sends_next"
-    let lists = [[1, 2], [3]]
+    // Of an empty list too; with files enough that two could run at once; and so often that the ends do not wait for
+    // each other.
+    let chains = [
+      Chain(lists: [[1, 2], [3]], waits: false),
+      Chain(lists: [[1, 2], [3, 4, 5]], waits: true),
+      Chain(lists: [[], [1]], waits: true),
+      Chain(lists: [[1], [2], [3], [4]], waits: true),
+    ]
     return GradeBook.Question(name: name) { _ in
-      for waits in [false, true] {
-        let asked =
-          "two lists, limit 1, the second of which is sent by the 'whenAll' of the first"
-          + (waits ? ", which waits for its end" : "")
-        let batch = Batch(limit: 1)
-        let watches = [BatchWatch(), BatchWatch()]
-        let mayGoOn = DispatchSemaphore(value: 0)
-        let hasReturned = Lock(false)
-        @Sendable func send(_ number: Int, whenAll: @escaping @Sendable () -> Void) {
-          batch.download(lists[number]) { file in
-            watches[number].begin(file)
-            watches[number].end()
-          } whenAll: {
-            watches[number].allHaveCome()
-            whenAll()
-          }
+      for chain in chains {
+        if let fault = fault(of: chain, type) {
+          return GradeItem(name, passed: false, "\(chain.asked): \(fault)")
         }
-        send(0) {
-          send(1) { mayGoOn.signal() }
-          hasReturned.withLock { $0 = true }
-          if waits { mayGoOn.wait() }
-        }
-        let comes = comes { watches[1].isOver }
-        // Whoever still waits then waits for nothing.
-        mayGoOn.signal()
-        let fault: String? =
-          if comes {
-            fault(of: lists, watches, limit: 1)
-          } else if !watches[0].isOver {
-            "the 'whenAll' of the first was not called"
-          } else if !hasReturned.withLock({ $0 }) {
-            "'download' does not return there. Call 'whenAll' when no lock of yours is held"
-          } else {
-            "the second is never over. Give the last permit back before 'whenAll' is called"
-          }
-        if let fault { return GradeItem(name, passed: false, "\(asked): \(fault)") }
       }
       return GradeItem(
         name,
         passed: true,
-        "two lists, limit 1, the second of which is sent by the 'whenAll' of the first: both come"
+        "two to four lists, limit 1, each sent by the 'whenAll' of the one before: all come"
       )
     }
+  }
+
+  private static func fault<Batch: LearnerBatch>(of chain: Chain, _ type: Batch.Type) -> String? {
+    let lists = chain.lists
+    let batch = Batch(limit: 1)
+    let all = BatchWatch()
+    let watches = lists.map { _ in BatchWatch() }
+    let mayGoOn = lists.map { _ in DispatchSemaphore(value: 0) }
+    let sent = Lock((begun: 0, returned: 0))
+    @Sendable func send(_ number: Int) {
+      sent.withLock { $0.begun += 1 }
+      batch.download(lists[number]) { file in
+        all.begin(file)
+        watches[number].begin(file)
+        // One too many gets the time to begin as well, and a thread for it.
+        if watches[number].begun == 1, lists[number].count > 2 {
+          _ = Grader.comes(withinTenths: 10) { all.peak > 1 }
+        }
+        watches[number].end()
+        all.end()
+      } whenAll: {
+        watches[number].allHaveCome()
+        if number + 1 < lists.count {
+          send(number + 1)
+          if chain.waits { mayGoOn[number + 1].wait() }
+        }
+        mayGoOn[number].signal()
+      }
+      sent.withLock { $0.returned += 1 }
+    }
+    send(0)
+    let comes = comes { watches.allSatisfy(\.isOver) }
+    let (begun, returned) = sent.withLock { $0 }
+    let last = begun - 1
+    let hasAllOfLast = watches[last].ended == lists[last].count
+    // Whoever still waits then waits for nothing.
+    for semaphore in mayGoOn { semaphore.signal() }
+    if all.peak > 1 { return "\(all.peak) ran at once" }
+    if comes { return fault(of: lists, watches, limit: 1) }
+    if returned < begun {
+      return "'download' does not return there. Call 'whenAll' when no lock of yours is held"
+    }
+    if hasAllOfLast {
+      return last == 0
+        ? "the 'whenAll' of the first was not called"
+        : "all files of list \(last + 1) have come, and its 'whenAll' was not called while \(last) others waited. One "
+          + "that waits holds up no other"
+    }
+    return last > 0 && lists[last - 1].isEmpty
+      ? "list \(last + 1) is never over. A 'whenAll' may wait, so call it on no queue that brings the files"
+      : "list \(last + 1) is never over. Give the last permit back before 'whenAll' is called"
   }
 
   /// What comes while a thread tells that a file is over.

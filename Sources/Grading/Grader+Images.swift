@@ -308,6 +308,77 @@ extension Grader {
     }
   }
 
+  /// A fetch that goes on when all who waited for it have left is on its way as before: who asks then joins it.
+  static func leftAlone<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    promise(
+      "left_alone",
+      "one asks and is cancelled while it waits; its fetch is on its way still, and another asks",
+      tasks: ["the one that is cancelled", "the other"],
+      preemptions: 0,
+      schedules: 300
+    ) {
+      let (hasBegun, begins) = Condition.makeCondition()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let (hasEnded, tellsEnd) = Condition.makeCondition()
+      let first = Lock((hasBegun: false, isUnderWay: false, wasCancelled: false, meets: false))
+      let cache = Cache { name in
+        let isFirst = first.withLock {
+          $0.meets = $0.meets || $0.isUnderWay
+          let isFirst = !$0.hasBegun
+          $0.hasBegun = true
+          $0.isUnderWay = $0.isUnderWay || isFirst
+          return isFirst
+        }
+        guard isFirst else { return Array(name.utf8) }
+        begins.signal()
+        try? await mayEnd.waitUncancellably()
+        first.withLock {
+          $0.isUnderWay = false
+          $0.wasCancelled = Task.isCancelled
+        }
+        tellsEnd.signal()
+        return Array(name.utf8)
+      }
+      let gone = Task { try await cache.image("logo") }
+      try await hasBegun.waitUncancellably()
+      gone.cancel()
+      // Each of these yields lets others go as far as they can; a right cache needs a few.
+      for _ in 1...10 { await Task.yield() }
+      let other = Task { try await cache.image("logo") }
+      for _ in 1...10 { await Task.yield() }
+      ends.signal()
+      _ = await gone.result
+      try require(try await other.value == Array("logo".utf8), "the other did not get it")
+      try await hasEnded.waitUncancellably()
+      let (_, _, wasCancelled, meets) = first.withLock { $0 }
+      try require(
+        !meets || wasCancelled,
+        "it was fetched again while the first fetch was still on its way, which nobody had cancelled. Keep it as long as "
+          + "it goes on, or cancel it when the last who waits leaves"
+      )
+    }
+  }
+
+  /// What is there stays, however late it is asked for.
+  static func thereNextYear<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
+    promise(
+      "there_next_year",
+      "an image is asked for again after a minute, after a day and after a year",
+      preemptions: 0,
+      schedules: 20
+    ) {
+      let network = FakeNetwork()
+      let cache = Cache(fetch: network.fetch)
+      for hours in [1.0 / 60, 24, 8_760] {
+        _ = try await cache.image("logo")
+        try await Task.sleep(for: .seconds(3_600 * hours))
+      }
+      _ = try await cache.image("logo")
+      let count = network.count("logo")
+      try require(count == 1, "it was fetched \(count) times. One that is there stays")
+    }
+  }
+
   /// Who waits for an image does not ask for it again and again, and one that is there stays longer than a second.
   static func quietAskers<Cache: LearnerImageCache>(_ type: Cache.Type) -> GradeBook.Question {
     let count = 600

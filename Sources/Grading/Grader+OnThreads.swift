@@ -1,4 +1,5 @@
 internal import Basics
+internal import Dispatch
 internal import ExplorableSynchronization
 internal import Exploration
 internal import Foundation
@@ -8,10 +9,24 @@ internal import Limiters
 // Answers that use threads of Dispatch, explored. An exploration can lose sight of those, and there are more schedules
 // than anybody waits for: what it finds wrong counts, and nothing else.
 extension Grader {
+  /// How schedules are drawn, and how many.
+  private enum Choice {
+    case pct(schedules: Int)
+    case random(schedules: Int)
+
+    func strategy(seed: UInt64) -> ExplorationStrategy {
+      switch self {
+      case .pct(let schedules): .pct(schedules: schedules, depth: 3, seed: seed)
+      case .random(let schedules): .random(schedules: schedules, seed: seed)
+      }
+    }
+  }
+
   /// Explores what the program that grades sees of queues, operations and threads, for a moment.
   private static func onThreads(
     _ name: String,
     _ asked: String,
+    _ choice: Choice = .pct(schedules: 3_000),
     _ body: @escaping @Sendable () async throws -> Void
   ) -> GradeBook.Question {
     GradeBook.Question(name: name) { terms in
@@ -19,7 +34,7 @@ extension Grader {
       do throws(Exploration.ExplorationFailure) {
         let verdict = try explore(
           "yours",
-          strategy: .pct(schedules: 3_000, depth: 3, seed: terms.seed),
+          strategy: choice.strategy(seed: terms.seed),
           preemptions: nil,
           schedules: 3_000,
           within: .seconds(8),
@@ -74,6 +89,8 @@ extension Grader {
       try? await Task.sleep(for: .milliseconds(1))
       end()
     }
+
+    var peak: Int { counts.withLock { $0.peak } }
 
     func judge(limit: Int, files: Int) throws {
       let (_, peak, ended) = counts.withLock { $0 }
@@ -131,6 +148,32 @@ extension Grader {
       for _ in 1...3 { await Task.yield() }
       let count = calls.withLock { $0 }
       try require(count == 1, "'whenAll' was called \(count) times")
+    }
+  }
+
+  /// A list of so many files that the library would take seconds to make as many threads.
+  static func exploredWide<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    // Chance is fair to all threads: each comes to its file while one task sleeps five hundred times.
+    onThreads(
+      "explored_wide",
+      "a list of 12 files, limit 12, and none ends before all have begun",
+      .random(schedules: 3)
+    ) {
+      let fetches = Fetches()
+      let mayEnd = DispatchSemaphore(value: 0)
+      let (allHaveCome, come) = Condition.makeCondition()
+      Batch(limit: 12).download(Array(1...12)) { _ in
+        fetches.begin()
+        mayEnd.wait()
+        fetches.end()
+      } whenAll: {
+        come.signal()
+      }
+      for _ in 1...500 where fetches.peak < 12 { try await Task.sleep(for: .milliseconds(1)) }
+      let most = fetches.peak
+      for _ in 1...12 { mayEnd.signal() }
+      try await allHaveCome.waitUncancellably()
+      try require(most == 12, "at most \(most) were fetched at once")
     }
   }
 

@@ -32,6 +32,7 @@ extension Grader {
       failureForAll(type),
       failureForNobody(type),
       failureAfterAllLeft(type),
+      leftAlone(type),
       promise(
         "cancellation",
         "two ask for one image, and one of them is cancelled",
@@ -106,6 +107,7 @@ extension Grader {
       },
       failureBeside(type),
       manyImages(type),
+      thereNextYear(type),
       largeImages(type),
       crowdOfAskers(type),
       manyUnderWay(type),

@@ -60,6 +60,8 @@ final class BatchWatch: Sendable {
   var peak: Int { state.withLock { $0.peak } }
   var isOver: Bool { state.withLock { !$0.endedAtCall.isEmpty } }
 
+  func count(of file: Int) -> Int { state.withLock { $0.fetched[file, default: 0] } }
+
   /// What is wrong with a batch of `files` that is over; nil if nothing is.
   func fault(_ files: [Int], limit: Int) -> String? {
     state.withLock { state in
@@ -98,6 +100,7 @@ extension Grader {
       batches(type, "again", [(6, 2), (0, 2), (1, 2), (7, 2)], shared: true),
       twoBatches(type),
       listsOfOne(type),
+      sameFile(type),
       batchesApart(type),
       batchLetGo(type),
       namedTwice(type),
@@ -106,6 +109,7 @@ extension Grader {
       asAListComes(type),
       explored(type),
       exploredLists(type),
+      exploredWide(type),
     ])
   }
 
@@ -271,7 +275,7 @@ extension Grader {
       "threads",
       "40 downloads, limit 1, the first of which takes some seconds",
       [Array(101...140)],
-      advice: "Who has no permit should have no thread yet"
+      advice: "Who has no permit should have no thread yet, nor who waits for the end of a list"
     )
   }
 
@@ -284,7 +288,8 @@ extension Grader {
       "threads_of_lists",
       "60 lists of 2 and 60 of one file at once, limit 1, the first download of which takes some seconds",
       (0..<60).flatMap { [[3 * $0, 3 * $0 + 1], [3 * $0 + 2]] as [[Int]] },
-      advice: "One thread may wait for the permit, not one for each list"
+      advice:
+        "One thread may wait for the permit, not one for each list, and none for the end of a list"
     )
   }
 
@@ -298,18 +303,22 @@ extension Grader {
     GradeBook.Question(name: name) { terms in
       let batch = Batch(limit: 1)
       let watches = lists.map { _ in BatchWatch() }
+      let all = BatchWatch()
       let mayEnd = DispatchSemaphore(value: 0)
       let before = terms.threads()
       let hasReturned = Lock(false)
       OSThread("caller") {
-        for (list, watch) in zip(lists, watches) { send(list, to: batch, until: mayEnd, watch) }
+        for (list, watch) in zip(lists, watches) {
+          send(list, to: batch, until: mayEnd, watch, all)
+        }
         hasReturned.withLock { $0 = true }
       }.detach()
       var held = 0
-      // One works and one waits; the library may make a thread for itself besides.
+      // One works and one waits. The library may make one for itself besides, and keep one that has nothing to do:
+      // where those of the questions before had gone, neither is among those counted before.
       func areHeld() -> Bool {
         held = terms.threads() - before
-        return held > 3
+        return held > 4
       }
       // Where all threads wait, none is left for the first. By the clock: what asks whether the pool has a turn
       // would have the library make a thread for it.
@@ -326,6 +335,8 @@ extension Grader {
       let fault: String? =
         if !hasReturned.withLock({ $0 }) {
           "'download' waits, and holds the thread of its caller"
+        } else if all.peak > 1 {
+          "\(all.peak) ran at once"
         } else if isHeld {
           "\(held) threads are held, for one download. \(advice)"
         } else if !begins {
@@ -414,7 +425,8 @@ extension Grader {
           ?? (watch.peak >= min(limit, count)
             ? nil : "\(watch.peak) ran at once, and \(min(limit, count)) may")
         if let fault {
-          return GradeItem(name, passed: false, "\(count) downloads, limit \(limit): \(fault)")
+          let downloads = count == 1 ? "1 download" : "\(count) downloads"
+          return GradeItem(name, passed: false, "\(downloads), limit \(limit): \(fault)")
         }
       }
       return GradeItem(name, passed: true, "\(asked): each limit is kept and reached")
@@ -471,6 +483,35 @@ extension Grader {
         "lists_of_one",
         passed: fault == nil,
         "\(asked): \(fault ?? "they run at once, and each list heard of its own end")"
+      )
+    }
+  }
+
+  /// What another list has on its way is fetched all the same: each list has its files fetched by its own `fetch`.
+  private static func sameFile<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let asked = "2 lists that both name file 7, limit 3, and no file comes before all have begun"
+    return GradeBook.Question(name: "same_file") { _ in
+      let batch = Batch(limit: 3)
+      let together = BatchWatch()
+      let lists = [[7], [8, 7]]
+      let watches = lists.map { _ in BatchWatch() }
+      let mayEnd = DispatchSemaphore(value: 0)
+      for (list, watch) in zip(lists, watches) {
+        send(list, to: batch, until: mayEnd, watch, together)
+      }
+      let areTogether = comes { together.running == 3 }
+      let most = together.peak
+      mayEnd.signal()
+      let wrong = fault(of: lists, watches, limit: 3)
+      let count = together.count(of: 7)
+      let fault =
+        count != 2
+        ? "it was fetched \(count == 1 ? "once" : "\(count) times"). Each list has it fetched"
+        : areTogether ? wrong : "\(most) ran at once, and 3 may"
+      return GradeItem(
+        "same_file",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "it is fetched for each")"
       )
     }
   }

@@ -76,9 +76,58 @@ import Testing
     await expect(
       batch(TellsHoldingThePermit.self),
       "sends_next",
-      refusedSaying: "which waits for its end: the second is never over"
+      refusedSaying: "which waits for its end: list 2 is never over. Give the last permit back"
     )
     await expect(batch(SoundCount.self), "sends_next")
+  }
+
+  private func batch<F: EndFlaw>(_ flaw: F.Type) -> GradeBook { Grader.batch(Ending<F>.self) }
+
+  @Test(.search) func `ends of a batch hold up others, and let in one too many`() async {
+    // The whole of it: the questions before see to it that there are threads enough.
+    let lent = await refusal(batch(LendsAtTheEnd.self))
+    #expect(lent?.name == "sends_next", "\(lent as Any)")
+    #expect(
+      lent?.sentence.hasPrefix(
+        "lists of 2, 3, limit 1, each sent by the 'whenAll' of the one before, which waits for its "
+          + "end: 2 ran at once"
+      ) == true,
+      "\(lent as Any)"
+    )
+    await expect(
+      batch(EndsEmptyAtGate.self),
+      "sends_next",
+      refusedSaying: "list 2 is never over. A 'whenAll' may wait, so call it on no queue that"
+    )
+    await expect(
+      batch(TwoEndsAtOnce.self),
+      "sends_next",
+      refusedSaying: "all files of list 3 have come, and its 'whenAll' was not called while 2"
+    )
+    await expect(
+      batch(ThreeEndsAtOnce.self),
+      "sends_next",
+      refusedSaying: "all files of list 4 have come, and its 'whenAll' was not called while 3"
+    )
+    await expect(batch(SoundEnd.self), "sends_next")
+  }
+
+  @Test func `a file that another list has on its way is not fetched`() async {
+    await expect(
+      batch(JoinsAnotherList.self),
+      "same_file",
+      refusedSaying: "it was fetched once. Each list has it fetched"
+    )
+    await expect(batch(SoundEnd.self), "same_file")
+  }
+
+  @Test(.search) func `a batch with fewer permits than a wide limit is refused`() async {
+    await expect(
+      batch(EightPermits.self),
+      "explored_wide",
+      refusedSaying: "at most 8 were fetched at once"
+    )
+    await expect(batch(SoundEnd.self), "explored_wide")
   }
 
   // In a program of its own: whoever else asks meanwhile would have to wait as well.

@@ -448,6 +448,32 @@ extension Loss {
     )
   }
 
+  @Test func `a cache that forgets a fetch which nobody waits for, and lets it go on, is refused`()
+    async
+  {
+    await expect(
+      Grader.imageCache(LeftAlone<ForgetsIt>.self),
+      "left_alone",
+      refusedSaying: "it was fetched again while the first fetch was still on its way"
+    )
+    await expect(Grader.imageCache(LeftAlone<LeavesIt>.self), "left_alone")
+    await expect(Grader.imageCache(LeftAlone<CancelsIt>.self), "left_alone")
+  }
+
+  @Test func `a cache whose images grow old is refused`() async {
+    await expect(
+      Grader.imageCache(Fresh<ByTheContinuousClock>.self),
+      "there_next_year",
+      refusedSaying: "it was fetched 4 times. One that is there stays"
+    )
+    await expect(
+      Grader.imageCache(Fresh<ByTheSuspendingClock>.self),
+      "there_next_year",
+      refusedSaying: "it was fetched 4 times. One that is there stays"
+    )
+    await expect(Grader.imageCache(LeftAlone<LeavesIt>.self), "there_next_year")
+  }
+
   /// Looks only whether values are the same, or not.
   private struct ComparesOnly: LearnerTest {
     static func check(_ cache: any LearnerCache) async throws {

@@ -343,6 +343,31 @@ import Testing
     }
   }
 
+  /// Tells what is left when it has gone through a unit that is too coarse.
+  private struct Rounded<F: Rounding>: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      await Open().measure(due: due, on: clock, send: send).map(F.rounded)
+    }
+  }
+
+  private protocol Rounding: SendableMetatype {
+    static func rounded(_ time: Duration) -> Duration
+  }
+
+  private enum ToMicroseconds: Rounding {
+    static func rounded(_ time: Duration) -> Duration {
+      .microseconds(Int64(time / .microseconds(1)))
+    }
+  }
+
+  private enum ToSecondsOfADouble: Rounding {
+    static func rounded(_ time: Duration) -> Duration { .seconds(time / .seconds(1)) }
+  }
+
   private struct WithTasksOfItsOwn: LearnerMeter {
     func measure(
       due: [Duration],
@@ -436,6 +461,16 @@ import Testing
       AMinuteAtMost.self,
       refusedBy: "long",
       saying: "request 2, due at 1 h, was sent too early"
+    )
+    await expect(
+      Rounded<ToMicroseconds>.self,
+      refusedBy: "short",
+      saying: "so it took 1 us, and 'measure' says 1 ns less"
+    )
+    await expect(
+      Rounded<ToSecondsOfADouble>.self,
+      refusedBy: "stall",
+      saying: "so it took 2.01 s, and 'measure' says 1 ns less"
     )
     await expect(AskingAgain.self, refusedBy: "failures", saying: "was sent 2 times")
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
