@@ -19,8 +19,9 @@ enum Headway {
   private static let failure = Mutex<String?>(nil)
   /// What else is to be told once, at once.
   private static let news = Mutex<String?>(nil)
-  /// Whether schedules are drawn, as there are too many to be searched in order.
-  private static let isDrawing = Atomic(false)
+  /// Since when schedules are drawn, by the machine's clock, as there are too many to be searched in order; 0 if none
+  /// are.
+  private static let drawing = Atomic<Int64>(0)
   /// Whether the failure has been told.
   static let hasToldFailure = Atomic(false)
 
@@ -31,7 +32,7 @@ enum Headway {
     hasFailed.store(false, ordering: .relaxed)
     failure.withLock { $0 = nil }
     news.withLock { $0 = nil }
-    isDrawing.store(false, ordering: .relaxed)
+    drawing.store(0, ordering: .relaxed)
     hasToldFailure.store(false, ordering: .relaxed)
     began.store(MachineClock.monotonic(), ordering: .releasing)
   }
@@ -39,7 +40,8 @@ enum Headway {
   static func note(_ progress: ExplorationProgress) {
     schedules.store(progress.schedules, ordering: .relaxed)
     share.store(progress.share.bitPattern, ordering: .relaxed)
-    guard let draws = progress.draws, !isDrawing.exchange(true, ordering: .relaxed) else { return }
+    guard let draws = progress.draws, drawing.load(ordering: .relaxed) == 0 else { return }
+    drawing.store(MachineClock.monotonic(), ordering: .relaxed)
     news.withLock { $0 = draws.announcement }
   }
 
@@ -74,7 +76,8 @@ enum Headway {
   ///   - still: For how many seconds no step was taken.
   /// - Returns: The line, without its end.
   static func line(of name: String, within limit: Duration?, still: Int) -> String {
-    let elapsed = Double(MachineClock.monotonic() - began.load(ordering: .acquiring)) / 1e9
+    let now = MachineClock.monotonic()
+    let elapsed = Double(now - began.load(ordering: .acquiring)) / 1e9
     let schedules = schedules.load(ordering: .relaxed)
     var parts = [
       schedules == 0
@@ -88,17 +91,35 @@ enum Headway {
       ]
     } else {
       let share = Double(bitPattern: share.load(ordering: .relaxed))
-      var left = share > 0 ? elapsed * (1 - share) / share : .infinity
-      let isDrawing = isDrawing.load(ordering: .relaxed)
-      let of = isDrawing ? " of those to be drawn" : " of all"
-      if share > 0 || isDrawing {
+      let drawing = drawing.load(ordering: .relaxed)
+      let of = drawing > 0 ? " of those to be drawn" : " of all"
+      if share > 0 || drawing > 0 {
         parts.append((share < 0.01 ? "less than 1 %" : "about \(Int(share * 100)) %") + of)
       }
-      if let limit { left = min(left, max(0, limit / .seconds(1) - elapsed)) }
-      if left.isFinite { parts.append("\(time(left)) left") }
+      let left = left(
+        after: share,
+        // What was searched in order says nothing of how fast schedules are drawn.
+        in: drawing > 0 ? Double(now - drawing) / 1e9 : elapsed,
+        limit: limit.map { max(0, $0 / .seconds(1) - elapsed) }
+      )
+      if let left { parts.append(left) }
     }
     if still > 0 { parts.append("no step for \(still) s") }
     return "exploring '\(name)': " + parts.joined(separator: ", ")
+  }
+
+  /// How long it may still take.
+  ///
+  /// - Parameters:
+  ///   - share: Which share of it is done.
+  ///   - seconds: How long that took.
+  ///   - limit: The seconds that are left of the time that was allowed, if there is a limit.
+  /// - Returns: Words; nil if nothing is known of that.
+  static func left(after share: Double, in seconds: Double, limit: Double?) -> String? {
+    let estimate = share > 0 ? seconds * (1 - share) / share : .infinity
+    if let limit, limit <= estimate { return "at most \(time(limit)) left" }
+    guard estimate.isFinite else { return nil }
+    return estimate < aYear ? "about \(time(estimate)) left" : "more than a year left"
   }
 
   /// Prints what was looked at, on standard error.
@@ -116,13 +137,14 @@ enum Headway {
     text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
+  private static let aYear: Double = 365 * 86_400
+
   private static func time(_ seconds: Double) -> String {
     switch seconds {
-    case ..<120: "about \(Int(seconds.rounded(.up))) s"
-    case ..<7_200: "about \(Int(seconds / 60)) min"
-    case ..<172_800: "about \(Int(seconds / 3_600)) h"
-    case ..<(365 * 86_400): "about \(Int(seconds / 86_400)) days"
-    default: "more than a year"
+    case ..<120: "\(Int(seconds.rounded(.up))) s"
+    case ..<7_200: "\(Int(seconds / 60)) min"
+    case ..<172_800: "\(Int(seconds / 3_600)) h"
+    default: "\(Int(seconds / 86_400)) days"
     }
   }
 }

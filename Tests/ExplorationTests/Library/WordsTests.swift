@@ -190,7 +190,7 @@ import Testing
     let change =
       #/about \d.* schedules, of which [\d,]+ fit in the limit; after [\d,]+ in order it goes over to 10,000 drawn by PCT/#
     let headway =
-      #/\d+ schedules, \d+/s, (less than 1|about \d+) % of those to be drawn, (about .*|more than a year) left/#
+      #/\d+ schedules, \d+/s, (less than 1|about \d+) % of those to be drawn, (about|at most) \d+ s left/#
     let told = try #require(lines.firstIndex { $0.contains(change) }, "\(text)")
     #expect(lines.count { $0.contains(change) } == 1, "\(text)")
     #expect(lines[told...].contains { $0.contains(headway) }, "\(text)")
@@ -251,6 +251,25 @@ import Testing
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(text.contains("One of them fails:\nas it must ("), "\(text)")
     #expect(text.contains(#"to run it again: explore("found", replaying: "v3:found:"#), "\(text)")
+  }
+
+  @Test(
+    arguments: [
+      // How far it has come, in how many seconds, how many are left of the time allowed, and what is said.
+      (0.25, 30.0, nil, "about 90 s left"), (0.25, 30, 91, "about 90 s left"),
+      (0.25, 30, 90, "at most 90 s left"), (0.25, 30, 20, "at most 20 s left"),
+      (0, 2, 58, "at most 58 s left"), (0, 2, nil, nil), (1, 10, 50, "about 0 s left"),
+      (0.01, 10, nil, "about 16 min left"), (0.000_001, 10, nil, "about 115 days left"),
+      (0.000_000_1, 10, nil, "more than a year left"),
+    ] as [(Double, Double, Double?, String?)]
+  )
+  func `how long it may take is an estimate, or the time that is allowed`(
+    _ share: Double,
+    _ seconds: Double,
+    _ limit: Double?,
+    _ words: String?
+  ) {
+    #expect(Headway.left(after: share, in: seconds, limit: limit) == words)
   }
 
   @Test func `a failure is told before the smallest schedule that shows it is found`() async {
