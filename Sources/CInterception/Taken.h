@@ -53,10 +53,13 @@ struct block {
   void (*invoke)(void *);
 };
 
-/// Whether nothing else of its queue may run while the block does, which Dispatch has made.
-bool taken_block_is_alone(const void *block);
+/// Notes that the block, which Dispatch may have made, is given to a queue; whether nothing else of that may run while
+/// it does.
+bool taken_note_given(const void *block);
 /// Notes that the block, which Dispatch may have made, has run.
 void taken_end_block(const void *block);
+/// Ends the blocks for which somebody waits, and that have been performed where they stand.
+void taken_end_performed_blocks(void);
 /// Leaves the group, explored, and gives those their work who wait for its end.
 void taken_leave_group(void *group);
 intptr_t dispatch_group_wait(void *group, uint64_t time);

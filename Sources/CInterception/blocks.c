@@ -17,11 +17,27 @@ struct made_block {
   void (*invoke)(void *);
   /// Who waits for its end waits for this group's; null while nobody does.
   void *group;
+  /// In which schedule it was made: in a later one it may be gone.
+  uint64_t schedule;
   bool is_alone;
+  /// Whether it was given to a queue, by which its end is seen.
+  bool is_given;
   bool has_run;
 };
 
 static struct made_block made[KEPT_BLOCKS];
+
+/// How many that were made in that schedule have a group and have not run.
+static int awaited;
+static uint64_t schedule_of_awaited;
+
+static uint64_t current_schedule(void) {
+  bool were_open = points_close();
+  uint64_t schedule = exploration_answers.schedule();
+  points_reopen(were_open);
+  if (schedule != schedule_of_awaited) awaited = 0;
+  return schedule_of_awaited = schedule;
+}
 
 typedef void *make_group_function(void);
 typedef void group_function(void *group);
@@ -45,22 +61,50 @@ static void *keep(void *block, unsigned long flags) {
   if (!block || !IS_EXPLORED) return block;
   struct made_block *place = place_of(block);
   if (place->group) ORIGINAL("dispatch_release", group_function *)(place->group);
+  uint64_t schedule = current_schedule();
+  if (place->group && !place->has_run && place->schedule == schedule) awaited--;
   *place = (struct made_block){.block = (uintptr_t)block, .invoke = ((struct block *)block)->invoke,
-    .is_alone = flags & BARRIER};
+    .schedule = schedule, .is_alone = flags & BARRIER};
   return block;
 }
 
-bool taken_block_is_alone(const void *block) {
+bool taken_note_given(const void *block) {
   struct made_block *found = find(block);
+  if (found) found->is_given = true;
   return found && found->is_alone;
+}
+
+static void end(struct made_block *block) {
+  block->has_run = true;
+  RELEASE(&block->has_run);
+  if (!block->group) return;
+  if (block->schedule == current_schedule()) awaited--;
+  taken_leave_group(block->group);
 }
 
 void taken_end_block(const void *block) {
   struct made_block *found = find(block);
-  if (!found || found->has_run) return;
-  found->has_run = true;
-  RELEASE(&found->has_run);
-  if (found->group) taken_leave_group(found->group);
+  if (found && !found->has_run) end(found);
+}
+
+/// Whether Dispatch says that the block has run: not asked again when it has, for it answers that once.
+///
+/// Where points are open, the look is one, and who looks is behind the end.
+static bool has_ended(const struct made_block *block) {
+  return ORIGINAL("dispatch_block_wait", wait_block_function *)((void *)block->block, no_time) == 0;
+}
+
+void taken_end_performed_blocks(void) {
+  if (awaited == 0) return;
+  uint64_t schedule = current_schedule();
+  for (size_t place = 0; awaited > 0 && place < KEPT_BLOCKS; place++) {
+    struct made_block *block = &made[place];
+    if (!block->group || block->has_run || block->is_given || block->schedule != schedule) continue;
+    bool were_open = points_close();
+    bool has_run = has_ended(block);
+    points_reopen(were_open);
+    if (has_run) end(block);
+  }
 }
 
 TAKEN void *dispatch_block_create(unsigned long flags, void *block) {
@@ -75,10 +119,15 @@ TAKEN void *dispatch_block_create_with_qos_class(
 
 /// The group for whose end waits who waits for the block's.
 static void *group_of(struct made_block *block) {
+  // It may have been performed, of which nothing is seen while nobody waits.
+  if (!block->group && !block->has_run && !block->is_given && has_ended(block)) end(block);
   if (!block->group) {
     bool were_open = points_close();
     block->group = ORIGINAL("dispatch_group_create", make_group_function *)();
-    if (!block->has_run) ORIGINAL("dispatch_group_enter", group_function *)(block->group);
+    if (!block->has_run) {
+      if (block->schedule == current_schedule()) awaited++;
+      ORIGINAL("dispatch_group_enter", group_function *)(block->group);
+    }
     points_reopen(were_open);
   }
   if (block->has_run) ACQUIRE(&block->has_run);

@@ -111,9 +111,10 @@ static struct exploration_line line_of(void *queue, const void *block, bool is_a
   const void *root = root_of(queue);
   // On a queue that all share nobody can be alone.
   bool is_shared = target_offset && !target_of(queue) && !is_main(queue);
+  bool wants_to_be_alone = block && taken_note_given(block);
   return (struct exploration_line){.queue = (uintptr_t)queue, .root = (uintptr_t)root,
     .is_serial = is_serial(root), .is_main = is_main(root),
-    .is_alone = !is_shared && (is_alone || (block && taken_block_is_alone(block)))};
+    .is_alone = !is_shared && (is_alone || wants_to_be_alone)};
 }
 
 struct exploration_line taken_line_of(void *queue) { return line_of(queue, NULL, false); }
@@ -218,12 +219,19 @@ WORK(dispatch_barrier_async_and_wait, run_in_turn(queue, block, true))
 typedef void cancel_block_function(void *block);
 typedef intptr_t test_block_function(void *block);
 
+/// Stands where work may begin that was given before.
+static void stand_if_due(void) {
+  if (IS_EXPLORED && explored_thread.due) exploration_pause(explored_thread.due, 0);
+}
+
 TAKEN void dispatch_block_cancel(void *block) {
+  stand_if_due();
   TOUCH(block, true);
   ORIGINAL("dispatch_block_cancel", cancel_block_function *)(block);
 }
 
 TAKEN intptr_t dispatch_block_testcancel(void *block) {
+  stand_if_due();
   TOUCH(block, false);
   return ORIGINAL("dispatch_block_testcancel", test_block_function *)(block);
 }
@@ -379,6 +387,8 @@ TAKEN void dispatch_group_leave(void *group) {
   if (!IS_EXPLORED) return original(group);
   exploration_pause(point_leave_group, (uintptr_t)group);
   taken_leave_group(group);
+  // A block that is performed leaves a group of its own.
+  taken_end_performed_blocks();
 }
 
 TAKEN void dispatch_group_async(void *group, void *queue, void *block) {
@@ -440,6 +450,8 @@ TAKEN void dispatch_after(uint64_t time, void *queue, void *block) {
   exploration_answers.give_later(left, &line,
     (struct exploration_work){run_block, kept, NULL, NULL, let_go, kept_queue(queue)});
   points_reopen(were_open);
+  // Its time may be over, and the work too, before who gave it goes on.
+  points_are_due(point_go_on);
 }
 
 struct part {

@@ -492,6 +492,12 @@ final class ScheduleRun: @unchecked Sendable {
     }
   }
 
+  /// Notes that an agent asks again and again for what others wait for: the next step is theirs.
+  func noteRetry(of choice: Choice) {
+    guard let fair = scenario.fair, !choice.isInterference else { return }
+    executor.yields[Int(choice.agent)] = fair + 1
+  }
+
   /// The two accesses that race, if that is what the schedule shows.
   @exclusivity(unchecked) private(set) var race: Race?
 

@@ -89,7 +89,10 @@ extension Workers {
     guard let object = objects.knownNumber(at: address),
       paused.contains(where: { $0.operation == SynchronizationOperation(.lock, object) })
     else { return false }
-    return locks.mustLetOthersTake(object, after: worker.choice.agent)
+    guard locks.mustLetOthersTake(object, after: worker.choice.agent) else { return false }
+    // Where it could go on at once, it would come here again and again.
+    run.noteRetry(of: worker.choice)
+    return true
   }
 
   /// Those whose wait has a limit, by where they are paused, the earliest only.

@@ -44,6 +44,7 @@ import Testing
       "Tests/UnchangedCodeTests/FinerPrograms.swift",
       "Tests/UnchangedCodeTests/FindingsOfStrangersTests.swift",
       "Tests/UnchangedCodeTests/SystemLockTests.swift",
+      "Tests/UnchangedCodeTests/WorkItemTests.swift",
       "Tests/UnchangedCodeTests/ThreadTests.swift",
       "Tests/UnchangedCodeTests/DrawnScenes.swift",
       "Tests/UnchangedCodeTests/DrawnThreads.swift",
