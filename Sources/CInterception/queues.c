@@ -489,6 +489,8 @@ TAKEN void dispatch_apply(size_t count, void *queue, void *block) {
     points_reopen(were_open);
   }
   uintptr_t before = race_share_stack((uintptr_t)__builtin_frame_address(0));
+  // The other parts may be over before the first begins.
+  if (count > 1) exploration_pause(point_go_on, 0);
   do_part(parts);
   dispatch_group_wait(group, all_time);
   race_share_stack(before);

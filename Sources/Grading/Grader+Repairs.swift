@@ -987,11 +987,14 @@ extension Grader {
       errorInLine(type, OutOfOrder()),
       crowded(type, "two_down", uploads: false),
       crowded(type, "two_up", uploads: true),
-      cancelledAsItCopies(type),
+      cancelledAsItCopies(type, connections: 1, files: 1),
+      cancelledAsItCopies(type, connections: 2, files: 1),
+      cancelledAsItCopies(type, connections: 1, files: 2),
       cancelledAsAnotherEnds(type),
       cancelledCopies(type, connections: 2, files: 1),
       cancelledCopies(type, connections: 1, files: 2),
       cancelledBeforeCopy(type),
+      orderAfterAnError(type),
       copiersApart(type),
       copyLimits(type),
       limitsAfter(type),
@@ -1106,18 +1109,22 @@ extension Grader {
     }
   }
 
-  /// A copy that goes on though its task is cancelled keeps both until it ends.
+  /// A copy that goes on though its task is cancelled keeps both until it ends, and who is cancelled as it waits for one
+  /// does not copy without.
   private static func cancelledAsItCopies<Copier: LearnerCopier>(
-    _ type: Copier.Type
+    _ type: Copier.Type,
+    connections: Int,
+    files: Int
   ) -> GradeBook.Question {
     promise(
       "cancelled_copying",
-      "a download is cancelled as it copies, and goes on; an upload comes; one connection, one file",
+      "a download is cancelled as it copies, and goes on; an upload comes, and is cancelled while it waits; "
+        + limits(connections, files),
       tasks: ["the download", "the upload"],
       preemptions: 0,
       schedules: 500
     ) {
-      let copier = Copier(connections: 1, files: 1)
+      let copier = Copier(connections: connections, files: files)
       let (hasCome, comes) = Condition.makeCondition()
       let (mayEnd, end) = Condition.makeCondition()
       let copying = Lock((now: 0, most: 0))
@@ -1147,15 +1154,62 @@ extension Grader {
       first.cancel()
       let other = Task { try await upload() }
       for _ in 1...6 { await Task.yield() }
+      other.cancel()
+      for _ in 1...6 { await Task.yield() }
       end.signal()
       _ = await first.result
-      try await other.value
+      _ = await other.result
       let most = copying.withLock { $0.most }
       try require(
         most == 1,
-        "\(most) copied at once, with one connection: a copy that goes on has what it took until it ends"
+        "\(most) copied at once, and one may: a copy has a connection and a file until it ends, also of a task that is "
+          + "cancelled"
       )
+      // Both permits are there, and no more than those.
+      try await copies(copier, atMost: 1)
     }
+  }
+
+  /// Whatever has happened before, who comes takes the limits in the order in which who waits has taken them.
+  private static func orderAfterAnError<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    promise(
+      "same_order_after",
+      "a download waits while another copies; that one throws, and an upload comes; one connection, one file",
+      tasks: ["the one that throws", "the one that waits", "the upload"],
+      preemptions: onePreemption,
+      schedules: 600
+    ) {
+      let copier = Copier(connections: 1, files: 1)
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayEnd, end) = Condition.makeCondition()
+      let download: @Sendable () async throws -> Void = {
+        try await copier.download {
+          comes.signal()
+          try await mayEnd.waitUncancellably()
+          throw OutOfOrder()
+        }
+      }
+      let copies = Lock(0)
+      let wait: @Sendable () async throws -> Void = {
+        try await copier.download { copies.withLock { $0 += 1 } }
+      }
+      let first = Task { try await download() }
+      try await hasCome.waitUncancellably()
+      let waits = Task { try await wait() }
+      for _ in 1...2 { await Task.yield() }
+      end.signal()
+      _ = await first.result
+      try await copier.upload { copies.withLock { $0 += 1 } }
+      try await waits.value
+      let count = copies.withLock { $0 }
+      try require(count == 2, "\(count) of 2 copies ran")
+    }
+  }
+
+  private static func limits(_ connections: Int, _ files: Int) -> String {
+    "\(connections) connection\(connections == 1 ? "" : "s") and \(files) file\(files == 1 ? "" : "s")"
   }
 
   /// Who is cancelled while it waits for its second permit gives the first back.
@@ -1164,11 +1218,9 @@ extension Grader {
     connections: Int,
     files: Int
   ) -> GradeBook.Question {
-    let limits =
-      "\(connections) connection\(connections == 1 ? "" : "s") and \(files) file\(files == 1 ? "" : "s")"
-    return promise(
+    promise(
       "cancelled",
-      "a download, and behind it two uploads and a download that are cancelled; \(limits)",
+      "a download, and behind it two uploads and a download that are cancelled; \(limits(connections, files))",
       tasks: ["the first download", "an upload", "another", "a download"],
       preemptions: onePreemption,
       schedules: 600

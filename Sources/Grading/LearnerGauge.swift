@@ -480,7 +480,28 @@ extension Grader {
         )
       }
       let gauge = Gauge()
-      let all = (0..<threads).map { _ in OSThread { tell(gauge) } }
+      let done = Lock(0)
+      let all = (0..<threads).map { _ in
+        OSThread {
+          tell(gauge)
+          done.withLock { $0 += 1 }
+        }
+      }
+      // Who reads meanwhile finds what has been told before, whoever tells at that moment.
+      var known = 0.0
+      while done.withLock({ $0 }) < threads {
+        let rate = gauge.reading(at: .seconds(100)).rate
+        if rate < known {
+          for thread in all { thread.join() }
+          return GradeItem(
+            "threads",
+            passed: false,
+            "\(asked): read at 100 s, 'rate' was \(text(known)) a second, and a moment later \(text(rate)): let one "
+              + "lock guard all that changes, and have a reading wait for it"
+          )
+        }
+        known = rate
+      }
       for thread in all { thread.join() }
       guard let fault = fault(of: gauge, log, at: 100 * second) else {
         return GradeItem("threads", passed: true, "\(asked): nothing is lost")

@@ -1,4 +1,5 @@
 import ExplorableSynchronization
+import Foundation
 import LessonBook
 import TestSupport
 import Testing
@@ -434,6 +435,49 @@ import Testing
 
   @Test func `that two threads change without a lock are refused by threads`() async {
     await expect(Summed<Unlocked>.self, refusedBy: "threads", saying: "let one lock guard all")
+  }
+
+  /// Reads nothing at all where another tells at that moment.
+  private final class LooksOnce: LearnerGauge {
+    private let state = Mutex(
+      (arrivals: 0, inside: 0, area: Duration.zero, last: Duration.zero)
+    )
+
+    func arrived(at time: Duration) { note(time, 1) }
+
+    func departed(at time: Duration) { note(time, -1) }
+
+    private func note(_ time: Duration, _ change: Int) {
+      state.withLock { state in
+        state.area += (time - state.last) * state.inside
+        state.last = time
+        state.inside += change
+        if change > 0 { state.arrivals += 1 }
+      }
+    }
+
+    func reading(at time: Duration) -> Reading {
+      let nothing = Reading(inside: 0, rate: 0, response: nil)
+      return state.withLockIfAvailable { state in
+        guard time > .zero else { return nothing }
+        let area = state.area + (time - state.last) * state.inside
+        return Reading(
+          inside: area / time,
+          rate: Double(state.arrivals) / (time / .seconds(1)),
+          response: state.inside == 0 && state.arrivals > 0 ? area / state.arrivals : nil
+        )
+      } ?? nothing
+    }
+  }
+
+  // An exploration does not always see the try of a lock; on one processor hardly anybody meets there.
+  @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+  func `that read nothing while another thread tells are refused by threads`() async {
+    await GradingTests.expect(
+      Grader.gauge(LooksOnce.self),
+      "threads",
+      refusedSaying: "have a reading wait for it"
+    )
   }
 
   @Test func `that keep something of each request are refused`() async {

@@ -94,6 +94,27 @@ import Testing
     guard case .requirement = failure.kind else { throw failure }
   }
 
+  @Test func `the second part of a work side by side may come first, though it takes no lock`()
+    throws
+  {
+    let failure = try failure("parts in order") {
+      // Written by one at a time, and seen by no exploration.
+      var pipes: [Int32] = [0, 0]
+      pipe(&pipes)
+      let (from, to) = (pipes[0], pipes[1])
+      DispatchQueue.concurrentPerform(iterations: 2) { part in
+        var byte = UInt8(part)
+        write(to, &byte, 1)
+      }
+      var bytes: [UInt8] = [0, 0]
+      read(from, &bytes, 2)
+      close(from)
+      close(to)
+      try require(bytes == [0, 1], "\(bytes)")
+    }
+    guard case .requirement = failure.kind else { throw failure }
+  }
+
   @Test func `who waits for all operations of a queue asks again only when another has gone on`()
     throws
   {

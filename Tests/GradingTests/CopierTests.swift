@@ -1,0 +1,143 @@
+import ExplorableLimiters
+import ExplorableSynchronization
+import Grading
+import TestSupport
+import Testing
+
+/// Copiers that are right until one of the two limits has more room than the other, or one copy throws.
+@Suite(.watched, .serialized) struct `Copiers of two limits that differ` {
+  /// What of the two a copier gives back while a cancelled copy goes on.
+  private protocol Early: SendableMetatype {
+    static var isFile: Bool { get }
+  }
+
+  private enum TheFile: Early {
+    static let isFile = true
+  }
+
+  private enum TheConnection: Early {
+    static let isFile = false
+  }
+
+  private final class GivesBackEarly<E: Early>: LearnerCopier {
+    private let connections: ConcurrencyLimiter
+    private let files: ConcurrencyLimiter
+
+    init(connections: Int, files: Int) {
+      self.connections = ConcurrencyLimiter(concurrency: connections)
+      self.files = ConcurrencyLimiter(concurrency: files)
+    }
+
+    func download(_ copy: () async throws -> Void) async throws {
+      let (kept, early) = E.isFile ? (connections, files) : (files, connections)
+      try await kept.run {
+        let token = try await early.acquire().detach()
+        let isMine = Mutex(true)
+        let giveBack: @Sendable () -> Void = {
+          let mine = isMine.withLock { isMine in
+            defer { isMine = false }
+            return isMine
+          }
+          if mine { token.release() }
+        }
+        defer { giveBack() }
+        try await withTaskCancellationHandler {
+          try await copy()
+        } onCancel: {
+          giveBack()
+        }
+      }
+    }
+
+    func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+  }
+
+  @Test func `that give one of the two back while a cancelled copy goes on are refused`() async {
+    await expect(
+      Grader.copier(GivesBackEarly<TheFile>.self),
+      "cancelled_copying",
+      refusedSaying: "2 connections and 1 file: not in every schedule: 2 copied at once"
+    )
+    await expect(
+      Grader.copier(GivesBackEarly<TheConnection>.self),
+      "cancelled_copying",
+      refusedSaying: "1 connection and 2 files: not in every schedule: 2 copied at once"
+    )
+  }
+
+  /// Who is cancelled as it waits for a file copies without one.
+  private final class CopiesWithoutFile: LearnerCopier {
+    private let connections: ConcurrencyLimiter
+    private let files: ConcurrencyLimiter
+
+    init(connections: Int, files: Int) {
+      self.connections = ConcurrencyLimiter(concurrency: connections)
+      self.files = ConcurrencyLimiter(concurrency: files)
+    }
+
+    func download(_ copy: () async throws -> Void) async throws {
+      try await connections.run {
+        let file: PermitToken?
+        do { file = try await files.acquire().detach() } catch { file = nil }
+        defer { file?.release() }
+        try await copy()
+      }
+    }
+
+    func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+  }
+
+  @Test func `that copy without a file where the wait was cancelled are refused`() async {
+    await expect(
+      Grader.copier(CopiesWithoutFile.self),
+      "cancelled_copying",
+      refusedSaying: "2 copied at once, and one may"
+    )
+  }
+
+  /// Takes files first when a copy has thrown, or never.
+  private class InOrder: LearnerCopier, @unchecked Sendable {
+    // Safe: what changes is atomic.
+    private let connections: ConcurrencyLimiter
+    private let files: ConcurrencyLimiter
+    private let hasThrown = Atomic(false)
+
+    required init(connections: Int, files: Int) {
+      self.connections = ConcurrencyLimiter(concurrency: connections)
+      self.files = ConcurrencyLimiter(concurrency: files)
+    }
+
+    var changes: Bool { false }
+
+    func download(_ copy: () async throws -> Void) async throws {
+      let isFilesFirst = changes && hasThrown.load(ordering: .sequentiallyConsistent)
+      let (first, second) = isFilesFirst ? (files, connections) : (connections, files)
+      do {
+        try await first.run { try await second.run { try await copy() } }
+      } catch {
+        if !(error is CancellationError) {
+          hasThrown.store(true, ordering: .sequentiallyConsistent)
+        }
+        throw error
+      }
+    }
+
+    func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+  }
+
+  private final class InAnotherOrderAfterAnError: InOrder, @unchecked Sendable {
+    // Safe: it has nothing of its own.
+    override var changes: Bool { true }
+  }
+
+  @Test func `that take the two in another order after an error are refused`() async {
+    await expect(
+      Grader.copier(InAnotherOrderAfterAnError.self),
+      "same_order_after",
+      refusedSaying: "nothing can run any more"
+    )
+    for name in ["same_order_after", "cancelled_copying"] {
+      await expect(Grader.copier(InOrder.self), name)
+    }
+  }
+}
