@@ -64,6 +64,8 @@ void taken_end_performed_blocks(void);
 void taken_leave_group(void *group);
 intptr_t dispatch_group_wait(void *group, uint64_t time);
 void dispatch_group_notify(void *group, void *queue, void *block);
+/// The number of the schedule under way.
+uint64_t taken_schedule(void);
 /// Stands before the lock is released, where somebody may try to take it meanwhile.
 void taken_stand_before_release(uintptr_t lock);
 

@@ -31,10 +31,9 @@ static struct made_block made[KEPT_BLOCKS];
 static int awaited;
 static uint64_t schedule_of_awaited;
 
-static uint64_t current_schedule(void) {
-  bool were_open = points_close();
-  uint64_t schedule = exploration_answers.schedule();
-  points_reopen(were_open);
+/// The number of the schedule under way; in a new one nobody is awaited yet.
+static uint64_t schedule_under_way(void) {
+  uint64_t schedule = taken_schedule();
   if (schedule != schedule_of_awaited) awaited = 0;
   return schedule_of_awaited = schedule;
 }
@@ -61,7 +60,7 @@ static void *keep(void *block, unsigned long flags) {
   if (!block || !IS_EXPLORED) return block;
   struct made_block *place = place_of(block);
   if (place->group) ORIGINAL("dispatch_release", group_function *)(place->group);
-  uint64_t schedule = current_schedule();
+  uint64_t schedule = schedule_under_way();
   if (place->group && !place->has_run && place->schedule == schedule) awaited--;
   *place = (struct made_block){.block = (uintptr_t)block, .invoke = ((struct block *)block)->invoke,
     .schedule = schedule, .is_alone = flags & BARRIER};
@@ -78,7 +77,7 @@ static void end(struct made_block *block) {
   block->has_run = true;
   RELEASE(&block->has_run);
   if (!block->group) return;
-  if (block->schedule == current_schedule()) awaited--;
+  if (block->schedule == schedule_under_way()) awaited--;
   taken_leave_group(block->group);
 }
 
@@ -96,7 +95,7 @@ static bool has_ended(const struct made_block *block) {
 
 void taken_end_performed_blocks(void) {
   if (awaited == 0) return;
-  uint64_t schedule = current_schedule();
+  uint64_t schedule = schedule_under_way();
   for (size_t place = 0; awaited > 0 && place < KEPT_BLOCKS; place++) {
     struct made_block *block = &made[place];
     if (!block->group || block->has_run || block->is_given || block->schedule != schedule) continue;
@@ -125,7 +124,7 @@ static void *group_of(struct made_block *block) {
     bool were_open = points_close();
     block->group = ORIGINAL("dispatch_group_create", make_group_function *)();
     if (!block->has_run) {
-      if (block->schedule == current_schedule()) awaited++;
+      if (block->schedule == schedule_under_way()) awaited++;
       ORIGINAL("dispatch_group_enter", group_function *)(block->group);
     }
     points_reopen(were_open);

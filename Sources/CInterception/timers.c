@@ -40,7 +40,7 @@ struct timer {
 static struct timer timers[KEPT_TIMERS];
 static size_t last_timer;
 
-static uint64_t current_schedule(void) {
+uint64_t taken_schedule(void) {
   bool were_open = points_close();
   uint64_t schedule = exploration_answers.schedule();
   points_reopen(were_open);
@@ -53,7 +53,7 @@ static struct timer *find(const void *source) {
   for (size_t index = 0; index < KEPT_TIMERS && !found; index++) {
     if (timers[index].source == source) found = &timers[index];
   }
-  return found && found->schedule == current_schedule() ? found : NULL;
+  return found && found->schedule == taken_schedule() ? found : NULL;
 }
 
 static void release_block(struct block *block) {
@@ -129,7 +129,7 @@ TAKEN void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t
   disarm(kept);
   if (!queue) queue = ORIGINAL("dispatch_get_global_queue", global_queue_function *)(0, 0);
   *kept = (struct timer){.source = source, .queue = queue, .start = all_time, .owners = 1, .suspensions = 1,
-    .schedule = current_schedule()};
+    .schedule = taken_schedule()};
   return source;
 }
 

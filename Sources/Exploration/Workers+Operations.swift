@@ -85,6 +85,8 @@ extension Workers {
 
   /// Whether the worker has released the lock at an address so often, while somebody waits for it, that it has to be
   /// that one's turn: it asks for it again and again, and holds it wherever it can be made to pause.
+  ///
+  /// If so, it notes that the next step is that one's.
   func mustLetOthersTake(_ address: UInt, after worker: Worker) -> Bool {
     guard let object = objects.knownNumber(at: address),
       paused.contains(where: { $0.operation == SynchronizationOperation(.lock, object) })
