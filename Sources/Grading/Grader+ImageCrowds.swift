@@ -161,7 +161,7 @@ extension Grader {
         return Array(name.utf8)
       }
       let counts = Lock((asked: 0, told: 0, served: 0, ended: 0))
-      let ask: @Sendable () async -> Void = {
+      let ask: @Sendable (isolated (any Actor)?) async -> Void = { _ in
         counts.withLock { $0.asked += 1 }
         var image = try? await cache.image("logo")
         let isTold = image == nil
@@ -174,7 +174,13 @@ extension Grader {
           $0.ended += 1
         }
       }
-      for _ in 1...count { Task(executorPreference: executor) { await ask() } }
+      // Every second one asks from the cache's own actor, if it is one: it asks again before the next is told. Who
+      // has to come back to the actor may come behind all that are told, and then nothing is begun that they
+      // could forget.
+      let home = cache as? any Actor
+      for number in 1...count {
+        Task(executorPreference: executor) { await ask(number.isMultiple(of: 2) ? home : nil) }
+      }
       await Moment.pass(until: count) { counts.withLock { $0.asked } }
       await Moment.pass(until: 1) { fetches.begun }
       // Who asks may not be in the cache yet: an actor takes them one by one. Who asks behind them is behind them
