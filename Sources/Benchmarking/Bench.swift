@@ -170,7 +170,12 @@ public enum Bench {
       )
     }
     if !options.ci, let warning = before?.warning { progress.say(warning) }
-    let campaign = Campaign(plan: plan, program: executable, measuresLonger: !options.ci)
+    let campaign = Campaign(
+      plan: plan,
+      program: executable,
+      measuresLonger: !options.ci,
+      leavesOut: !options.ci && options.forks == nil
+    )
     let ending = try await campaign.run(
       resumed: folder.resumed,
       progress: &progress,
@@ -208,6 +213,10 @@ public enum Bench {
       return .interrupted
     case .complete(let records):
       environment.note(plan, records)
+      environment.noteLeftOut(plan, records)
+      if let leftOut = environment.leftOut {
+        progress.say("slower than the plan expects: to end in time, \(leftOut) were left out")
+      }
       let summary = Summary(plan: plan, records: records)
       let files = RunFiles(runID: folder.runID, plan: plan, records: records, summary: summary)
       let path = try await folder.publish(files.all(environment))

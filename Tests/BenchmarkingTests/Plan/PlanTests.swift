@@ -38,7 +38,7 @@ import Testing
 
   @Test func `what others disturbed is measured longer, in blocks of forks of their own`() throws {
     let plan = try Plan(Selection(scale: .quick, filter: "baseline-(loop|clock)"))
-    let campaign = Campaign(plan: plan, program: "", measuresLonger: true)
+    let campaign = Campaign(plan: plan, program: "", measuresLonger: true, leavesOut: true)
     func records(_ isDisturbed: (Plan.Block) -> Bool) -> [BlockRecord] {
       plan.blocks().enumerated().map { index, block in
         BlockRecord(
@@ -62,6 +62,45 @@ import Testing
       BlockRecord(number: 99, fork: $0.fork, entry: $0.entry, trials: [])
     }
     #expect(campaign.more(after: all + given) == Array(most.dropFirst(2)))
+  }
+
+  @Test func `on a slow machine each cell's last blocks are left out, and a few of each are kept`()
+    throws
+  {
+    let plan = try Plan(Selection())
+    let limit = try #require(plan.scale.limit)
+    let campaign = Campaign(plan: plan, program: "", measuresLonger: true, leavesOut: true)
+    /// The blocks that are measured where each takes so many times what the plan expects.
+    func measured(_ campaign: Campaign, pace: Double) -> (blocks: [Plan.Block], seconds: Double) {
+      var seconds = 0.0
+      let blocks = plan.blocks().filter { block in
+        if campaign.isLeftOut(block, after: seconds) { return false }
+        seconds += plan.entries[block.entry].expectedSeconds * pace
+        return true
+      }
+      return (blocks, seconds)
+    }
+    #expect(measured(campaign, pace: 0.9).blocks == plan.blocks())
+    for pace in [1.1, 1.3, 1.6] {
+      let (blocks, seconds) = measured(campaign, pace: pace)
+      #expect(seconds < limit * 1.02, "\(pace) times: \(seconds) s")
+      for (index, entry) in plan.entries.enumerated() {
+        let kept = blocks.count { $0.entry == index }
+        #expect(kept >= min(entry.forks, Campaign.fewestForks), "\(pace) times: \(entry.cell.name)")
+      }
+    }
+    // Who asks for blocks gets them.
+    let whole = Campaign(plan: plan, program: "", measuresLonger: true, leavesOut: false)
+    #expect(measured(whole, pace: 3).blocks == plan.blocks())
+    var environment = EnvironmentRecord(runID: "", command: [], seed: 1, forks: 1, toolchain: nil)
+    environment.noteLeftOut(plan, plan.blocks().dropLast(2).map(record))
+    #expect(environment.leftOut == "2 of \(plan.blocks().count) blocks")
+    environment.noteLeftOut(plan, plan.blocks().map(record))
+    #expect(environment.leftOut == nil)
+  }
+
+  private func record(_ block: Plan.Block) -> BlockRecord {
+    BlockRecord(number: 1, fork: block.fork, entry: block.entry, trials: [])
   }
 
   @Test func `the front page's cells come first, with all their forks`() throws {

@@ -188,7 +188,9 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// In how many seconds a run is to be done, which measuring longer under load does not exceed; nil for any.
+  /// In how many seconds a run is to have measured; nil for any.
+  ///
+  /// Measuring longer under load does not exceed it, and on a slow machine each cell's last blocks are left out.
   package var limit: Double? {
     switch self {
     case .ci, .quick: 120

@@ -1,21 +1,27 @@
 internal import Basics
 
-/// Runs a plan block by block, and measures longer where other processes disturbed it.
+/// Runs a plan block by block within its time: measures longer where other processes disturbed it, and leaves out each
+/// cell's last blocks where the machine is slower than the plan expects.
 package struct Campaign {
   package let plan: Plan
   /// The program that measures when started with `--trial`.
   package let program: String
   /// Whether cells that were disturbed get more blocks, while there is time.
   package let measuresLonger: Bool
+  /// Whether last blocks are left out when the time is over.
+  package let leavesOut: Bool
 
-  package init(plan: Plan, program: String, measuresLonger: Bool) {
+  package init(plan: Plan, program: String, measuresLonger: Bool, leavesOut: Bool) {
     self.plan = plan
     self.program = program
     self.measuresLonger = measuresLonger
+    self.leavesOut = leavesOut
   }
 
   /// Seconds beyond what a process should take after which it counts as hung.
   private static let grace = 30.0
+  /// Each cell has so many blocks, however slow the machine is: with fewer a difference can hardly be told from chance.
+  static let fewestForks = 6
 
   package enum Ending: Sendable {
     case complete([BlockRecord])
@@ -39,6 +45,7 @@ package struct Campaign {
     let left = plan.blocks().filter { block in
       !resumed.contains { $0.fork == block.fork && $0.entry == block.entry }
     }
+    func elapsed() -> Double { Double(MachineClock.monotonic() - start) / 1e9 }
     /// Measures one block and keeps it; false where the user interrupted.
     func take(_ block: Plan.Block) async throws -> Bool {
       progress.begin(plan.entries[block.entry])
@@ -51,6 +58,10 @@ package struct Campaign {
     }
     var frontLeft = left.count { plan.front.contains($0.entry) }
     for block in left {
+      if isLeftOut(block, after: elapsed()) {
+        progress.leaveOut(plan.entries[block.entry])
+        continue
+      }
       guard try await take(block) else { return .interrupted(records) }
       if plan.front.contains(block.entry) {
         frontLeft -= 1
@@ -61,16 +72,22 @@ package struct Campaign {
     }
     guard measuresLonger else { return .complete(records) }
     for block in more(after: records) {
-      let elapsed = Double(MachineClock.monotonic() - start) / 1e9
-      if let limit = plan.scale.limit,
-        elapsed + plan.entries[block.entry].expectedSeconds > limit
-      {
-        break
-      }
+      if isTooLate(block, after: elapsed()) { break }
       progress.expectAgain(plan.entries[block.entry])
       guard try await take(block) else { return .interrupted(records) }
     }
     return .complete(records)
+  }
+
+  /// Whether the time that the scale promises would be over before the block is.
+  private func isTooLate(_ block: Plan.Block, after elapsed: Double) -> Bool {
+    guard let limit = plan.scale.limit else { return false }
+    return elapsed + plan.entries[block.entry].expectedSeconds > limit
+  }
+
+  /// Whether a planned block is not measured, so that the run ends in time.
+  func isLeftOut(_ block: Plan.Block, after elapsed: Double) -> Bool {
+    leavesOut && block.fork > Self.fewestForks && isTooLate(block, after: elapsed)
   }
 
   /// The blocks that are added where others disturbed what was measured: for each two that were, one more, up to

@@ -25,6 +25,8 @@ package struct Progress {
 
   mutating func expectAgain(_ entry: Plan.Entry) { expected += entry.expectedSeconds }
 
+  mutating func leaveOut(_ entry: Plan.Entry) { expected -= entry.expectedSeconds }
+
   mutating func begin(_ entry: Plan.Entry) {
     blockStart = MachineClock.monotonic()
     show(entry.cell.name)

@@ -42,6 +42,8 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   package var processEach: [String]?
   /// How much there is of a run that was interrupted.
   package var interrupted: String?
+  /// How many of the planned blocks were not measured, so that the run ended in time.
+  package var leftOut: String?
 
   private enum CodingKeys: String, CodingKey {
     case schema
@@ -75,6 +77,7 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     case paired = "paired_workloads"
     case processEach = "process_each_workloads"
     case interrupted
+    case leftOut = "left_out"
   }
 
   /// Reads the machine; `toolchain` is what `swiftVersion()` says.
@@ -134,6 +137,14 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
       .map { $0 / 100 * Double(processorsOnline ?? 1) }.sorted()
     loadDuring = cores.isEmpty ? nil : cores[cores.count / 2]
     loadDuringMost = cores.last
+  }
+
+  /// Says of a run that came to its end how many of its blocks were left out.
+  package mutating func noteLeftOut(_ plan: Plan, _ records: [BlockRecord]) {
+    let measured = Set(records.map { [$0.fork, $0.entry] })
+    let blocks = plan.blocks()
+    let missing = blocks.count { !measured.contains([$0.fork, $0.entry]) }
+    leftOut = missing > 0 ? "\(missing) of \(blocks.count) blocks" : nil
   }
 
   /// The commit of the package in a folder; nil where there is none.

@@ -98,6 +98,7 @@ package struct Digest {
         environment.commit.map { "commit \($0.prefix(12))" }, environment.processor,
         environment.processorsOnline.map { "\($0) processors" }, environment.toolchain,
         environment.interrupted.map { "interrupted: \($0)" },
+        environment.leftOut.map { "left out to end in time: \($0)" },
       ].compactMap { $0 }.joined(separator: " · ")
     )
     return table + lines.map { "- \($0)\n" }.joined()

@@ -77,6 +77,7 @@ struct HTMLReport {
       )
     }
     if let interrupted = environment.interrupted { words.append("interrupted: \(interrupted)") }
+    if let leftOut = environment.leftOut { words.append("left out to end in time: \(leftOut)") }
     return words.joined(separator: "; ")
   }
 
