@@ -55,6 +55,11 @@ public protocol MeasuredLimiter: Sendable {
   /// One that does not keeps its place, and its body must not run when its turn comes.
   static var leavesWhenCancelled: Bool { get }
 
+  /// Whether it admits one at a time, whatever the limit; false unless said.
+  ///
+  /// A lock or a serial queue does. It is measured where the limit is 1, and nowhere else.
+  static var isSerial: Bool { get }
+
   /// Makes a limiter.
   ///
   /// - Parameter limit: how many bodies may run at once, at least 1.
@@ -81,6 +86,8 @@ extension MeasuredLimiter {
   public static var keepsOrder: Bool { false }
   /// At once, unless the limiter says otherwise.
   public static var leavesWhenCancelled: Bool { true }
+  /// As many as the limit says, unless the limiter says otherwise.
+  public static var isSerial: Bool { false }
 
   /// One pass after the other; what goes wrong in one is its own affair.
   @inlinable
@@ -101,6 +108,7 @@ extension MeasuredLimiter {
     CatalogueEntry(
       id: name,
       MechanismProfile(
+        limit: isSerial ? .one : .any,
         order: keepsOrder ? .fifo : .none,
         cancellation: leavesWhenCancelled ? .leavesAtOnce : .skippedAtItsTurn,
         summary: "a limiter of your own, \(Self.self)",

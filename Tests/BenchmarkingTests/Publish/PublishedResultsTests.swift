@@ -25,9 +25,9 @@ import Testing
     try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The run the story is about: the first one that it links to.
-  private func publishedRun() throws -> String {
-    String(try #require(story.firstMatch(of: /\]\(([0-9-]+default-[0-9]+)\//)?.output.1))
+  /// The run the story is about, or another page: the first one that it links to.
+  private func publishedRun(of page: String = "README.md") throws -> String {
+    String(try #require(text(page).firstMatch(of: /\]\(([0-9-]+default-[0-9]+)\//)?.output.1))
   }
 
   /// A summary's figure by the name that the story gives it.
@@ -42,8 +42,9 @@ import Testing
   ///
   /// The kind of the service may be left out where nothing else is then called the same. `.ci/renew-figures` names
   /// them alike.
-  private func figures() throws -> [String: Figure] {
-    let table = CSV.records(try text("\(publishedRun())/summary.csv"))
+  private func figures(of page: String = "README.md") throws -> [String: Figure] {
+    let run = try publishedRun(of: page)
+    let table = CSV.records(try text("\(run)/summary.csv"))
     let header = table[0]
     var figures: [String: Figure] = [:]
     var ambiguous: Set<String> = []
@@ -78,13 +79,13 @@ import Testing
       }
     }
     let rows = table.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(header, $0)) }
-    return figures.filter { !ambiguous.contains($0.key) }.merging(try wholeRun(rows)) { $1 }
+    return figures.filter { !ambiguous.contains($0.key) }.merging(try wholeRun(run, rows)) { $1 }
   }
 
   /// What is said of the run as a whole, by `comparisons decided`.
   ///
   /// What was measured twice is compared with itself, and counts apart.
-  private func wholeRun(_ rows: [[String: String]]) throws -> [String: Figure] {
+  private func wholeRun(_ run: String, _ rows: [[String: String]]) throws -> [String: Figure] {
     let compared = rows.filter { $0["verdict"] != "" }
     let others = compared.filter { $0["mechanism"]?.hasSuffix("-again") == false }
     func count(_ verdicts: String...) -> Double {
@@ -92,13 +93,13 @@ import Testing
     }
     let detectable = others.filter { $0["verdict"] == "undecided" }
       .compactMap { $0["detectable_pct"].flatMap { Double($0) } }
-    let results = CSV.records(try text("\(publishedRun())/results.csv"))
+    let results = CSV.records(try text("\(run)/results.csv"))
     let block = try #require(results[0].firstIndex(of: "block"))
-    let record = try EnvironmentRecord(json: text("\(publishedRun())/env.json"))
-    func figure(_ value: Double?, _ unit: String) throws -> Figure {
-      Figure(median: try #require(value), unit: unit, verdict: "")
+    let record = try EnvironmentRecord(json: text("\(run)/env.json"))
+    func figure(_ value: Double?, _ unit: String) -> Figure? {
+      value.map { Figure(median: $0, unit: unit, verdict: "") }
     }
-    return try [
+    return [
       "blocks": figure(Double(Set(results.dropFirst().map { $0[block] }).count), "count"),
       "load most": figure(record.loadDuringMost.map { $0 * 100 }, "percent"),
       "comparisons": figure(Double(others.count), "count"),
@@ -109,14 +110,15 @@ import Testing
       "comparisons with itself": figure(Double(compared.count - others.count), "count"),
       "detectable least": figure(detectable.min(), "percent"),
       "detectable most": figure(detectable.max(), "percent"),
-    ]
+    ].compactMapValues { $0 }
   }
 
   /// Each figure follows a comment that names it: `<!-- name -->107 ns`, `<!-- ratio name -->16.4`,
   /// `<!-- verdict name -->slower`.
-  @Test func `every figure of the story is in the run's files`() throws {
-    let figures = try figures()
-    let told = story.matches(of: /<!-- (?!holds: )(ratio |verdict )?(.+?) -->([^|<\n]+)/)
+  @Test(arguments: ["README.md", "PEERS.md"])
+  func `every figure of a page is in its run's files`(page: String) throws {
+    let figures = try figures(of: page)
+    let told = try text(page).matches(of: /<!-- (?!holds: )(ratio |verdict )?(.+?) -->([^|<\n]+)/)
     #expect(told.count >= 20)
     let memory = ["faster": "less", "slower": "more"]
     for match in told {
@@ -131,7 +133,7 @@ import Testing
         }
       #expect(
         match.output.3.hasPrefix(expected),
-        "\(name): the files say \(expected), the story \(match.output.3)"
+        "\(name): the files say \(expected), \(page) \(match.output.3)"
       )
     }
   }
@@ -149,10 +151,11 @@ import Testing
   }
 
   /// `<!-- holds: name < 0.1 × name -->` stands before what it carries.
-  @Test func `what the story says of two figures together holds in the run's files`() throws {
-    let figures = try figures()
-    let told = story.matches(of: /<!-- holds: (.+?) ([<>]) (.+?) -->/)
-    #expect(told.count >= 5)
+  @Test(arguments: ["README.md", "PEERS.md"])
+  func `what a page says of two figures together holds in its run's files`(page: String) throws {
+    let figures = try figures(of: page)
+    let told = try text(page).matches(of: /<!-- holds: (.+?) ([<>]) (.+?) -->/)
+    #expect(told.count >= 3)
     for match in told {
       let (one, other) = try (
         value(match.output.1, figures), value(match.output.3, figures)
@@ -198,10 +201,10 @@ import Testing
     }
   }
 
-  @Test func `no figure of the story is without its name`() throws {
-    // Outside of tables of meanings, a quantity with a unit must be one that is checked.
-    let prose = story.prefix(upTo: story.range(of: "## The files")?.lowerBound ?? story.endIndex)
-    let unnamed = prose.replacing(/<!-- (.+?) -->[0-9.]+ ?\S+/, with: "")
+  /// A quantity with a unit must be one that is checked.
+  @Test(arguments: ["README.md", "PEERS.md"])
+  func `no figure of a page is without its name`(page: String) throws {
+    let unnamed = try text(page).replacing(/<!-- (.+?) -->[0-9.]+ ?\S+/, with: "")
       .matches(of: /[0-9.]+ (ns|us|ms|kB|MB)\b/).map { String($0.output.0) }
     #expect(unnamed.isEmpty, "\(unnamed)")
   }
@@ -232,8 +235,9 @@ import Testing
     #expect(run.figures.keys.contains { $0.name.contains("limiter") && $0.name.contains("global") })
   }
 
-  @Test func `the published run is whole, valid and optimised`() throws {
-    let run = try publishedRun()
+  @Test(arguments: ["README.md", "PEERS.md"])
+  func `a published run is whole, valid and optimised`(page: String) throws {
+    let run = try publishedRun(of: page)
     // The names that the files of every schema have.
     for name in ["results.csv", "summary.csv", "benchmarks.txt", "report.html"] {
       #expect(throws: Never.self) { try text("\(run)/\(name)") }

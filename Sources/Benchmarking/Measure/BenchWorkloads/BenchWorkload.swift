@@ -194,7 +194,7 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
   package var limit: Double? {
     switch self {
     case .ci, .quick: 120
-    case .standard: 570
+    case .standard: 580
     case .full: nil
     }
   }
