@@ -101,6 +101,10 @@ package struct NotAsked: Hashable, Sendable {
     }
     phrases += further
     phrases += verdict.races.notCovered(isAll: verdict.isInstrumented)
+    // A verdict that calls itself exhaustive must not keep silent about them.
+    if let phrase = verdict.races.weakOrders {
+      if isAnyCode { addReason(phrase) } else { add(phrase) }
+    }
   }
 
   /// Schedules that a search ended before, as it may at a violation or where it was told to.

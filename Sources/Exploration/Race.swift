@@ -63,7 +63,7 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
       sawWeakOrders = sawWeakOrders || other.sawWeakOrders
     }
 
-    /// What it leaves open, in words; `isAll` says whether all of the code under study is instrumented.
+    /// What it leaves open beside ``weakOrders``, in words; `isAll` says whether all of the code under study is instrumented.
     func notCovered(isAll: Bool) -> [String] {
       guard isMade else { return ["data races and weak memory"] }
       var phrases: [String] = []
@@ -75,10 +75,13 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
       if isPartial {
         phrases.append("data races on memory behind the first half million words of a schedule")
       }
-      if sawWeakOrders {
-        phrases.append("what atomics allow whose order is weaker than sequentially consistent")
-      }
       return phrases
+    }
+
+    /// That reorderings which atomics allow were not explored; nil where none of the atomics allows any.
+    var weakOrders: String? {
+      isMade && sawWeakOrders
+        ? "what atomics allow whose order is weaker than sequentially consistent" : nil
     }
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Exploration
 import Glibc
 import Synchronization
@@ -16,6 +17,10 @@ import Testing
 
   static let ends = [
     End(says: "Fatal error: an update is lost") { if $0 != 2 { fatalError("an update is lost") } },
+    End(
+      says:
+        "a trap in dispatch_group_leave of libdispatch.so: a group is left more often than it is entered"
+    ) { if $0 != 2 { DispatchGroup().leave() } },
     End(says: "exit(0) is called") { if $0 != 2 { exit(0) } },
     End(says: "the stack is used up: calls go too deep") { if $0 != 2 { _ = depth(below: $0) } },
     End(says: "Precondition failed: lost") { precondition($0 == 2, "lost") },
@@ -52,7 +57,7 @@ import Testing
     return value.now
   }
 
-  @Test(arguments: ends.indices.fewUnlessLong(3))
+  @Test(arguments: ends.indices.fewUnlessLong(4))
   func `fails as other code does: told with what it says, made small, and replayed`(kind: Int) async
   {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -533,6 +533,9 @@ import Testing
       "\(weak)"
     )
     #expect(!weak.notCovered.contains { $0.contains("data races") }, "\(weak)")
+    // Also in the line that calls it exhaustive.
+    #expect(weak.description.contains("weaker than sequentially consistent"), "\(weak)")
+    #expect(!strong.description.contains("not covered"), "\(strong)")
     let off = try explore("off", races: false) {}
     #expect(off.notCovered.contains { $0.contains("data races") }, "\(off)")
   }

@@ -38,6 +38,8 @@ struct SourceLines {
     var passing: Set<UInt> = []
     /// The function's name in the binary.
     var names: [UInt: String] = [:]
+    /// The file of the binary that it is in.
+    var files: [UInt: String] = [:]
     /// What may be code under test, as far as the name tells.
     var candidates: Set<UInt> = []
     /// What the symbolizer said of them.
@@ -72,6 +74,7 @@ struct SourceLines {
         guard let address = UInt(frame.captured.originalProgramCounter), let symbol = frame.symbol
         else { continue }
         found.names[address] = symbol.rawName
+        found.files[address] = symbol.imageName
         if !frame.isSystem, !frame.isSwiftThunk, !Self.isOwn(symbol.rawName) {
           found.candidates.insert(address)
         }
@@ -230,6 +233,14 @@ struct SourceLines {
 
   /// The place as the end of a sentence, ` at Cache.swift:12`; nothing where it is not known.
   func at(_ points: [UInt]) -> String { place(of: points).map { " at \($0)" } ?? "" }
+
+  /// The function's name in the binary, without what the compiler calls a part of it that rarely runs, and the file
+  /// that it is in; nil where it is not known.
+  func function(at point: UInt) -> (name: String, file: String)? {
+    guard let name = found.names[point], let file = found.files[point] else { return nil }
+    let end = name.firstRange(of: ".cold")?.lowerBound ?? name.endIndex
+    return (String(name[..<end]), file)
+  }
 
   /// All of these addresses that are code under test and were looked up, in their order.
   func places(of points: [UInt]) -> [SourcePlace] {

@@ -193,7 +193,7 @@ extension Standstill.Fall {
       return "memory is used that is not there"
     case .signal(SIGFPE, _): return "an arithmetic error"
     case .signal:
-      return words
+      return words ?? trapOfALibrary
         ?? "a trap of which nothing is said, as a number out of range is, and all in an optimised build"
     case .call(let function, let status):
       let name = String(cString: function)
@@ -201,6 +201,23 @@ extension Standstill.Fall {
       return "\(name)(\(status)) is called"
     }
   }
+
+  /// A trap of the system's libraries that says nothing, by its function; nil if the code's own traps.
+  private var trapOfALibrary: String? {
+    guard let point = points.first,
+      let (name, library) = SourceLines(of: [[point]]).function(at: point),
+      ["libdispatch.", "libFoundation", "lib_Foundation"].contains(where: { library.hasPrefix($0) })
+    else { return nil }
+    return "a trap in \(name) of \(library)" + (Self.causes[name].map { ": \($0)" } ?? "")
+  }
+
+  /// Why functions of Dispatch trap.
+  private static let causes = [
+    "dispatch_group_leave": "a group is left more often than it is entered",
+    "_dispatch_group_dispose": "a group is let go of that was entered and not left",
+    "_dispatch_semaphore_dispose":
+      "a semaphore is let go of that has fewer permits than it was made with",
+  ]
 
   /// What the runtime said last, from where it says that this is the end.
   private static var lastWords: String? {
