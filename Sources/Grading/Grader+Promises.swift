@@ -87,7 +87,9 @@ extension Grader {
     if case .diverged = failure.kind { return differentRuns }
     if failure.message.contains(runtimesLock) { return resumedUnderLock }
     // The closure is ours.
-    if case .thrown(let error) = failure.kind { return "a task was told \(error)" }
+    if case .thrown(let error) = failure.kind {
+      return "a task was told an error, and none is due: \(error)"
+    }
     let message = failure.message.isEmpty ? failure.description : failure.message
     return message.replacing(#/ \((Grader|Learner)[A-Za-z+]*\.swift:[0-9]+\)/#, with: "")
   }

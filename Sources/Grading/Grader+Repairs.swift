@@ -990,13 +990,19 @@ extension Grader {
       cancelledAsItCopies(type, connections: 1, files: 1),
       cancelledAsItCopies(type, connections: 2, files: 1),
       cancelledAsItCopies(type, connections: 1, files: 2),
+      cancelledAsItCopies(type, connections: 2, files: 1, whileAnotherWaits: true),
+      cancelledAsItCopies(type, connections: 1, files: 2, whileAnotherWaits: true),
       cancelledAsAnotherEnds(type),
+      cancelledBetween(type, connections: 2, files: 1),
+      cancelledBetween(type, connections: 1, files: 2),
       cancelledCopies(type, connections: 2, files: 1),
       cancelledCopies(type, connections: 1, files: 2),
       cancelledBeforeCopy(type),
       orderAfterAnError(type),
       copiersApart(type),
+      copyInACopy(type),
       copyLimits(type),
+      ringOfMany(type),
       limitsAfter(type),
     ])
   }
@@ -1114,11 +1120,14 @@ extension Grader {
   private static func cancelledAsItCopies<Copier: LearnerCopier>(
     _ type: Copier.Type,
     connections: Int,
-    files: Int
+    files: Int,
+    whileAnotherWaits: Bool = false
   ) -> GradeBook.Question {
     promise(
       "cancelled_copying",
-      "a download is cancelled as it copies, and goes on; an upload comes, and is cancelled while it waits; "
+      (whileAnotherWaits
+        ? "an upload waits while a download copies; the download is cancelled and goes on, and the upload is cancelled; "
+        : "a download is cancelled as it copies, and goes on; an upload comes, and is cancelled while it waits; ")
         + limits(connections, files),
       tasks: ["the download", "the upload"],
       preemptions: 0,
@@ -1151,9 +1160,13 @@ extension Grader {
       }
       let first = Task { try await download() }
       try await hasCome.waitUncancellably()
-      first.cancel()
+      if !whileAnotherWaits { first.cancel() }
       let other = Task { try await upload() }
       for _ in 1...6 { await Task.yield() }
+      if whileAnotherWaits {
+        first.cancel()
+        for _ in 1...6 { await Task.yield() }
+      }
       other.cancel()
       for _ in 1...6 { await Task.yield() }
       end.signal()
@@ -1167,6 +1180,153 @@ extension Grader {
       )
       // Both permits are there, and no more than those.
       try await copies(copier, atMost: 1)
+    }
+  }
+
+  /// Who has got its first permit when it is cancelled does not copy without the second.
+  private static func cancelledBetween<Copier: LearnerCopier>(
+    _ type: Copier.Type,
+    connections: Int,
+    files: Int
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled_between",
+      "a download copies, two uploads wait behind it, it ends, and the second of them is cancelled; "
+        + limits(connections, files),
+      tasks: ["the download", "an upload", "the upload that is cancelled"],
+      preemptions: onePreemption,
+      schedules: 1_000
+    ) {
+      let copier = Copier(connections: connections, files: files)
+      let (hasCome, comes) = Condition.makeCondition()
+      let (mayEnd, end) = Condition.makeCondition()
+      let (othersMayEnd, endOthers) = Condition.makeCondition()
+      let copying = Lock((now: 0, most: 0))
+      let copy: @Sendable (Bool) async throws -> Void = { isFirst in
+        copying.withLock { copying in
+          copying.now += 1
+          copying.most = max(copying.most, copying.now)
+        }
+        if isFirst {
+          comes.signal()
+          try await mayEnd.waitUncancellably()
+        } else {
+          try await othersMayEnd.waitUncancellably()
+        }
+        copying.withLock { $0.now -= 1 }
+      }
+      let download: @Sendable () async throws -> Void = {
+        try await copier.download { try await copy(true) }
+      }
+      let upload: @Sendable () async throws -> Void = {
+        try await copier.upload { try await copy(false) }
+      }
+      let first = Task { try await download() }
+      try await hasCome.waitUncancellably()
+      let second = Task { try await upload() }
+      for _ in 1...2 { await Task.yield() }
+      let gone = Task { try await upload() }
+      for _ in 1...2 { await Task.yield() }
+      end.signal()
+      await Task.yield()
+      gone.cancel()
+      for _ in 1...6 { await Task.yield() }
+      endOthers.signal()
+      try await first.value
+      try await second.value
+      _ = await gone.result
+      let most = copying.withLock { $0.most }
+      try require(
+        most == 1,
+        "\(most) copied at once, and one may: who is cancelled copies with both permits or not at all"
+      )
+    }
+  }
+
+  /// A copy that copies more needs permits for these, too.
+  private static func copyInACopy<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    promise(
+      "inside",
+      "a copy that starts a download and an upload and waits for both, two of each",
+      tasks: ["a copy", "its download", "its upload"],
+      preemptions: onePreemption,
+      schedules: 500
+    ) {
+      let copier = Copier(connections: 2, files: 2)
+      let copying = Lock((now: 0, most: 0))
+      let copy: @Sendable () async -> Void = {
+        copying.withLock { copying in
+          copying.now += 1
+          copying.most = max(copying.most, copying.now)
+        }
+        await Task.yield()
+        copying.withLock { $0.now -= 1 }
+      }
+      let inner: [@Sendable () async throws -> Void] = [
+        { try await copier.download(copy) }, { try await copier.upload(copy) },
+      ]
+      let outer: @Sendable () async throws -> Void = {
+        try await copier.download {
+          copying.withLock { $0.now += 1 }
+          let tasks = inner.map { one in Task { try await one() } }
+          for task in tasks { try await task.value }
+          copying.withLock { $0.now -= 1 }
+        }
+      }
+      try await Task { try await outer() }.value
+      let most = copying.withLock { $0.most }
+      try require(
+        most <= 2,
+        "\(most) copied at once, and two may: a copy that is started by another one needs a connection and a file of "
+          + "its own"
+      )
+    }
+  }
+
+  /// However many permits there are, who waits for one kind holds none that others wait for.
+  private static func ringOfMany<Copier: LearnerCopier>(
+    _ type: Copier.Type
+  ) -> GradeBook.Question {
+    let asked = "10, 64 and 200 copy, as many downloads and as many uploads wait behind them"
+    return .task("no_ring_of_many", asked, seconds: 60) { _ in
+      for limit in [10, 64, 200] {
+        let copier = Copier(connections: limit, files: limit)
+        let (mayEnd, ends) = Condition.makeCondition()
+        let counts = Lock((copying: 0, come: 0, ended: 0))
+        let begin: @Sendable () async -> Void = {
+          try? await copier.download {
+            counts.withLock { $0.copying += 1 }
+            try await mayEnd.waitUncancellably()
+          }
+          counts.withLock { $0.ended += 1 }
+        }
+        let wait: @Sendable (Bool) async -> Void = { isUpload in
+          counts.withLock { $0.come += 1 }
+          do {
+            if isUpload { try await copier.upload {} } else { try await copier.download {} }
+          } catch {}
+          counts.withLock { $0.ended += 1 }
+        }
+        for _ in 1...limit { Task { await begin() } }
+        await Moment.pass(until: limit) { counts.withLock { $0.copying } }
+        for number in 1...2 * limit { Task { await wait(number.isMultiple(of: 2)) } }
+        await Moment.pass(until: 2 * limit) { counts.withLock { $0.come } }
+        // Until the last have come to their line, as a rule.
+        for _ in 1...10 { await Moment.pass() }
+        ends.signal()
+        let ended = await Moment.pass(until: 3 * limit) { counts.withLock { $0.ended } }
+        if ended < 3 * limit {
+          return GradeItem(
+            "no_ring_of_many",
+            passed: false,
+            "\(asked): \(3 * limit - ended) wait for ever, with \(limit) of each. Take both in the same order "
+              + "everywhere, however many there are"
+          )
+        }
+      }
+      return GradeItem("no_ring_of_many", passed: true, "\(asked): all end")
     }
   }
 
@@ -1204,7 +1364,10 @@ extension Grader {
       try await copier.upload { copies.withLock { $0 += 1 } }
       try await waits.value
       let count = copies.withLock { $0 }
-      try require(count == 2, "\(count) of 2 copies ran")
+      try require(
+        count == 2,
+        count < 2 ? "\(count) of 2 copies ran" : "2 copies ran \(count) times: each runs once"
+      )
     }
   }
 
@@ -1485,7 +1648,10 @@ extension Grader {
     }
     try await together([{ try await copier.download(copy) }, { try await copier.upload(copy) }])
     let (_, peak, ended) = counts.withLock { $0 }
-    try require(ended == 2, "\(ended) of 2 copies ran")
+    try require(
+      ended == 2,
+      ended < 2 ? "\(ended) of 2 copies ran" : "2 copies ran \(ended) times: each runs once"
+    )
     try require(peak <= limit, "\(peak) copies ran at once, limit \(limit)")
   }
 }

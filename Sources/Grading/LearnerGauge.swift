@@ -177,6 +177,15 @@ extension Grader {
       wholeVisit(type),
       onThreads(type),
       lab(type),
+      read(
+        type,
+        "nanoseconds",
+        "a thousand requests of 300 ns each, a microsecond apart",
+        at: [1],
+        insteadOfAdvice: "Keep all digits of a time: a lock is held for nanoseconds"
+      ) { _ in
+        GaugeLog((1...1_000).map { .init(arrived: $0 * 1_000 + 900, departed: $0 * 1_000 + 1_200) })
+      },
       year(type),
       thousandYears(type),
       keeps(type),
@@ -185,13 +194,14 @@ extension Grader {
 
   /// Tells a gauge everything, and reads it at some times.
   ///
-  /// `advice` is what else is said of a fault, if anything is.
+  /// `advice` is what else is said of a fault, if anything is, and `insteadOfAdvice` all that is said besides its figures.
   private static func read<Gauge: LearnerGauge>(
     _ type: Gauge.Type,
     _ name: String,
     _ asked: String,
     at seconds: [Int64],
     advice: String? = nil,
+    insteadOfAdvice: String? = nil,
     _ draw: @escaping @Sendable (UInt64) -> GaugeLog
   ) -> GradeBook.Question {
     .task(name, asked, seconds: 20) { seed in
@@ -204,12 +214,15 @@ extension Grader {
           log.tell(fresh)
           let isSpoilt = Self.fault(of: fresh, log, at: second * Self.second) == nil
           let remark =
-            isSpoilt
-            ? "Without an earlier reading it is right: let a reading change nothing" : advice
+            insteadOfAdvice
+            ?? (isSpoilt
+              ? "Without an earlier reading it is right: let a reading change nothing"
+              : fault.isRounded ? nil : advice)
           return GradeItem(
             name,
             passed: false,
-            "\(asked): \(fault)\(remark.map { ". " + $0 } ?? "")"
+            "\(asked): \(insteadOfAdvice == nil ? fault.description : fault.figures)"
+              + (remark.map { ". " + $0 } ?? "")
           )
         }
       }
@@ -217,39 +230,92 @@ extension Grader {
     }
   }
 
+  /// What is wrong with a reading.
+  private struct Fault: CustomStringConvertible {
+    /// The figure told and the right one.
+    var figures: String
+    var advice = ""
+    /// Whether a figure is so near to the right one that it was computed right, and rounded.
+    var isRounded = false
+
+    var description: String { figures + advice }
+
+    /// The advice of a question, which does not hold for what was rounded.
+    func with(_ advice: String) -> String { description + (isRounded ? "" : advice) }
+  }
+
+  /// What is said of a figure that is wrong, `due` being the right one.
+  private static func wrong(
+    _ told: Double,
+    _ due: Double,
+    unit: String = "",
+    texts: (told: String, due: String)? = nil,
+    _ say: (_ told: String, _ due: String) -> String,
+    _ advice: String = ""
+  ) -> Fault {
+    guard abs(told - due) <= abs(due) / 200 else {
+      let (told, due) = texts ?? (text(told), text(due))
+      return Fault(figures: say(told, due), advice: advice)
+    }
+    return Fault(
+      figures: say(exact(told) + unit, exact(due) + unit),
+      advice:
+        ": so near that it was rounded on the way. Keep times and sums as 'Duration'",
+      isRounded: true
+    )
+  }
+
   /// What is wrong with a reading; nil if nothing is.
   private static func fault(
     of gauge: some LearnerGauge,
     _ log: GaugeLog,
     at time: Int64
-  ) -> String? {
+  ) -> Fault? {
     let due = log.reading(at: time)
     let told = gauge.reading(at: .nanoseconds(time))
     let place = "read at \(DurationText.text(time)), "
     guard told.rate.isFinite, isNear(told.rate, due.rate) else {
-      return place + "'rate' is \(text(told.rate)) a second, and "
-        + "\(log.requests.count) arrived in \(DurationText.text(time)): \(text(due.rate)) a second"
+      return wrong(
+        told.rate,
+        due.rate,
+        {
+          place + "'rate' is \($0) a second, and \(log.requests.count) arrived in "
+            + "\(DurationText.text(time)): \($1) a second"
+        }
+      )
     }
     guard told.inside.isFinite, isNear(told.inside, due.inside) else {
-      return place
-        + "'inside' is \(text(told.inside)), and it is \(text(due.inside)) on average over the time, "
-        + "in which nobody may have been inside for long: multiply how many were inside by how long, add these up, and "
-        + "divide by all the time"
+      return wrong(
+        told.inside,
+        due.inside,
+        { place + "'inside' is \($0), and it is \($1) on average over the time" },
+        ", in which nobody may have been inside for long: multiply how many were inside by how long, add these up, and "
+          + "divide by all the time"
+      )
     }
     guard let response = due.response else {
       guard told.response != nil else { return nil }
-      return place + "'response' is \(text(told.response)), "
-        + (log.requests.isEmpty
-          ? "though nobody came"
-          : "though somebody is still inside, of whom nobody knows how long it takes") + ": nil"
+      return Fault(
+        figures: place + "'response' is \(text(told.response)), "
+          + (log.requests.isEmpty
+            ? "though nobody came"
+            : "though somebody is still inside, of whom nobody knows how long it takes") + ": nil"
+      )
     }
     guard let answer = told.response else {
-      return place
-        + "'response' is nil, though all have departed, after \(text(response)) on average"
+      return Fault(
+        figures: place
+          + "'response' is nil, though all have departed, after \(text(response)) on average"
+      )
     }
     guard isNear(answer / .seconds(1), response / .seconds(1)) else {
-      return place
-        + "'response' is \(text(answer)), and they were inside for \(text(response)) on average"
+      return wrong(
+        answer / .seconds(1),
+        response / .seconds(1),
+        unit: " s",
+        texts: (text(answer), text(response)),
+        { place + "'response' is \($0), and they were inside for \($1) on average" }
+      )
     }
     return nil
   }
@@ -260,6 +326,11 @@ extension Grader {
 
   private static func text(_ number: Double) -> String {
     number.isFinite ? String(format: "%.4g", number) : "\(number)"
+  }
+
+  /// With all digits in which two that are near differ.
+  private static func exact(_ number: Double) -> String {
+    number.isFinite ? String(format: "%.9g", number) : "\(number)"
   }
 
   private static func text(_ duration: Duration?) -> String {
@@ -330,7 +401,10 @@ extension Grader {
           return GradeItem(
             "told_late",
             passed: false,
-            "\(asked): \(fault). A reading changes nothing, and what is told after it may lie before it"
+            "\(asked): "
+              + fault.with(
+                ". A reading changes nothing, and what is told after it may lie before it"
+              )
           )
         }
       }
@@ -359,7 +433,7 @@ extension Grader {
             number == 0
             ? ""
             : ". It was read at 3 s before, and something was told since: take each reading from what was told by then"
-          return GradeItem("same_moment", passed: false, "\(asked): \(fault)\(advice)")
+          return GradeItem("same_moment", passed: false, "\(asked): \(fault.with(advice))")
         }
       }
       return GradeItem("same_moment", passed: true, "\(asked): right each time")
@@ -509,7 +583,7 @@ extension Grader {
       return GradeItem(
         "threads",
         passed: false,
-        "\(asked): \(fault). What one thread told was lost: let one lock guard all that changes"
+        "\(asked): \(fault.figures). What one thread told was lost: let one lock guard all that changes"
       )
     }
   }

@@ -7,8 +7,10 @@ import Testing
 /// Copiers that are right until one of the two limits has more room than the other, or one copy throws.
 @Suite(.watched, .serialized) struct `Copiers of two limits that differ` {
   /// What of the two a copier gives back while a cancelled copy goes on.
-  private protocol Early: SendableMetatype {
+  fileprivate protocol Early: SendableMetatype {
     static var isFile: Bool { get }
+    /// Whether it gives it back only to somebody who waits.
+    static var onlyToWaiters: Bool { get }
   }
 
   private enum TheFile: Early {
@@ -17,6 +19,11 @@ import Testing
 
   private enum TheConnection: Early {
     static let isFile = false
+  }
+
+  private enum TheFileToAWaiter: Early {
+    static let isFile = true
+    static let onlyToWaiters = true
   }
 
   private final class GivesBackEarly<E: Early>: LearnerCopier {
@@ -44,7 +51,7 @@ import Testing
         try await withTaskCancellationHandler {
           try await copy()
         } onCancel: {
-          giveBack()
+          if !E.onlyToWaiters || early.waiting > 0 { giveBack() }
         }
       }
     }
@@ -52,7 +59,8 @@ import Testing
     func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
   }
 
-  @Test func `that give one of the two back while a cancelled copy goes on are refused`() async {
+  @Test(.search)
+  func `that give one of the two back while a cancelled copy goes on are refused`() async {
     await expect(
       Grader.copier(GivesBackEarly<TheFile>.self),
       "cancelled_copying",
@@ -62,6 +70,11 @@ import Testing
       Grader.copier(GivesBackEarly<TheConnection>.self),
       "cancelled_copying",
       refusedSaying: "1 connection and 2 files: not in every schedule: 2 copied at once"
+    )
+    await expect(
+      Grader.copier(GivesBackEarly<TheFileToAWaiter>.self),
+      "cancelled_copying",
+      refusedSaying: "an upload waits while a download copies"
     )
   }
 
@@ -93,6 +106,84 @@ import Testing
       "cancelled_copying",
       refusedSaying: "2 copied at once, and one may"
     )
+  }
+
+  /// What is wrong with a copier that takes connections first.
+  fileprivate protocol Lapse: SendableMetatype {
+    /// Whether who is cancelled as it gets its connection copies without a file.
+    static var copiesWhenCancelled: Bool { get }
+    /// Whether copies that a copy starts need nothing.
+    static var isFreeInside: Bool { get }
+    /// Whether uploads take files first where there are many.
+    static var turnsWhereMany: Bool { get }
+  }
+
+  /// Whether the task is in a copy.
+  private enum Copying {
+    @TaskLocal static var isInside = false
+  }
+
+  fileprivate final class Lapsing<L: Lapse>: LearnerCopier {
+    private let connections: ConcurrencyLimiter
+    private let files: ConcurrencyLimiter
+    private let areMany: Bool
+
+    init(connections: Int, files: Int) {
+      self.connections = ConcurrencyLimiter(concurrency: connections)
+      self.files = ConcurrencyLimiter(concurrency: files)
+      areMany = min(connections, files) >= 8
+    }
+
+    func download(_ copy: () async throws -> Void) async throws {
+      if L.isFreeInside, Copying.isInside { return try await copy() }
+      try await connections.run {
+        if L.copiesWhenCancelled, Task.isCancelled { return try await copy() }
+        try await files.run { try await Copying.$isInside.withValue(true) { try await copy() } }
+      }
+    }
+
+    func upload(_ copy: () async throws -> Void) async throws {
+      guard L.turnsWhereMany, areMany else { return try await download(copy) }
+      try await files.run { try await connections.run { try await copy() } }
+    }
+  }
+
+  private enum None: Lapse {}
+
+  private enum CopiesWhenCancelled: Lapse {
+    static let copiesWhenCancelled = true
+  }
+
+  private enum FreeInside: Lapse {
+    static let isFreeInside = true
+  }
+
+  private enum TurnsWhereMany: Lapse {
+    static let turnsWhereMany = true
+  }
+
+  @Test
+  func `that are wrong between two permits, inside a copy or where there are many are refused`()
+    async
+  {
+    await expect(
+      Grader.copier(Lapsing<CopiesWhenCancelled>.self),
+      "cancelled_between",
+      refusedSaying: "who is cancelled copies with both permits or not at all"
+    )
+    await expect(
+      Grader.copier(Lapsing<FreeInside>.self),
+      "inside",
+      refusedSaying: "needs a connection and a file of its own"
+    )
+    await expect(
+      Grader.copier(Lapsing<TurnsWhereMany>.self),
+      "no_ring_of_many",
+      refusedSaying: "however many there are"
+    )
+    for name in ["cancelled_between", "inside", "no_ring_of_many"] {
+      await expect(Grader.copier(Lapsing<None>.self), name)
+    }
   }
 
   /// Takes files first when a copy has thrown, or never.
@@ -140,4 +231,14 @@ import Testing
       await expect(Grader.copier(InOrder.self), name)
     }
   }
+}
+
+extension `Copiers of two limits that differ`.Early {
+  static var onlyToWaiters: Bool { false }
+}
+
+extension `Copiers of two limits that differ`.Lapse {
+  static var copiesWhenCancelled: Bool { false }
+  static var isFreeInside: Bool { false }
+  static var turnsWhereMany: Bool { false }
 }

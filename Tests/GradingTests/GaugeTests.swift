@@ -20,6 +20,8 @@ import Testing
     static func response(_ mean: Duration?, inside: Int) -> Duration?
     /// How many arrivals are told of.
     static func arrivals(_ arrivals: Int, inside: Int) -> Int
+    /// What is kept of a time.
+    static func kept(_ time: Duration) -> Duration
     /// Whether reading is an event.
     static var countsReading: Bool { get }
     /// Whether what was measured begins anew with each reading.
@@ -33,9 +35,9 @@ import Testing
       (arrivals: 0, inside: 0, area: Duration.zero, last: Duration.zero)
     )
 
-    func arrived(at time: Duration) { note(time, 1) }
+    func arrived(at time: Duration) { note(F.kept(time), 1) }
 
-    func departed(at time: Duration) { note(time, -1) }
+    func departed(at time: Duration) { note(F.kept(time), -1) }
 
     private func note(_ time: Duration, _ change: Int) {
       state.withLock { state in
@@ -72,6 +74,18 @@ import Testing
   enum NeverBackwards: Flaw {
     static func last(_ last: Duration, _ time: Duration) -> Duration { max(last, time) }
     static func since(_ time: Duration) -> Duration { max(time, .zero) }
+  }
+
+  enum WholeMilliseconds: Flaw {
+    static func kept(_ time: Duration) -> Duration {
+      .milliseconds(Int(time / .milliseconds(1)))
+    }
+  }
+
+  enum WholeMicroseconds: Flaw {
+    static func kept(_ time: Duration) -> Duration {
+      .microseconds(Int(time / .microseconds(1)))
+    }
   }
 
   enum NobodyAtLeast: Flaw {
@@ -433,6 +447,20 @@ import Testing
     )
   }
 
+  @Test func `that round are told so, with the digits that differ`() async {
+    await expect(
+      Flawed<WholeMilliseconds>.self,
+      refusedBy: "lab",
+      saying: "so near that it was rounded on the way. Keep times and sums as 'Duration'"
+    )
+    await expect(
+      Flawed<WholeMicroseconds>.self,
+      refusedBy: "nanoseconds",
+      saying:
+        "'inside' is 0.001, and it is 0.0003 on average over the time. Keep all digits of a time"
+    )
+  }
+
   @Test func `that two threads change without a lock are refused by threads`() async {
     await expect(Summed<Unlocked>.self, refusedBy: "threads", saying: "let one lock guard all")
   }
@@ -512,6 +540,7 @@ import Testing
 }
 
 extension Gauges.Flaw {
+  static func kept(_ time: Duration) -> Duration { time }
   static func inside(_ inside: Int) -> Int { inside }
   static func last(_ last: Duration, _ time: Duration) -> Duration { time }
   static func since(_ time: Duration) -> Duration { time }

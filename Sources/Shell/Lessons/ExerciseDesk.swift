@@ -203,7 +203,7 @@ struct ExerciseDesk: Sendable {
     case .exited(let status), .killed(let status):
       return .broken(
         "was stopped\(place) (\(status)): a trap, as of an index or a number out of range, a continuation misused, "
-          + "or memory that two threads change without a lock.\(why)",
+          + "a stack that is full because calls go too deep, or memory that two threads change without a lock.\(why)",
         told.items
       )
     }
