@@ -176,6 +176,7 @@ public enum Bench {
       measuresLonger: !options.ci,
       leavesOut: !options.ci && options.forks == nil
     )
+    let start = MachineClock.monotonic()
     let ending = try await campaign.run(
       resumed: folder.resumed,
       progress: &progress,
@@ -189,6 +190,7 @@ public enum Bench {
       }
     )
     progress.erase()
+    environment.seconds = (Double(MachineClock.monotonic() - start) / 1e9).rounded()
 
     switch ending {
     case .interrupted(let records):

@@ -28,6 +28,8 @@ extension Grader {
       openedTwice(type),
       openedTwiceForTwo(type),
       openWhenOpened(type),
+      cancelledAsItOpens(type),
+      openedByTheCancelled(type),
       comesLater(type),
       quietAtTheDoor(type),
       cancelledAtTheDoor(type),
@@ -181,6 +183,50 @@ extension Grader {
       async let one: Void = openAndPass()
       async let other: Void = openAndPass()
       _ = try await (one, other)
+    }
+  }
+
+  /// Who waits is cancelled just when another opens the door: it comes through with the others.
+  private static func cancelledAsItOpens<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    promise(
+      "cancelled_as_it_opens",
+      "two tasks wait, one of them is cancelled and another task opens the door meanwhile",
+      tasks: ["the one that is cancelled", "the other that waits", "the one that opens"],
+      preemptions: 2,
+      schedules: 3_000
+    ) {
+      let door = Door()
+      let wait: @Sendable () async -> Void = { await door.wait() }
+      // They wait when this goes on.
+      let gone = Task.immediate { await wait() }
+      let other = Task.immediate { await wait() }
+      let opening = Task { door.open() }
+      gone.cancel()
+      for task in [gone, other, opening] { await task.value }
+    }
+  }
+
+  /// A door is opened by whoever calls `open`, also if its task was cancelled.
+  private static func openedByTheCancelled<Door: LearnerDoor>(
+    _ type: Door.Type
+  ) -> GradeBook.Question {
+    promise(
+      "opened_by_cancelled",
+      "one task waits, a task that was cancelled opens the door",
+      tasks: ["the one that waits", "the one that opens"],
+      preemptions: 1
+    ) {
+      let door = Door()
+      let waiting = Task { await door.wait() }
+      let opening = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        door.open()
+      }
+      await opening.value
+      await waiting.value
+      await door.wait()
     }
   }
 

@@ -518,7 +518,7 @@ extension Loss {
     )
   }
 
-  @Test func `a test that does not look at each key's length is refused`() async {
+  @Test(.search) func `a test that does not look at each key's length is refused`() async {
     await expect(
       Grader.test(ComparesOnly.self),
       "lengths",
@@ -645,7 +645,9 @@ extension Loss {
     }
   }
 
-  @Test func `a limiter that lets one pass for each who is first in line is refused`() async {
+  @Test(.search) func `a limiter that lets one pass for each who is first in line is refused`()
+    async
+  {
     await expect(
       Grader.design(NotesTheFirst.self),
       "fairness_of_five",

@@ -100,7 +100,7 @@ import Testing
     func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
   }
 
-  @Test func `that copy without a file where the wait was cancelled are refused`() async {
+  @Test(.search) func `that copy without a file where the wait was cancelled are refused`() async {
     await expect(
       Grader.copier(CopiesWithoutFile.self),
       "cancelled_copying",
@@ -162,7 +162,7 @@ import Testing
     static let turnsWhereMany = true
   }
 
-  @Test
+  @Test(.search)
   func `that are wrong between two permits, inside a copy or where there are many are refused`()
     async
   {

@@ -160,7 +160,7 @@ import Testing
 
   private func executor<F: Flaw>(_ flaw: F.Type) -> GradeBook { Grader.executor(Flawed<F>.self) }
 
-  @Test func `whose order changes when thousands wait are refused`() async {
+  @Test(.search) func `whose order changes when thousands wait are refused`() async {
     await expect(
       executor(NewestOfThousands.self),
       "pile",

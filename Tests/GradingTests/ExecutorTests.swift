@@ -490,7 +490,7 @@ private let areLookersOver = Atomic(false)
     #expect(failed == nil, "\(failed as Any)")
   }
 
-  @Test func `that choose another job are refused by what ran`() async {
+  @Test(.search) func `that choose another job are refused by what ran`() async {
     await expect(
       Flawed<NewestFirst>.self,
       refusedBy: "in_order",

@@ -424,7 +424,7 @@ import Testing
     await expect(Summed<Saturated>.self, refusedBy: "year", saying: "'inside' is")
   }
 
-  @Test func `that are right but for one case are refused by it`() async {
+  @Test(.search) func `that are right but for one case are refused by it`() async {
     await expect(
       Flawed<NoTimeIsNobody>.self,
       refusedBy: "no_time",
@@ -508,7 +508,7 @@ import Testing
     )
   }
 
-  @Test func `that keep something of each request are refused`() async {
+  @Test(.search) func `that keep something of each request are refused`() async {
     let failed = await refusal(Grader.gauge(Flawed<NoFlaw>.self), heap: Growing().bytes)
     #expect(failed?.name == "kept")
     #expect(failed?.sentence.contains("keep sums and counts instead of times") == true)

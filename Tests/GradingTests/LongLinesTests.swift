@@ -193,7 +193,8 @@ import Testing
 
   private func outbox<F: OutboxFlaw>(_ flaw: F.Type) -> GradeBook { Grader.outbox(Pumping<F>.self) }
 
-  @Test func `an outbox that keeps something each time it comes to rest is refused`() async {
+  @Test(.search) func `an outbox that keeps something each time it comes to rest is refused`() async
+  {
     let advice = "memory grows with each"
     await expect(outbox(KeepsRests.self), "kept_one_by_one", refusedSaying: advice, heap: heap())
     await expect(

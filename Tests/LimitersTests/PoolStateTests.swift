@@ -144,7 +144,7 @@ private final class Element: Sendable {
     let changes: [Change] = [
       .arrive, .built, .giveBack, .discard, .leave(1), .resize(1), .resize(2),
     ]
-    try forEverySequence(of: changes, length: 6) { sequence in
+    try forEverySequence(of: changes, length: searchesRun ? 6 : 5) { sequence in
       var state = PoolState<Int>(maxElements: 2)
       var limit = 2
       var building: [PoolLoan] = []

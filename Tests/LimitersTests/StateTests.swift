@@ -45,7 +45,7 @@ import Testing
 
   /// By priority, the light ones go first, or the heavy ones.
   @Test(
-    arguments: [[1, 2], [2, 3]],
+    arguments: [[1, 2], [2, 3]].fewUnlessSearching { $0 == [1, 2] },
     ([[0, 0], [1, 0], [0, 1]] as [[UInt8]]).fewUnlessSearching { $0 == [1, 0] }
   )
   func `hands permits on in order and conserves them, in every short history`(

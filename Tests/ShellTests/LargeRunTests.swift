@@ -149,12 +149,12 @@ import Testing
     lab.session.beginLine()
     lab.session.interrupt()
     _ = await lab.session.execute(
-      "spawn 100000 limiter\(clock)",
+      "spawn 30000 limiter\(clock)",
       at: .script(name: "test", line: 1)
     )
     #expect(
       lab.output.takeText()
-        == "interrupted: the run of 100,000 tasks was given up, and is not kept.\n"
+        == "interrupted: the run of 30,000 tasks was given up, and is not kept.\n"
     )
     lab.session.beginLine()
     await lab.run("status")

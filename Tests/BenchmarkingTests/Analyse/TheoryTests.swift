@@ -103,7 +103,7 @@ import Testing
   func `a long random run comes close to Erlang C`(servers: Int) throws {
     let rate = 0.8 * Double(servers)
     let workload = Workload(
-      count: 400_000,
+      count: 100_000,
       service: .exponential(mean: 1_000_000),
       arrivals: .poisson(perSecond: rate * 1_000),
       seed: 5

@@ -22,6 +22,8 @@ struct ImaginedRun {
       // A figure is reported once; the response is below, with its distribution.
       for metric in Metric.all where metric.id != Metric.response.id {
         report.add(metric, "mean", cost)
+        // All figures of all metrics take a debug build seconds.
+        guard metric.id == trial.entry.headline?.metric.id else { continue }
         report.add(metric, "p50", cost * 0.9)
         report.add(metric, "p99", cost * 3)
       }

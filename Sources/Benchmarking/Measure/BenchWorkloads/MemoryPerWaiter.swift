@@ -24,6 +24,9 @@ package struct MemoryPerWaiter: BenchWorkload {
     mechanism.makesTasksWait
   }
 
+  /// Who makes its tasks one by one has none that waits.
+  package func ranks(_ mechanism: MechanismProfile) -> Bool { !mechanism.inBatches }
+
   package func expectedSeconds(_ cell: Cell, scale: Scale) -> Double {
     0.06 + Double(cell.tasks ?? 0) * 5e-6
   }

@@ -44,6 +44,8 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   package var interrupted: String?
   /// How many of the planned blocks were not measured, so that the run ended in time.
   package var leftOut: String?
+  /// How many seconds it measured; of a run that was gone on with, the last part of it.
+  package var seconds: Double?
 
   private enum CodingKeys: String, CodingKey {
     case schema
@@ -78,6 +80,7 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     case processEach = "process_each_workloads"
     case interrupted
     case leftOut = "left_out"
+    case seconds = "measured_s"
   }
 
   /// Reads the machine; `toolchain` is what `swiftVersion()` says.

@@ -24,6 +24,10 @@ package struct Guide {
     words: "one task of a batch", workload: "fan-out",
     headline: Headline(.timePerOperation, "mean")
   )
+  private static let computing = (
+    words: "one of a batch that computes for twenty microseconds", workload: "fan-out-computing",
+    headline: Headline(.timePerOperation, "mean")
+  )
   private static let waiter = (
     words: "memory of a waiting task", workload: "memory",
     headline: Headline(.heapPerWaiter, "mean")
@@ -42,13 +46,13 @@ package struct Guide {
       costs: [pass, handOff, waiter]
     ),
     Need(
-      need: "work that computes, on all processors",
+      need: "work that computes, on all processors, such as hashing files",
       mechanism: "task-group",
       reason:
         "The tasks are known beforehand: add as many children as there are processors, then one "
         + "for each that ends. Nothing waits, and cancelling the parent cancels all.",
       trap: "Children that block their thread hold up every other task of the program.",
-      costs: [batch]
+      costs: [batch, computing]
     ),
     Need(
       need: "calls into C that block their thread",
@@ -58,16 +62,16 @@ package struct Guide {
         + "not threads, and its limit can be changed.",
       trap:
         "GCD begins with as many threads as there are processors: of a short batch of blocking calls fewer "
-        + "may run at once than the limit allows. A closure that starts a Task returns at once, and the "
-        + "limit holds no longer.",
+        + "may run at once than the limit allows; an executor with threads of its own has as many as you give it. A "
+        + "closure that starts a Task returns at once, and the limit holds no longer.",
       costs: [batch, waiter]
     ),
     Need(
-      need: "a list of files or requests, known beforehand",
+      need: "a list of requests that mostly wait, known beforehand",
       mechanism: "limiter",
       reason:
-        "A task for each, all started at once; each waits in the limiter. A task-group that adds the next child "
-        + "as one ends does it too, and holds no task for what waits.",
+        "A task for each, all started at once; each waits in the limiter. concurrentForEach(limit:), or a "
+        + "task-group that adds the next child as one ends, does it too, and holds no task for what waits.",
       trap: "Starting a task for each of a million takes the memory of a million.",
       costs: [batch, waiter]
     ),

@@ -55,7 +55,7 @@ struct HTMLReport {
     """
     <header>
     <h1>How many at once? <small>\(escaped(files.runID))</small></h1>
-    <p>\(escaped(PlanText(plan).headline.replacingOccurrences(of: ", about", with: ", planned for")))</p>
+    <p>\(escaped(PlanText(plan).headline.replacingOccurrences(of: " · about", with: " · planned for")))</p>
     <p class="soft">\(escaped([
       environment.processor, environment.processorsOnline.map { "\($0) processors" },
       environment.kernel, environment.toolchain, environment.date,
@@ -68,6 +68,9 @@ struct HTMLReport {
   /// What else ran, and whether this is all of the run.
   private var conditions: String {
     var words: [String] = []
+    if let seconds = environment.seconds {
+      words.append("it measured for \(Progress.duration(seconds))")
+    }
     if let before = environment.loadBefore {
       words.append("other programs took \(Quantity.digits(before)) of a core before it began")
     }
@@ -143,7 +146,7 @@ struct HTMLReport {
       let above = aboveLimit
       lines.append(
         "Every promise was kept in every trial: never above a limit that is promised, every task exactly once, all "
-          + "permits back. Who limits nothing promises none."
+          + "permits back where a mechanism can be asked for them. Who limits nothing promises none."
       )
       if !above.isEmpty {
         lines.append(
@@ -557,10 +560,16 @@ struct HTMLReport {
       """
   }
 
+  /// How the program is started that measured: the bench, or one that brought limiters of its own.
+  private var program: String {
+    let name = environment.command.first?.split(separator: "/").last.map(String.init) ?? "bench"
+    return name == "bench" ? "swift run bench" : "swift run -c release \(Self.quoted(name))"
+  }
+
   private var reproduction: String {
     let arguments = environment.command.dropFirst().map(Self.quoted).joined(separator: " ")
     let facts: [(String, String?)] = [
-      ("command", "swift run bench \(arguments)"), ("seed", String(environment.seed)),
+      ("command", "\(program) \(arguments)"), ("seed", String(environment.seed)),
       ("commit", environment.commit), ("program", environment.executableFingerprint),
       ("optimised", environment.optimised ? "yes" : "no"),
       ("toolchain", environment.toolchain), ("system", environment.operatingSystem),
@@ -579,7 +588,7 @@ struct HTMLReport {
       <section id="again"><h2>How to do it again</h2><details class="cell"><summary>unfold</summary>
       <div class="scroll"><table class="facts">\(rows.joined())</table></div>
       <p>The tasks are drawn from the seed and are the same for every mechanism and every run with it. To \
-      compare a run of your own with this one: <code>swift run bench --baseline Results/\
+      compare a run of your own with this one: <code>\(escaped(program)) --baseline Results/\
       \(escaped(files.runID))</code>. Every figure of every process is in <code>results.csv</code>, those that do \
       not count included and marked; the rounds are in <code>rounds.csv.gz</code>.</p>
       </details></section>

@@ -1,0 +1,141 @@
+import ExplorableSynchronization
+import TestSupport
+import Testing
+
+@testable import Grading
+
+/// Doors and lines that are wrong when one is cancelled at a certain moment, or when very many have come.
+@Suite(.watched, .serialized) struct `Who comes to a door or a line` {
+  /// What a door does of a task that is cancelled.
+  fileprivate protocol DoorFlaw: SendableMetatype {
+    /// Whether who is cancelled goes to the end of the line, in two steps.
+    static var movesBack: Bool { get }
+    /// Whether a task that was cancelled opens nothing.
+    static var heedsCancellation: Bool { get }
+  }
+
+  private final class FlawedDoor<F: DoorFlaw>: LearnerDoor {
+    private typealias Waiter = CheckedContinuation<Void, Never>
+    private let state = Mutex((isOpen: false, next: 0, line: [(Int, Waiter)]()))
+
+    init() {}
+
+    func wait() async {
+      let number = state.withLock { state in
+        state.next += 1
+        return state.next
+      }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { waiter in
+          let isOpen = state.withLock { state in
+            if !state.isOpen { state.line.append((number, waiter)) }
+            return state.isOpen
+          }
+          if isOpen { waiter.resume() }
+        }
+      } onCancel: {
+        guard F.movesBack else { return }
+        let own = state.withLock { state in
+          state.line.firstIndex { $0.0 == number }.map { state.line.remove(at: $0) }
+        }
+        if let own { state.withLock { $0.line.append(own) } }
+      }
+    }
+
+    func open() {
+      if F.heedsCancellation, Task.isCancelled { return }
+      let woken = state.withLock { state in
+        state.isOpen = true
+        defer { state.line = [] }
+        return state.line
+      }
+      for (_, waiter) in woken { waiter.resume() }
+    }
+  }
+
+  private enum NoFlaw: DoorFlaw {}
+
+  private enum MovesBack: DoorFlaw {
+    static let movesBack = true
+  }
+
+  private enum OpensUnlessCancelled: DoorFlaw {
+    static let heedsCancellation = true
+  }
+
+  @Test func `doors that lose a cancelled waiter or heed a cancelled opener are refused`() async {
+    await expect(
+      Grader.door(FlawedDoor<MovesBack>.self),
+      "cancelled_as_it_opens",
+      refusedSaying: "nothing can run any more"
+    )
+    await expect(
+      Grader.door(FlawedDoor<OpensUnlessCancelled>.self),
+      "opened_by_cancelled",
+      refusedSaying: "nothing can run any more"
+    )
+    for name in ["cancelled_as_it_opens", "opened_by_cancelled"] {
+      await expect(Grader.door(FlawedDoor<NoFlaw>.self), name)
+    }
+  }
+
+  /// Gives out so many numbers, and then begins anew.
+  fileprivate protocol Numbers: SendableMetatype {
+    static var count: Int { get }
+  }
+
+  private enum SixteenBits: Numbers {
+    static let count = 1 << 16
+  }
+
+  private enum Enough: Numbers {
+    static let count = Int.max
+  }
+
+  private final class Numbering<N: Numbers>: LearnerPool {
+    private let state: Mutex<(free: [Int], next: Int, line: [Int: Waiting.Waiter])>
+    private let waiting: Waiting
+
+    init(size: Int, waiting: Waiting) {
+      state = Mutex((Array(1...size), 0, [:]))
+      self.waiting = waiting
+    }
+
+    func take() async -> Int {
+      await waiting.suspend { waiter in
+        let element: Int? = state.withLock { state in
+          if let element = state.free.popLast() { return element }
+          state.line[state.next] = waiter
+          state.next = (state.next + 1) % N.count
+          return nil
+        }
+        if let element { waiter.resume(with: element) }
+      }
+    }
+
+    func giveBack(_ element: Int) {
+      let next: Waiting.Waiter? = state.withLock { state in
+        guard let first = state.line.keys.min() else {
+          state.free.append(element)
+          return nil
+        }
+        return state.line.removeValue(forKey: first)
+      }
+      next?.resume(with: element)
+    }
+  }
+
+  @Test(.search) func `a line whose numbers begin anew is refused`() async {
+    await expect(
+      Grader.pool(Numbering<SixteenBits>.self),
+      "many",
+      refusedSaying: "so that no number comes twice"
+    )
+    await expect(Grader.pool(Numbering<Enough>.self), "many")
+  }
+}
+
+extension `Who comes to a door or a line`.DoorFlaw {
+  static var movesBack: Bool { false }
+  static var heedsCancellation: Bool { false }
+}
