@@ -289,6 +289,33 @@ extension Grader {
     }
   }
 
+  /// A withdrawal is cancelled at any moment, also when the bank has approved it.
+  static func cancelledAnytime<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question
+  {
+    promise(
+      "cancelled_anytime",
+      "one withdrawal of 60 from 100, cancelled by another task at any moment",
+      tasks: ["the withdrawal", "the one that cancels it"],
+      preemptions: 2,
+      schedules: 3_000
+    ) {
+      let account = Account(balance: 100, bank: Bank())
+      let withdrawal = Task { await withdraw(60, from: account) }
+      let canceller = Task { withdrawal.cancel() }
+      let left = await withdrawal.value.paid ? 40 : 100
+      await canceller.value
+      let told = "it was told \(left == 40), so \(left) of 100 are left; "
+      let tooMuch = await account.withdraw(left + 1)
+      try require(!tooMuch, "\(told)\(left + 1) was paid")
+      let rest = await account.withdraw(left)
+      try require(
+        rest,
+        "\(told)\(left) was refused, so the money was taken. Look once whether the task is cancelled, and act and answer "
+          + "by that"
+      )
+    }
+  }
+
   /// A withdrawal whose task is cancelled, the one of three with that index, is paid or not, and its answer is true.
   static func withdrawalCancelled<Account: LearnerAccount>(
     _ type: Account.Type,

@@ -424,7 +424,7 @@ extension Grader {
     _ kind: String,
     _ course: Course
   ) -> GradeBook.Question {
-    let visits = 70_002
+    let visits = 90_000
     let asked = "\(visits) visits of six tasks\(kind), limit 1"
     return .task(name, asked, seconds: 120) { _ in
       let tracer = CountingTracer()

@@ -149,6 +149,7 @@ package enum Grader {
       accountsAtOnce(type),
       withdrawalCancelled(type, cancelled: 0),
       withdrawalCancelled(type, cancelled: 1),
+      cancelledAnytime(type),
       cancelledAndTooMuch(type),
       cancelledBehindAnother(type),
       cancelledAmongMany(type),

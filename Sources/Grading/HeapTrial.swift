@@ -13,21 +13,29 @@ struct HeapTrial {
   /// How many bytes are in use.
   let heap: @Sendable () -> Int64
 
+  /// How often it must have grown, of so many tries at most.
+  private static let (enough, most) = (4, 10)
+
   /// Whether memory grows.
   ///
+  /// On a busy machine it may grow now and then by something else, as a thread that the system adds; and it shrinks
+  /// where the allocator puts together what others gave back before. So a try in which it stays as it is says that
+  /// nothing is kept, and one in which it shrinks says nothing.
+  ///
   /// - Parameter make: makes the thing anew; what it returns does it once.
-  /// - Returns: whether memory grew each time it was tried: on a busy machine it may now and then by something else,
-  /// as a
-  ///   thread that the system adds.
   func grows(_ make: () async -> @Sendable () async -> Void) async -> Bool {
-    for _ in 1...6 {
+    let least = Int64(Self.count) * Self.leastKept
+    var grown = 0
+    for _ in 1...Self.most where grown < Self.enough {
       let act = await make()
       for _ in 0..<Self.count / 20 { await act() }
       let before = heap()
       for _ in 0..<Self.count { await act() }
-      if heap() - before < Int64(Self.count) * Self.leastKept { return false }
+      let growth = heap() - before
+      if abs(growth) < least { return false }
+      if growth > 0 { grown += 1 }
     }
-    return true
+    return grown == Self.enough
   }
 
   /// What the learner is told.

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Grading
 
-/// Doors and lines that are wrong when one is cancelled at a certain moment, or when very many have come.
-@Suite(.watched, .serialized) struct `Who comes to a door or a line` {
+/// Doors, lines and accounts that are wrong when one is cancelled at a certain moment, or when very many have come.
+@Suite(.watched, .serialized) struct `Who comes to a door, a line or an account` {
   /// What a door does of a task that is cancelled.
   fileprivate protocol DoorFlaw: SendableMetatype {
     /// Whether who is cancelled goes to the end of the line, in two steps.
@@ -79,6 +79,73 @@ import Testing
     }
   }
 
+  @Test func `memory that shrinks by something else hides nothing that is kept`() async {
+    func grows(_ heaps: [Int64]) async -> Bool {
+      let last = heaps[heaps.count - 1]
+      let left = Mutex(heaps[...])
+      let trial = HeapTrial(heap: { left.withLock { $0.popFirst() } ?? last })
+      return await trial.grows { {} }
+    }
+    let (kept, lot): (Int64, Int64) = (64_000, 10_000_000)
+    let grown = [0, kept, 0, kept, 0, kept, 0, kept]
+    #expect(await grows(grown))
+    #expect(await grows([0, kept, lot, kept] + grown))
+    // Once it stays as it is.
+    #expect(await !grows([0, kept, 0, kept, 0, 0] + grown))
+    // It only shrinks.
+    #expect(await !grows((0..<20).map { lot - $0 * kept }))
+  }
+
+  /// Takes the money if the task is not cancelled, and answers by a second look.
+  private actor LooksTwice: LearnerAccount {
+    private var balance: Int
+    private var underWay = 0
+    private let bank: Bank
+
+    init(balance: Int, bank: Bank) {
+      self.balance = balance
+      self.bank = bank
+    }
+
+    func withdraw(_ amount: Int) async -> Bool {
+      guard balance - underWay >= amount else { return false }
+      underWay += amount
+      await bank.approve()
+      underWay -= amount
+      if !Task.isCancelled { balance -= amount }
+      return !Task.isCancelled
+    }
+  }
+
+  /// Looks once.
+  private actor LooksOnce: LearnerAccount {
+    private var balance: Int
+    private let bank: Bank
+
+    init(balance: Int, bank: Bank) {
+      self.balance = balance
+      self.bank = bank
+    }
+
+    func withdraw(_ amount: Int) async -> Bool {
+      guard balance >= amount else { return false }
+      balance -= amount
+      await bank.approve()
+      let isPaid = !Task.isCancelled
+      if !isPaid { balance += amount }
+      return isPaid
+    }
+  }
+
+  @Test func `an account that looks twice whether it is cancelled is refused`() async {
+    await expect(
+      Grader.account(LooksTwice.self),
+      "cancelled_anytime",
+      refusedSaying: "Look once whether the task is cancelled"
+    )
+    await expect(Grader.account(LooksOnce.self), "cancelled_anytime")
+  }
+
   /// Gives out so many numbers, and then begins anew.
   fileprivate protocol Numbers: SendableMetatype {
     static var count: Int { get }
@@ -135,7 +202,7 @@ import Testing
   }
 }
 
-extension `Who comes to a door or a line`.DoorFlaw {
+extension `Who comes to a door, a line or an account`.DoorFlaw {
   static var movesBack: Bool { false }
   static var heedsCancellation: Bool { false }
 }
