@@ -206,22 +206,71 @@ extension Grader {
   /// However many are at the bank, who has enough is paid.
   static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     let count = 600
-    let asked = "\(count) withdrawals of 1 at once from \(count), and a bank that takes its time"
+    let asked =
+      "\(count) withdrawals of 1 at once from \(count), and from 400, and a bank that takes its time"
     return .task("many_at_once", asked, seconds: 30) { _ in
-      // Time for all of them to come to the bank, where they are let; they may also come one after the other.
-      let account = Account(
-        balance: count,
-        bank: Bank { for _ in 1...100 { await Task.yield() } }
-      )
-      let paid = await withTaskGroup { group in
-        for _ in 1...count { group.addTask { await account.withdraw(1) } }
-        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      for balance in [count, 400] {
+        // Time for all of them to come to the bank, where they are let; they may also come one after the other.
+        let account = Account(
+          balance: balance,
+          bank: Bank { for _ in 1...100 { await Task.yield() } }
+        )
+        let paid = await withTaskGroup { group in
+          for _ in 1...count { group.addTask { await account.withdraw(1) } }
+          return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        guard paid != balance else { continue }
+        return GradeItem(
+          "many_at_once",
+          passed: false,
+          "\(asked): \(paid) were paid from \(balance)"
+            + (paid < balance ? ", though there is enough for each" : ", more than there is")
+        )
       }
+      return GradeItem("many_at_once", passed: true, "\(asked): as many were paid as there is")
+    }
+  }
+
+  /// A refusal changes nothing, however many there are.
+  static func manyRefused<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let count = 70_000
+    let asked = "\(count) withdrawals of 101 from 100, one after the other, and then one of 100"
+    return .task("many_refused", asked, seconds: 60) { _ in
+      let account = Account(balance: 100, bank: Bank())
+      for number in 1...count where await account.withdraw(101) {
+        return GradeItem("many_refused", passed: false, "\(asked): number \(number) was paid")
+      }
+      let isPaid = await account.withdraw(100)
       return GradeItem(
-        "many_at_once",
-        passed: paid == count,
-        "\(asked): \(paid) were paid" + (paid == count ? "" : ", though there is enough for each")
+        "many_refused",
+        passed: isPaid,
+        "\(asked): "
+          + (isPaid
+            ? "it is paid" : "it was refused, though there is enough: a refusal changes nothing")
       )
+    }
+  }
+
+  /// Numbers as large as they come: what a type of fewer bits rounds, or has no room for.
+  static func largeAmounts<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let asked =
+      "withdrawals from accounts of three thousand millions and of ten million thousand millions"
+    return .task("large", asked, seconds: 30) { _ in
+      for balance in [3_000_000_000, 10_000_000_000_000_001, .max - 1] {
+        let account = Account(balance: balance, bank: Bank())
+        // One more than there is, half, the other half but one, and the last.
+        let amounts = [balance + 1, balance / 2, balance - balance / 2 - 1, 2, 1, 1]
+        for (amount, due) in zip(amounts, [false, true, true, false, true, false]) {
+          let isPaid = await account.withdraw(amount)
+          guard isPaid != due else { continue }
+          return GradeItem(
+            "large",
+            passed: false,
+            "\(asked): \(amount) was \(isPaid ? "paid" : "refused"), of \(balance) at first. Keep amounts as 'Int'"
+          )
+        }
+      }
+      return GradeItem("large", passed: true, "\(asked): the last one is paid, and no more")
     }
   }
 

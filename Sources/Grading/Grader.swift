@@ -149,6 +149,8 @@ package enum Grader {
       accountsAtOnce(type),
       withdrawalCancelled(type, cancelled: 0),
       withdrawalCancelled(type, cancelled: 1),
+      manyRefused(type),
+      largeAmounts(type),
       cancelledAnytime(type),
       cancelledAndTooMuch(type),
       cancelledBehindAnother(type),

@@ -23,6 +23,7 @@ struct HeapTrial {
   /// nothing is kept, and one in which it shrinks says nothing.
   ///
   /// - Parameter make: makes the thing anew; what it returns does it once.
+  /// - Returns: whether something is kept each time.
   func grows(_ make: () async -> @Sendable () async -> Void) async -> Bool {
     let least = Int64(Self.count) * Self.leastKept
     var grown = 0

@@ -39,6 +39,7 @@ extension Grader {
       crowdAtTheDoor(type),
       keptOfLater(type),
       keptOfOpenings(type),
+      openedOften(type),
       doorsApart(type),
     ])
   }
@@ -414,6 +415,31 @@ extension Grader {
       "an open door is opened \(HeapTrial.count) times",
       of: "each time"
     ) { $0.open() }
+  }
+
+  /// A door that is open stays open, however often it is opened.
+  private static func openedOften<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
+    let count = 70_000
+    let asked = "a door is opened \(count) times, and one goes through it each time"
+    return .task("opened_often", asked, seconds: 60) { _ in
+      let door = Door()
+      let through = Lock(0)
+      Task {
+        for _ in 1...count {
+          door.open()
+          await door.wait()
+          through.withLock { $0 += 1 }
+        }
+      }
+      let passed = await Moment.pass(until: count) { through.withLock { $0 } }
+      return GradeItem(
+        "opened_often",
+        passed: passed == count,
+        "\(asked): "
+          + (passed == count
+            ? "nobody waits" : "who comes after it was opened \(passed + 1) times waits for ever")
+      )
+    }
   }
 
   private static func kept<Door: LearnerDoor>(

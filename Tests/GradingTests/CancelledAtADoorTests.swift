@@ -146,6 +146,117 @@ import Testing
     await expect(Grader.account(LooksOnce.self), "cancelled_anytime")
   }
 
+  /// Counts in 8 bits how often it was opened.
+  private final class CountsOpenings: LearnerDoor {
+    private let state = Mutex((openings: UInt8(0), line: [CheckedContinuation<Void, Never>]()))
+
+    init() {}
+
+    func wait() async {
+      await withCheckedContinuation { waiter in
+        let isOpen = state.withLock { state in
+          if state.openings == 0 { state.line.append(waiter) }
+          return state.openings != 0
+        }
+        if isOpen { waiter.resume() }
+      }
+    }
+
+    func open() {
+      let woken = state.withLock { state in
+        state.openings &+= 1
+        defer { state.line = [] }
+        return state.line
+      }
+      for waiter in woken { waiter.resume() }
+    }
+  }
+
+  @Test(.search)
+  func `a door that counts in few bits is refused, and one that does not count passes`() async {
+    await expect(
+      Grader.door(CountsOpenings.self),
+      "opened_often",
+      refusedSaying: "opened 256 times waits for ever"
+    )
+    await expect(Grader.door(FlawedDoor<NoFlaw>.self), "opened_often")
+  }
+
+  /// What is wrong with an account when there is much of something.
+  fileprivate protocol AccountFlaw: SendableMetatype {
+    static func blocks(_ refusals: Int) -> Bool
+    /// What it knows of an amount.
+    static func known(_ amount: Int) -> Int
+    /// Under how many numbers it keeps what is at the bank.
+    static var numbers: Int { get }
+  }
+
+  private actor Reserving<F: AccountFlaw>: LearnerAccount {
+    private var balance: Int
+    private var refusals = 0
+    private var next = 0
+    private var reserved: [Int: Int] = [:]
+    private var total = 0
+    private let bank: Bank
+
+    init(balance: Int, bank: Bank) {
+      self.balance = F.known(balance)
+      self.bank = bank
+    }
+
+    func withdraw(_ amount: Int) async -> Bool {
+      let known = F.known(amount)
+      guard balance - total >= known, !F.blocks(refusals) else {
+        refusals += 1
+        return false
+      }
+      let number = next
+      next = (next + 1) % F.numbers
+      total += known - (reserved[number] ?? 0)
+      reserved[number] = known
+      await bank.approve()
+      total -= reserved.removeValue(forKey: number) ?? 0
+      balance -= known
+      return true
+    }
+  }
+
+  private enum Sound: AccountFlaw {}
+
+  private enum BlocksAfterFifty: AccountFlaw {
+    static func blocks(_ refusals: Int) -> Bool { refusals >= 50 }
+  }
+
+  private enum RoundsAsDoubleDoes: AccountFlaw {
+    static func known(_ amount: Int) -> Int { Int(exactly: Double(amount)) ?? .max }
+  }
+
+  private enum TwoHundredAtTheBank: AccountFlaw {
+    static let numbers = 200
+  }
+
+  @Test(.search)
+  func `accounts that are wrong where there is much of something are refused`() async {
+    await expect(
+      Grader.account(Reserving<BlocksAfterFifty>.self),
+      "many_refused",
+      refusedSaying: "a refusal changes nothing"
+    )
+    await expect(
+      Grader.account(Reserving<RoundsAsDoubleDoes>.self),
+      "large",
+      refusedSaying: "Keep amounts as 'Int'"
+    )
+    await expect(
+      Grader.account(Reserving<TwoHundredAtTheBank>.self),
+      "many_at_once",
+      refusedSaying: "more than there is"
+    )
+    for name in ["many_refused", "large", "many_at_once"] {
+      await expect(Grader.account(Reserving<Sound>.self), name)
+    }
+  }
+
   /// Gives out so many numbers, and then begins anew.
   fileprivate protocol Numbers: SendableMetatype {
     static var count: Int { get }
@@ -205,4 +316,10 @@ import Testing
 extension `Who comes to a door, a line or an account`.DoorFlaw {
   static var movesBack: Bool { false }
   static var heedsCancellation: Bool { false }
+}
+
+extension `Who comes to a door, a line or an account`.AccountFlaw {
+  static func blocks(_ refusals: Int) -> Bool { false }
+  static func known(_ amount: Int) -> Int { amount }
+  static var numbers: Int { .max }
 }
