@@ -80,7 +80,8 @@ extension Grader {
     case [false, true]: return nil
     case [false, false]:
       return place
-        + "\(left) was refused, so money was taken of which a task was told that it was not"
+        + "\(left) was refused: either money was taken of which a task was told that it was not, or the account pays "
+        + "nobody any more"
     case let answers where answers.first == true: return place + "\(left + 1) was paid"
     default: return place + "who asked for them waits for ever"
     }

@@ -88,7 +88,7 @@ extension Grader {
     if failure.message.contains(runtimesLock) { return resumedUnderLock }
     // The closure is ours.
     if case .thrown(let error) = failure.kind {
-      return "a task was told an error, and none is due: \(error)"
+      return "a task was told an error that was not due: \(error)"
     }
     let message = failure.message.isEmpty ? failure.description : failure.message
     return message.replacing(#/ \((Grader|Learner)[A-Za-z+]*\.swift:[0-9]+\)/#, with: "")

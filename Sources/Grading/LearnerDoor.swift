@@ -178,7 +178,8 @@ extension Grader {
         await passing.value
         try require(
           wasOpen,
-          "'open' had returned to a task, and it had to wait: another was not through with opening"
+          "'open' had returned to a task, and it had to wait: 'wait' suspends although the door is open, or another was not "
+            + "through with opening"
         )
       }
       async let one: Void = openAndPass()
@@ -340,7 +341,7 @@ extension Grader {
         if wasEarly {
           "'wait' returned, and the door was shut. Being cancelled opens no door"
         } else if woken < count {
-          "\(woken) came through. Who is cancelled waits as the others do, and is woken with them"
+          "\(woken) came through. Each is woken, however many wait, and who is cancelled as the others are"
         } else {
           nil
         }

@@ -60,7 +60,8 @@ final class Ending<F: EndFlaw>: LearnerBatch {
   private let permits: DispatchSemaphore
   private let ends = OperationQueue()
   private struct Fetching {
-    var list: ObjectIdentifier
+    /// Kept, so that no other list's group is where this one was.
+    var list: DispatchGroup
     var end = DispatchGroup()
   }
   private let underWay = Mutex<[Int: Fetching]>([:])
@@ -104,9 +105,9 @@ final class Ending<F: EndFlaw>: LearnerBatch {
     guard F.joins else { return nil }
     return underWay.withLock { underWay in
       if let other = underWay[file] {
-        return other.list == ObjectIdentifier(list) ? nil : other.end
+        return other.list === list ? nil : other.end
       }
-      let fetching = Fetching(list: ObjectIdentifier(list))
+      let fetching = Fetching(list: list)
       fetching.end.enter()
       underWay[file] = fetching
       return nil
