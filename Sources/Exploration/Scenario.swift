@@ -41,7 +41,8 @@ package struct Scenario: Sendable {
   /// What stands around an answer to an exercise, and below it: who gave it is told its own lines and none of ours.
   package static let aroundAnswers = [
     "$s7Grading", "$s18ExplorableLimiters", "$s8Limiters", "$s8RealWork", "$s6Basics",
-    "$s25ExplorableSynchronization",
+    "$s25ExplorableSynchronization", "$s10Mechanisms", "$s20ExplorableMechanisms",
+    "$s11Experiments",
   ]
 
   /// What else is promised.

@@ -191,7 +191,10 @@ struct ExerciseDesk: Sendable {
     }
     let schedule = programs.schedule(broken)
     let place = schedule.map { " in the middle of the schedule \($0)" } ?? ""
-    let why = ExplorationPlace.lastWords(endings[broken].errors).map { " It said: \($0)" } ?? ""
+    let why =
+      ExplorationPlace.lastWords(endings[broken].errors)
+      ?? "a trap, as of an index or a number out of range, a continuation misused, a stack that is full because calls go "
+      + "too deep, or memory that two threads change without a lock."
     switch endings[broken].ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
@@ -202,8 +205,7 @@ struct ExerciseDesk: Sendable {
       )
     case .exited(let status), .killed(let status):
       return .broken(
-        "was stopped\(place) (\(status)): a trap, as of an index or a number out of range, a continuation misused, "
-          + "a stack that is full because calls go too deep, or memory that two threads change without a lock.\(why)",
+        "was stopped\(place) (\(status)): \(why)",
         told.items
       )
     }
