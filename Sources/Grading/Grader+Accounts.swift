@@ -205,15 +205,15 @@ extension Grader {
 
   /// However many are at the bank, who has enough is paid.
   static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
-    let count = 600
+    let count = 400
     let asked =
-      "\(count) withdrawals of 1 at once from \(count), and from 400, and a bank that takes its time"
-    return .task("many_at_once", asked, seconds: 30) { _ in
-      for balance in [count, 400] {
+      "\(count) withdrawals of 1 at once from \(count), and from 300, and a bank that takes its time"
+    return .task("many_at_once", asked, seconds: 60) { _ in
+      for balance in [count, 300] {
         // Time for all of them to come to the bank, where they are let; they may also come one after the other.
         let account = Account(
           balance: balance,
-          bank: Bank { for _ in 1...100 { await Task.yield() } }
+          bank: Bank { for _ in 1...40 { await Task.yield() } }
         )
         let paid = await withTaskGroup { group in
           for _ in 1...count { group.addTask { await account.withdraw(1) } }
@@ -233,7 +233,7 @@ extension Grader {
 
   /// A refusal changes nothing, however many there are.
   static func manyRefused<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
-    let count = 70_000
+    let count = 5_000
     let asked = "\(count) withdrawals of 101 from 100, one after the other, and then one of 100"
     return .task("many_refused", asked, seconds: 60) { _ in
       let account = Account(balance: 100, bank: Bank())
