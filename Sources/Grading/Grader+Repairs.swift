@@ -1115,6 +1115,22 @@ extension Grader {
     }
   }
 
+  /// How many copy, and how many did at most.
+  private final class Copying: Sendable {
+    private let counts = Lock((now: 0, most: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+
+    func begin() {
+      counts.withLock { counts in
+        counts.now += 1
+        counts.most = max(counts.most, counts.now)
+      }
+    }
+
+    func end() { counts.withLock { $0.now -= 1 } }
+  }
+
   /// A copy that goes on though its task is cancelled keeps both until it ends, and who is cancelled as it waits for one
   /// does not copy without.
   private static func cancelledAsItCopies<Copier: LearnerCopier>(
@@ -1136,26 +1152,20 @@ extension Grader {
       let copier = Copier(connections: connections, files: files)
       let (hasCome, comes) = Condition.makeCondition()
       let (mayEnd, end) = Condition.makeCondition()
-      let copying = Lock((now: 0, most: 0))
-      let begin: @Sendable () -> Void = {
-        copying.withLock { copying in
-          copying.now += 1
-          copying.most = max(copying.most, copying.now)
-        }
-      }
+      let copying = Copying()
       let download: @Sendable () async throws -> Void = {
         try await copier.download {
-          begin()
+          copying.begin()
           comes.signal()
           try await mayEnd.waitUncancellably()
-          copying.withLock { $0.now -= 1 }
+          copying.end()
         }
       }
       let upload: @Sendable () async throws -> Void = {
         try await copier.upload {
-          begin()
+          copying.begin()
           await Task.yield()
-          copying.withLock { $0.now -= 1 }
+          copying.end()
         }
       }
       let first = Task { try await download() }
@@ -1172,7 +1182,7 @@ extension Grader {
       end.signal()
       _ = await first.result
       _ = await other.result
-      let most = copying.withLock { $0.most }
+      let most = copying.most
       try require(
         most == 1,
         "\(most) copied at once, and one may: a copy has a connection and a file until it ends, also of a task that is "
@@ -1201,19 +1211,16 @@ extension Grader {
       let (hasCome, comes) = Condition.makeCondition()
       let (mayEnd, end) = Condition.makeCondition()
       let (othersMayEnd, endOthers) = Condition.makeCondition()
-      let copying = Lock((now: 0, most: 0))
+      let copying = Copying()
       let copy: @Sendable (Bool) async throws -> Void = { isFirst in
-        copying.withLock { copying in
-          copying.now += 1
-          copying.most = max(copying.most, copying.now)
-        }
+        copying.begin()
         if isFirst {
           comes.signal()
           try await mayEnd.waitUncancellably()
         } else {
           try await othersMayEnd.waitUncancellably()
         }
-        copying.withLock { $0.now -= 1 }
+        copying.end()
       }
       let download: @Sendable () async throws -> Void = {
         try await copier.download { try await copy(true) }
@@ -1235,7 +1242,7 @@ extension Grader {
       try await first.value
       try await second.value
       _ = await gone.result
-      let most = copying.withLock { $0.most }
+      let most = copying.most
       try require(
         most == 1,
         "\(most) copied at once, and one may: who is cancelled copies with both permits or not at all"
@@ -1255,28 +1262,25 @@ extension Grader {
       schedules: 500
     ) {
       let copier = Copier(connections: 2, files: 2)
-      let copying = Lock((now: 0, most: 0))
+      let copying = Copying()
       let copy: @Sendable () async -> Void = {
-        copying.withLock { copying in
-          copying.now += 1
-          copying.most = max(copying.most, copying.now)
-        }
+        copying.begin()
         await Task.yield()
-        copying.withLock { $0.now -= 1 }
+        copying.end()
       }
       let inner: [@Sendable () async throws -> Void] = [
         { try await copier.download(copy) }, { try await copier.upload(copy) },
       ]
       let outer: @Sendable () async throws -> Void = {
         try await copier.download {
-          copying.withLock { $0.now += 1 }
+          copying.begin()
           let tasks = inner.map { one in Task { try await one() } }
           for task in tasks { try await task.value }
-          copying.withLock { $0.now -= 1 }
+          copying.end()
         }
       }
       try await Task { try await outer() }.value
-      let most = copying.withLock { $0.most }
+      let most = copying.most
       try require(
         most <= 2,
         "\(most) copied at once, and two may: a copy that is started by another one needs a connection and a file of "

@@ -79,23 +79,6 @@ import Testing
     }
   }
 
-  @Test func `memory that shrinks by something else hides nothing that is kept`() async {
-    func grows(_ heaps: [Int64]) async -> Bool {
-      let last = heaps[heaps.count - 1]
-      let left = Mutex(heaps[...])
-      let trial = HeapTrial(heap: { left.withLock { $0.popFirst() } ?? last })
-      return await trial.grows { {} }
-    }
-    let (kept, lot): (Int64, Int64) = (64_000, 10_000_000)
-    let grown = [0, kept, 0, kept, 0, kept, 0, kept]
-    #expect(await grows(grown))
-    #expect(await grows([0, kept, lot, kept] + grown))
-    // Once it stays as it is.
-    #expect(await !grows([0, kept, 0, kept, 0, 0] + grown))
-    // It only shrinks.
-    #expect(await !grows((0..<20).map { lot - $0 * kept }))
-  }
-
   /// Takes the money if the task is not cancelled, and answers by a second look.
   private actor LooksTwice: LearnerAccount {
     private var balance: Int

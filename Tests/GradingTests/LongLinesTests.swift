@@ -12,6 +12,23 @@ import Testing
 
   private func heap() -> @Sendable () -> Int64 { { Int64(Self.bytes.value) } }
 
+  @Test func `memory that shrinks by something else hides nothing that is kept`() async {
+    func grows(_ heaps: [Int64]) async -> Bool {
+      let last = heaps[heaps.count - 1]
+      let left = Mutex(heaps[...])
+      let trial = HeapTrial(heap: { left.withLock { $0.popFirst() } ?? last })
+      return await trial.grows { {} }
+    }
+    let (kept, lot): (Int64, Int64) = (64_000, 10_000_000)
+    let grown = [0, kept, 0, kept, 0, kept, 0, kept]
+    #expect(await grows(grown))
+    #expect(await grows([0, kept, lot, kept] + grown))
+    // Once it stays as it is.
+    #expect(await !grows([0, kept, 0, kept, 0, 0] + grown))
+    // It only shrinks.
+    #expect(await !grows((0..<20).map { lot - $0 * kept }))
+  }
+
   // MARK: Limiters
 
   /// What is wrong with a limiter.

@@ -188,7 +188,7 @@ package enum Scale: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// In how many seconds a run is to have measured; nil for any.
+  /// How many seconds a run may measure; nil for as many as it takes.
   ///
   /// Measuring longer under load does not exceed it, and on a slow machine each cell's last blocks are left out.
   package var limit: Double? {
