@@ -22,7 +22,7 @@ package final class PipedProgram: Sendable {
 
   /// - Throws: `CannotStart`.
   package init(_ command: String) throws(CannotStart) {
-    // A write to a program that has left then says so, where it would else end us.
+    // Then a write to a program that has ended fails, instead of ending this process.
     signal(SIGPIPE, SIG_IGN)
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw Self.failure(errno) }

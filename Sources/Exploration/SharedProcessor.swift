@@ -18,7 +18,8 @@ struct SharedProcessor {
 
   /// How many explorations of this process are on each processor.
   ///
-  /// Under the lock threads are let use one and given back others, too: those of another exploration look alike.
+  /// Threads are also bound to a processor, and released from it, under this lock: the threads of another exploration
+  /// look the same.
   private static let underWay = Synchronization.Mutex<[Int: Int]>([:])
 
   private static let timeBetweenLooks = Duration.milliseconds(50)

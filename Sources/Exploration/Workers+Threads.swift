@@ -132,8 +132,10 @@ extension Workers {
     goOn()
   }
 
-  /// Waits until the thread is gone that has ended last: what it gives back at its end, as memory, would else come at
-  /// any time, and not in each run of a schedule at the same.
+  /// Waits until the thread that ended last is gone.
+  ///
+  /// Otherwise the memory that it gives back at its end would come back at a different time in each run of a
+  /// schedule.
   func awaitEndOfThread() {
     guard let thread = ending else { return }
     while thread_exists(thread) { sched_yield() }

@@ -50,7 +50,7 @@ package struct Course: Sendable {
 
   /// The lesson of that number, or the only one whose slug or title begins so.
   ///
-  /// Where several do, the one whose slug it is; nil if it is none's.
+  /// If several do, the one with exactly that slug; nil if none has it.
   package func lesson(_ name: String) -> Lesson? {
     if let number = Int(name) { return lessons.first { $0.number == number } }
     let wanted = name.lowercased()

@@ -6,10 +6,10 @@
 // Structure: here are the calls, and in `LimiterCore` what they do: an atomic word for while permits are free, a
 // lock around a value that decides (`LimiterState`) for while they are not, and a Condition for each task that
 // waits. While permits are free, a call costs two atomic exchanges, one in and one out, and for `run` a look
-// whether the task is cancelled, inlined where it is written: no lock, no allocation, no cancellation handler, no hop to an actor. Only a task that finds no permit
-// makes a Condition, puts its Signal in the line, and waits. (Both are faces of one object, one atomic word: see
-// Condition.swift. Without the word for free permits, weights, deadlines and what else is below, the same limiter
-// is thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)
+// whether the task is cancelled, inlined where it is written: no lock, no allocation, no cancellation handler, no
+// hop to an actor. Only a task that finds no permit makes a Condition, puts its Signal in the line, and waits.
+// (Both are faces of one object, one atomic word: see Condition.swift. Without the word for free permits, weights,
+// deadlines and what else is below, the same limiter is thirty lines: see Limiters.docc/ALimiterInThirtyLines.md.)
 //
 // Inlined: by `@inline(always)`, because `@inlinable` only allows it. The compiler (6.3.1) used that in some callers
 // and not in others, and where it did not, a call took twice the time, for the frame of an asynchronous function.

@@ -230,8 +230,8 @@ struct PoolState<Waiter> {
 
   /// Changes how many elements there may be.
   ///
-  /// More: those who wait get places, to build in. Fewer: of the idle elements, those that have been so longest
-  /// are let go; of the lent ones, each that comes back is, until there are no more than that.
+  /// More: those who wait get places, to build in. Fewer: the elements that have been idle longest are let
+  /// go; then each lent one as it comes back, until there are no more than `count`.
   mutating func resize(to count: Int) -> (places: [(PoolLoan, Waiter)], idle: [PoolElement]) {
     maxElements = count
     var granted: [(PoolLoan, Waiter)] = []

@@ -15,7 +15,8 @@
 
 /// One permit, and the line of waiting tasks and enqueued work for it.
 ///
-/// What a caller does while the permit is free is inlined where it is called (see ConcurrencyLimiter.swift).
+/// The asynchronous part of what a caller does while the permit is free is inlined where it is called (see
+/// ConcurrencyLimiter.swift); taking the lock is a call.
 @usableFromInline
 final class SerialPermit: Sendable {
   /// Work that nobody waits for, and the priority that it was enqueued with.

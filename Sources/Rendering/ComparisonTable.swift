@@ -113,15 +113,15 @@ package enum ComparisonTable {
     }
     return TextTable(
       columns: [
-        TextTable.Column(heading: "mechanism", alignsRight: false, importance: 0),
-        TextTable.Column(heading: "", alignsRight: false, importance: 9),
-        TextTable.Column(heading: "makespan", importance: 0),
-        TextTable.Column(heading: unit.heading, importance: 6),
-        TextTable.Column(heading: "wait p50", importance: 7),
-        TextTable.Column(heading: "wait p99", importance: 3),
-        TextTable.Column(heading: "peak", importance: 2),
-        TextTable.Column(heading: "threads", importance: 4),
-        TextTable.Column(heading: "order", alignsRight: false, importance: 5),
+        TextTable.Column(heading: "mechanism", alignsRight: false, rank: 0),
+        TextTable.Column(heading: "", alignsRight: false, rank: 9),
+        TextTable.Column(heading: "makespan", rank: 0),
+        TextTable.Column(heading: unit.heading, rank: 6),
+        TextTable.Column(heading: "wait p50", rank: 7),
+        TextTable.Column(heading: "wait p99", rank: 3),
+        TextTable.Column(heading: "peak", rank: 2),
+        TextTable.Column(heading: "threads", rank: 4),
+        TextTable.Column(heading: "order", alignsRight: false, rank: 5),
       ],
       rows: rows
     )

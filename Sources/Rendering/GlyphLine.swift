@@ -2,8 +2,8 @@ import Tracing
 
 /// One row of a drawing over time: a glyph and its role for each cell.
 ///
-/// A cell holds several things when they are shorter than it. It then shows the most telling one: an
-/// end before anything else (a failure before a cancellation before a finish), otherwise the state
+/// A cell holds several things when they are shorter than it. It then shows the most telling one: a failure,
+/// a cancellation, a step that was stolen or came from the slot, a finish, in this order, otherwise the state
 /// that takes most of the cell. What is shown nowhere and would be missed is counted in `hidden`, so
 /// that the drawing can say so.
 struct GlyphLine {

@@ -13,10 +13,10 @@ package enum OverdraftText {
     ]
     let table = TextTable(
       columns: [
-        TextTable.Column(heading: "step", importance: 2),
-        TextTable.Column(heading: "withdrawal 1", alignsRight: false, importance: 0),
-        TextTable.Column(heading: "withdrawal 2", alignsRight: false, importance: 0),
-        TextTable.Column(heading: "balance", importance: 0),
+        TextTable.Column(heading: "step", rank: 2),
+        TextTable.Column(heading: "withdrawal 1", alignsRight: false, rank: 0),
+        TextTable.Column(heading: "withdrawal 2", alignsRight: false, rank: 0),
+        TextTable.Column(heading: "balance", rank: 0),
       ],
       rows: entries.enumerated().map { index, entry in
         [

@@ -99,10 +99,10 @@ package enum RunDiff {
     }
     return TextTable(
       columns: [
-        TextTable.Column(heading: "", alignsRight: false, importance: 0),
-        TextTable.Column(heading: heading(one, other, "first"), importance: 0),
-        TextTable.Column(heading: heading(other, one, "second"), importance: 0),
-        TextTable.Column(heading: "change", importance: 1),
+        TextTable.Column(heading: "", alignsRight: false, rank: 0),
+        TextTable.Column(heading: heading(one, other, "first"), rank: 0),
+        TextTable.Column(heading: heading(other, one, "second"), rank: 0),
+        TextTable.Column(heading: "change", rank: 1),
       ],
       rows: rows
     )

@@ -40,14 +40,14 @@ package enum RunList {
   private static func table(_ entries: [Entry], _ format: TextFormat) -> String {
     let hasNames = entries.contains { $0.name != nil }
     let columns = [
-      TextTable.Column(heading: "run", importance: 0),
-      TextTable.Column(heading: "mechanism", alignsRight: false, importance: 0),
-      TextTable.Column(heading: "limit", importance: 3),
-      TextTable.Column(heading: "tasks", importance: 4),
-      TextTable.Column(heading: "clock", alignsRight: false, importance: 6),
-      TextTable.Column(heading: "makespan", importance: 0),
-      TextTable.Column(heading: "wait p99", importance: 5),
-      TextTable.Column(heading: "result", alignsRight: false, importance: 2),
+      TextTable.Column(heading: "run", rank: 0),
+      TextTable.Column(heading: "mechanism", alignsRight: false, rank: 0),
+      TextTable.Column(heading: "limit", rank: 3),
+      TextTable.Column(heading: "tasks", rank: 4),
+      TextTable.Column(heading: "clock", alignsRight: false, rank: 6),
+      TextTable.Column(heading: "makespan", rank: 0),
+      TextTable.Column(heading: "wait p99", rank: 5),
+      TextTable.Column(heading: "result", alignsRight: false, rank: 2),
     ]
     let rows = entries.map { entry in
       let (run, summary) = (entry.run, entry.summary)
@@ -60,7 +60,7 @@ package enum RunList {
       ]
     }
     guard hasNames else { return TextTable(columns: columns, rows: rows).text(format) }
-    let name = TextTable.Column(heading: "name", alignsRight: false, importance: 0)
+    let name = TextTable.Column(heading: "name", alignsRight: false, rank: 0)
     let named = zip(rows, entries).map { row, entry in
       [row[0], entry.name ?? ""] + row.dropFirst()
     }

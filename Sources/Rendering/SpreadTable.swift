@@ -50,11 +50,11 @@ package enum SpreadTable {
   /// Those that differ in a table, those that do not in a sentence.
   package static func text(_ spreads: [Spread], _ format: TextFormat) -> String {
     let columns = [
-      TextTable.Column(heading: "figure", alignsRight: false, importance: 0),
-      TextTable.Column(heading: "median", importance: 0),
-      TextTable.Column(heading: "least", importance: 2),
-      TextTable.Column(heading: "most", importance: 1),
-      TextTable.Column(heading: "range", importance: 3),
+      TextTable.Column(heading: "figure", alignsRight: false, rank: 0),
+      TextTable.Column(heading: "median", rank: 0),
+      TextTable.Column(heading: "least", rank: 2),
+      TextTable.Column(heading: "most", rank: 1),
+      TextTable.Column(heading: "range", rank: 3),
     ]
     let rows = spreads.filter { !$0.isConstant }.map { spread in
       [

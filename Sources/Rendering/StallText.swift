@@ -20,9 +20,9 @@ package enum StallText {
     }
     let table = TextTable(
       columns: [
-        TextTable.Column(heading: "", alignsRight: false, importance: 0),
-        TextTable.Column(heading: "open loop", importance: 0),
-        TextTable.Column(heading: "closed loop", importance: 0),
+        TextTable.Column(heading: "", alignsRight: false, rank: 0),
+        TextTable.Column(heading: "open loop", rank: 0),
+        TextTable.Column(heading: "closed loop", rank: 0),
       ],
       rows: [
         ["sent during the stall"] + sent,

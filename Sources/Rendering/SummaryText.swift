@@ -49,10 +49,10 @@ package enum SummaryText {
 
   private static func percentiles(_ summary: RunSummary, _ format: TextFormat) -> [String] {
     let columns =
-      [TextTable.Column(heading: "", alignsRight: false, importance: 0)]
+      [TextTable.Column(heading: "", alignsRight: false, rank: 0)]
       + ["mean", "p50", "p90", "p99", "max"].enumerated().map { index, heading in
         // The median and the ninetieth percentile go first where the lines are short.
-        TextTable.Column(heading: heading, importance: [0, 1, 2, 0, 0][index])
+        TextTable.Column(heading: heading, rank: [0, 1, 2, 0, 0][index])
       }
     let rows = [
       ("waiting", summary.waiting), ("service", summary.service), ("response", summary.response),

@@ -1,15 +1,15 @@
 /// Rows of texts under headings, laid out in columns.
 ///
 /// Where the lines are too short for all columns, the least important are left out; where even those of
-/// importance 0 do not fit, each row becomes a paragraph of `heading value` pieces. Nothing is ever cut in
+/// rank 0 do not fit, each row becomes a paragraph of `heading value` pieces. Nothing is ever cut in
 /// the middle, which packages for tables do when a line is too short.
 struct TextTable {
   struct Column {
     var heading: String
     /// Numbers are set to the right, names to the left.
     var alignsRight = true
-    /// Columns of the lowest importance go first; those of importance 0 stay.
-    var importance: Int
+    /// Where the lines are too short, columns of the largest number go first; those of 0 stay.
+    var rank: Int
   }
 
   var columns: [Column]
@@ -18,8 +18,8 @@ struct TextTable {
   func lines(_ format: TextFormat) -> [String] {
     var kept = Array(columns.indices)
     while width(of: kept, gap: 1) > format.width {
-      let droppable = kept.filter { columns[$0].importance > 0 }
-      guard let least = droppable.max(by: { columns[$0].importance < columns[$1].importance })
+      let droppable = kept.filter { columns[$0].rank > 0 }
+      guard let least = droppable.max(by: { columns[$0].rank < columns[$1].rank })
       else {
         return paragraphs(format)
       }

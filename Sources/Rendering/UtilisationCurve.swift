@@ -77,9 +77,9 @@ package enum UtilisationCurve {
   private static func table(_ points: [Point], _ format: TextFormat) -> String {
     TextTable(
       columns: [
-        TextTable.Column(heading: "run", importance: 0),
-        TextTable.Column(heading: "permits used", importance: 0),
-        TextTable.Column(heading: "mean wait", importance: 0),
+        TextTable.Column(heading: "run", rank: 0),
+        TextTable.Column(heading: "permits used", rank: 0),
+        TextTable.Column(heading: "mean wait", rank: 0),
       ],
       rows: points.map {
         [String($0.number), NumberText.percent($0.used), DurationText.text($0.waiting)]

@@ -76,7 +76,8 @@ struct HelpTopic: Sendable {
         In the rows of workers on lanes: a step from the slot ^   a stolen one <
 
         With --ascii: waiting .   blocked =   running #   ready :. A cell in which several things happen \
-        shows an end if there is one, otherwise what takes most of it.
+        shows a failure, else a cancellation, a step from the slot or a stolen one, a finish; otherwise \
+        what takes most of it.
         """
     ),
     HelpTopic(

@@ -76,21 +76,23 @@ struct LivePainter {
   }
 }
 
-/// Keeps frames apart: at most 20 a second.
+/// Keeps frames apart: at most 20 a second, and after a key at most 100.
 struct FramePacer {
   static let interval = Duration.milliseconds(50)
   /// The shortest from one frame to the next, where a key was pressed.
   private static let shortest = Duration.milliseconds(10)
-  private var next: ContinuousClock.Instant?
+  private var last: ContinuousClock.Instant?
+  private var distance = Self.interval
 
   /// Lets the next frame come as soon as it may after the last.
-  mutating func hasten() { next = next.map { $0 - (Self.interval - Self.shortest) } }
+  mutating func hasten() { distance = Self.shortest }
 
   /// How long until the next frame may be shown; zero when it is due now, and then it counts as
   /// shown.
   mutating func wait(at now: ContinuousClock.Instant) -> Duration {
-    if let next, now < next { return now.duration(to: next) }
-    next = now + Self.interval
+    if let last, now < last + distance { return now.duration(to: last + distance) }
+    last = now
+    distance = Self.interval
     return .zero
   }
 }

@@ -6,8 +6,8 @@ import Synchronization
 /// A block of lines at the bottom of the screen, redrawn in place while something goes on.
 ///
 /// For terminals whose cursor moves (`TerminalCapabilities.movesCursor`); elsewhere print plain lines.
-/// It asks for a frame at most 20 times a second, on a thread of its own, so neither the tasks shown
-/// nor the main actor wait for a slow screen.
+/// It asks for a frame at most 20 times a second, and sooner after a key, on a thread of its own, so neither the
+/// tasks shown nor the main actor wait for a slow screen.
 package enum LiveRegion {
   package struct Frame: Sendable, Equatable {
     package var lines: [String]

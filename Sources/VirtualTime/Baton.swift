@@ -17,7 +17,7 @@ import Synchronization
 /// A drive returns to its caller from the thread that it began on, its home. A home whose own job
 /// holds cannot return, so a drive that may end while jobs hold (one with a horizon) leads from a
 /// helper throughout. Helpers are made on demand, used again, and joined when a drive ends with
-/// nobody holding. A run without holds makes none.
+/// nobody holding. A drive without a horizon, in which nobody holds, makes none.
 struct Baton {
   /// Where the current drive began; nil between drives.
   var home: Seat?

@@ -1,4 +1,4 @@
-/// A clock whose time moves only when its scheduler has nothing left to run.
+/// A clock whose time moves only when its scheduler can run nothing.
 ///
 /// Sleeping on it takes no time on the wall clock: the scheduler jumps to the next deadline as soon as
 /// every task waits for something. Code meant for virtual time takes `any Clock<Duration>` or a `VirtualClock`

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Jobs in three bands: what comes from outside the crew, and what is urgent only when nothing else is.
+/// Jobs in three bands: those from outside the crew, and background jobs, which run when there is nothing else.
 ///
 /// A worker that has nothing takes from the highest band first. In every cycle of four looks of workers that have
 /// other work, the highest band comes first twice and each other band once, so that none starves.
@@ -89,7 +89,7 @@ private struct FIFO {
   }
 }
 
-/// The queue that all workers share, for jobs from other threads and for those of low priority.
+/// The queue that all workers share, for jobs from other threads and for those of `background` priority.
 struct Injection: ~Copyable, Sendable {
   /// Not private, since the compiler (6.3.1) fails on a file that needs the layout of this one.
   struct State {

@@ -69,8 +69,8 @@ final class Worker: @unchecked Sendable {
 
   /// Puts the yield of a task at the back.
   ///
-  /// If nothing else is ready and the task's is the job that runs, that job ends now, as a rule this worker
-  /// takes the yield next, and to wake another for it would be a waste. A task that its parent runs at once, by
+  /// If nothing else is ready, and the job that runs is the yielding task's own, that job ends now and this worker
+  /// usually takes the yield next. Waking another worker would be a waste. A task that its parent runs at once, by
   /// `Task.immediate`, yields in the middle of the parent's job, which may compute on.
   @inline(__always)
   func appendYielding(_ job: UInt, of task: @autoclosure () -> UInt?, _ crew: Crew) {

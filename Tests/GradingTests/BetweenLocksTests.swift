@@ -84,16 +84,10 @@ import Testing
   private func batch<F: EndFlaw>(_ flaw: F.Type) -> GradeBook { Grader.batch(Ending<F>.self) }
 
   @Test(.search) func `ends of a batch hold up others, and let in one too many`() async {
-    // The whole of it: the questions before see to it that there are threads enough.
+    // The whole of it: of the questions on threads any may show it first, and they see to it that the last, which
+    // does, has threads enough.
     let lent = await refusal(batch(LendsAtTheEnd.self))
-    #expect(lent?.name == "sends_next", "\(lent as Any)")
-    #expect(
-      lent?.sentence.hasPrefix(
-        "lists of 2, 3, limit 1, each sent by the 'whenAll' of the one before, which waits for its "
-          + "end: 2 ran at once"
-      ) == true,
-      "\(lent as Any)"
-    )
+    #expect(lent?.sentence.contains("ran at once") == true, "\(lent as Any)")
     await expect(
       batch(EndsEmptyAtGate.self),
       "sends_next",

@@ -73,7 +73,7 @@ import Testing
     (["--quick", "--full"], "exclude each other"),
     (["--filter", "("], "not a regular expression"),
     (["--mechanism", "limitr"], "no mechanism 'limitr'"), (["--forks", "0"], "at least 1"),
-    (["--mechanism", "nope"], "; measured only if named: floor-semaphore, "),
+    (["--mechanism", "nope"], "; to hold them against: floor-semaphore, "),
     (["--mechanism", "nope"], "and wrong on purpose: specimen-"),
     (["--forks", "9223372036854775807", "--dry-run"], "--forks must be at most 10000, not 92"),
     (["--limit", "0"], "at least 1"),

@@ -153,6 +153,17 @@ import Testing
     }
     #expect(shown == (0..<20).map { .milliseconds(50 * $0) })
   }
+
+  @Test func `after keys the next frame is 10 ms after the last, and the one after it 50`() {
+    var pacer = FramePacer()
+    let start = ContinuousClock.now
+    pacer.hasten()
+    #expect(pacer.wait(at: start) == .zero)
+    for _ in 0..<3 { pacer.hasten() }
+    #expect(pacer.wait(at: start + .milliseconds(4)) == .milliseconds(6))
+    #expect(pacer.wait(at: start + .milliseconds(10)) == .zero)
+    #expect(pacer.wait(at: start + .milliseconds(20)) == .milliseconds(40))
+  }
 }
 
 @Suite(.watched) struct `Live region at a terminal` {

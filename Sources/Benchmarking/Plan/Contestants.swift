@@ -35,7 +35,7 @@ package enum Contestants {
   /// What is measured without being asked for.
   package static var mechanisms: [CatalogueEntry] { Catalogue.mechanisms + added.withLock { $0 } }
 
-  /// What is measured only if asked for by name, beside the specimens.
+  /// The bench's own: measured in workloads that have them as guests, and where they are named.
   package static var others: [String] { own.map(\.id) }
 
   package static var specimens: [String] { Catalogue.specimens.map(\.id) }

@@ -46,8 +46,8 @@ package enum SelectionError: Error, CustomStringConvertible {
   package var description: String {
     switch self {
     case .unknownMechanism(let name):
-      "no mechanism '\(name)'. There are: \(Self.names(Contestants.mechanisms.map(\.id))); measured only "
-        + "if named: \(Self.names(Contestants.others)); and wrong on purpose: "
+      "no mechanism '\(name)'. There are: \(Self.names(Contestants.mechanisms.map(\.id))); to hold "
+        + "them against: \(Self.names(Contestants.others)); and wrong on purpose: "
         + Self.names(Contestants.specimens)
     case .badPattern(let option, let pattern):
       "\(option) '\(pattern)' is not a regular expression. A plain word such as 'uncontended' will do"

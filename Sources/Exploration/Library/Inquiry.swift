@@ -47,6 +47,9 @@ struct Inquiry {
   /// How many steps are told of a schedule that is a failure by its length.
   static let told = 12
 
+  /// Whether a test's trait explores the test's own body.
+  var isOfTest = false
+
   /// - Parameters:
   ///   - name: what schedules are called by.
   ///   - place: file and line of the call.
@@ -55,9 +58,6 @@ struct Inquiry {
   ///   - races: whether to look for data races.
   ///   - isCancelled: whether nobody waits for the answer any more.
   ///   - body: what is explored.
-  /// Whether a test's trait explores the test's own body.
-  var isOfTest = false
-
   init(
     _ name: String,
     place: String,

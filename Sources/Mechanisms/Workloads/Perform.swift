@@ -1,8 +1,8 @@
 extension SimulatedTask {
   /// Serves on the calling task.
   ///
-  /// Suspending work and downloads suspend; blocking and spinning work hold the worker. Real work takes
-  /// its time here as suspending work does: where it is done, a visit brings it along.
+  /// Suspending work and downloads suspend; blocking and spinning work hold the worker. Real work only
+  /// suspends here, for its service time; the visit carries the closure that does the work.
   ///
   /// - Throws: `CancellationError` if the task is cancelled while it serves, `SimulatedFailure` at
   ///   the end if the task was drawn to fail.
