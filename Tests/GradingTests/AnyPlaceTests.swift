@@ -92,7 +92,7 @@ import Testing
     await expect(door(Sound.self), "cancelled_waiting")
   }
 
-  @Test(.search) func `have too few places under their lock`() async {
+  @Test(.long) func `have too few places under their lock`() async {
     await expect(
       door(RoomForFive.self),
       "comes_behind",

@@ -12,7 +12,7 @@ import Testing
   }
 
   // Somebody comes in between on another processor.
-  @Test(.search) func `a permit of downloads is lost, or given twice`() async {
+  @Test(.long) func `a permit of downloads is lost, or given twice`() async {
     await expect(
       downloader(FreesLater.self),
       "as_a_file_ends",
@@ -48,7 +48,7 @@ import Testing
     Grader.batch(CountingBatch<F>.self)
   }
 
-  @Test(.search) func `a file of a batch waits beside a free permit, or is not counted`() async {
+  @Test(.long) func `a file of a batch waits beside a free permit, or is not counted`() async {
     await expect(
       batch(FreesThePermitLater.self),
       "as_a_file_ends",
@@ -67,7 +67,7 @@ import Testing
     for name in ["as_a_file_ends", "as_a_list_comes"] { await expect(batch(SoundCount.self), name) }
   }
 
-  @Test(.search) func `who is told that a list is over cannot send the next`() async {
+  @Test(.long) func `who is told that a list is over cannot send the next`() async {
     await expect(
       batch(TellsUnderTheLock.self),
       "sends_next",
@@ -83,7 +83,7 @@ import Testing
 
   private func batch<F: EndFlaw>(_ flaw: F.Type) -> GradeBook { Grader.batch(Ending<F>.self) }
 
-  @Test(.search) func `ends of a batch hold up others, and let in one too many`() async {
+  @Test(.long) func `ends of a batch hold up others, and let in one too many`() async {
     // The whole of it: of the questions on threads any may show it first, and they see to it that the last, which
     // does, has threads enough.
     let lent = await refusal(batch(LendsAtTheEnd.self))
@@ -115,7 +115,7 @@ import Testing
     await expect(batch(SoundEnd.self), "same_file")
   }
 
-  @Test(.search) func `a batch with fewer permits than a wide limit is refused`() async {
+  @Test(.long) func `a batch with fewer permits than a wide limit is refused`() async {
     await expect(
       batch(EightPermits.self),
       "explored_wide",
@@ -125,7 +125,7 @@ import Testing
   }
 
   // In a program of its own: whoever else asks meanwhile would have to wait as well.
-  @Test(.search) func `a right batch is not refused because others hold the pool`() async {
+  @Test(.long) func `a right batch is not refused because others hold the pool`() async {
     await #expect(processExitsWith: .success) {
       let end = ContinuousClock.now + .seconds(8)
       for _ in 0..<max(2, ProcessInfo.processInfo.activeProcessorCount) {

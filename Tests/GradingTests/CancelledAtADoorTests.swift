@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test(.search)
+  @Test(.long)
   func `a door that counts in few bits is refused, and one that does not count passes`() async {
     await expect(
       Grader.door(CountsOpenings.self),
@@ -218,7 +218,7 @@ import Testing
     static let numbers = 200
   }
 
-  @Test(.search)
+  @Test(.long)
   func `accounts that are wrong where there is much of something are refused`() async {
     await expect(
       Grader.account(Reserving<BlocksAfterFifty>.self),
@@ -286,7 +286,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a line whose numbers begin anew is refused`() async {
+  @Test(.long) func `a line whose numbers begin anew is refused`() async {
     await expect(
       Grader.pool(Numbering<SixteenBits>.self),
       "many",

@@ -297,7 +297,7 @@ extension Loss {
     }
   }
 
-  @Test(.search) func `a pool whose place is given back to nobody is refused`() async {
+  @Test(.long) func `a pool whose place is given back to nobody is refused`() async {
     for book in [
       Grader.connections(Losing<CancelledOpening>.self),
       Grader.connections(Losing<CancelledOpener>.self),
@@ -518,7 +518,7 @@ extension Loss {
     )
   }
 
-  @Test(.search) func `a test that does not look at each key's length is refused`() async {
+  @Test(.long) func `a test that does not look at each key's length is refused`() async {
     await expect(
       Grader.test(ComparesOnly.self),
       "lengths",
@@ -559,7 +559,7 @@ extension Loss {
     }
   }
 
-  @Test(.search) func `a batch that calls the end of an empty list itself is refused`() async {
+  @Test(.long) func `a batch that calls the end of an empty list itself is refused`() async {
     await expect(
       Grader.batch(EndsNothingAtOnce.self),
       "returns_before_end",
@@ -645,7 +645,7 @@ extension Loss {
     }
   }
 
-  @Test(.search) func `a limiter that lets one pass for each who is first in line is refused`()
+  @Test(.long) func `a limiter that lets one pass for each who is first in line is refused`()
     async
   {
     await expect(

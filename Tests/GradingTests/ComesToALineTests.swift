@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `joins it in the step in which it finds that nothing is free`() async {
+  @Test(.long) func `joins it in the step in which it finds that nothing is free`() async {
     let lost = "nothing can run any more, and task 1 and task 13 never finish"
     await expect(
       Grader.limiter(JoinsLate<Four>.self),

@@ -59,7 +59,7 @@ import Testing
     func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
   }
 
-  @Test(.search)
+  @Test(.long)
   func `that give one of the two back while a cancelled copy goes on are refused`() async {
     await expect(
       Grader.copier(GivesBackEarly<TheFile>.self),
@@ -100,7 +100,7 @@ import Testing
     func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
   }
 
-  @Test(.search) func `that copy without a file where the wait was cancelled are refused`() async {
+  @Test(.long) func `that copy without a file where the wait was cancelled are refused`() async {
     await expect(
       Grader.copier(CopiesWithoutFile.self),
       "cancelled_copying",
@@ -162,7 +162,7 @@ import Testing
     static let turnsWhereMany = true
   }
 
-  @Test(.search)
+  @Test(.long)
   func `that are wrong between two permits, inside a copy or where there are many are refused`()
     async
   {

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a cache that keeps an image for half a second is refused`() async {
+  @Test(.long) func `a cache that keeps an image for half a second is refused`() async {
     await expect(
       Grader.imageCache(ForHalfASecond.self),
       "quiet",
@@ -195,7 +195,7 @@ import Testing
     static let room = 1_000
   }
 
-  @Test(.search)
+  @Test(.long)
   func `pools that are right for the first questions, or for a short line, are refused`()
     async
   {

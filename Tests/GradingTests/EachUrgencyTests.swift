@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `hold no thread of the pool before they read`() async {
+  @Test(.long) func `hold no thread of the pool before they read`() async {
     await expect(
       Grader.reader(FewAtTheQueue.self),
       "long_line",

@@ -160,7 +160,7 @@ import Testing
 
   private func executor<F: Flaw>(_ flaw: F.Type) -> GradeBook { Grader.executor(Flawed<F>.self) }
 
-  @Test(.search) func `whose order changes when thousands wait are refused`() async {
+  @Test(.long) func `whose order changes when thousands wait are refused`() async {
     await expect(
       executor(NewestOfThousands.self),
       "pile",
@@ -184,7 +184,7 @@ import Testing
     await expect(executor(NoFlaw.self), "asleep")
   }
 
-  @Test(.search) func `whose thread ends after seconds with nothing to do are refused`() async {
+  @Test(.long) func `whose thread ends after seconds with nothing to do are refused`() async {
     await expect(
       Grader.executor(Ending<AfterSeconds>.self),
       "asleep",
@@ -192,7 +192,7 @@ import Testing
     )
   }
 
-  @Test(.search) func `that keep the urgent ones, or run a quarter of a million, are refused`()
+  @Test(.long) func `that keep the urgent ones, or run a quarter of a million, are refused`()
     async
   {
     await expect(

@@ -485,12 +485,12 @@ private let areLookersOver = Atomic(false)
     #expect(failed?.sentence.contains(part) == true, "\(failed as Any)", sourceLocation: location)
   }
 
-  @Test(.search) func `that run every job in order on a thread of their own pass`() async {
+  @Test(.long) func `that run every job in order on a thread of their own pass`() async {
     let failed = await refusal(Grader.executor(Flawed<NoFlaw>.self))
     #expect(failed == nil, "\(failed as Any)")
   }
 
-  @Test(.search) func `that choose another job are refused by what ran`() async {
+  @Test(.long) func `that choose another job are refused by what ran`() async {
     await expect(
       Flawed<NewestFirst>.self,
       refusedBy: "in_order",
@@ -509,8 +509,7 @@ private let areLookersOver = Atomic(false)
     await expect(UrgentFirst.self, refusedBy: "in_order", saying: "however urgent another is")
   }
 
-  @Test(.search) func `that wake nobody, or hold up who asks, are refused by who waits then`() async
-  {
+  @Test(.long) func `that wake nobody, or hold up who asks, are refused by who waits then`() async {
     await expect(Flawed<WakesOnce>.self, refusedBy: "in_order", saying: "8 of 9 never ended")
     await expect(
       Flawed<HoldsLock>.self,
@@ -538,7 +537,7 @@ private let areLookersOver = Atomic(false)
     )
   }
 
-  @Test(.search) func `that lose jobs of a long line, or of two threads, are refused`() async {
+  @Test(.long) func `that lose jobs of a long line, or of two threads, are refused`() async {
     await expect(Ring.self, refusedBy: "pile", saying: "room for any number of jobs")
     await expect(
       UnlockedOnItsOwn.self,
@@ -547,7 +546,7 @@ private let areLookersOver = Atomic(false)
     )
   }
 
-  @Test(.search) func `that look under one lock and wait under another are refused`() async {
+  @Test(.long) func `that look under one lock and wait under another are refused`() async {
     let between = "Look for work and go to sleep in one step"
     await expect(OnACondition<LooksThenWaits>.self, refusedBy: "between_looks", saying: between)
     await expect(
@@ -559,7 +558,7 @@ private let areLookersOver = Atomic(false)
     #expect(failed == nil, "\(failed as Any)")
   }
 
-  @Test(.search) func `that let go only when nothing is in line are refused`() async {
+  @Test(.long) func `that let go only when nothing is in line are refused`() async {
     let failed = await refusal(
       Grader.executor(KeepsUntilEmpty.self),
       heap: { Int64(KeepsUntilEmpty.bytes.value) }
@@ -567,7 +566,7 @@ private let areLookersOver = Atomic(false)
     #expect(failed?.name == "kept_busy", "\(failed as Any)")
   }
 
-  @Test(.search) func `that lose a wake-up between their last look and their sleep are refused`()
+  @Test(.long) func `that lose a wake-up between their last look and their sleep are refused`()
     async
   {
     // Each question that finds work from another thread can lose it. Which does, chance decides: the sentence says
@@ -576,7 +575,7 @@ private let areLookersOver = Atomic(false)
     #expect(failed?.sentence.contains("woke") == true, "\(failed as Any)")
   }
 
-  @Test(.search) func `that two threads start at once are refused`() async {
+  @Test(.long) func `that two threads start at once are refused`() async {
     await expect(
       BeginsTwice.self,
       refusedBy: "first_jobs",
@@ -584,7 +583,7 @@ private let areLookersOver = Atomic(false)
     )
   }
 
-  @Test(.search) func `that keep something of each job are refused`() async {
+  @Test(.long) func `that keep something of each job are refused`() async {
     let failed = await refusal(
       Grader.executor(Keeping.self),
       heap: { Int64(Keeping.bytes.value) }
@@ -605,7 +604,7 @@ private let areLookersOver = Atomic(false)
     #expect(["in_order", "one_thread"].contains(failed?.name), "\(failed as Any)")
   }
 
-  @Test(.search) func `whose thread does not sleep are refused by what it does instead`() async {
+  @Test(.long) func `whose thread does not sleep are refused by what it does instead`() async {
     // On a busy machine who spins is seen asleep while another has the processor, and who looks now and then is seen
     // awake while it waits for one: what to do is the same.
     let advice = "Let it wait until 'enqueue'"

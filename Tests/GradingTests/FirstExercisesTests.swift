@@ -52,8 +52,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a client is graded by who waits at the same time, and by its errors`() async
-  {
+  @Test(.long) func `a client is graded by who waits at the same time, and by its errors`() async {
     let failed = await refusal(Grader.client(Client.self))
     #expect(failed == nil, "\(failed as Any)")
     let careless = await refusal(Grader.client(Careless.self))
@@ -118,8 +117,7 @@ import Testing
     func open() {}
   }
 
-  @Test(.search) func `a door is graded by who is left at it, and by who gets in too early`() async
-  {
+  @Test(.long) func `a door is graded by who is left at it, and by who gets in too early`() async {
     let failed = await refusal(Grader.door(Door.self))
     #expect(failed == nil, "\(failed as Any)")
     #expect(await refusal(Grader.door(TwoLocks.self))?.name == "one_waits")

@@ -377,7 +377,7 @@ import Testing
   }
 
   @Test func `that measure by sums and counts pass, with every seed`() async {
-    for seed: UInt64 in (1...5).fewUnlessSearching({ $0 == 1 }) {
+    for seed: UInt64 in (1...5).fewUnlessLong(1) {
       let failed = await refusal(Grader.gauge(Flawed<NoFlaw>.self), seed: seed)
       #expect(failed == nil, "\(failed as Any)")
     }
@@ -424,7 +424,7 @@ import Testing
     await expect(Summed<Saturated>.self, refusedBy: "year", saying: "'inside' is")
   }
 
-  @Test(.search) func `that are right but for one case are refused by it`() async {
+  @Test(.long) func `that are right but for one case are refused by it`() async {
     await expect(
       Flawed<NoTimeIsNobody>.self,
       refusedBy: "no_time",
@@ -508,13 +508,13 @@ import Testing
     )
   }
 
-  @Test(.search) func `that keep something of each request are refused`() async {
+  @Test(.long) func `that keep something of each request are refused`() async {
     let failed = await refusal(Grader.gauge(Flawed<NoFlaw>.self), heap: Growing().bytes)
     #expect(failed?.name == "kept")
     #expect(failed?.sentence.contains("keep sums and counts instead of times") == true)
   }
 
-  @Test(.search) func `that keep those inside, or readings, are refused by what they kept then`()
+  @Test(.long) func `that keep those inside, or readings, are refused by what they kept then`()
     async
   {
     let ofInside = await refusal(

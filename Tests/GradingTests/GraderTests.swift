@@ -123,7 +123,7 @@ import Testing
     #expect(failed?.name == "errors")
   }
 
-  @Test(.search) func `a body that runs although it was cancelled is found`() async {
+  @Test(.long) func `a body that runs although it was cancelled is found`() async {
     #expect(await grade(Grader.limiter(Uncancellable.self)).failed == nil)
     let (_, failed) = await grade(Grader.cancellableLimiter(Uncancellable.self))
     #expect(failed?.name == "cancellation")
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a pool whose waiters are resumed once passes`() async {
+  @Test(.long) func `a pool whose waiters are resumed once passes`() async {
     let failed = await grade(Grader.pool(SoundPool.self)).failed
     #expect(failed == nil, "\(failed as Any)")
   }
@@ -225,7 +225,7 @@ import Testing
     func withdraw(_ amount: Int) async -> Bool { false }
   }
 
-  @Test(.search) func `an account that reserves before it awaits passes`() async {
+  @Test(.long) func `an account that reserves before it awaits passes`() async {
     let failed = await grade(Grader.account(SoundAccount.self)).failed
     #expect(failed == nil, "\(failed as Any)")
   }

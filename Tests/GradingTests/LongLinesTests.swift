@@ -120,7 +120,7 @@ import Testing
 
   private func design<F: LimiterFlaw>(_ flaw: F.Type) -> GradeBook { Grader.design(Flawed<F>.self) }
 
-  @Test(.search)
+  @Test(.long)
   func `a limiter that keeps something of bodies that throw, or of the cancelled, is refused`()
     async
   {
@@ -145,8 +145,7 @@ import Testing
     await expect(design(NoFlaw.self), "grown_line")
   }
 
-  @Test(.search) func `a limiter is refused that looks for two permits and takes one later`() async
-  {
+  @Test(.long) func `a limiter is refused that looks for two permits and takes one later`() async {
     await expect(
       design(LooksThenTakes.self),
       "inside_two",
@@ -210,8 +209,7 @@ import Testing
 
   private func outbox<F: OutboxFlaw>(_ flaw: F.Type) -> GradeBook { Grader.outbox(Pumping<F>.self) }
 
-  @Test(.search) func `an outbox that keeps something each time it comes to rest is refused`() async
-  {
+  @Test(.long) func `an outbox that keeps something each time it comes to rest is refused`() async {
     let advice = "memory grows with each"
     await expect(outbox(KeepsRests.self), "kept_one_by_one", refusedSaying: advice, heap: heap())
     await expect(
@@ -223,7 +221,7 @@ import Testing
     await expect(outbox(NoLeak.self), "kept_one_by_one", heap: heap())
   }
 
-  @Test(.search) func `an outbox that drops what it has no room for is not told of locks`() async {
+  @Test(.long) func `an outbox that drops what it has no room for is not told of locks`() async {
     await expect(
       outbox(RoomForTwoThousand.self),
       "threads",

@@ -428,7 +428,7 @@ import Testing
     #expect(await refusal(Grader.meter(Open.self)) == nil)
   }
 
-  @Test(.search) func `that leave something out are refused by the request that shows it`() async {
+  @Test(.long) func `that leave something out are refused by the request that shows it`() async {
     await expect(Closed.self, refusedBy: "stall", saying: "was sent at 2 s, 2 s late")
     await expect(AFewAtOnce.self, refusedBy: "together", saying: "request 256, due at 1 s,")
     await expect(

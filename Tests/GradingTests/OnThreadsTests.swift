@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a downloader that looks for a permit and then takes it is refused`() async {
+  @Test(.long) func `a downloader that looks for a permit and then takes it is refused`() async {
     await expect(
       Grader.downloader(LooksThenAdds.self),
       "explored",
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a batch that counts down and then looks is refused`() async {
+  @Test(.long) func `a batch that counts down and then looks is refused`() async {
     await expect(
       Grader.batch(LowersThenLooks.self),
       "explored",
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a batch that looks for a permit and then takes it is refused`() async {
+  @Test(.long) func `a batch that looks for a permit and then takes it is refused`() async {
     await expect(
       Grader.batch(LooksThenAddsToo.self),
       "explored_lists",
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `a downloader that counts a list down and then looks is refused`() async {
+  @Test(.long) func `a downloader that counts a list down and then looks is refused`() async {
     await expect(
       Grader.downloader(LowersThenLooksToo.self),
       "explored_list",

@@ -18,7 +18,7 @@ import Testing
     static let room = 1_000
   }
 
-  @Test(.search) func `caches are refused that mix up images or have no room for them`() async {
+  @Test(.long) func `caches are refused that mix up images or have no room for them`() async {
     func cache<F: CacheFlaw>(_ flaw: F.Type) -> GradeBook { Grader.imageCache(FlawedCache<F>.self) }
     await expect(
       cache(KnowsByLastPart.self),
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test(.search) func `caches are refused that tell some of many of a failure, or of another's`()
+  @Test(.long) func `caches are refused that tell some of many of a failure, or of another's`()
     async
   {
     await expect(

@@ -105,7 +105,7 @@ private func stopTheProgram() {
     )
   }
 
-  @Test(.search) func `are no others: what is sound passes the same questions`() async {
+  @Test(.long) func `are no others: what is sound passes the same questions`() async {
     let names = [
       "inside_errors", "cancelled_inside", "inside_two", "inside_two_of_four",
       "inside_cancelled_two",

@@ -2,12 +2,12 @@ internal import Foundation
 package import Testing
 
 // What takes long for what it says about a change: a plain `swift test` leaves it out, `LONG_TESTS=1 swift test`
-// and `bash .ci/long tests` do not.
+// and two steps of `.ci/long`, `tests` and `gradings`, do not.
 
 /// Whether the tests that take long run too.
 package let longTestsRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
-/// Whether long searches run too, of schedules, of typed lines, of what is wrong with an answer; and storms in full.
+/// Whether long searches run too, of schedules and of typed lines; and storms in full.
 ///
 /// `.ci/run searches` takes them once for each landing, and not again on one processor: they do not depend on how many
 /// there are.
@@ -19,7 +19,7 @@ extension Trait where Self == ConditionTrait {
     .enabled(if: longTestsRun, "takes long; LONG_TESTS=1 swift test runs it")
   }
 
-  /// A long search of schedules, a storm, or a long grading of wrong answers.
+  /// A long search of schedules, or a storm.
   ///
   /// A plain `swift test` leaves it out, `.ci/run searches` does not.
   package static var search: Self {
