@@ -198,6 +198,26 @@ extension Grader {
     }
   }
 
+  /// Two tasks ask, and the first is cancelled just as the server answers.
+  static func explored<Client: LearnerClient>(_ type: Client.Type) -> GradeBook.Question {
+    onThreads(
+      "explored",
+      "two tasks ask, and the first is cancelled just as the server answers",
+      .pct(schedules: 500)
+    ) {
+      let client = Client(server: CallingServer())
+      let first = Task { try await client.answer(to: 1) }
+      let second = Task { try await client.answer(to: 2) }
+      await Task.yield()
+      first.cancel()
+      if case .success(let answer) = await first.result {
+        try require(answer == 10, "who asked 1 got \(answer)")
+      }
+      let answer = try await second.value
+      try require(answer == 20, "who asked 2 got \(answer)")
+    }
+  }
+
   /// A task that is cancelled just as its block has been read.
   static func explored<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
     onThreads("explored", "a task that reads, and is cancelled just as its block has been read") {

@@ -19,10 +19,14 @@ extension Grader {
   /// A blocking call holds no thread of the pool.
   package static func reader<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook {
     GradeBook([
-      answers(type), poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
+      answers(type),
+      // Before there are many threads of Dispatch: each wakes once to come to rest, and keeps a thousand blocks to use
+      // again.
+      quietReads(type), keptOfReads(type),
+      poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
       mixedReads(type), longLineOfReads(type), cancelledRead(type), readsOfEachKind(type),
       readersApart(type), slowDisk(type), sameBlockApart(type), cancelledAsTheDiskHasRead(type),
-      keptOfReads(type), manyMoreReads(type), explored(type),
+      oneOfTwoReads(type), manyMoreReads(type), explored(type),
     ])
   }
 
@@ -116,6 +120,53 @@ extension Grader {
         passed: fault == nil,
         "\(asked): \(fault ?? "each gets what the disk says to it")"
       )
+    }
+  }
+
+  /// Who has its block goes on, while the disk still reads for another.
+  private static func oneOfTwoReads<Reader: LearnerReader>(
+    _ type: Reader.Type
+  ) -> GradeBook.Question {
+    let asked = "two tasks read, and the disk reads one block and takes its time with the other"
+    return .task("one_of_two", asked, seconds: 30) { _ in
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      let told = Lock(0)
+      let read: @Sendable (Int) async -> Void = { block in
+        _ = try? await reader.read(block)
+        told.withLock { $0 += 1 }
+      }
+      Task { await read(1) }
+      await Moment.pass(until: 1) { disk.count(1) }
+      Task { await read(2) }
+      // Until it has asked too, as a rule.
+      for _ in 1...10 { await Moment.pass() }
+      disk.letOneRead()
+      let count = await Moment.pass(until: 1) { disk.givenUp > 0 ? 0 : told.withLock { $0 } }
+      disk.makeReady()
+      await Moment.pass(until: 2) { told.withLock { $0 } }
+      return GradeItem(
+        "one_of_two",
+        passed: count == 1,
+        "\(asked): "
+          + (count == 1
+            ? "the one goes on"
+            : "the one waits until the other's has been read, too. Resume it when its own has, and wait for nothing else")
+      )
+    }
+  }
+
+  /// Who waits for a block does not ask for it again and again.
+  private static func quietReads<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
+    QuietProcessor.question("a task reads, and the disk takes more than a second") { aSecond in
+      let disk = Disk(ready: false)
+      let reader = Reader(disk: disk)
+      let read: @Sendable () async -> Void = { _ = try? await reader.read(1) }
+      let task = Task { await read() }
+      await Moment.pass(until: 1) { disk.count(1) }
+      await aSecond()
+      disk.makeReady()
+      await task.value
     }
   }
 

@@ -12,20 +12,12 @@ extension Grader {
   /// Bodies stay until all that can begin have begun, so it takes tasks and no time: many more of them than the
   /// workloads have, whose every step is recorded.
   ///
-  /// - Parameters:
-  ///   - entry: what is asked.
-  ///   - beyondTwoBytes: whether it is asked with more permits than two bytes can count too, which takes a second.
-  /// - Returns: the question.
-  static func wholeLimit(
-    _ entry: CatalogueEntry,
-    beyondTwoBytes: Bool = false
-  ) -> GradeBook.Question {
+  static func wholeLimit(_ entry: CatalogueEntry) -> GradeBook.Question {
     let beyond = 20
     return .task("whole_limit", "more tasks than a large limit allows", seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
-      // Beyond what the workloads draw, and beyond the round numbers that a limit might be cut to.
-      var limits = [129 + random.next(below: 128), 10_001 + random.next(below: 1_000)]
-      if beyondTwoBytes { limits.append(65_537 + random.next(below: 1_000)) }
+      // Beyond what the workloads draw, beyond the round numbers that a limit might be cut to, and beyond two bytes.
+      let limits = [129, 10_001, 65_537].map { $0 + random.next(below: 128) }
       for limit in limits {
         if let fault = await fault(of: entry, limit: limit, tasks: limit + beyond) {
           return GradeItem(

@@ -181,7 +181,7 @@ package enum Grader {
       hidden(entry, "throwing", overtakings: 1, HiddenWorkload.throwing),
       hidden(entry, "waves", overtakings: 1, HiddenWorkload.waves),
       urgencies(entry, overtakings: 1),
-      wholeLimit(entry, beyondTwoBytes: true),
+      wholeLimit(entry),
       kept(entry, cancels: true),
       keptOfGranted(entry),
       keptBehindOne(entry),

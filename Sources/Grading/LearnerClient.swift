@@ -115,11 +115,14 @@ extension Grader {
       sameQuestionAtOnce(type),
       cancelledQuestion(type),
       cancelledMeanwhile(type),
+      answeredLater(type),
+      answeredBefore(type),
       serversApart(type),
       sameQuestionApart(type),
       cancelledAsTheServerAnswers(type),
       keptOfQuestions(type),
       manyMoreQuestions(type),
+      explored(type),
     ])
   }
 
@@ -152,7 +155,10 @@ extension Grader {
     return .task(name, asked, seconds: 20) { _ in
       let server = CallingServer(answersAtOnce: atOnce)
       let client = Client(server: server)
-      for (number, question) in [1, 2, -1, 0, 2, -2, -2, 3].enumerated() {
+      // Some that four bytes cannot hold, and a dozen errors in a row.
+      let large = 1 << 40
+      let questions = [1, 2, -1, 0, 2, -2, -2, 3, large, -large] + (3...14).map { -$0 } + [4]
+      for (number, question) in questions.enumerated() {
         if let fault = await mistake(question, client) {
           return GradeItem(name, passed: false, "\(asked): \(fault)")
         }
@@ -249,9 +255,11 @@ extension Grader {
     _ type: Client.Type
   ) -> GradeBook.Question {
     let count = 5_000
-    let asked = "\(count) tasks ask, and the server answers none before all have asked"
+    let asked =
+      "\(count) tasks ask, half of them of low priority, and the server answers none before all have asked"
     return .task("open", asked, seconds: 60) { _ in
-      let client = Client(server: CallingServer(together: count))
+      let server = CallingServer(together: count)
+      let client = Client(server: server)
       let wrong = Lock<String?>(nil)
       let answered = Lock(0)
       let ask: @Sendable (Int) async -> Void = { question in
@@ -259,12 +267,19 @@ extension Grader {
         if let fault { wrong.withLock { $0 = $0 ?? fault } }
         answered.withLock { $0 += 1 }
       }
-      for question in 1...count { Task { await ask(question) } }
+      for question in 1...count {
+        Task(priority: question % 2 == 0 ? .low : nil) { await ask(question) }
+      }
       let told = await Moment.pass(until: count) { answered.withLock { $0 } }
+      let come = server.asked
+      if come < count { server.giveUp() }
       let fault =
-        told < count
-        ? "the server has called back for all, and \(count - told) tasks still wait"
-        : wrong.withLock { $0 }
+        come < count
+        ? "\(come) had asked, and then no more. Each of the others waits for a thread that one of these holds, such as "
+          + "those of low priority"
+        : told < count
+          ? "the server has called back for all, and \(count - told) tasks still wait"
+          : wrong.withLock { $0 }
       return GradeItem(
         "open",
         passed: fault == nil,
@@ -456,6 +471,76 @@ extension Grader {
         "cancelled_meanwhile",
         passed: fault == nil && tooMany == nil,
         "\(asked): \(fault ?? tooMany ?? "each is told no more than there is")"
+      )
+    }
+  }
+
+  /// What the server says to a task that was cancelled is not told another that asked later.
+  private static func answeredLater<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked =
+      "a task asks 1 and is cancelled, then another asks 2, and the server answers 1, and then 2"
+    return .task("answered_later", asked, seconds: 20) { _ in
+      let server = CallingServer(together: .max)
+      let client = Client(server: server)
+      let first = Task { try? await client.answer(to: 1) }
+      await Moment.pass(until: 1) { server.asked }
+      first.cancel()
+      for _ in 1...5 { await Moment.pass() }
+      let second = Task { await mistake(2, client) }
+      await Moment.pass(until: 2) { server.asked }
+      server.answerOne()
+      // Until that answer has come to somebody.
+      for _ in 1...20 { await Moment.pass() }
+      server.giveUp()
+      let fault = await second.value
+      _ = await first.value
+      return GradeItem(
+        "answered_later",
+        passed: fault == nil,
+        "\(asked): "
+          + (fault.map { "\($0). What its call back brings is told the one call, or nobody" }
+            ?? "nobody is told what another was")
+      )
+    }
+  }
+
+  /// Nobody waits for the answer of another.
+  private static func answeredBefore<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked = "two tasks ask, and the server answers the second"
+    return .task("answered_before", asked, seconds: 20) { _ in
+      let server = CallingServer(together: .max)
+      let client = Client(server: server)
+      let told = Lock(0)
+      let ask: @Sendable (Int) async -> Void = { question in
+        _ = await mistake(question, client)
+        told.withLock { $0 += 1 }
+      }
+      for number in 1...2 {
+        Task { await ask(number) }
+        await Moment.pass(until: number) { server.asked }
+      }
+      guard server.asked == 2 else {
+        return GradeItem(
+          "answered_before",
+          passed: false,
+          "\(asked): \(server.asked) of them asked it"
+        )
+      }
+      server.answer(at: 1)
+      let count = await Moment.pass(until: 1) { told.withLock { $0 } }
+      server.giveUp()
+      await Moment.pass(until: 2) { told.withLock { $0 } }
+      return GradeItem(
+        "answered_before",
+        passed: count == 1,
+        "\(asked): "
+          + (count == 1
+            ? "it goes on, and the first waits"
+            : "it waits until the first has its answer too. Let the call back resume the task itself")
       )
     }
   }

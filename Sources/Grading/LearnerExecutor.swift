@@ -548,17 +548,32 @@ extension Grader {
     return question(
       "together",
       "four threads, each of which makes 3,000 tasks ready",
-      "each ran, and once"
+      "each ran once, and those of a thread in its order"
     ) { _ in
       let executor = made(type)
       let ran = Arrivals()
-      for _ in 0..<threads {
+      // Of each thread the number of its job that ran last, and whether one ran before one that was ready earlier.
+      let turns = Mutex((last: [Int](repeating: 0, count: threads), isInOrder: true))
+      for thread in 0..<threads {
         OSThread {
-          for _ in 0..<tasks { Task(executorPreference: executor) { @Sendable in ran.come() } }
+          for number in 1...tasks {
+            Task(executorPreference: executor) { @Sendable in
+              turns.withLock { turns in
+                if turns.last[thread] != number - 1 { turns.isInOrder = false }
+                turns.last[thread] = number
+              }
+              ran.come()
+            }
+          }
         }.detach()
       }
-      guard let missing = ran.missing(of: threads * tasks) else { return nil }
-      return "\(missing) of \(threads * tasks) never ran. \(neverRan)"
+      if let missing = ran.missing(of: threads * tasks) {
+        return "\(missing) of \(threads * tasks) never ran. \(neverRan)"
+      }
+      return turns.withLock { $0.isInOrder }
+        ? nil
+        : "a job ran before one that the same thread had made ready earlier. One line for all, also when two come at "
+          + "the same moment"
     }
   }
 
@@ -875,12 +890,13 @@ extension Grader {
   private static func executorsApart<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
   {
-    question(
+    let others = 20
+    return question(
       "apart",
-      "two executors, of which one has a job that takes long",
-      "the other goes on"
+      "\(others + 1) executors, of which one has a job that takes long",
+      "the others go on"
     ) { _ in
-      let (one, other) = (made(type), made(type))
+      let one = made(type)
       let (begun, ran) = (Arrivals(), Arrivals())
       let mayEnd = DispatchSemaphore(value: 0)
       Task(executorPreference: one) {
@@ -888,10 +904,15 @@ extension Grader {
         waitHere(for: mayEnd)
       }
       if begun.missing(of: 1) != nil { return "the first never ran. \(neverRan)" }
-      for _ in 1...10 { Task(executorPreference: other) { ran.come() } }
-      let missing = ran.missing(of: 10)
+      for _ in 1...others {
+        let other = made(type)
+        Task(executorPreference: other) { ran.come() }
+      }
+      let missing = ran.missing(of: others)
       mayEnd.signal()
-      return missing.map { "\($0) of 10 jobs of the other did not run meanwhile" }
+      return missing.map {
+        "\($0) of \(others) jobs of the others did not run meanwhile. Each executor has a thread of its own"
+      }
     }
   }
 

@@ -140,6 +140,7 @@ extension Grader {
       senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
       urgentSender(type),
       cancelledSender(type),
+      sentMeanwhile(type),
       letGo(type),
       outboxesApart(type),
       nextWaits(type),
@@ -385,6 +386,33 @@ extension Grader {
       await inbox.wait(for: 2)
       try judge(inbox, [["s", "sw"]])
       withExtendedLifetime(outbox) {}
+    }
+  }
+
+  /// What the receiver sends itself stands in line as all else.
+  private static func sentMeanwhile<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    promised(
+      "sent_meanwhile",
+      "'s', and 'sw', which the receiver sends to the same outbox while it takes 's'",
+      preemptions: onePreemption
+    ) {
+      let inbox = Inbox()
+      let outbox = Lock<Outbox?>(nil)
+      let made = Outbox(
+        receiver: Receiver { message in
+          await inbox.take(message) {
+            if message == "s" { outbox.withLock { $0 }?.send("sw") }
+            await Task.yield()
+          }
+        }
+      )
+      outbox.withLock { $0 = made }
+      made.send("s")
+      await inbox.wait(for: 2)
+      outbox.withLock { $0 = nil }
+      try judge(inbox, [["s", "sw"]])
     }
   }
 
@@ -730,6 +758,18 @@ extension Grader {
     }
   }
 
+  /// Sends a message that is like no other, each time.
+  private static func different(to outbox: some LearnerOutbox) -> @Sendable () -> Void {
+    let count = Lock(0)
+    return {
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      outbox.send("message \(number) of a long day")
+    }
+  }
+
   /// Of what was taken nothing is kept, also while something always waits.
   private static func keptInLine<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
     let asked = "\(HeapTrial.count) messages, each sent while another waits"
@@ -745,7 +785,7 @@ extension Grader {
               try? await condition.waitUncancellably()
             }
           )
-          let send: @Sendable () -> Void = { outbox.send("a message of a long day") }
+          let send = different(to: outbox)
           send()
           return {
             send()
@@ -784,7 +824,7 @@ extension Grader {
           return await trial.grows {
             let next = Lock<Signal?>(nil)
             let outbox = Outbox(receiver: Receiver { _ in next.withLock { $0.take() }?.signal() })
-            let send: @Sendable () -> Void = { outbox.send("a message of a long day") }
+            let send = different(to: outbox)
             return {
               let (isTaken, signal) = Condition.makeCondition()
               next.withLock { $0 = signal }

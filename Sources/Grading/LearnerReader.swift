@@ -18,6 +18,7 @@ package final class Disk: Sendable {
 
   private let isReady: DispatchSemaphore
   private let late = Mutex(0)
+  private let isOpen = Mutex(false)
   /// How often each block was read.
   private let counts = Mutex<[Int: Int]>([:])
   private let readers = Mutex((now: 0, most: 0))
@@ -46,7 +47,13 @@ package final class Disk: Sendable {
 
   func count(_ block: Int) -> Int { counts.withLock { $0[block, default: 0] } }
 
-  func makeReady() { isReady.signal() }
+  func makeReady() {
+    isOpen.withLock { $0 = true }
+    isReady.signal()
+  }
+
+  /// Lets one read come back; the others wait.
+  func letOneRead() { isReady.signal() }
 
   /// What stands in a block: ten times its number.
   ///
@@ -64,13 +71,13 @@ package final class Disk: Sendable {
     // A pool whose threads all wait here would wait for ever. Looks, not a clock: a machine that stood still
     // has run nobody meanwhile.
     var looks = 0
-    while isReady.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+    while isReady.wait(timeout: .now() + .seconds(1)) == .timedOut {
       looks += 1
-      guard looks == 50 else { continue }
+      guard looks == 5 else { continue }
       late.withLock { $0 += 1 }
       break
     }
-    isReady.signal()
+    if isOpen.withLock({ $0 }) { isReady.signal() }
     guard block >= 0 else { throw NoSuchBlock() }
     return 10 * block + base
   }

@@ -29,8 +29,11 @@ struct QuietProcessor {
 
   /// How much may be taken in a second in which nothing is to be done.
   private static let allowed: Int64 = 60_000_000
-  /// How often threads may wake in it: by the clock that ends it, and for what a library looks after once a second.
-  private static let allowedSleeps = 6
+  /// How often threads may wake in it.
+  ///
+  /// By the clock that ends it, for what a library looks after once a second, and each once to come to rest. Who looks
+  /// ten times a second wakes more often.
+  private static let allowedSleeps = 12
 
   private static let queue = DispatchQueue(label: "a quiet second")
 

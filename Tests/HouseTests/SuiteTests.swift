@@ -35,7 +35,8 @@ import Testing
       // Answers with gates, which block threads of GCD.
       "Tests/GradingTests/WrongWaits.swift", "Tests/GradingTests/WrongWhenOthersCome.swift",
       "Tests/GradingTests/WrongBetweenLocks.swift", "Tests/GradingTests/ComeAndGoTests.swift",
-      "Tests/GradingTests/OnThreadsTests.swift", "Tests/GradingTests/WrongEnds.swift",
+      "Tests/GradingTests/OnThreadsTests.swift", "Tests/GradingTests/OwnCallBackTests.swift",
+      "Tests/GradingTests/WrongEnds.swift",
       // Explored code, which stands on threads of the exploration.
       "Tests/UnchangedCodeTests/LockTests.swift", "Tests/UnchangedCodeTests/QueueTests.swift",
       "Tests/UnchangedCodeTests/RaceTests.swift",

@@ -1,0 +1,181 @@
+import Dispatch
+import ExplorableSynchronization
+import Foundation
+import Grading
+import TestSupport
+import Testing
+
+/// What goes wrong with a client that tells somebody else's answer, or makes somebody wait for it.
+private protocol AskingFlaw: SendableMetatype {
+  /// Whether a place in the table is used again while the server may still call back for who had it.
+  static var usesPlacesAgain: Bool { get }
+  /// Whether the answers are told in the order of asking.
+  static var tellsInOrder: Bool { get }
+  /// The question as it is sent.
+  static func sent(_ question: Int) -> Int
+}
+
+extension AskingFlaw {
+  static var usesPlacesAgain: Bool { false }
+  static var tellsInOrder: Bool { false }
+  static func sent(_ question: Int) -> Int { question }
+}
+
+/// Answers that are right as long as everybody waits for what comes next.
+@Suite(.watched, .serialized) struct `Whose call back it is` {
+  /// Keeps who waits by place; who is cancelled leaves its place.
+  private final class Asking<F: AskingFlaw>: LearnerClient {
+    private typealias Waiter = CheckedContinuation<Int, any Error>
+
+    private let server: CallingServer
+    private let places = Mutex<(waiting: [Int: Waiter], next: Int)>(([:], 0))
+    private let line = DispatchQueue(label: "answers")
+
+    init(server: CallingServer) { self.server = server }
+
+    func answer(to question: Int) async throws -> Int {
+      let own = Mutex<Int?>(nil)
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          let place = places.withLock { places in
+            let place = F.usesPlacesAgain ? places.waiting.count : places.next
+            places.next += 1
+            places.waiting[place] = continuation
+            return place
+          }
+          own.withLock { $0 = place }
+          let isThere = DispatchSemaphore(value: 0)
+          let told = Mutex<Result<Int, any Error>?>(nil)
+          if F.tellsInOrder {
+            line.async { [self] in
+              isThere.wait()
+              told.withLock { $0 }.map { tell(place, $0) }
+            }
+          }
+          server.ask(F.sent(question)) { [self] result in
+            guard F.tellsInOrder else { return tell(place, result) }
+            told.withLock { $0 = result }
+            isThere.signal()
+          }
+        }
+      } onCancel: {
+        if let place = own.withLock({ $0 }) { tell(place, .failure(CancellationError())) }
+      }
+    }
+
+    private func tell(_ place: Int, _ result: Result<Int, any Error>) {
+      places.withLock { $0.waiting.removeValue(forKey: place) }?.resume(with: result)
+    }
+  }
+
+  private enum Sound: AskingFlaw {}
+
+  private enum UsesPlacesAgain: AskingFlaw {
+    static let usesPlacesAgain = true
+  }
+
+  private enum TellsInOrder: AskingFlaw {
+    static let tellsInOrder = true
+  }
+
+  private enum FourBytes: AskingFlaw {
+    static func sent(_ question: Int) -> Int { Int(Int32(truncatingIfNeeded: question)) }
+  }
+
+  @Test func `a client that tells another what was meant for who has left is refused`() async {
+    await expect(
+      Grader.client(Asking<UsesPlacesAgain>.self),
+      "answered_later",
+      refusedSaying: "the answer to 2 is 20, and you returned 10"
+    )
+    await expect(Grader.client(Asking<Sound>.self), "answered_later")
+  }
+
+  @Test func `a client that asks in four bytes is refused`() async {
+    await expect(
+      Grader.client(Asking<FourBytes>.self),
+      "answers",
+      refusedSaying: "the answer to 1099511627776 is 10995116277760, and you returned 0"
+    )
+    await expect(Grader.client(Asking<Sound>.self), "answers")
+  }
+
+  // It is waited for, for seconds, until nobody comes any more.
+  @Test(.long) func `a client that makes one wait for another's answer is refused`() async {
+    await expect(
+      Grader.client(Asking<TellsInOrder>.self),
+      "answered_before",
+      refusedSaying: "waits until the first has its answer too"
+    )
+    await expect(Grader.client(Asking<Sound>.self), "answered_before")
+  }
+
+  /// Waits for the whole line of reads when its own is over.
+  private final class WaitsForAll: LearnerReader {
+    private let disk: Disk
+    private let queue = DispatchQueue(label: "disk")
+
+    init(disk: Disk) { self.disk = disk }
+
+    func read(_ block: Int) async throws -> Int {
+      let result = await withCheckedContinuation { continuation in
+        queue.async { [disk] in continuation.resume(returning: Result { try disk.read(block) }) }
+      }
+      queue.sync {}
+      return try result.get()
+    }
+  }
+
+  @Test(.long) func `a reader that waits for the reads of others too is refused`() async {
+    await expect(
+      Grader.reader(WaitsForAll.self),
+      "one_of_two",
+      refusedSaying: "waits until the other's has been read, too"
+    )
+  }
+
+  /// Hands over at once what is sent while it hands over.
+  private final class BesideTheLine: LearnerOutbox {
+    @TaskLocal private static var isInside = false
+
+    private let receiver: Receiver
+    private let state = Mutex<(line: [String], isBusy: Bool)>(([], false))
+
+    init(receiver: Receiver) { self.receiver = receiver }
+
+    func send(_ message: String) {
+      if Self.isInside {
+        Task { [receiver] in await receiver.take(message) }
+        return
+      }
+      let mustStart = state.withLock { state in
+        state.line.append(message)
+        defer { state.isBusy = true }
+        return !state.isBusy
+      }
+      if mustStart { Task { await Self.$isInside.withValue(true) { await drain() } } }
+    }
+
+    private func next() -> String? {
+      state.withLock { state in
+        if state.line.isEmpty {
+          state.isBusy = false
+          return nil
+        }
+        return state.line.removeFirst()
+      }
+    }
+
+    private func drain() async {
+      while let next = next() { await receiver.take(next) }
+    }
+  }
+
+  @Test func `an outbox that hands over at once what the receiver sends is refused`() async {
+    await expect(
+      Grader.outbox(BesideTheLine.self),
+      "sent_meanwhile",
+      refusedSaying: "'sw' was handed over while another was being taken"
+    )
+  }
+}
