@@ -270,13 +270,14 @@ extension Grader {
 
   // MARK: Lines
 
-  /// Urgent tasks wait as others do.
+  /// Urgent tasks wait as others do, and their permits come back.
   static func urgencies(
     _ entry: CatalogueEntry,
     overtakings: Int = 0
   ) -> GradeBook.Question {
     let asked =
-      "a line of nine, low, high, background, medium, high, low and three of the highest in urgency, limit 1"
+      "a line of nine, low, high, background, medium, high, low and three of the highest in urgency, of which every "
+      + "second fails, limit 1"
     return .task("urgencies", asked, seconds: 30) { _ in
       let highest = TaskPriority(rawValue: 33)
       let priorities: [TaskPriority] = [
@@ -291,7 +292,11 @@ extension Grader {
         let priority = number == 1 ? .medium : priorities[number - 2]
         Task(executorPreference: scheduler, priority: priority) {
           try await scheduler.clock.sleep(nanoseconds: Int64(number) * millisecond)
-          let task = SimulatedTask(number: number, service: 100 * millisecond)
+          let task = SimulatedTask(
+            number: number,
+            service: 100 * millisecond,
+            fails: number.isMultiple(of: 2)
+          )
           await mechanism.carry(Visit(task, tracer: recorder, world: world))
         }
       }
