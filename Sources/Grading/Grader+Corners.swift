@@ -367,14 +367,14 @@ extension Grader {
     .task("kept", "thousands of \(asked)", seconds: 120) { _ in
       let visits = 3_000
       let mechanism = entry.make(MechanismSetup(limit: 1))
-      let tracer = CountingTracer()
+      let tracer = CountingTracer(ordered: false)
       // A Signal takes more, and so does a waiter.
       var growth = GrowthWatch(perBatch: Int64(visits) * leastKept)
       var batches = 0
       while batches < 20 {
         await crowd(mechanism, visits, Course(cancels: cancels), tracer)
         batches += 1
-        if let fault = tracer.fault(visits * batches, exactly: !cancels, .onThreads) {
+        if let fault = tracer.fault(visits * batches, exactly: !cancels) {
           return GradeItem("kept", passed: false, "\(batches * visits) \(asked): \(fault)")
         }
         if growth.isOver(heap()) {
@@ -410,11 +410,11 @@ extension Grader {
     let visits = 105_000
     let asked = "\(visits) visits of six tasks, two of three of them cancelled, limit 1, then six"
     return .task("many_cancelled", asked, seconds: 120) { _ in
-      let fault = await faultOfMany(entry) { mechanism in
-        let (tracer, later) = (CountingTracer(), CountingTracer())
+      let fault = await faultOfMany(entry) { mechanism, ordered in
+        let (tracer, later) = (CountingTracer(ordered: ordered), CountingTracer(ordered: ordered))
         await crowd(mechanism, visits, Course(cancels: true), tracer)
         await crowd(mechanism, 6, Course(), later)
-        return { tracer.fault(visits, exactly: false, $0) ?? later.fault(6, exactly: true, $0) }
+        return tracer.fault(visits, exactly: false) ?? later.fault(6, exactly: true)
       }
       return GradeItem(
         "many_cancelled",
@@ -433,10 +433,10 @@ extension Grader {
     let visits = 90_000
     let asked = "\(visits) visits of six tasks\(kind), limit 1"
     return .task(name, asked, seconds: 120) { _ in
-      let fault = await faultOfMany(entry) { mechanism in
-        let tracer = CountingTracer()
+      let fault = await faultOfMany(entry) { mechanism, ordered in
+        let tracer = CountingTracer(ordered: ordered)
         await crowd(mechanism, visits, course, tracer)
-        return { tracer.fault(visits, exactly: true, $0) }
+        return tracer.fault(visits, exactly: true)
       }
       return GradeItem(
         name,
@@ -446,35 +446,30 @@ extension Grader {
     }
   }
 
-  /// What is wrong after the many visits that `carry` makes.
+  /// Looks for what is wrong with many visits.
   ///
-  /// One step is taken after the other, on the deterministic executor: on threads as many go before one who has come,
-  /// and is not in line yet, as the machine lets it rest for. An answer that goes on elsewhere, as on a queue, is asked
-  /// on threads, and not who went before whom.
+  /// They run on the deterministic executor, one step after the other, and who went before whom is looked at. On
+  /// threads it cannot be: the machine may let one rest who has come and is not in line yet, and thousands go before it.
+  /// An answer that goes on elsewhere, such as on a queue, does not end there, and is asked again on threads.
+  ///
+  /// - Parameters:
+  ///   - entry: what is asked.
+  ///   - carry: makes the visits, and says what is wrong with them; it is told whether their order counts.
+  /// - Returns: what is wrong, if anything is.
   private static func faultOfMany(
     _ entry: CatalogueEntry,
-    _ carry: @escaping @Sendable (any Mechanism) async -> Judge
+    _ carry: @escaping @Sendable (_ mechanism: any Mechanism, _ ordered: Bool) async -> String?
   ) async -> String? {
-    let fault = Lock<Judge?>(nil)
+    let found = Lock((fault: nil as String?, isThere: false))
     let mechanism = entry.make(MechanismSetup(limit: 1))
     let scheduler = VirtualScheduler(workers: 1)
     Task(executorPreference: scheduler) {
-      let judge = await carry(mechanism)
-      fault.withLock { $0 = judge }
+      let fault = await carry(mechanism, true)
+      found.withLock { $0 = (fault, true) }
     }
     _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-    if let judge = fault.withLock({ $0 }) { return judge(.oneByOne) }
-    return await carry(entry.make(MechanismSetup(limit: 1)))(.onThreads)
-  }
-
-  /// What is wrong with the visits that were made, if anything is.
-  private typealias Judge = @Sendable (ThroughLine) -> String?
-
-  /// How visits go through a line.
-  private enum ThroughLine {
-    /// A step after the other: who goes before whom is the line's doing.
-    case oneByOne
-    case onThreads
+    let (fault, isThere) = found.withLock { $0 }
+    return isThere ? fault : await carry(entry.make(MechanismSetup(limit: 1)), false)
   }
 
   /// How many bytes are kept of each visit or message at least, if anything is.
@@ -537,6 +532,10 @@ extension Grader {
 
     private let counts = Lock((admitted: 0, running: 0, peak: 0, letBy: 0))
     private let came = Lock<[Int32: Int]>([:])
+    /// Whether it counts who was let by.
+    private let ordered: Bool
+
+    init(ordered: Bool) { self.ordered = ordered }
 
     func record(_ kind: TraceEvent.Kind, of id: TaskID) {
       counts.withLock { counts in
@@ -556,10 +555,10 @@ extension Grader {
 
     func noteLostResult(of id: TaskID, toldCancelled: Bool) {}
 
-    func fault(_ visits: Int, exactly: Bool, _ way: ThroughLine) -> String? {
+    func fault(_ visits: Int, exactly: Bool) -> String? {
       let (admitted, _, peak, letBy) = counts.withLock { $0 }
       if peak > 1 { return "\(peak) bodies were in service at once, limit 1" }
-      if way == .oneByOne, letBy > Self.mostLetBy {
+      if ordered, letBy > Self.mostLetBy {
         return
           "one waited while \(letBy) who had come later went before it. Number those in line so that no number comes "
           + "twice, however many have come"

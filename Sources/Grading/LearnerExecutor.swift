@@ -853,6 +853,8 @@ extension Grader {
       guard ran.missing(of: 1) == nil, let thread = place.withLock({ $0 }) else {
         return "the task that came before never ran. \(neverRan)"
       }
+      // Until it has gone to sleep: before that it may look once more.
+      for _ in 1...100 where !thread.isAsleep { Thread.sleep(forTimeInterval: 0.02) }
       Thread.sleep(forTimeInterval: 0.05)
       let sleeps = thread.sleeps
       var awake = 0
@@ -866,9 +868,11 @@ extension Grader {
           "the thread goes on asking for work, and takes a processor from everybody else. Let it wait until "
           + "'enqueue' wakes it"
       }
-      if thread.sleeps - sleeps > 1 {
+      let woken = thread.sleeps - sleeps
+      if woken > 0 {
         return
-          "the thread woke \(thread.sleeps - sleeps) times to look for work. Let it wait until 'enqueue' wakes it"
+          "the thread woke \(woken == 1 ? "once" : "\(woken) times") to look for work. Let it wait until 'enqueue' "
+          + "wakes it"
       }
       // One that waits for a time to pass may end then; a longest time of seconds is usual.
       var looks = thread.waitsForAnother ? 300 : 0

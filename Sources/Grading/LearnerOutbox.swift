@@ -759,7 +759,7 @@ extension Grader {
   }
 
   /// Sends a message that is like no other, each time.
-  private static func different(to outbox: some LearnerOutbox) -> @Sendable () -> Void {
+  private static func distinctMessages(to outbox: some LearnerOutbox) -> @Sendable () -> Void {
     let count = Lock(0)
     return {
       let number = count.withLock { count in
@@ -785,7 +785,7 @@ extension Grader {
               try? await condition.waitUncancellably()
             }
           )
-          let send = different(to: outbox)
+          let send = distinctMessages(to: outbox)
           send()
           return {
             send()
@@ -824,7 +824,7 @@ extension Grader {
           return await trial.grows {
             let next = Lock<Signal?>(nil)
             let outbox = Outbox(receiver: Receiver { _ in next.withLock { $0.take() }?.signal() })
-            let send = different(to: outbox)
+            let send = distinctMessages(to: outbox)
             return {
               let (isTaken, signal) = Condition.makeCondition()
               next.withLock { $0 = signal }

@@ -18,6 +18,7 @@ package final class Disk: Sendable {
 
   private let isReady: DispatchSemaphore
   private let late = Mutex(0)
+  /// Whether each read that comes back lets the next one come back.
   private let isOpen = Mutex(false)
   /// How often each block was read.
   private let counts = Mutex<[Int: Int]>([:])
