@@ -184,6 +184,39 @@ extension Grader {
     }
   }
 
+  /// Who is inside of one limiter needs a permit of another like everybody else.
+  static func nested<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
+    let tasks = 3
+    let asked =
+      "\(tasks) tasks, each inside of a limiter of its own, come to the same other limiter, limit 1"
+    return .task("nested", asked, seconds: 30) { _ in
+      let inner = Limiter(limit: 1)
+      let bodies = Bodies()
+      let scheduler = VirtualScheduler(workers: 1)
+      for _ in 1...tasks {
+        let outer = Limiter(limit: 1)
+        Task(executorPreference: scheduler) {
+          try await outer.run {
+            try await inner.run {
+              bodies.begin()
+              for _ in 1...5 { await Task.yield() }
+              bodies.end()
+            }
+          }
+        }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let (most, served) = bodies.counts
+      return GradeItem(
+        "nested",
+        passed: most == 1 && served == tasks,
+        most > 1
+          ? "\(asked): \(most) bodies ran at once. A permit of one limiter is none of another"
+          : "\(asked): \(served) of \(tasks) bodies ended, and \(most) ran at once"
+      )
+    }
+  }
+
   /// How a body ends that is asked for by a task that may be cancelled.
   private enum Ending: CaseIterable {
     case returns
@@ -276,13 +309,14 @@ extension Grader {
     overtakings: Int = 0
   ) -> GradeBook.Question {
     let asked =
-      "a line of nine, low, high, background, medium, high, low and three of the highest in urgency, of which every "
-      + "second fails, limit 1"
+      "a line of 36, four times low, high, background, medium, high, low and three of the highest in urgency, of which "
+      + "every second fails, limit 1"
     return .task("urgencies", asked, seconds: 30) { _ in
       let highest = TaskPriority(rawValue: 33)
-      let priorities: [TaskPriority] = [
+      let nine: [TaskPriority] = [
         .low, .high, .background, .medium, .high, .low, highest, highest, highest,
       ]
+      let priorities = nine + nine + nine + nine
       let millisecond: Int64 = 1_000_000
       let scheduler = VirtualScheduler(workers: 1)
       let recorder = OrderTracer()

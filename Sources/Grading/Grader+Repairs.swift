@@ -26,7 +26,7 @@ extension Grader {
       poolGoesOn(type, "pool"), poolGoesOn(type, "pool_each", readerForEach: true),
       mixedReads(type), longLineOfReads(type), cancelledRead(type), readsOfEachKind(type),
       readersApart(type), slowDisk(type), sameBlockApart(type), cancelledAsTheDiskHasRead(type),
-      oneOfTwoReads(type), manyMoreReads(type), explored(type),
+      readsOfSome(type), manyMoreReads(type), explored(type),
     ])
   }
 
@@ -36,7 +36,8 @@ extension Grader {
       let disk = Disk()
       let reader = Reader(disk: disk)
       var asks: [Int: Int] = [:]
-      for block in [1, 2, -1, 3, 2, -2, -2, 4] {
+      // One that four bytes cannot hold, and a dozen errors in a row.
+      for block in [1, 2, -1, 3, 2, -2, -2, 4, 1 << 40] + (3...14).map({ -$0 }) + [5] {
         asks[block, default: 0] += 1
         do {
           let read = try await reader.read(block)
@@ -123,35 +124,59 @@ extension Grader {
     }
   }
 
-  /// Who has its block goes on, while the disk still reads for another.
-  private static func oneOfTwoReads<Reader: LearnerReader>(
+  /// Who has its block holds no thread of the pool, while the disk still reads for others.
+  private static func readsOfSome<Reader: LearnerReader>(
     _ type: Reader.Type
   ) -> GradeBook.Question {
-    let asked = "two tasks read, and the disk reads one block and takes its time with the other"
-    return .task("one_of_two", asked, seconds: 30) { _ in
+    let (count, quick) = (100, 80)
+    let asked =
+      "\(count) tasks read, and the disk reads \(quick) blocks and takes its time with the others"
+    return .task("some", asked, seconds: 30) { _ in
       let disk = Disk(ready: false)
       let reader = Reader(disk: disk)
       let told = Lock(0)
+      let turns = Lock(0)
+      let isOver = Lock(false)
+      let isStuck = Lock(false)
+      // On a thread of its own: who holds the pool's threads would keep it from that too.
+      OSThread("patience") {
+        for _ in 1...quick { disk.letOneRead() }
+        var (before, idle, looks) = (0, 0, 0)
+        while told.withLock({ $0 }) < quick, idle < 1_000, looks < 2_000 {
+          usleep(1_000)
+          looks += 1
+          let now = turns.withLock { $0 }
+          idle = now == before ? idle + 1 : 0
+          before = now
+        }
+        isStuck.withLock { $0 = idle == 1_000 }
+        isOver.withLock { $0 = true }
+        disk.makeReady()
+      }.detach()
+      // It wants nothing of the disk, and gets a turn of the pool each moment.
+      let takeTurns: @Sendable () async -> Void = {
+        while !isOver.withLock({ $0 }) {
+          await Moment.pass()
+          turns.withLock { $0 += 1 }
+        }
+      }
       let read: @Sendable (Int) async -> Void = { block in
         _ = try? await reader.read(block)
         told.withLock { $0 += 1 }
       }
-      Task { await read(1) }
-      await Moment.pass(until: 1) { disk.count(1) }
-      Task { await read(2) }
-      // Until it has asked too, as a rule.
-      for _ in 1...10 { await Moment.pass() }
-      disk.letOneRead()
-      let count = await Moment.pass(until: 1) { disk.givenUp > 0 ? 0 : told.withLock { $0 } }
-      disk.makeReady()
-      await Moment.pass(until: 2) { told.withLock { $0 } }
+      await withTaskGroup { group in
+        group.addTask { await takeTurns() }
+        for block in 1...count { group.addTask { await read(block) } }
+      }
+      let held = isStuck.withLock { $0 }
       return GradeItem(
-        "one_of_two",
-        passed: count == 1,
+        "some",
+        passed: !held,
         "\(asked): "
-          + (count == 1
-            ? "the one goes on"
-            : "the one waits until the other's has been read, too. Resume it when its own has, and wait for nothing else")
+          + (held
+            ? "no other task gets a turn: those whose block has been read hold the threads of the pool until the others "
+              + "have theirs. When a task goes on, let it wait for nothing else"
+            : "those who have theirs hold up nobody")
       )
     }
   }

@@ -16,8 +16,9 @@ extension Grader {
     let beyond = 20
     return .task("whole_limit", "more tasks than a large limit allows", seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
-      // Beyond what the workloads draw, beyond the round numbers that a limit might be cut to, and beyond two bytes.
-      let limits = [129, 10_001, 65_537].map { $0 + random.next(below: 128) }
+      // Each small one; and beyond what the workloads draw, beyond the round numbers that a limit might be cut to, and
+      // beyond two bytes.
+      let limits = Array(1...64) + [129, 10_001, 65_537].map { $0 + random.next(below: 128) }
       for limit in limits {
         if let fault = await fault(of: entry, limit: limit, tasks: limit + beyond) {
           return GradeItem(
@@ -30,7 +31,7 @@ extension Grader {
       return GradeItem(
         "whole_limit",
         passed: true,
-        "limits \(ListText.all(limits.map(String.init))), and \(beyond) tasks more than that: as many ran at "
+        "limits 1 to 64, \(ListText.all(limits.suffix(3).map(String.init))), and \(beyond) tasks more than that: as many ran at "
           + "once as the limit says, and then the others"
       )
     }

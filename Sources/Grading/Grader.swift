@@ -49,6 +49,7 @@ package enum Grader {
       manyVisits(entry),
       manyThrown(entry),
       children(type),
+      nested(type),
       Storm.question(entry),
     ]).about(entry)
   }
@@ -96,6 +97,7 @@ package enum Grader {
       manyThrown(entry),
       manyCancelled(entry),
       children(type),
+      nested(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
       .about(entry)
@@ -199,6 +201,7 @@ package enum Grader {
       grownLine(entry, overtakings: 1),
       cancelledCrowd(entry, overtakings: 1),
       children(type),
+      nested(type),
     ]
     return GradeBook(questions + cancelledBody(type) + [Storm.question(entry, cancels: true)])
       .about(entry)

@@ -256,7 +256,8 @@ extension Grader {
   ) -> GradeBook.Question {
     let count = 5_000
     let asked =
-      "\(count) tasks ask, half of them of low priority, and the server answers none before all have asked"
+      "\(count) tasks of three priorities ask, fifty of them the same each time, and the server answers none before "
+      + "all have asked"
     return .task("open", asked, seconds: 60) { _ in
       let server = CallingServer(together: count)
       let client = Client(server: server)
@@ -268,15 +269,15 @@ extension Grader {
         answered.withLock { $0 += 1 }
       }
       for question in 1...count {
-        Task(priority: question % 2 == 0 ? .low : nil) { await ask(question) }
+        Task(priority: [nil, .low, .high][question % 3]) { await ask(question % 100) }
       }
       let told = await Moment.pass(until: count) { answered.withLock { $0 } }
       let come = server.asked
       if come < count { server.giveUp() }
       let fault =
         come < count
-        ? "\(come) had asked, and then no more. Each of the others waits for a thread that one of these holds, such as "
-          + "those of low priority"
+        ? "the server was asked \(come) times, and then no more. Each call asks it once, also if another asks the "
+          + "same, and holds no thread until the answer comes, of whatever priority its task is"
         : told < count
           ? "the server has called back for all, and \(count - told) tasks still wait"
           : wrong.withLock { $0 }

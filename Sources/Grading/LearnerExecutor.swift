@@ -894,7 +894,7 @@ extension Grader {
   private static func executorsApart<Executor: LearnerExecutor>(_ type: Executor.Type)
     -> GradeBook.Question
   {
-    let others = 20
+    let others = 70
     return question(
       "apart",
       "\(others + 1) executors, of which one has a job that takes long",

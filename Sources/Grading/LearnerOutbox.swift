@@ -395,7 +395,7 @@ extension Grader {
   ) -> GradeBook.Question {
     promised(
       "sent_meanwhile",
-      "'s', and 'sw', which the receiver sends to the same outbox while it takes 's'",
+      "'s', and 'sw' and 'swi', which the receiver sends to the same outbox while it takes 's'",
       preemptions: onePreemption
     ) {
       let inbox = Inbox()
@@ -403,16 +403,19 @@ extension Grader {
       let made = Outbox(
         receiver: Receiver { message in
           await inbox.take(message) {
-            if message == "s" { outbox.withLock { $0 }?.send("sw") }
+            if message == "s", let outbox = outbox.withLock({ $0 }) {
+              outbox.send("sw")
+              outbox.send("swi")
+            }
             await Task.yield()
           }
         }
       )
       outbox.withLock { $0 = made }
       made.send("s")
-      await inbox.wait(for: 2)
+      await inbox.wait(for: 3)
       outbox.withLock { $0 = nil }
-      try judge(inbox, [["s", "sw"]])
+      try judge(inbox, [["s", "sw", "swi"]])
     }
   }
 

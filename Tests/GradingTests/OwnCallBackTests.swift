@@ -126,12 +126,31 @@ extension AskingFlaw {
     }
   }
 
-  @Test(.long) func `a reader that waits for the reads of others too is refused`() async {
+  /// Is told on the queue that reads, so behind the reads of others; it holds no thread meanwhile.
+  private final class ToldInLine: LearnerReader {
+    private let disk: Disk
+    private let queue = DispatchQueue(label: "disk")
+
+    init(disk: Disk) { self.disk = disk }
+
+    func read(_ block: Int) async throws -> Int {
+      let result = await withCheckedContinuation { continuation in
+        queue.async { [disk, queue] in
+          let result = Result { try disk.read(block) }
+          queue.async { continuation.resume(returning: result) }
+        }
+      }
+      return try result.get()
+    }
+  }
+
+  @Test(.long) func `a reader that holds its thread for the reads of others is refused`() async {
     await expect(
       Grader.reader(WaitsForAll.self),
-      "one_of_two",
-      refusedSaying: "waits until the other's has been read, too"
+      "some",
+      refusedSaying: "hold the threads of the pool until the others have theirs"
     )
+    await expect(Grader.reader(ToldInLine.self), "some")
   }
 
   /// Hands over at once what is sent while it hands over.
@@ -175,7 +194,7 @@ extension AskingFlaw {
     await expect(
       Grader.outbox(BesideTheLine.self),
       "sent_meanwhile",
-      refusedSaying: "'sw' was handed over while another was being taken"
+      refusedSaying: "sent were 's', 'sw' and 'swi', in this order, and taken"
     )
   }
 }
