@@ -41,27 +41,48 @@ import Testing
     static var room: Int { get }
     /// Whether a permit is taken by a second step where there are more than one.
     static var takesLater: Bool { get }
+    /// How many permits there are.
+    static func permits(_ limit: Int) -> Int
+    /// Whether a task inside of any limiter needs no permit of another.
+    static var opensAll: Bool { get }
+    /// How many may wait before urgent ones go first.
+    static var patience: Int { get }
+    /// Whether the permit of an urgent task whose body throws is lost.
+    static var losesUrgent: Bool { get }
   }
 
-  private final class Flawed<F: LimiterFlaw>: LearnerLimiter {
-    private let state: Mutex<(free: Int, line: [Signal])>
+  @TaskLocal private static var isInside = false
 
-    init(limit: Int) { state = Mutex((limit, [])) }
+  private final class Flawed<F: LimiterFlaw>: LearnerLimiter {
+    private let state: Mutex<(free: Int, line: [(signal: Signal, priority: TaskPriority)])>
+
+    init(limit: Int) { state = Mutex((F.permits(limit), [])) }
 
     func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+      guard F.opensAll else { return try await visit(body) }
+      if `Long lines and what is kept`.isInside { return try await body() }
+      return try await `Long lines and what is kept`.$isInside.withValue(true) {
+        try await visit(body)
+      }
+    }
+
+    private func visit<Value>(_ body: () async throws -> Value) async throws -> Value {
       if F.keepsCancelled, Task.isCancelled { `Long lines and what is kept`.bytes.add(8) }
       if F.takesLater, state.withLock({ $0.free > 1 }) {
         state.withLock { $0.free -= 1 }
       } else {
         try await take()
       }
-      defer { giveBack() }
+      let value: Value
       do {
-        return try await body()
+        value = try await body()
       } catch {
         if F.keepsThrown { `Long lines and what is kept`.bytes.add(8) }
+        if !F.losesUrgent || Task.currentPriority <= .high { giveBack() }
         throw error
       }
+      giveBack()
+      return value
     }
 
     private func take() async throws {
@@ -71,7 +92,11 @@ import Testing
           state.free -= 1
           return false
         }
-        state.line.append(signal)
+        let priority = Task.currentPriority
+        let place =
+          state.line.count > F.patience
+          ? state.line.firstIndex { $0.priority < priority } : nil
+        state.line.insert((signal, priority), at: place ?? state.line.count)
         return true
       }
       guard waits else { return }
@@ -79,7 +104,9 @@ import Testing
         try await condition.wait()
       } catch {
         let wasInLine = state.withLock { state in
-          guard let place = state.line.firstIndex(where: { $0 === signal }) else { return false }
+          guard let place = state.line.firstIndex(where: { $0.signal === signal }) else {
+            return false
+          }
           state.line.remove(at: place)
           return true
         }
@@ -94,7 +121,8 @@ import Testing
           state.free += 1
           return nil
         }
-        return state.line.count > F.room ? state.line.removeLast() : state.line.removeFirst()
+        return (state.line.count > F.room ? state.line.removeLast() : state.line.removeFirst())
+          .signal
       }
       next?.signal()
     }
@@ -116,6 +144,22 @@ import Testing
 
   enum LooksThenTakes: LimiterFlaw {
     static let takesLater = true
+  }
+
+  enum ThirtyTwoForLess: LimiterFlaw {
+    static func permits(_ limit: Int) -> Int { (25...31).contains(limit) ? 32 : limit }
+  }
+
+  enum OpensAll: LimiterFlaw {
+    static let opensAll = true
+  }
+
+  enum UrgentBeyondTwenty: LimiterFlaw {
+    static let patience = 20
+  }
+
+  enum LosesUrgent: LimiterFlaw {
+    static let losesUrgent = true
   }
 
   private func design<F: LimiterFlaw>(_ flaw: F.Type) -> GradeBook { Grader.design(Flawed<F>.self) }
@@ -143,6 +187,25 @@ import Testing
       refusedSaying: "A line that needs more room keeps its order"
     )
     await expect(design(NoFlaw.self), "grown_line")
+  }
+
+  @Test
+  func `a limiter is refused that is wrong for some limits, inside of others or for urgent ones`()
+    async
+  {
+    await expect(
+      design(ThirtyTwoForLess.self),
+      "whole_limit",
+      refusedSaying: "limit 25: 32 ran at once, 7 too many"
+    )
+    await expect(design(OpensAll.self), "nested", refusedSaying: "3 bodies ran at once")
+    await expect(
+      design(UrgentBeyondTwenty.self),
+      "urgencies",
+      refusedSaying: "served in the order"
+    )
+    await expect(design(LosesUrgent.self), "urgencies", refusedSaying: "served were only")
+    for name in ["whole_limit", "nested", "urgencies"] { await expect(design(NoFlaw.self), name) }
   }
 
   @Test(.long) func `a limiter is refused that looks for two permits and takes one later`() async {
@@ -270,6 +333,10 @@ extension `Long lines and what is kept`.LimiterFlaw {
   static var keepsCancelled: Bool { false }
   static var room: Int { .max }
   static var takesLater: Bool { false }
+  static func permits(_ limit: Int) -> Int { limit }
+  static var opensAll: Bool { false }
+  static var patience: Int { .max }
+  static var losesUrgent: Bool { false }
 }
 
 extension `Long lines and what is kept`.OutboxFlaw {
