@@ -96,7 +96,7 @@ import Testing
     await expect(
       Grader.client(ForgetsWhoIsCancelled.self),
       "cancelled_meanwhile",
-      refusedSaying: "the second waits for ever"
+      refusedSaying: "who was cancelled waits for ever"
     )
   }
 
@@ -138,7 +138,7 @@ import Testing
       refusedSaying: "its body runs, and the body throws: its permit was not given back"
     )
     await expect(Grader.limiter(Flawed<NoFlaw>.self), "permit_back_cancelled")
-    let lost = "300 of them are served, and 9000 more come: "
+    let lost = "300 of them are served, and 17000 more come: "
     await expect(Grader.limiter(GrowsItsLine.self), "grown_line", refusedSaying: lost)
     await expect(Grader.pool(GrowsItsLinePool.self), "grown_line", refusedSaying: lost)
     await expect(

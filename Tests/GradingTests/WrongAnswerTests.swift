@@ -126,8 +126,8 @@ import Testing
     )
     await expect(
       Grader.account(CountsPending.self),
-      refusedBy: "cancelled",
-      saying: "30 was refused to a task that nobody cancelled"
+      refusedBy: "refused_beside",
+      saying: "60 and 50 were paid from 100"
     )
     await expect(Grader.account(KnowsSixty.self), refusedBy: "one_by_one", saying: "was refused")
     await expect(Grader.account(KeepsSome.self), refusedBy: "one_by_one", saying: "was refused")
