@@ -21,10 +21,13 @@ import Testing
     }
     let (kept, lot): (Int64, Int64) = (64_000, 10_000_000)
     let grown = [0, kept, 0, kept, 0, kept, 0, kept]
-    #expect(await grows(grown))
-    #expect(await grows([0, kept, lot, kept] + grown))
+    let more = [0, 16 * kept]
+    #expect(await grows(grown + more))
+    #expect(await grows([0, kept, lot, kept] + grown.dropLast(2) + more))
     // Once it stays as it is.
-    #expect(await !grows([0, kept, 0, kept, 0, 0] + grown))
+    #expect(await !grows([0, kept, 0, kept, 0, 0] + grown + more))
+    // Each try met another thread, which keeps a thousand blocks to use again.
+    #expect(await !grows(grown + [0, 2 * kept]))
     // It only shrinks.
     #expect(await !grows((0..<20).map { lot - $0 * kept }))
   }
