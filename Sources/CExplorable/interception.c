@@ -9,12 +9,14 @@ int instrumented_files = 0;
 bool exploration_pause(uint8_t point, uintptr_t object) {
   explored_thread.is_open = 0;
   explored_thread.due = 0;
+  explored_thread.points++;
   bool may = exploration_answers.pause(point, object);
   points_reopen(true);
   return may;
 }
 
 void points_open(void) {
+  if (__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED)) race_forget_stack();
   explored_thread.is_open = 1;
   explored_thread.due = 0;
   explored_thread.task = 0;

@@ -438,6 +438,17 @@ void race_forget(uintptr_t at, size_t size) {
   }
 }
 
+/// How far down a job's calls reach, as a rule.
+#define NEAR_STACK ((uintptr_t)1 << 18)
+
+void race_forget_stack(void) {
+  if (!stack_high) find_stack();
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (here < stack_low || here >= stack_high) return;
+  uintptr_t from = here - stack_low > NEAR_STACK ? here - NEAR_STACK : stack_low;
+  race_forget(from, here - from);
+}
+
 // MARK: What orders accesses
 
 void race_acquire(uintptr_t at) {
@@ -470,6 +481,14 @@ void race_release(uintptr_t at) {
   if (clock) join(clock, &racer->now);
   tick(racer);
   leave();
+}
+
+bool race_is_order(uintptr_t at) {
+  enter();
+  // Where a lock has readers, they release at its second half.
+  bool is_order = known(at) || known(at + 4);
+  leave();
+  return is_order;
 }
 
 static bool acquires(int order) { return order == 1 || order == 2 || order >= 4; }

@@ -66,6 +66,10 @@ intptr_t dispatch_group_wait(void *group, uint64_t time);
 void dispatch_group_notify(void *group, void *queue, void *block);
 /// The number of the schedule under way.
 uint64_t taken_schedule(void);
+/// Has the schedule under way fail for a call that ends the program, or should: does not come back where the exploration
+/// goes on without the thread. Returns with what status to end.
+int taken_end_program(const char *function, int status);
+
 /// Stands before the lock is released, where somebody may try to take it meanwhile.
 void taken_stand_before_release(uintptr_t lock);
 

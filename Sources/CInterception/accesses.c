@@ -50,9 +50,65 @@ static uintptr_t caller(void) {
   return depth > 0 && depth <= MOST_CALLERS ? explored_thread.callers[depth - 1] : 0;
 }
 
+// MARK: Accesses to a variable that nobody else tells of
+
+// The compiler puts the copy of many a value into a function of its own, without the instrumentation: of an optional,
+// of a struct with objects in it, of a value whose type a generic class is given. Around it stands the check that
+// accesses to one variable do not overlap, which names the variable. So where nothing that lies in the variable was
+// told of between the two, it was read or written there, at its first byte; how large it is nobody says.
+//
+// Not so where the code came to a point meanwhile, or where a lock lies there: to lock it is no write for others.
+
+#define MOST_OPEN 8
+/// What lies so far behind the first byte of a variable is taken for a part of it.
+#define MOST_OF_VARIABLE ((uintptr_t)256)
+
+struct open_access {
+  const void *buffer;
+  /// Where in the code it begins: its end may have no line.
+  uintptr_t at, place;
+  uint32_t points;
+  bool is_write, is_seen;
+};
+
+static _Thread_local struct open_access opened[MOST_OPEN];
+/// How many there are; of more than there is room for, the first are forgotten.
+static _Thread_local uint32_t open_accesses;
+
+static void note_seen(uintptr_t at) {
+  for (uint32_t index = 0; index < open_accesses; index++) {
+    if (at - opened[index].at < MOST_OF_VARIABLE) opened[index].is_seen = true;
+  }
+}
+
+static void open_access(uintptr_t at, const void *buffer, bool is_write, uintptr_t place) {
+  for (uint32_t index = 0; index < open_accesses; index++) {
+    if (opened[index].buffer == buffer) open_accesses = index;
+  }
+  if (open_accesses == MOST_OPEN) {
+    memmove(opened, opened + 1, sizeof opened - sizeof *opened);
+    open_accesses--;
+  }
+  opened[open_accesses++] = (struct open_access){
+    .buffer = buffer, .at = at, .place = place, .points = explored_thread.points, .is_write = is_write};
+}
+
+/// Ends the access with the buffer; whether it is to be noted, as it says.
+static bool close_access(const void *buffer, struct open_access *closed) {
+  for (uint32_t index = open_accesses; index-- > 0;) {
+    if (opened[index].buffer != buffer) continue;
+    *closed = opened[index];
+    memmove(opened + index, opened + index + 1, (open_accesses - index - 1) * sizeof *opened);
+    open_accesses--;
+    return !closed->is_seen && closed->points == explored_thread.points && !race_is_order(closed->at);
+  }
+  return false;
+}
+
 /// Notes an access by the code at `here`, after what was due has happened.
 static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (!is_under_study(here)) return;
+  if (open_accesses) note_seen((uintptr_t)at);
   if (explored_thread.due) exploration_pause(explored_thread.due, 0);
   if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
     race_access((uintptr_t)at, size, is_write, here, caller());
@@ -94,6 +150,30 @@ TAKEN void __tsan_vptr_update(void **at, void *value) { (void)at, (void)value; }
 
 TAKEN void __tsan_read_range(void *at, unsigned long size) { LOOK(at, size, false); }
 TAKEN void __tsan_write_range(void *at, unsigned long size) { LOOK(at, size, true); }
+
+// After `Exclusivity.h` of the runtime.
+#define ACCESS_MODIFIES 1
+#define ACCESS_IS_TRACKED 32
+
+typedef void begin_access_function(void *, void *, uintptr_t, void *);
+
+TAKEN void swift_beginAccess(void *at, void *buffer, uintptr_t flags, void *place) {
+  bool is_noted = IS_ORDER_NOTED && flags & ACCESS_IS_TRACKED && !explored_thread.dying && is_under_study(HERE);
+  if (is_noted) open_access((uintptr_t)at, buffer, flags & ACCESS_MODIFIES, HERE);
+  // The runtime names who called it where two accesses overlap.
+  ORIGINAL("swift_beginAccess", begin_access_function *)(at, buffer, flags, place ? place : (void *)HERE);
+}
+
+typedef void end_access_function(void *);
+
+TAKEN void swift_endAccess(void *buffer) {
+  struct open_access closed;
+  // No point either, not even for what is due: there would be steps of which the source says nothing.
+  if (open_accesses && close_access(buffer, &closed) && IS_ORDER_NOTED && !is_compilers_own(closed.at)) {
+    race_access(closed.at, 1, closed.is_write, closed.place, caller());
+  }
+  ORIGINAL("swift_endAccess", end_access_function *)(buffer);
+}
 
 #if !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
 

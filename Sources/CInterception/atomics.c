@@ -259,6 +259,47 @@ TAKEN int __tsan_atomic128_compare_exchange_weak(volatile two_words *at, two_wor
   return *expected == wanted;
 }
 
+// `AtomicLazyReference`: functions of the library, which is not instrumented. Whether it has something is all that is
+// told of what it holds.
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context))
+
+#define HAS_SOMETHING(reference) ((uint64_t)(__atomic_load_n((void **)(reference), IN_ORDER) != NULL))
+
+typedef SWIFT void *load_reference_function(const void *type, SELF void *reference);
+
+TAKEN SWIFT void *taken_load_reference(const void *type, SELF void *reference)
+  __asm__("$s15Synchronization19AtomicLazyReferenceV4loadxSgyF");
+SWIFT void *taken_load_reference(const void *type, SELF void *reference) {
+  load_reference_function *original =
+    ORIGINAL("$s15Synchronization19AtomicLazyReferenceV4loadxSgyF", load_reference_function *);
+  if (!IS_POINT(reference)) return original(type, reference);
+  exploration_pause(point_load, (uintptr_t)reference);
+  uint64_t found = HAS_SOMETHING(reference);
+  void *object = original(type, reference);
+  note_order(reference, true, false, __ATOMIC_ACQUIRE);
+  note_values(found, 0, sizeof(void *), false, false);
+  return object;
+}
+
+typedef SWIFT void *store_reference_function(void *object, const void *type, SELF void *reference);
+
+TAKEN SWIFT void *taken_store_reference(void *object, const void *type, SELF void *reference)
+  __asm__("$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF");
+SWIFT void *taken_store_reference(void *object, const void *type, SELF void *reference) {
+  store_reference_function *original =
+    ORIGINAL("$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF", store_reference_function *);
+  if (!IS_POINT(reference)) return original(object, type, reference);
+  exploration_pause(point_compare, (uintptr_t)reference);
+  uint64_t found = HAS_SOMETHING(reference);
+  note_order(reference, true, !found, found ? __ATOMIC_ACQUIRE : __ATOMIC_ACQ_REL);
+  void *stored = original(object, type, reference);
+  note_values(found, 1, sizeof(void *), !found, !found);
+  note_outcome(!found);
+  return stored;
+}
+
 TAKEN void __tsan_atomic_thread_fence(int order) {
   if (IS_ORDER_NOTED) race_fence(order);
   __atomic_thread_fence(IN_ORDER);

@@ -45,22 +45,39 @@ typedef void *make_block_of_class_function(unsigned long flags, unsigned quality
 typedef intptr_t wait_block_function(void *block, uint64_t time);
 typedef void notify_block_function(void *block, void *queue, void *work);
 
-/// Where the block is kept, or may be.
-static struct made_block *place_of(const void *block) {
-  uintptr_t address = (uintptr_t)block;
-  return &made[(address >> 4) * 0x9E3779B97F4A7C15ull >> 54];
+/// In how many places a block may be kept, one behind the other.
+#define NEAR_PLACES 16
+
+/// The nth place in which the block may be kept.
+static struct made_block *place_of(const void *block, size_t n) {
+  return &made[(((uintptr_t)block >> 4) * 0x9E3779B97F4A7C15ull >> 54) + n & (KEPT_BLOCKS - 1)];
 }
 
 static struct made_block *find(const void *block) {
-  struct made_block *found = place_of(block);
-  return found->block == (uintptr_t)block && found->invoke == ((const struct block *)block)->invoke ? found : NULL;
+  for (size_t n = 0; n < NEAR_PLACES; n++) {
+    struct made_block *place = place_of(block, n);
+    if (place->block != (uintptr_t)block) continue;
+    return place->invoke == ((const struct block *)block)->invoke ? place : NULL;
+  }
+  return NULL;
+}
+
+/// Where to keep a block that is made: where one was at the same address, or one of a schedule before.
+static struct made_block *place_for(const void *block, uint64_t schedule) {
+  struct made_block *free = NULL;
+  for (size_t n = 0; n < NEAR_PLACES; n++) {
+    struct made_block *place = place_of(block, n);
+    if (place->block == (uintptr_t)block) return place;
+    if (!free && (!place->block || place->schedule != schedule)) free = place;
+  }
+  return free ? free : place_of(block, 0);
 }
 
 static void *keep(void *block, unsigned long flags) {
   if (!block || !IS_EXPLORED) return block;
-  struct made_block *place = place_of(block);
-  if (place->group) ORIGINAL("dispatch_release", group_function *)(place->group);
   uint64_t schedule = schedule_under_way();
+  struct made_block *place = place_for(block, schedule);
+  if (place->group) ORIGINAL("dispatch_release", group_function *)(place->group);
   if (place->group && !place->has_run && place->schedule == schedule) awaited--;
   *place = (struct made_block){.block = (uintptr_t)block, .invoke = ((struct block *)block)->invoke,
     .schedule = schedule, .is_alone = flags & BARRIER};

@@ -3,6 +3,7 @@
 
 #ifndef NOTHING_IS_TAKEN
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,7 @@
 typedef void end_function(int);
 typedef void stop_function(void);
 
-/// With what status to end; does not come back where the exploration goes on.
-static int asked(const char *function, int status) {
+int taken_end_program(const char *function, int status) {
   if (!IS_EXPLORED || !exploration_answers.end_program) return status;
   // They stay closed: what the program does at its end is no step.
   points_close();
@@ -25,7 +25,7 @@ static int asked(const char *function, int status) {
 
 #define END(function)                                                                                       \
   TAKEN __attribute__((noreturn)) void function(int status) {                                               \
-    ORIGINAL(#function, end_function *)(asked(#function, status));                                          \
+    ORIGINAL(#function, end_function *)(taken_end_program(#function, status));                                          \
     __builtin_unreachable();                                                                                \
   }
 
@@ -35,9 +35,35 @@ END(_Exit)
 END(quick_exit)
 
 TAKEN __attribute__((noreturn)) void abort(void) {
-  asked("abort", EXIT_FAILURE);
+  taken_end_program("abort", EXIT_FAILURE);
   ORIGINAL("abort", stop_function *)();
   __builtin_unreachable();
+}
+
+/// Whether the signal, sent to the program, ends it.
+///
+/// Of the first two the exploration itself may have a handler, which ends the program too.
+static bool ends_program(int number) {
+  if (number == SIGINT || number == SIGTERM || number == SIGKILL) return true;
+  struct sigaction action;
+  bool has_handler = sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL;
+  return !has_handler && number != SIGCHLD && number != SIGURG && number != SIGWINCH && number != SIGCONT;
+}
+
+typedef int signal_function(int);
+
+TAKEN int raise(int number) {
+  if (IS_EXPLORED && is_under_study(HERE) && ends_program(number)) taken_end_program("raise", number);
+  return ORIGINAL("raise", signal_function *)(number);
+}
+
+typedef int signal_of_function(pid_t, int);
+
+TAKEN int kill(pid_t process, int number) {
+  if (IS_EXPLORED && process == getpid() && is_under_study(HERE) && number != 0 && ends_program(number)) {
+    taken_end_program("kill", number);
+  }
+  return ORIGINAL("kill", signal_of_function *)(process, number);
 }
 
 // What the language's runtime says on standard error of code under study is kept: the last of it says why it ends.

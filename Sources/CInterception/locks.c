@@ -111,6 +111,10 @@ TAKEN int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     if (!is_of_types(HERE)) RELEASE(mutex);
     return original(mutex);
   }
+  // Of most kinds the system does not look who has it: whoever has taken it since is alone no more.
+  if (is_of_study && !is_recursive(mutex) && !taken_lock_is_locked((uintptr_t)mutex)) {
+    taken_end_program("pthread_mutex_unlock", EPERM);
+  }
   bool is_last = !is_recursive(mutex) || mutex->__data.__count <= 1;
   if (is_last && is_of_study) stand_before_release((uintptr_t)mutex);
   RELEASE(mutex);
@@ -258,10 +262,18 @@ typedef int shared_function(pthread_rwlock_t *);
 /// Where readers release, whom only a writer waits for.
 #define READERS(lock) ((uintptr_t)(lock) + 4)
 
+/// Whether the thread has the lock to write: it is told so when it asks again, and does not wait.
+static bool is_written_here(const pthread_rwlock_t *lock) {
+  return lock->__data.__cur_writer == (int)own_thread_number();
+}
+
+/// Whether the call, which is made from `HERE`, is explored.
+#define IS_SHARED_EXPLORED(lock) (IS_EXPLORED && IS_CALLED_BY_STUDY && !is_written_here(lock))
+
 #define SHARED(name, point)                                                                                 \
   TAKEN int pthread_rwlock_##name(pthread_rwlock_t *lock) {                                                 \
     shared_function *original = ORIGINAL("pthread_rwlock_" #name, shared_function *);                       \
-    if (IS_EXPLORED && IS_CALLED_BY_STUDY && !exploration_pause(point, (uintptr_t)lock)) return EBUSY;    \
+    if (IS_SHARED_EXPLORED(lock) && !exploration_pause(point, (uintptr_t)lock)) return EBUSY;               \
     int result = original(lock);                                                                            \
     if (result == 0) ACQUIRE(lock);                                                                         \
     if (result == 0 && point == point_try_lock) ACQUIRE(READERS(lock));                                     \
@@ -285,7 +297,7 @@ static void note_writer(pthread_rwlock_t *lock, bool waits) {
 
 TAKEN int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
   shared_function *original = ORIGINAL("pthread_rwlock_wrlock", shared_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) {
+  if (IS_SHARED_EXPLORED(lock)) {
     if (!prefers_writers(lock)) {
       exploration_pause(point_lock, (uintptr_t)lock);
     } else if (!exploration_pause(point_try_lock, (uintptr_t)lock)) {
@@ -305,8 +317,13 @@ TAKEN int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
 
 TAKEN int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   shared_function *original = ORIGINAL("pthread_rwlock_unlock", shared_function *);
-  if (IS_EXPLORED && IS_CALLED_BY_STUDY) stand_before_release((uintptr_t)lock);
-  if (lock->__data.__cur_writer == (int)own_thread_number()) RELEASE(lock); else RELEASE(READERS(lock));
+  if (IS_EXPLORED && IS_CALLED_BY_STUDY) {
+    // In the lowest bits it says who may be next.
+    bool is_read = lock->__data.__readers >> 3 != 0;
+    if (!is_read && lock->__data.__cur_writer == 0) taken_end_program("pthread_rwlock_unlock", EPERM);
+    stand_before_release((uintptr_t)lock);
+  }
+  if (is_written_here(lock)) RELEASE(lock); else RELEASE(READERS(lock));
   if (!IS_EXPLORED || !IS_CALLED_BY_STUDY) return original(lock);
   int result = original(lock);
   bool were_open = points_close();

@@ -3,6 +3,7 @@
 #if !defined(NOTHING_IS_TAKEN) && !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
 
 #include <malloc.h>
+#include <sys/mman.h>
 
 // Memory that is freed: what is there next is another lock, though it has the same address, and who uses it is in no
 // race with who used it before.
@@ -52,6 +53,14 @@ TAKEN void *realloc(void *memory, size_t size) {
   if (memory && ARE_RACES_LOOKED_FOR) forget_block(memory);
   if (memory && ARE_TOUCHES_NOTED) touch_forget((uintptr_t)memory, malloc_usable_size(memory));
   return ORIGINAL("realloc", realloc_function *)(memory, size);
+}
+
+typedef int unmap_function(void *, size_t);
+
+TAKEN int munmap(void *memory, size_t size) {
+  // Others do it, too, as who looks for races does for himself.
+  if (IS_ORDER_NOTED && is_under_study(HERE)) race_forget((uintptr_t)memory, size);
+  return ORIGINAL("munmap", unmap_function *)(memory, size);
 }
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef NOTHING_IS_TAKEN
 
 #include <dlfcn.h>
+#include <poll.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -408,6 +410,52 @@ TAKEN int nanosleep(const struct timespec *time, struct timespec *left) {
   }
   sleep_explored(time->tv_sec > INT32_MAX ? INT64_MAX : time->tv_sec * 1000000000 + time->tv_nsec);
   return 0;
+}
+
+typedef int clock_sleep_function(clockid_t, int, const struct timespec *, struct timespec *);
+
+TAKEN int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left) {
+  if (!IS_ASKED_BY_STUDY) return ORIGINAL("clock_nanosleep", clock_sleep_function *)(clock, flags, time, left);
+  int64_t span = time->tv_sec > INT32_MAX ? INT64_MAX : time->tv_sec * 1000000000 + time->tv_nsec;
+  if (flags & TIMER_ABSTIME && span != INT64_MAX) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    span -= now.tv_sec * 1000000000 + now.tv_nsec;
+    if (span <= 0) return 0;
+  }
+  sleep_explored(span);
+  return 0;
+}
+
+typedef int poll_function(struct pollfd *, nfds_t, int);
+
+/// Without a file to wait for, it is a sleep.
+TAKEN int poll(struct pollfd *files, nfds_t count, int milliseconds) {
+  if (count > 0 || milliseconds <= 0 || !IS_ASKED_BY_STUDY) {
+    return ORIGINAL("poll", poll_function *)(files, count, milliseconds);
+  }
+  sleep_explored((int64_t)milliseconds * 1000000);
+  return 0;
+}
+
+typedef int select_function(int, fd_set *, fd_set *, fd_set *, struct timeval *);
+
+TAKEN int select(int count, fd_set *read, fd_set *written, fd_set *others, struct timeval *time) {
+  if (count > 0 || !time || !IS_ASKED_BY_STUDY) {
+    return ORIGINAL("select", select_function *)(count, read, written, others, time);
+  }
+  if (time->tv_sec > 0 || time->tv_usec > 0) {
+    sleep_explored(time->tv_sec > INT32_MAX ? INT64_MAX : time->tv_sec * 1000000000 + time->tv_usec * 1000);
+  }
+  return 0;
+}
+
+typedef int timespec_function(struct timespec *, int);
+
+TAKEN int timespec_get(struct timespec *result, int base) {
+  if (base != TIME_UTC || !IS_ASKED_BY_STUDY) return ORIGINAL("timespec_get", timespec_function *)(result, base);
+  clock_gettime(CLOCK_REALTIME, result);
+  return base;
 }
 
 TAKEN int usleep(useconds_t time) {

@@ -72,6 +72,10 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
     }
   }
 
+  /// A sleep until then, fifty years of nanoseconds, and a wait with that limit are without end: code that means
+  /// to sleep until it is cancelled says so with a number as large.
+  static let endOfTime: Int64 = 18_250 * 86_400 * 1_000_000_000
+
   @exclusivity(unchecked) private(set) var ready: [ReadyStep] = []
   @exclusivity(unchecked) private(set) var sleepers: [Sleeper] = []
   /// What would have woken those whose sleep was cut short: it still wants to be run, and does nothing then.
@@ -187,6 +191,11 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
       )
       return true
     }
+  }
+
+  /// Whether the agent sleeps for a time that does not come.
+  func sleepsForEver(_ agent: Int32) -> Bool {
+    sleepers.contains { $0.agent == agent && $0.deadline >= Self.endOfTime }
   }
 
   /// Lets go of what would have woken those who do not sleep any more.

@@ -45,7 +45,11 @@ extension ScheduleRun {
       options.append(Option(choice: Choice(.run, task), source: .ready, slot: slot))
     }
     if mustStep == 0 {
-      var earliest = executor.sleepers.lazy.map(\.deadline).min() ?? .max
+      // Who sleeps for fifty years or more sleeps until it is cancelled.
+      var earliest = min(
+        executor.sleepers.lazy.map(\.deadline).min() ?? .max,
+        ExplorationExecutor.endOfTime - 1
+      )
       let awake = options.count
       // A wait whose time is over goes on at once: who waits so keeps its thread.
       for (slot, worker) in workers?.limited(before: earliest) ?? [] {

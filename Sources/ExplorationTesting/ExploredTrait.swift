@@ -18,7 +18,8 @@ public import Testing
 ///
 /// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else
 /// makes `explore` fail becomes one issue, with the smallest schedule that shows it. Each case of a test with
-/// arguments is explored for itself. On a suite it holds for all tests of it.
+/// arguments is explored for itself. On a suite it holds for all tests of it that have no such trait of their own, or of
+/// a suite within.
 ///
 /// The body runs on threads of the exploration, and waits for its turn without one of the pool's. Other tests run
 /// beside it; two explorations come one after the other. A `Task.detached` knows nothing of its test: what `#expect`
@@ -33,6 +34,32 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
   var instead: ExplorationStrategy?
   var schedule: String?
   var report: String?
+  /// Tells it from others that say the same.
+  private let identity = Identity()
+
+  private final class Identity: Sendable {}
+
+  init(
+    strategy: ExplorationStrategy,
+    preemptions: Int?,
+    schedules: Int,
+    limit: Duration?,
+    races: Bool,
+    reduction: Bool,
+    instead: ExplorationStrategy?,
+    schedule: String?,
+    report: String?
+  ) {
+    self.strategy = strategy
+    self.preemptions = preemptions
+    self.schedules = schedules
+    self.limit = limit
+    self.races = races
+    self.reduction = reduction
+    self.instead = instead
+    self.schedule = schedule
+    self.report = report
+  }
 
   /// Holds for the tests in a suite's suites too.
   public var isRecursive: Bool { true }
@@ -43,6 +70,9 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
     testCase: Test.Case?,
     performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
+    // Those of the suites come first, and the last is the nearest.
+    let nearest = test.traits.lazy.compactMap { $0 as? ExploredTrait }.last
+    if let nearest, nearest.identity !== identity { return try await function() }
     let failure = try await withoutActuallyEscaping(function) { function in
       try await explore(test, testCase, LastingFunction(function).function)
     }

@@ -194,6 +194,8 @@ struct explored_thread {
   /// What the point that the thread stands before is about: an actor, a task, or `SUBJECT_GROUP`; 0 for the task
   /// itself.
   uintptr_t subject;
+  /// How many points it has come to.
+  uint32_t points;
 };
 
 /// The group whose tasks are asked about or cancelled.

@@ -61,12 +61,18 @@ void race_atomic(uintptr_t at, bool reads, bool writes, int order);
 /// Notes a fence of such an order.
 void race_fence(int order);
 
+/// Whether something was taken or released at the address: what is there is a lock, and no plain memory.
+bool race_is_order(uintptr_t at);
+
 /// Whether the address is on the calling thread's stack, where nobody else uses it.
 bool race_is_on_stack(uintptr_t at);
 
 /// Has the calling thread's stack from there on count as memory that others use too; 0 ends that. Returns what was said
 /// before.
 uintptr_t race_share_stack(uintptr_t from);
+
+/// Notes that the calling thread's stack is used anew below where it stands: what lies there was of calls that are over.
+void race_forget_stack(void);
 
 /// Notes that memory is given back: as a write to what of it was used, for nobody may use it meanwhile.
 void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller);

@@ -316,7 +316,9 @@ struct ScheduleTrace {
   private mutating func findEscape(in run: ScheduleRun) {
     // Who is paused in the middle waits for a lock there, be it the runtime's.
     for (agent, points) in waiting
-    where lines.isSleeping(at: points) && run.workers?.points(of: agent) == nil {
+    where lines.isSleeping(at: points) && run.workers?.points(of: agent) == nil
+      && !run.executor.sleepsForEver(Int32(agent))
+    {
       escape =
         "task \(agent) is in Task.sleep\(at(points)), whose time is the runtime's and is not explored; "
         + "sleep on a clock that the code is given, and give it a VirtualClock() here"

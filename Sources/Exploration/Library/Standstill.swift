@@ -197,8 +197,13 @@ extension Standstill.Fall {
         ?? "a trap of which nothing is said, as a number out of range is, and all in an optimised build"
     case .call(let function, let status):
       let name = String(cString: function)
-      if name == "abort" { return words ?? "abort() is called" }
-      return "\(name)(\(status)) is called"
+      switch name {
+      case "abort": return words ?? "abort() is called"
+      case "pthread_mutex_unlock", "pthread_rwlock_unlock":
+        return "a lock is released that nobody has"
+      case "raise", "kill": return "the program sends itself signal \(status)"
+      default: return "\(name)(\(status)) is called"
+      }
     }
   }
 

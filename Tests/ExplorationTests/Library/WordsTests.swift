@@ -203,9 +203,14 @@ import Testing
     #expect(result?.standardErrorContent.isEmpty == true)
   }
 
+  /// Sends a signal to this process, as another one would: what explored code sends by `kill` is its own doing.
+  static func outsiderSends(_ signal: Int32) {
+    sigqueue(getpid(), signal, sigval(sival_int: 0))
+  }
+
   /// Ends the process as another one would; returns never.
   static func end(by signal: Int32) {
-    kill(getpid(), signal)
+    outsiderSends(signal)
     // The threads of a pool have signals blocked, and another thread's handler takes a moment.
     while true { sched_yield() }
   }
@@ -330,8 +335,8 @@ import Testing
       observing: [\.standardErrorContent]
     ) {
       signal(SIGINT, SIG_IGN)
-      try explore("ignored") { kill(getpid(), SIGINT) }
-      kill(getpid(), SIGINT)
+      try explore("ignored") { Self.outsiderSends(SIGINT) }
+      Self.outsiderSends(SIGINT)
       Self.end(by: SIGTERM)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
