@@ -21,7 +21,7 @@ package struct Receiver: Sendable {
 }
 
 /// What a receiver has taken, and how.
-private final class Inbox: Sendable {
+final class Inbox: Sendable {
   private struct State {
     var taken: [String] = []
     var begun = 0
@@ -106,7 +106,7 @@ private final class Inbox: Sendable {
       let own = Set(sent)
       let theirs = taken.filter { own.contains($0) }
       if theirs.count == sent.count, theirs != sent, theirs.sorted() == sent.sorted() {
-        return "sent were \(Self.list(sent)), in this order, and taken \(Self.list(theirs))"
+        return Self.told(sent, theirs)
       }
     }
     if let mishandled { return mishandled }
@@ -116,6 +116,14 @@ private final class Inbox: Sendable {
       return "sent were \(Self.list(all)), and taken \(Self.list(taken))"
     }
     return nil
+  }
+
+  /// That the same messages were taken in another order; of many, where it begins to differ.
+  private static func told(_ sent: [String], _ taken: [String]) -> String {
+    let place = zip(sent, taken).prefix { $0 == $1 }.count
+    return place < 3
+      ? "sent were \(list(sent)), in this order, and taken \(list(taken))"
+      : "number \(place + 1) of \(sent.count) sent was '\(sent[place])', and '\(taken[place])' was taken in its place"
   }
 
   private static func list(_ messages: [String]) -> String {

@@ -251,6 +251,17 @@ import Testing
     #expect(failed?.sentence.contains(part) == true, "\(failed as Any)", sourceLocation: location)
   }
 
+  @Test func `of many messages it is said where the order ends`() async {
+    let inbox = Inbox()
+    var taken = (0..<100).map { "m\($0)" }
+    let sent = taken
+    taken.swapAt(41, 42)
+    for message in taken { await inbox.take(message) {} }
+    #expect(
+      inbox.fault([sent]) == "number 42 of 100 sent was 'm41', and 'm42' was taken in its place"
+    )
+  }
+
   @Test func `that do not are refused by what becomes of the messages`() async {
     await expect(Blocking.self, refusedBy: "comes_back", saying: "it does not return")
     Blocking.taken.post()
