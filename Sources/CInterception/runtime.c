@@ -176,8 +176,23 @@ struct context {
   do(24, "pthread_timedjoin_np", NO_POINT, of_itself, false)                                                \
   do(25, "pthread_clockjoin_np", NO_POINT, of_itself, false)
 
+/// Functions of an object of Foundation that take its lock, which nobody sees: it is a comparison in their own code.
+#define CENTRE(name) "$s20FoundationEssentials18NotificationCenterC0A0E" name
+#define ADD(block) \
+  CENTRE("11addObserver7forName6object5queue" block \
+    "AD16NSObjectProtocol_pAD14NSNotificationC0H0VSg_ypSgAD14OperationQueueCSgyAD0C0V")
+#define EACH_LOCKING(do)                                                                                    \
+  do(26, ADD("5using") "YbctF", point_go_on, of_self, false)                                                \
+  do(27, ADD("10usingBlock") "ctF", point_go_on, of_self, false)                                            \
+  do(28, CENTRE("14removeObserver_4name6objectyyp_AD14NSNotificationC4NameVSgypSgtF"),                      \
+    point_go_on, of_self, false)                                                                            \
+  do(29, CENTRE("14removeObserveryyypF"), point_go_on, of_self, false)                                      \
+  do(30, CENTRE("4post4name6object8userInfoyAD14NSNotificationC4NameV_ypSgSDys11AnyHashableVypGSgtF"),      \
+    point_go_on, of_self, false)                                                                            \
+  do(31, CENTRE("4postyyAD0C0VF"), point_go_on, of_self, false)
+
 static struct passed passed[] = {
-  EACH_PASSED(PASSED_AT) EACH_CANCELLING(PASSED_AT) EACH_UNSEEN(PASSED_AT)};
+  EACH_PASSED(PASSED_AT) EACH_CANCELLING(PASSED_AT) EACH_UNSEEN(PASSED_AT) EACH_LOCKING(PASSED_AT)};
 
 /// Who called the function that stands around another one, as those do that cancel: above the frames of this call and
 /// of what called it.
@@ -210,6 +225,14 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
       exploration_answers.note_unseen(function->name);
       points_reopen(were_open);
     }
+    return original;
+  }
+  if (function->point == point_go_on) {
+    if (!is_under_study(caller)) return original;
+    exploration_pause(point_go_on, 0);
+    // Before it, though the lock is taken in it: what comes in between is the library's.
+    ACQUIRE(self);
+    RELEASE(self);
     return original;
   }
   if (is_under_study(caller)) {
@@ -336,6 +359,7 @@ EACH_CANCELLING(PASS_AROUND)
 #ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
 EACH_UNSEEN(PASS)
 #endif
+EACH_LOCKING(PASS)
 #endif
 
 // MARK: The clock

@@ -207,7 +207,43 @@ import Testing
     #expect(failure.description.contains("two documents"), "\(failure)")
   }
 
+  @Test func `an observer reads what was written before it was added`() throws {
+    let verdict = try explore("observer") {
+      let centre = NotificationCenter()
+      let count = Count()
+      await threads(
+        {
+          count.value = 1
+          let token = centre.addObserver(forName: .init("a"), object: nil, queue: nil) { _ in
+            precondition(count.value == 1)
+          }
+          withExtendedLifetime(token) {}
+        },
+        { centre.post(name: .init("a"), object: nil) }
+      )
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
   // MARK: Wrong, and not accused
+
+  @Test func `who listens for a moment only hears what is posted then`() throws {
+    let failure = try failure("a moment") {
+      let centre = NotificationCenter()
+      let heard = Atomic(0)
+      await threads(
+        { centre.post(name: .init("a"), object: nil) },
+        {
+          let token = centre.addObserver(forName: .init("a"), object: nil, queue: nil) { _ in
+            heard.add(1, ordering: .relaxed)
+          }
+          centre.removeObserver(token)
+        }
+      )
+      try require(heard.load(ordering: .relaxed) == 0, "it was heard")
+    }
+    #expect(failure.description.contains("it was heard"), "\(failure)")
+  }
 
   @Test func `a lock that is released twice is told`() throws {
     let failure = try failure("twice") {
