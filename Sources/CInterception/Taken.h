@@ -64,6 +64,8 @@ void taken_end_performed_blocks(void);
 void taken_leave_group(void *group);
 intptr_t dispatch_group_wait(void *group, uint64_t time);
 void dispatch_group_notify(void *group, void *queue, void *block);
+/// Orders what the thread has done before the work of queues that begins from here on.
+void taken_note_resumed(void);
 /// The number of the schedule under way.
 uint64_t taken_schedule(void);
 /// Has the schedule under way fail for a call that ends the program, or should: does not come back where the exploration

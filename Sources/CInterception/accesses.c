@@ -105,13 +105,21 @@ static bool close_access(const void *buffer, struct open_access *closed) {
   return false;
 }
 
+/// Whether a variable that is being changed begins there: its old value is read to be let go of, and then replaced.
+static bool is_changed(uintptr_t at) {
+  for (uint32_t index = 0; index < open_accesses; index++) {
+    if (opened[index].at == at && opened[index].is_write) return true;
+  }
+  return false;
+}
+
 /// Notes an access by the code at `here`, after what was due has happened.
 static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (!is_under_study(here)) return;
   if (open_accesses) note_seen((uintptr_t)at);
   if (explored_thread.due) exploration_pause(explored_thread.due, 0);
   if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
-    race_access((uintptr_t)at, size, is_write, here, caller());
+    race_access((uintptr_t)at, size, is_write || is_changed((uintptr_t)at), here, caller());
   }
 }
 

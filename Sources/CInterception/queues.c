@@ -28,9 +28,14 @@ typedef void release_block_function(const void *);
 
 static void *copied(void *block) { return ORIGINAL("_Block_copy", copy_block_function *)(block); }
 
+/// What orders who has a queue go on before the blocks that begin then. Which queue it was is not kept: blocks of
+/// another one are in that order, too.
+static char resumed;
+
 /// Runs a block that was kept, and lets go of it.
 static void run_block(void *block) {
   ACQUIRE(block);
+  if (IS_ORDER_NOTED) race_acquire((uintptr_t)&resumed);
   ((struct block *)block)->invoke(block);
   taken_end_block(block);
   ORIGINAL("_Block_release", release_block_function *)(block);
@@ -257,7 +262,12 @@ TAKEN void dispatch_suspend(void *object) {
   points_reopen(were_open);
 }
 
+void taken_note_resumed(void) {
+  if (IS_ORDER_NOTED) race_release((uintptr_t)&resumed);
+}
+
 TAKEN void dispatch_resume(void *object) {
+  taken_note_resumed();
   if (IS_EXPLORED) suspend(object, false);
   // It wakes threads of Dispatch, at its first use others than later.
   bool were_open = points_close();

@@ -225,6 +225,48 @@ import Testing
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
   }
 
+  @Test func `who is resumed before it waits is behind who has resumed it`() throws {
+    for isChecked in [false, true] {
+      let verdict = try explore("resumed early, \(isChecked)") {
+        let count = Count()
+        if isChecked {
+          await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            Task.detached {
+              Task.detached {
+                count.value = 1
+                done.resume()
+              }
+            }
+          }
+        } else {
+          await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+            Task.detached {
+              count.value = 1
+              done.resume()
+            }
+          }
+        }
+        count.value += 1
+        try require(count.value == 2, "\(count.value)")
+      }
+      #expect(verdict.coverage == .exhaustive, "\(verdict)")
+    }
+  }
+
+  @Test func `the blocks of a queue that goes on are behind who had it go on`() throws {
+    let verdict = try explore("goes on") {
+      let queue = DispatchQueue(label: "held")
+      let count = Count()
+      queue.suspend()
+      queue.async { count.value += 1 }
+      count.value = 4
+      queue.resume()
+      queue.sync {}
+      try require(count.value == 5, "\(count.value)")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+  }
+
   // MARK: Wrong, and not accused
 
   @Test func `who listens for a moment only hears what is posted then`() throws {

@@ -56,6 +56,18 @@ import Testing
     try expectRace({ $0.letter = "b" }, { _ = $0.letter })
   }
 
+  @Test func `a text that two tasks replace is written by both`() throws {
+    let failure = try failure("replaced") {
+      let shared = Shared()
+      let one: @Sendable () -> Void = { shared.text = "one text that lies in memory of its own" }
+      let other: @Sendable () -> Void = { shared.text = "another that lies in memory of its own" }
+      async let first: Void = one()
+      async let second: Void = other()
+      _ = await (first, second)
+    }
+    #expect(!failure.description.contains(" reads at "), "\(failure)")
+  }
+
   @Test func `a weak reference that one reads and another replaces races`() throws {
     try expectRace({ $0.other = nil }, { _ = $0.other })
   }
