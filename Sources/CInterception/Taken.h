@@ -66,6 +66,8 @@ intptr_t dispatch_group_wait(void *group, uint64_t time);
 void dispatch_group_notify(void *group, void *queue, void *block);
 /// Orders what the thread has done before the work of queues that begins from here on.
 void taken_note_resumed(void);
+/// Puts the task, which goes on, behind who has resumed it, if that was before it waited.
+void taken_go_on(const void *task);
 /// The number of the schedule under way.
 uint64_t taken_schedule(void);
 /// Has the schedule under way fail for a call that ends the program, or should: does not come back where the exploration

@@ -38,6 +38,10 @@ TAKEN void __tsan_func_entry(void *caller) {
   uint32_t depth = explored_thread.depth++;
   if (depth < MOST_CALLERS) explored_thread.callers[depth] = (uintptr_t)caller;
   enter(HERE);
+#ifndef MEMORY_AND_THREADS_ARE_NOT_TAKEN
+  // Where a task goes on behind an `await`, it is the runtime that calls.
+  if (ARE_RACES_LOOKED_FOR && !is_under_study((uintptr_t)caller)) taken_go_on(explored_thread.task);
+#endif
 }
 
 TAKEN void __tsan_func_exit(void) {

@@ -26,8 +26,34 @@ static _Thread_local bool is_looking_for_made;
 // types of generic code under a lock, and all that call `map` or `sorted` would be in an order.
 static bool is_for_itself(const void *at) { return is_of_runtime((uintptr_t)at) || is_compilers_own((uintptr_t)at); }
 
+// A task may be resumed before it has come to wait: then it goes on at once, and the runtime acquires nothing. So it
+// is kept which of those are made ready that have not begun since.
+
+#define MOST_READY 16
+static const void *ready[MOST_READY];
+static unsigned ready_count;
+
+static bool forget_ready(const void *task) {
+  for (unsigned index = 0; index < ready_count; index++) {
+    if (ready[index] != task) continue;
+    ready[index] = ready[--ready_count];
+    return true;
+  }
+  return false;
+}
+
+static void note_ready(const void *task) {
+  if (ready_count == MOST_READY) forget_ready(ready[0]);
+  ready[ready_count++] = task;
+}
+
+void taken_go_on(const void *task) {
+  if (ready_count && forget_ready(task)) race_acquire((uintptr_t)task);
+}
+
 static void acquire(const void *at) {
   if (is_looking_for_made || is_for_itself(at)) return;
+  if (IS_ORDER_NOTED) forget_ready(at);
   TOUCH(at, false);
   if (IS_ORDER_NOTED) race_acquire((uintptr_t)at);
 }
@@ -35,7 +61,9 @@ static void acquire(const void *at) {
 static void release(const void *at) {
   if (is_looking_for_made || is_for_itself(at)) return;
   if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_released((uintptr_t)at);
-  if (IS_ORDER_NOTED) race_release((uintptr_t)at);
+  if (!IS_ORDER_NOTED) return;
+  race_release((uintptr_t)at);
+  note_ready(at);
 }
 
 // MARK: Counts of references

@@ -22,7 +22,6 @@ struct executor {
   uintptr_t implementation;
 };
 
-extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 extern __attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
 
 typedef __attribute__((swiftasynccall)) void task_switch_function(
@@ -71,15 +70,10 @@ TAKEN __attribute__((swiftcall)) void *swift_continuation_init(void *context, ui
   return task;
 }
 
-/// What orders the end of a continuation before its task goes on, where that has not come to wait: else the task's job
-/// does.
-#define CONTINUATION_ORDER(task) ((uintptr_t)(task) + 4)
-
 /// Whether the task's continuation is to be resumed: a second time would end the program, or worse.
 static bool may_resume(void *task) {
   if (!exploration_is_under_way() || !exploration_answers.end_continuation) return true;
   TOUCH_OF(touch_of_ready, task, true);
-  if (IS_ORDER_NOTED) race_release(CONTINUATION_ORDER(task));
   bool were_open = points_close();
   bool may = exploration_answers.end_continuation((uintptr_t)task, were_open);
   points_reopen(were_open);
@@ -136,9 +130,6 @@ struct passed {
 /// The call is no point. It cancels a task, or asks a group what its tasks have done by themselves.
 #define BEHIND_ALL 254
 
-/// The call is no point. The task goes on behind who has resumed it, if somebody has.
-#define BEHIND_RESUMER 253
-
 /// What an asynchronous function is given.
 struct context {
   struct context *caller;
@@ -161,8 +152,7 @@ struct context {
   do(15, "swift_asyncLet_finish", BEHIND_ALL, of_itself, false)                                             \
   do(16, "$ss19DiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, of_itself, false)                             \
   do(17, "$ss27ThrowingDiscardingTaskGroupV7isEmptySbvg", BEHIND_ALL, of_itself, false)                     \
-  do(18, "swift_task_isCancelled", point_check, of_task, false)                                             \
-  do(32, "swift_continuation_await", BEHIND_RESUMER, of_itself, false)
+  do(18, "swift_task_isCancelled", point_check, of_task, false)
 
 /// Those that cancel, and call handlers before they return.
 #define EACH_CANCELLING(do)                                                                                 \
@@ -226,10 +216,6 @@ __attribute__((used, visibility("hidden"))) void *taken_pass(
   }
   if (function->point == BEHIND_ALL) {
     if (ARE_TOUCHES_NOTED) touch_everything(touch_of_cancellation);
-    return original;
-  }
-  if (function->point == BEHIND_RESUMER) {
-    if (ARE_RACES_LOOKED_FOR) race_acquire(CONTINUATION_ORDER(swift_task_getCurrent()));
     return original;
   }
   if (function->point == NO_POINT) {
