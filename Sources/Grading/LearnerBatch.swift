@@ -384,7 +384,7 @@ extension Grader {
       }.detach()
       let wrong = fault(of: lists, watches, limit: 1)
       let fault =
-        isLate.withLock { $0 }
+        isLate.withLock { $0 } || wrong != nil && !isOver.withLock { $0 }
         ? "it was not called, though both files had come: it waits behind the other list's wait for a permit"
         : wrong
       return GradeItem(
