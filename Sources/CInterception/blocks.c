@@ -50,7 +50,8 @@ typedef void notify_block_function(void *block, void *queue, void *work);
 
 /// The nth place in which the block may be kept.
 static struct made_block *place_of(const void *block, size_t n) {
-  return &made[(((uintptr_t)block >> 4) * 0x9E3779B97F4A7C15ull >> 54) + n & (KEPT_BLOCKS - 1)];
+  size_t first = ((uintptr_t)block >> 4) * 0x9E3779B97F4A7C15ull >> 54;
+  return &made[(first + n) % KEPT_BLOCKS];
 }
 
 static struct made_block *find(const void *block) {

@@ -58,7 +58,7 @@ TAKEN void *realloc(void *memory, size_t size) {
 typedef int unmap_function(void *, size_t);
 
 TAKEN int munmap(void *memory, size_t size) {
-  // Others do it, too, as who looks for races does for himself.
+  // Only for code under study: the search for races unmaps tables of its own, and has its lock meanwhile.
   if (IS_ORDER_NOTED && is_under_study(HERE)) race_forget((uintptr_t)memory, size);
   return ORIGINAL("munmap", unmap_function *)(memory, size);
 }

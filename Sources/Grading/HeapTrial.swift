@@ -13,15 +13,16 @@ struct HeapTrial {
   /// How many bytes are in use.
   let heap: @Sendable () -> Int64
 
-  /// How often it is done once more where it seems to grow, in so many times as many.
+  /// Where memory seems to grow, the thing is done once more, so many times as often.
   ///
-  /// A thread of Dispatch keeps a thousand blocks to use again, of 130 kB in all, and each try may meet another thread:
-  /// here three would have to come to theirs at once.
+  /// A thread of Dispatch keeps a thousand blocks to use again, of 130 kB in all, and each try may meet another thread.
+  /// In the longer try three threads would have to begin with that at once.
   private static let timesMore = 16
 
-  /// How many bytes of each are called growth then.
+  /// How many bytes of each are called growth in the longer try.
   ///
-  /// An array that held a sixteenth of them before has room for twice as many at the most.
+  /// An array that held a sixteenth of them before had room for twice that at the most, so nearly all eight bytes of
+  /// each are new.
   private static let leastKeptOfMore: Int64 = 6
 
   /// How often it must have grown, of so many tries at most.
