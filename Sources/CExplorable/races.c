@@ -140,11 +140,11 @@ static void tick(struct racer *racer) {
 /// The last accesses to eight bytes.
 #define KEPT_ACCESSES 4
 struct access {
-  uintptr_t place, caller;
+  struct race_place place;
   uint32_t time;
   uint16_t racer;
   uint8_t bytes;
-  bool is_write;
+  bool is_write, gives_back;
   int32_t agent;
 };
 
@@ -325,16 +325,36 @@ bool races_saw_weak_orders(void) { return __atomic_exchange_n(&saw_weak_orders, 
 
 // MARK: Accesses
 
+static struct race_access told(const struct access *access) {
+  return (struct race_access){
+    .place = access->place,
+    .agent = access->agent,
+    .is_write = access->is_write,
+    .gives_back = access->gives_back};
+}
+
 static void note_race(const struct access *before, const struct access *now) {
   if (has_race) return;
   has_race = true;
-  found_race = (struct race){
-    .first = {.place = before->place, .caller = before->caller, .agent = before->agent, .is_write = before->is_write},
-    .second = {.place = now->place, .caller = now->caller, .agent = now->agent, .is_write = now->is_write}};
+  found_race = (struct race){.first = told(before), .second = told(now)};
 }
 
-static void look_at_word(struct racer *racer, uintptr_t at, uint8_t bytes, bool is_write, uintptr_t place,
-  uintptr_t caller) {
+/// Whether the access is to memory that was given back.
+static bool note_use_of_kept(uintptr_t at, const struct access *now) {
+  const struct race_access *before = memory_given_back_by(at);
+  if (before && !has_race) {
+    has_race = true;
+    found_race = (struct race){.first = *before, .second = told(now)};
+  }
+  return before;
+}
+
+/// Judges an access to eight bytes by those before, and keeps it.
+static void look_at_word(struct racer *racer, uintptr_t at, struct access now) {
+  uint16_t number = (uint16_t)(racer - racers);
+  now.time = time_of(&racer->now, number);
+  now.racer = number;
+  now.agent = own_agent;
   struct word *word = word_room ? find_word(at, words, word_room) : NULL;
   if (!word || word->generation != generation) {
     if (!make_room_for_words()) return;
@@ -344,19 +364,18 @@ static void look_at_word(struct racer *racer, uintptr_t at, uint8_t bytes, bool 
     word->count = word->next = 0;
     word_count++;
     mark(at);
+    note_use_of_kept(at, &now);
   }
-  uint16_t number = (uint16_t)(racer - racers);
-  struct access now = {
-    .place = place, .caller = caller, .time = time_of(&racer->now, number), .racer = number, .bytes = bytes, .is_write = is_write,
-    .agent = own_agent};
   int same = -1;
   for (int index = 0; index < word->count; index++) {
     struct access *before = &word->accesses[index];
+    // What was given back nobody may use, whatever the order.
+    if (before->gives_back) note_race(before, &now);
     if (before->racer == number) {
-      if (before->bytes == bytes && before->is_write == is_write) same = index;
+      if (before->bytes == now.bytes && before->is_write == now.is_write) same = index;
       continue;
     }
-    if (!(before->bytes & bytes) || !(before->is_write || is_write)) continue;
+    if (!(before->bytes & now.bytes) || !(before->is_write || now.is_write)) continue;
     if (before->time > time_of(&racer->now, before->racer)) note_race(before, &now);
   }
   if (same < 0 && word->count < KEPT_ACCESSES) same = word->count++;
@@ -364,7 +383,7 @@ static void look_at_word(struct racer *racer, uintptr_t at, uint8_t bytes, bool 
     // Who is ordered before this one needs no place any more; else one after the other loses it.
     for (int index = 0; index < KEPT_ACCESSES && same < 0; index++) {
       struct access *before = &word->accesses[index];
-      if (before->time <= time_of(&racer->now, before->racer) && (is_write || !before->is_write)) same = index;
+      if (before->time <= time_of(&racer->now, before->racer) && (now.is_write || !before->is_write)) same = index;
     }
     if (same < 0) same = word->next++ % KEPT_ACCESSES;
   }
@@ -385,7 +404,7 @@ uintptr_t race_share_stack(uintptr_t from) {
   return before;
 }
 
-void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uintptr_t caller) {
+void race_access(uintptr_t at, size_t size, bool is_write, const struct race_place *place) {
   if (race_is_on_stack(at)) return;
   enter();
   struct racer *racer = self();
@@ -394,7 +413,7 @@ void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uint
     uintptr_t word = at & ~(uintptr_t)7;
     uintptr_t last = end < word + 8 ? end : word + 8;
     uint8_t bytes = (uint8_t)((0xFFu >> (8 - (last - word))) & (0xFFu << (at - word)));
-    look_at_word(racer, word, bytes, is_write, place, caller);
+    look_at_word(racer, word, (struct access){.place = *place, .bytes = bytes, .is_write = is_write});
     at = last;
   }
   leave();
@@ -406,19 +425,30 @@ static uintptr_t end_of_page(uintptr_t at, uintptr_t end) {
   return next < end ? next : end;
 }
 
-void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller) {
+bool race_end(uintptr_t at, size_t size, const struct race_place *place, bool is_judged) {
+  struct access end_of_use = {
+    .place = *place, .bytes = 0xFF, .is_write = true, .gives_back = true, .agent = own_agent};
+  struct race_access by = told(&end_of_use);
+  enter();
+  bool was_given_back = note_use_of_kept(at, &end_of_use);
+  leave();
+  if (was_given_back) return true;
   uintptr_t end = at + size;
-  for (uintptr_t next; at < end; at = next) {
-    next = end_of_page(at, end);
-    if (!is_marked(at)) continue;
+  for (uintptr_t next, from = at; from < end; from = next) {
+    next = end_of_page(from, end);
+    if (!is_marked(from)) continue;
     enter();
-    for (uintptr_t word = at & ~(uintptr_t)7; word_count && word < next; word += 8) {
+    for (uintptr_t word = from & ~(uintptr_t)7; word_count && word < next; word += 8) {
       struct word *found = find_word(word, words, word_room);
       bool is_used = found->generation == generation && found->count;
-      if (is_used) look_at_word(self(), word, 0xFF, true, place, caller);
+      if (!is_used) continue;
+      if (is_judged) look_at_word(self(), word, end_of_use);
+      found->count = found->next = 1;
+      found->accesses[0] = end_of_use;
     }
     leave();
   }
+  return memory_keep(at, size, &by);
 }
 
 void race_forget(uintptr_t at, size_t size) {

@@ -158,6 +158,13 @@ bool taken_semaphore_has_permit(uintptr_t semaphore);
 bool taken_group_is_empty(uintptr_t group);
 bool taken_lock_is_locked(uintptr_t lock);
 
+/// The place at `here`, and where the functions under way on the thread were called from.
+struct race_place taken_place(uintptr_t here);
+
+/// Keeps memory, explored, that the code at `here` gives back, so that who uses it later is seen; false if it is to be
+/// given back.
+bool taken_keep_given_back(void *memory, uintptr_t here);
+
 /// Has an object's memory start anew, for who looks for races.
 void taken_forget(const void *object);
 

@@ -48,10 +48,13 @@ TAKEN void __tsan_func_exit(void) {
   if (IS_EXPLORED && explored_thread.depth > 0) explored_thread.depth--;
 }
 
-/// Where the function under way was called from; 0 if that is not known.
-static uintptr_t caller(void) {
+struct race_place taken_place(uintptr_t here) {
+  struct race_place place = {.at = {here}};
   uint32_t depth = explored_thread.depth;
-  return depth > 0 && depth <= MOST_CALLERS ? explored_thread.callers[depth - 1] : 0;
+  for (uint32_t index = 1; index < PLACES_OF_RACE && depth > 0 && depth <= MOST_CALLERS; index++) {
+    place.at[index] = explored_thread.callers[--depth];
+  }
+  return place;
 }
 
 // MARK: Accesses to a variable that nobody else tells of
@@ -123,7 +126,8 @@ static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (open_accesses) note_seen((uintptr_t)at);
   if (explored_thread.due) exploration_pause(explored_thread.due, 0);
   if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
-    race_access((uintptr_t)at, size, is_write || is_changed((uintptr_t)at), here, caller());
+    struct race_place place = taken_place(here);
+    race_access((uintptr_t)at, size, is_write || is_changed((uintptr_t)at), &place);
   }
 }
 
@@ -182,44 +186,11 @@ TAKEN void swift_endAccess(void *buffer) {
   struct open_access closed;
   // No point either, not even for what is due: there would be steps of which the source says nothing.
   if (open_accesses && close_access(buffer, &closed) && IS_ORDER_NOTED && !is_compilers_own(closed.at)) {
-    race_access(closed.at, 1, closed.is_write, closed.place, caller());
+    struct race_place place = taken_place(closed.place);
+    race_access(closed.at, 1, closed.is_write, &place);
   }
   ORIGINAL("swift_endAccess", end_access_function *)(buffer);
 }
-
-#if !defined(MEMORY_AND_THREADS_ARE_NOT_TAKEN)
-
-// Memory that the code under study gives back by itself, with `deallocate()`: a function of the library where the
-// code is not optimised. An object's memory is not looked at: who let go of it before may have done so in the library.
-
-#define GIVING_BACK(memory)                                                                                 \
-  if (memory && IS_ORDER_NOTED && !explored_thread.dying && is_under_study(HERE)) {                         \
-    race_end((uintptr_t)memory, malloc_usable_size(memory), HERE, caller());                                \
-  }
-
-typedef void give_back_function(void *, size_t, size_t);
-
-TAKEN void swift_slowDealloc(void *memory, size_t size, size_t mask) {
-  GIVING_BACK(memory);
-  ORIGINAL("swift_slowDealloc", give_back_function *)(memory, size, mask);
-}
-
-#define SWIFT __attribute__((swiftcall))
-
-#define GIVEN_BACK(name, symbol, parameters, ...)                                                           \
-  TAKEN SWIFT void name parameters __asm__(symbol);                                                         \
-  SWIFT void name parameters {                                                                              \
-    typedef SWIFT void original_function parameters;                                                        \
-    GIVING_BACK(memory);                                                                                    \
-    ORIGINAL(symbol, original_function *)(__VA_ARGS__);                                                     \
-  }
-
-GIVEN_BACK(taken_pointer_given_back, "$sSp10deallocateyyF", (void *memory, const void *type), memory, type)
-GIVEN_BACK(taken_raw_given_back, "$sSv10deallocateyyF", (void *memory), memory)
-GIVEN_BACK(taken_buffer_given_back, "$sSr10deallocateyyF", (void *memory, size_t count, const void *type),
-  memory, count, type)
-
-#endif
 
 // Accesses to the state of a Swift value, as the sanitizer's own kind of object.
 

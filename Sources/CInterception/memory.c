@@ -28,6 +28,7 @@ static void forget_block(void *block) { race_forget((uintptr_t)block, malloc_usa
 typedef void free_function(void *);
 
 TAKEN void free(void *memory) {
+  if (taken_keep_given_back(memory, HERE)) return;
   static free_function *original;
   static _Thread_local bool is_looking_up;
   free_function *found = __atomic_load_n(&original, __ATOMIC_RELAXED);

@@ -1,11 +1,14 @@
 internal import CExplorable
 
-/// Two accesses to the same memory, one of them a write, that nothing in the code puts in an order.
+/// Two accesses to the same memory, one of them a write, that nothing in the code puts in an order; or the second to
+/// memory that the first has given back.
 struct Race: Hashable, Sendable, CustomStringConvertible {
   struct Access: Hashable, Sendable {
     var agent: Int
     var isWrite: Bool
-    /// Where in the code, what comes behind it, and where the function was called from that this is in.
+    /// Whether the memory is given back, by `deallocate()` or `free`.
+    var givesBack: Bool
+    /// Where in the code, what comes behind it, and where the functions were called from that this is in.
     ///
     /// An address that a call returns to may have another line than the call, or none. Where the compiler gives the
     /// call itself no line, as to the note before `+=`, the code of the statement follows.
@@ -14,8 +17,10 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     init(_ access: race_access) {
       agent = Int(access.agent)
       isWrite = access.is_write
-      points = [access.place - 1, access.place + Self.nextInstructions]
-      if access.caller != 0 { points.append(access.caller - 1) }
+      givesBack = access.gives_back
+      let place = withUnsafeBytes(of: access.place.at) { Array($0.bindMemory(to: UInt.self)) }
+      points = [place[0] - 1, place[0] + Self.nextInstructions]
+      points += place.dropFirst().prefix { $0 != 0 }.map { $0 - 1 }
     }
 
     /// How many bytes further the next call or load stands, about.
@@ -23,7 +28,8 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
 
     func text(_ lines: SourceLines?) -> String {
       let place = lines?.at(points) ?? ""
-      return "\(ScheduleTrace.name(agent)) \(isWrite ? "writes" : "reads")\(place)"
+      let verb = givesBack ? "gives back" : isWrite ? "writes" : "reads"
+      return "\(ScheduleTrace.name(agent)) \(verb)\(place)"
     }
   }
 
@@ -89,7 +95,13 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
 
   /// All in a sentence, with the lines if they are known.
   func text(_ lines: SourceLines?) -> String {
-    "a data race: \(first.text(lines)) what \(second.text(lines)), and no lock, atomic, actor or task puts one "
+    if first.givesBack {
+      return second.givesBack
+        ? "memory is given back twice: \(first.text(lines)) what \(second.text(lines)) again"
+        : "memory is used that was given back: \(first.text(lines)) what \(second.text(lines)) later"
+    }
+    return
+      "a data race: \(first.text(lines)) what \(second.text(lines)), and no lock, atomic, actor or task puts one "
       + "before the other"
   }
 }

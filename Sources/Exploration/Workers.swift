@@ -133,7 +133,10 @@ final class Workers: @unchecked Sendable {
   func begin() {
     awaitEndOfThread()
     if processor?.isToLook() == true { processor?.look(at: byThread.withLock { Array($0.keys) }) }
-    if looksForRaces { races_begin() }
+    if looksForRaces {
+      memory_let_go()
+      races_begin()
+    }
     schedule = Self.schedules.add(1, ordering: .relaxed).newValue
     objects.begin(schedule)
     locks.removeAll()
@@ -169,7 +172,10 @@ final class Workers: @unchecked Sendable {
     idle = []
     byThread.withLock { $0 = [:] }
     processor?.end()
-    if looksForRaces { races_end() }
+    if looksForRaces {
+      races_end()
+      memory_let_go()
+    }
     noteExploration(isUnderWay: false)
   }
 

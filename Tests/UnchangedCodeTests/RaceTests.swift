@@ -68,6 +68,30 @@ import Testing
     #expect(told.contains("s at RaceTests.swift:64"), "\(told)")
   }
 
+  @Test func `both places are named where the compiler gives the code no line`() throws {
+    let shared = Shared()
+    let line = #line
+    let told = try race("async let") {
+      async let seen = shared.value
+      shared.value = 2
+      _ = await seen
+    }
+    #expect(told.contains("reads at RaceTests.swift:\(line + 2)"), "\(told)")
+    #expect(told.contains("writes at RaceTests.swift:\(line + 3)"), "\(told)")
+  }
+
+  @Test func `a race inside what a macro has made is named by who calls it`() throws {
+    let line = #line
+    let told = try race("observable") {
+      let model = ObservableModel()
+      async let one: Void = { model.count = 1 }()
+      model.count = 2
+      await one
+    }
+    #expect(told.contains("RaceTests.swift:\(line + 3)"), "\(told)")
+    #expect(told.contains("RaceTests.swift:\(line + 4)"), "\(told)")
+  }
+
   @Test func `what a task hands to its starter, and is handed, is in order`() throws {
     try explore("handed") {
       let shared = Shared()

@@ -12,17 +12,25 @@
 // Whoever has a clock of its own is a racer: a task, a thread, a dispatch queue that is serial. What happens in a
 // schedule happens in one order, and yet two accesses race if nothing that the code does puts one before the other.
 
+/// Where in the code something was done: there, and where the functions were called from that this is in, innermost
+/// first, 0 where that is not known.
+#define PLACES_OF_RACE 6
+struct race_place {
+  uintptr_t at[PLACES_OF_RACE];
+};
+
 /// One of two accesses that nothing orders.
 struct race_access {
-  /// Where in the code, and where the function was called from that this is in.
-  uintptr_t place, caller;
+  struct race_place place;
   /// In whose name.
   int32_t agent;
   bool is_write;
+  /// Whether the memory was given back, which is a write too.
+  bool gives_back;
 };
 
 struct race {
-  /// The one that came first in the schedule.
+  /// The one that came first in the schedule. Where it gives memory back, nobody may use that any more, in no order.
   struct race_access first, second;
 };
 
@@ -42,7 +50,7 @@ void races_act_as(uint32_t racer);
 void races_name(int32_t agent);
 
 /// Notes an access to memory that may be shared.
-void race_access(uintptr_t at, size_t size, bool is_write, uintptr_t place, uintptr_t caller);
+void race_access(uintptr_t at, size_t size, bool is_write, const struct race_place *place);
 
 /// Orders what comes after behind what was released at the address, or number.
 void race_acquire(uintptr_t at);
@@ -74,8 +82,17 @@ uintptr_t race_share_stack(uintptr_t from);
 /// Notes that the calling thread's stack is used anew below where it stands: what lies there was of calls that are over.
 void race_forget_stack(void);
 
-/// Notes that memory is given back: as a write to what of it was used, for nobody may use it meanwhile.
-void race_end(uintptr_t at, size_t size, uintptr_t place, uintptr_t caller);
+/// Notes that memory is given back: as a write to what of it was used, for nobody may use it meanwhile, nor later. Not
+/// judged by what was before where it is not known what that was ordered by. True if the memory is kept until the next
+/// schedule, and not to be freed.
+bool race_end(uintptr_t at, size_t size, const struct race_place *place, bool is_judged);
+
+/// Keeps memory that is given back until the next schedule begins; false where there is no room, and it is to be freed.
+bool memory_keep(uintptr_t at, size_t size, const struct race_access *by);
+/// Who gave back the memory in which the address is; null if it is not kept.
+const struct race_access *memory_given_back_by(uintptr_t at);
+/// Frees what is kept.
+void memory_let_go(void);
 
 /// Notes that memory is used anew.
 void race_forget(uintptr_t at, size_t size);

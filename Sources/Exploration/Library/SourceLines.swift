@@ -34,6 +34,8 @@ struct SourceLines {
   private struct Found {
     /// For each address that was looked up the innermost line of the code under test, if there is one.
     var places: [UInt: SourcePlace?] = [:]
+    /// Where the function begins around an address that has no line.
+    var starts: [UInt: SourcePlace] = [:]
     /// Those whose line is one of a wrapper, or of a package that the author's depends on.
     var passing: Set<UInt> = []
     /// The function's name in the binary.
@@ -146,7 +148,7 @@ struct SourceLines {
     _ found: inout Found
   ) {
     guard found.places[address] == .some(nil) || found.passing.contains(address),
-      frame.line > 0, frame.path.hasSuffix(".swift"),
+      frame.line > 0 || frame.start > 0, frame.path.hasSuffix(".swift"),
       // Lines of what a macro made of the code are nothing to look up.
       !lastPart(of: frame.path).hasPrefix("@__swiftmacro"),
       !isOwn(frame.rawName), !isOwnFile(frame.path),
@@ -154,6 +156,11 @@ struct SourceLines {
       // The lock of the limiters around the real one: who takes it is what one looks for.
       !frame.path.hasSuffix("/Limiters/Lock.swift")
     else { return }
+    if frame.line == 0 {
+      let start = SourcePlace(path: frame.path, line: frame.start)
+      if found.starts[address] == nil { found.starts[address] = start }
+      return
+    }
     // Of what was inlined, the first frame that is no wrapper.
     let isPassing =
       frame.path.contains("/checkouts/") || isWrapper(name(), rawName: frame.rawName)
@@ -232,7 +239,13 @@ struct SourceLines {
   }
 
   /// The place as the end of a sentence, ` at Cache.swift:12`; nothing where it is not known.
-  func at(_ points: [UInt]) -> String { place(of: points).map { " at \($0)" } ?? "" }
+  ///
+  /// Where the compiler gives no line to any of it, as in what it makes of an `async let`, it is the line at which the
+  /// innermost function begins.
+  func at(_ points: [UInt]) -> String {
+    let place = place(of: points) ?? points.lazy.compactMap { found.starts[$0] }.first
+    return place.map { " at \($0)" } ?? ""
+  }
 
   /// The function's name in the binary, without what the compiler calls a part of it that rarely runs, and the file
   /// that it is in; nil where it is not known.

@@ -15,6 +15,8 @@ enum Symbolizer {
     var rawName: String
     var path: String
     var line: Int
+    /// The line at which the function begins, 0 where that is not known.
+    var start = 0
 
     var lacksLine: Bool { line == 0 && path.hasSuffix(".swift") }
   }
@@ -103,11 +105,13 @@ enum Symbolizer {
       var function: String
       var file: String
       var line: Int
+      var start: Int?
 
       enum CodingKeys: String, CodingKey {
         case function = "FunctionName"
         case file = "FileName"
         case line = "Line"
+        case start = "StartLine"
       }
     }
 
@@ -116,7 +120,9 @@ enum Symbolizer {
     enum CodingKeys: String, CodingKey { case lines = "Symbol" }
 
     var frames: [Frame] {
-      (lines ?? []).map { Frame(rawName: $0.function, path: $0.file, line: $0.line) }
+      (lines ?? []).map {
+        Frame(rawName: $0.function, path: $0.file, line: $0.line, start: $0.start ?? 0)
+      }
     }
   }
 
