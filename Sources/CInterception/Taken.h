@@ -64,6 +64,8 @@ void taken_end_performed_blocks(void);
 void taken_leave_group(void *group);
 intptr_t dispatch_group_wait(void *group, uint64_t time);
 void dispatch_group_notify(void *group, void *queue, void *block);
+/// Has the queue, explored, begin its work, if it is one that is inactive.
+void taken_activate_queue(void *queue);
 /// Orders what the thread has done before the work of queues that begins from here on.
 void taken_note_resumed(void);
 /// Puts the task, which goes on, behind who has resumed it, if that was before it waited.

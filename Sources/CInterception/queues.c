@@ -245,13 +245,17 @@ TAKEN intptr_t dispatch_block_testcancel(void *block) {
 
 typedef void suspend_function(void *);
 
+static void suspend_unseen(void *queue, bool is_suspended) {
+  bool were_open = points_close();
+  exploration_answers.suspend_line((uintptr_t)queue, is_suspended);
+  points_reopen(were_open);
+}
+
 /// Has a queue or a timer begin no more work, or go on with it. Other sources are no queues, and have no line.
 static void suspend(void *queue, bool is_suspended) {
   if (taken_suspend_timer(queue, is_suspended)) return;
   exploration_pause(point_suspend_queue, (uintptr_t)queue);
-  bool were_open = points_close();
-  exploration_answers.suspend_line((uintptr_t)queue, is_suspended);
-  points_reopen(were_open);
+  suspend_unseen(queue, is_suspended);
 }
 
 TAKEN void dispatch_suspend(void *object) {
@@ -273,6 +277,53 @@ TAKEN void dispatch_resume(void *object) {
   bool were_open = points_close();
   ORIGINAL("dispatch_resume", suspend_function *)(object);
   points_reopen(were_open);
+}
+
+// MARK: Queues that are inactive at first
+
+extern void *dispatch_queue_attr_make_initially_inactive(void *attributes);
+
+/// Those of the schedule under way that nobody has activated; of more than there is room for, work begins at once.
+static struct {
+  void *queue;
+  uint64_t schedule;
+} inactive[64];
+
+#define MOST_INACTIVE (sizeof inactive / sizeof *inactive)
+
+/// Notes a queue that code under study has made. There is one object of each kind of attributes.
+static void *noted_queue(void *queue, void *attributes) {
+  if (!attributes || dispatch_queue_attr_make_initially_inactive(attributes) != attributes) return queue;
+  for (size_t index = 0; index < MOST_INACTIVE; index++) {
+    if (inactive[index].queue && inactive[index].schedule == taken_schedule()) continue;
+    inactive[index].queue = queue;
+    inactive[index].schedule = taken_schedule();
+    suspend_unseen(queue, true);
+    break;
+  }
+  return queue;
+}
+
+void taken_activate_queue(void *queue) {
+  for (size_t index = 0; IS_EXPLORED && index < MOST_INACTIVE; index++) {
+    if (inactive[index].queue != queue || inactive[index].schedule != taken_schedule()) continue;
+    exploration_pause(point_suspend_queue, (uintptr_t)queue);
+    inactive[index].queue = NULL;
+    suspend_unseen(queue, false);
+  }
+}
+
+typedef void *create_function(const char *, void *);
+typedef void *create_with_target_function(const char *, void *, void *);
+
+TAKEN void *dispatch_queue_create(const char *label, void *attributes) {
+  void *queue = ORIGINAL("dispatch_queue_create", create_function *)(label, attributes);
+  return IS_EXPLORED ? noted_queue(queue, attributes) : queue;
+}
+
+TAKEN void *dispatch_queue_create_with_target(const char *label, void *attributes, void *target) {
+  void *queue = ORIGINAL("dispatch_queue_create_with_target", create_with_target_function *)(label, attributes, target);
+  return IS_EXPLORED ? noted_queue(queue, attributes) : queue;
 }
 
 // MARK: On which queue one is

@@ -239,6 +239,7 @@ bool taken_suspend_timer(void *source, bool is_suspended) {
 
 TAKEN void dispatch_activate(void *object) {
   taken_note_resumed();
+  taken_activate_queue(object);
   struct timer *timer = find(object);
   // A second time it does nothing.
   if (timer && timer->suspensions == 1) taken_suspend_timer(object, false);

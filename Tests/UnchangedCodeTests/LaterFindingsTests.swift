@@ -72,6 +72,39 @@ import Testing
     }
   }
 
+  @Test func `a queue that is inactive begins no work before it is activated`() throws {
+    let verdict = try explore("inactive") {
+      let queue = DispatchQueue(label: "inactive", attributes: [.initiallyInactive])
+      let count = Count()
+      queue.async { count.value += 1 }
+      count.value = 3
+      queue.activate()
+      queue.activate()
+      queue.sync {}
+      try require(count.value == 4, "\(count.value)")
+    }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+    try explore("a target") {
+      let queue = DispatchQueue(
+        label: "inactive",
+        attributes: [.concurrent, .initiallyInactive],
+        target: DispatchQueue(label: "target")
+      )
+      let count = Count()
+      for _ in 1...2 { queue.async { count.value += 1 } }
+      queue.activate()
+      queue.sync(flags: .barrier) {}
+    }
+    let failure = try failure("never active") {
+      let queue = DispatchQueue(label: "inactive", attributes: [.initiallyInactive])
+      await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+        queue.async { done.resume() }
+      }
+      queue.activate()
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+  }
+
   @Test func `who has a lock to write is told so when it wants to read`() throws {
     let verdict = try explore("written here") {
       // Given to nobody but the two.

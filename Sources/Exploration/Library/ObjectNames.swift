@@ -30,7 +30,7 @@ package enum ObjectNames {
     case .awaitGroup, .tryGroup, .awaitGroupInTime: ["wait"]
     case .enqueue, .turn: ["sync", "asyncAndWait"]
     case .giveWork: ["async", "asyncAfter"]
-    case .suspendQueue: ["suspend", "resume"]
+    case .suspendQueue: ["suspend", "resume", "activate"]
     case .changeTimer: ["schedule", "activate", "resume", "suspend", "cancel"]
     case .leaveGroup: ["leave"]
     case .enterGroup: ["enter"]
