@@ -178,6 +178,9 @@ extension Trait where Self == ExploredTrait {
       report: report
     )
   }
+
+  /// The same with what is chosen where nothing is said, for who leaves out the parentheses.
+  public static var explored: Self { explored() }
 }
 
 /// What comes of an exploration.

@@ -53,6 +53,14 @@ import Testing
     #expect(Self.runs.withLock { $0[0, default: 0] } > 1)
   }
 
+  @Test func `without parentheses it takes what is chosen where nothing is said`() async throws {
+    let found = try await issues(of: .explored) { _ in
+      let account = await Self.twoWithdrawals(isCareful: false)
+      #expect(await account.balance >= 0)
+    }
+    #expect(found.count == 1)
+  }
+
   @MainActor @Test(.explored()) func `runs on the main actor where it is to`() async {
     MainActor.assertIsolated()
     await Task.yield()
