@@ -163,6 +163,17 @@ bool taken_lock_is_locked(uintptr_t lock);
 /// The place at `here`, and where the functions under way on the thread were called from.
 struct race_place taken_place(uintptr_t here);
 
+/// What is passed on to the library, where one function goes on in the other as if the code under study had called it.
+extern _Thread_local void *taken_passed_on;
+
+#define PASS_ON(memory, call)                                                                               \
+  do {                                                                                                      \
+    void *before = taken_passed_on;                                                                         \
+    taken_passed_on = memory;                                                                               \
+    call;                                                                                                   \
+    taken_passed_on = before;                                                                               \
+  } while (false)
+
 /// Keeps memory, explored, that the code at `here` gives back, so that who uses it later is seen; false if it is to be
 /// given back.
 bool taken_keep_given_back(void *memory, uintptr_t here);

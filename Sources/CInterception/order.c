@@ -195,7 +195,8 @@ static void note_end_of_object(uintptr_t here) {
 
 TAKEN void swift_deallocClassInstance(void *object, size_t size, size_t alignment) {
   note_end_of_object(HERE);
-  ORIGINAL("swift_deallocClassInstance", deallocate_function *)(object, size, alignment);
+  // An object's memory is not kept.
+  PASS_ON(object, ORIGINAL("swift_deallocClassInstance", deallocate_function *)(object, size, alignment));
 }
 
 TAKEN __attribute__((swiftcall)) void swift_defaultActor_deallocate(void *actor) {

@@ -9,24 +9,15 @@
 // who uses it still is seen. An object's memory is not looked at: who let go of it before may have done so in the
 // library.
 
-/// What is passed on to the library: one function of it calls the other, as if the code under study did.
-static _Thread_local void *passed_on;
+_Thread_local void *taken_passed_on;
 
 bool taken_keep_given_back(void *memory, uintptr_t here) {
-  if (!memory || !IS_ORDER_NOTED || memory == passed_on || !is_under_study(here)) return false;
+  if (!memory || !IS_ORDER_NOTED || memory == taken_passed_on || !is_under_study(here)) return false;
   // Who has a `deinit` run was the last to let go, which may have happened where nobody saw it.
   bool is_judged = !explored_thread.dying;
   struct race_place place = taken_place(here);
   return race_end((uintptr_t)memory, malloc_usable_size(memory), &place, is_judged);
 }
-
-#define PASS_ON(memory, call)                                                                               \
-  do {                                                                                                      \
-    void *before = passed_on;                                                                               \
-    passed_on = memory;                                                                                     \
-    call;                                                                                                   \
-    passed_on = before;                                                                                     \
-  } while (false)
 
 typedef void give_back_function(void *, size_t, size_t);
 

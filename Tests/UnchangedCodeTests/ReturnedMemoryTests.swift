@@ -117,6 +117,18 @@ import Testing
     #expect(text.contains("memory is used that was given back"), "\(text)")
   }
 
+  @Test func `an object's memory is soon another's, as it is on threads`() throws {
+    final class Object: Sendable {}
+    try explore("objects", preemptions: 0) {
+      var addresses: Set<UnsafeMutableRawPointer> = []
+      for _ in 1...100 {
+        let object = Object()
+        addresses.insert(Unmanaged.passUnretained(object).toOpaque())
+      }
+      try require(addresses.count < 100, "no address came twice")
+    }
+  }
+
   @Test func `memory that is given back in turn, often, large and small, is nobody's fault`() throws
   {
     let verdict = try explore("in turn", preemptions: 0, schedules: 3, instead: nil) {
