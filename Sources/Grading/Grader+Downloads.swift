@@ -22,10 +22,12 @@ extension Grader {
       limitOfLists(type, "limit_of_two", lists: 2, of: 4, limit: 1),
       limitOfLists(type, "limit_of_ones", lists: 12, of: 1, limit: 2),
       twoListsAtOnce(type),
+      endsBeforeLater(type),
       longList(type),
       cancelledList(type),
       cancelledMeanwhile(type),
-      quietDownloads(type),
+      quietDownloads(type, cancelled: false),
+      quietDownloads(type, cancelled: true),
       fileTwice(type),
       fileOfTwoLists(type),
       fileAgain(type),
@@ -125,11 +127,47 @@ extension Grader {
     }
   }
 
-  /// Who waits for a file, or for the turn to ask for one, does not look for it again and again.
-  private static func quietDownloads<Downloader: LearnerDownloader>(
+  /// Who has all files goes on, whatever others have asked for since.
+  private static func endsBeforeLater<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let asked = "two lists of 12 at once, limit 4, and no file comes for a second"
+    let asked =
+      "two lists of 2 at once, limit 4, and no file of the second comes before the first has returned"
+    return .task("ends_before_later", asked, seconds: 30) { _ in
+      let downloader = Downloader(limit: 4)
+      let (first, second) = (FakeServer(together: .max), FakeServer(together: .max))
+      let hasReturned = Lock(false)
+      let (early, late) = (files(2), files(2, list: 1))
+      let one = Task {
+        await downloader.download(early, first.fetch)
+        hasReturned.withLock { $0 = true }
+      }
+      let other = Task { await downloader.download(late, second.fetch) }
+      await Moment.pass(until: 4) { first.counts.begun + second.counts.begun }
+      first.answerAll()
+      let returned = await Moment.pass(until: 1) { hasReturned.withLock { $0 ? 1 : 0 } } == 1
+      second.answerAll()
+      await one.value
+      await other.value
+      return GradeItem(
+        "ends_before_later",
+        passed: returned,
+        "\(asked): "
+          + (returned
+            ? "each returns when its own files have come"
+            : "it did not return, though both its files had come: it waits for the files of another list")
+      )
+    }
+  }
+
+  /// Who waits for a file, or for the turn to ask for one, does not look for it again and again.
+  private static func quietDownloads<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    cancelled: Bool
+  ) -> GradeBook.Question {
+    let asked =
+      "two lists of 12 at once, limit 4, and no file comes for a second"
+      + (cancelled ? ", while the tasks that asked for them are cancelled" : "")
     return QuietProcessor.question(asked) { aSecond in
       let server = FakeServer(together: .max)
       let downloader = Downloader(limit: 4)
@@ -138,6 +176,7 @@ extension Grader {
           group.addTask { await downloader.download(files(12, list: list), server.fetch) }
         }
         while server.counts.begun < 4 { await Moment.pass() }
+        if cancelled { group.cancelAll() }
         await aSecond()
         server.answerAll()
       }

@@ -1059,6 +1059,8 @@ extension Grader {
         try await copier.download {}
         try await copier.upload {}
       },
+      quietCopies(type, connections: 1, files: 2),
+      quietCopies(type, connections: 2, files: 1),
       errorInLine(type, CancellationError()),
       errorInLine(type, OutOfOrder()),
       crowded(type, "two_down", uploads: false),
@@ -1081,6 +1083,34 @@ extension Grader {
       ringOfMany(type),
       limitsAfter(type),
     ])
+  }
+
+  /// Who waits for either permit does not ask for it again and again.
+  private static func quietCopies<Copier: LearnerCopier>(
+    _ type: Copier.Type,
+    connections: Int,
+    files: Int
+  ) -> GradeBook.Question {
+    let asked =
+      "a download takes more than a second, and two downloads and two uploads wait, limits \(connections) and \(files)"
+    return QuietProcessor.question(asked) { aSecond in
+      let copier = Copier(connections: connections, files: files)
+      let (mayEnd, signal) = Condition.makeCondition()
+      let hasBegun = Lock(0)
+      let first = Task {
+        try await copier.download {
+          hasBegun.withLock { $0 = 1 }
+          try await mayEnd.waitUncancellably()
+        }
+      }
+      await Moment.pass(until: 1) { hasBegun.withLock { $0 } }
+      let waiting = (1...4).map { number in
+        Task { try await number % 2 == 0 ? copier.upload {} : copier.download {} }
+      }
+      await aSecond()
+      signal.signal()
+      for task in [first] + waiting { _ = await task.result }
+    }
   }
 
   /// A copy that had to wait for its permits, and then throws, gives both back, once.

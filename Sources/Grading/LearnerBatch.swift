@@ -96,13 +96,16 @@ extension Grader {
       threadsOfBatch(type),
       threadsOfLists(type),
       endOfFirstList(type),
-      batches(type, "limits", (1...6).map { (3 * $0, $0) }),
+      batches(type, "limits", (1...6).map { (3 * $0, $0) } + [(12, 9)]),
       batches(type, "again", [(6, 2), (0, 2), (1, 2), (7, 2)], shared: true),
       twoBatches(type),
       listsOfOne(type),
       sameFile(type),
       batchesApart(type),
       batchLetGo(type),
+      filesInOrder(type),
+      quietBatch(type),
+      keptOfLists(type),
       namedTwice(type),
       sendsTheNext(type),
       asAFileEnds(type),
@@ -414,7 +417,8 @@ extension Grader {
           watch.begin(file)
           // None of the first ends before as many run as may.
           _ = comes { watch.peak >= min(limit, count) }
-          // One too many gets the time to begin as well.
+          // One too many gets the time to begin as well: where many threads are blocked, GCD adds about one a second.
+          if limit > 6 { _ = comes(withinTenths: 15) { watch.peak > limit } }
           usleep(2_000)
           watch.end()
         } whenAll: {
@@ -562,6 +566,72 @@ extension Grader {
         passed: fault == nil,
         "\(asked): \(fault ?? "all come all the same")"
       )
+    }
+  }
+
+  /// Files begin in the order in which they were sent, however many wait.
+  private static func filesInOrder<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let lists = [Array(1...12), [13], [14, 15], Array(16...40)]
+    let asked = "lists of 12, 1, 2 and 25, limit 1, all of which wait for the first file"
+    return GradeBook.Question(name: "order") { _ in
+      let batch = Batch(limit: 1)
+      let watches = lists.map { _ in BatchWatch() }
+      let begun = Lock<[Int]>([])
+      let mayEnd = DispatchSemaphore(value: 0)
+      for (list, watch) in zip(lists, watches) {
+        batch.download(list) { file in
+          begun.withLock { $0.append(file) }
+          watch.begin(file)
+          mayEnd.wait()
+          mayEnd.signal()
+          watch.end()
+        } whenAll: {
+          watch.allHaveCome()
+        }
+      }
+      _ = comes { !begun.withLock { $0.isEmpty } }
+      mayEnd.signal()
+      let wrong = fault(of: lists, watches, limit: 1)
+      let order = begun.withLock { $0 }
+      let early = order.enumerated().first { $1 != $0 + 1 }
+      let fault =
+        wrong
+        ?? early.map { "as number \($0 + 1) file \($1) began, and \($0 + 1) was sent before it" }
+      return GradeItem(
+        "order",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "they begin in the order in which they were sent")"
+      )
+    }
+  }
+
+  /// Who waits for a permit sleeps meanwhile.
+  private static func quietBatch<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    QuietProcessor.question("6 downloads, limit 1, the first of which takes more than a second") {
+      aSecond in
+      let batch = Batch(limit: 1)
+      let watch = BatchWatch()
+      let mayEnd = DispatchSemaphore(value: 0)
+      send(Array(1...6), to: batch, until: mayEnd, watch)
+      await Moment.pass(until: 1) { watch.begun }
+      await aSecond()
+      mayEnd.signal()
+      await Moment.pass(until: 1) { watch.isOver ? 1 : 0 }
+    }
+  }
+
+  /// A batch that lives on keeps nothing of the lists that have come.
+  private static func keptOfLists<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    keptOfAnswers("lists of one file, one after the other, limit 1") {
+      let batch = Batch(limit: 1)
+      return {
+        await withCheckedContinuation { ended in
+          batch.download([7]) { _ in
+          } whenAll: {
+            ended.resume()
+          }
+        }
+      }
     }
   }
 

@@ -291,6 +291,37 @@ import Testing
     await expectSound(Grader.batch(Gated<SoundGate>.self))
   }
 
+  @Test func `of lists that do not rest, keep something or change the order are refused`() async {
+    let burnt = "asks again and again instead of waiting"
+    await expect(Grader.batch(Gated<AsksForPermits>.self), refusedBy: "quiet", saying: burnt)
+    await expect(
+      Grader.batch(Gated<NoLimitAboveSix>.self),
+      refusedBy: "limits",
+      saying: "12 downloads, limit 9: 10 ran at once"
+    )
+    await expect(
+      Grader.batch(Gated<KeepsGroups>.self),
+      refusedBy: "kept",
+      saying: "memory grows with each"
+    )
+    await expect(
+      Grader.batch(AnyOfThree.self),
+      refusedBy: "order",
+      saying: "as number 2 file 3 began, and 2 was sent before it"
+    )
+    for name in ["quiet", "limits", "kept", "order"] {
+      let item = await item(name, of: Grader.batch(Gated<SoundGate>.self))
+      #expect(item?.passed == true, "\(item as Any)")
+    }
+    await expect(Grader.downloader(AsksWhenCancelled.self), refusedBy: "quiet", saying: burnt)
+    await expect(
+      Grader.downloader(OneGroupForAll.self),
+      refusedBy: "ends_before_later",
+      saying: "it waits for the files of another list"
+    )
+    await expect(Grader.copier(TriesBoth.self), refusedBy: "quiet", saying: burnt)
+  }
+
   @Test func `that ask one after the other are refused`() async {
     await expect(
       Grader.client(AsksInTurn.self),

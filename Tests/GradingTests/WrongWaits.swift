@@ -1,6 +1,7 @@
 import Dispatch
 import ExplorableLimiters
 import ExplorableSynchronization
+import Glibc
 import Grading
 
 // Wrong answers in how tasks and threads wait, each taken for right once.
@@ -337,6 +338,12 @@ protocol GatedFlaw: SendableMetatype {
   static var keepsBatch: Bool { get }
   /// Whether the only file of a list is fetched at the gate.
   static var fetchesAtGate: Bool { get }
+  /// Waits for a permit at the gate.
+  static func wait(for permits: DispatchSemaphore)
+  /// How many run at once at the most.
+  static func room(_ limit: Int) -> Int
+  /// Whether the groups of all lists are kept.
+  static var keepsGroups: Bool { get }
 }
 
 extension GatedFlaw {
@@ -345,6 +352,9 @@ extension GatedFlaw {
   static var fetchesAtOnce: Bool { false }
   static var keepsBatch: Bool { true }
   static var fetchesAtGate: Bool { false }
+  static func wait(for permits: DispatchSemaphore) { permits.wait() }
+  static func room(_ limit: Int) -> Int { limit }
+  static var keepsGroups: Bool { false }
 }
 
 enum SoundGate: GatedFlaw {}
@@ -373,13 +383,33 @@ enum ForgetsItself: GatedFlaw {
   static let keepsBatch = false
 }
 
+/// Asks for a permit again and again.
+enum AsksForPermits: GatedFlaw {
+  static func wait(for permits: DispatchSemaphore) {
+    while permits.wait(timeout: .now()) == .timedOut {
+      OwnProcessor.lookAndSleep()
+      usleep(200)
+    }
+  }
+}
+
+/// Takes a limit above six for none.
+enum NoLimitAboveSix: GatedFlaw {
+  static func room(_ limit: Int) -> Int { limit > 6 ? 10_000 : limit }
+}
+
+enum KeepsGroups: GatedFlaw {
+  static let keepsGroups = true
+}
+
 final class Gated<F: GatedFlaw>: LearnerBatch {
   private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
   private let gate: DispatchQueue
   private let permits: DispatchSemaphore
+  private let groups = Mutex<[DispatchGroup]>([])
 
   init(limit: Int) {
-    permits = DispatchSemaphore(value: limit)
+    permits = DispatchSemaphore(value: F.room(limit))
     gate = F.sharesGate ? gateOfAll : DispatchQueue(label: "gate")
   }
 
@@ -394,11 +424,15 @@ final class Gated<F: GatedFlaw>: LearnerBatch {
       return whenAll()
     }
     let group = DispatchGroup()
+    if F.keepsGroups {
+      groups.withLock { $0.append(group) }
+      OwnHeap.keep()
+    }
     let kept = F.keepsBatch ? self : nil
     for file in F.files(files) {
       gate.async(group: group) { [weak self, queue, permits] in
         guard kept != nil || self != nil else { return }
-        permits.wait()
+        F.wait(for: permits)
         if F.fetchesAtGate, files.count == 1 {
           fetch(file)
           permits.signal()
@@ -725,5 +759,126 @@ final class RoomForAThousand: LearnerLimiter {
       return nil
     }
     next?.signal()
+  }
+}
+
+/// Who has no permit begins in whatever order, once three wait.
+final class AnyOfThree: LearnerBatch {
+  private let queue = DispatchQueue(label: "downloads", attributes: .concurrent)
+  private let state: Mutex<(free: Int, line: [@Sendable () -> Void])>
+
+  init(limit: Int) { state = Mutex((limit, [])) }
+
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) {
+    let group = DispatchGroup()
+    for file in files {
+      group.enter()
+      let work: @Sendable () -> Void = {
+        fetch(file)
+        group.leave()
+      }
+      let begins = state.withLock { state in
+        if state.free == 0 { state.line.append(work) }
+        defer { state.free -= state.free > 0 ? 1 : 0 }
+        return state.free > 0
+      }
+      if begins { start(work) }
+    }
+    group.notify(queue: queue, execute: whenAll)
+  }
+
+  private func start(_ work: @escaping @Sendable () -> Void) {
+    queue.async { [self] in
+      work()
+      let next = state.withLock { state -> (@Sendable () -> Void)? in
+        if state.line.isEmpty { state.free += 1 }
+        guard state.line.count > 2 else {
+          return state.line.isEmpty ? nil : state.line.removeFirst()
+        }
+        return state.line.remove(at: 1)
+      }
+      if let next { start(next) }
+    }
+  }
+}
+
+/// All lists have one group, so each hears of the end of all.
+final class OneGroupForAll: LearnerDownloader {
+  private let limiter: ConcurrencyLimiter
+  private let group = DispatchGroup()
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+    for file in files {
+      group.enter()
+      Task { [limiter, group] in
+        try? await limiter.run { await fetch(file) }
+        group.leave()
+      }
+    }
+    await withCheckedContinuation { ended in
+      group.notify(queue: .global()) { ended.resume() }
+    }
+  }
+}
+
+/// Where it is cancelled it asks again and again whether all files have come.
+final class AsksWhenCancelled: LearnerDownloader {
+  private let limiter: ConcurrencyLimiter
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+    let group = DispatchGroup()
+    for file in files {
+      group.enter()
+      Task { [limiter] in
+        try? await limiter.run { await fetch(file) }
+        group.leave()
+      }
+    }
+    while !Self.isOver(group) {
+      OwnProcessor.lookAndSleep()
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  private static func isOver(_ group: DispatchGroup) -> Bool {
+    group.wait(timeout: .now()) == .success
+  }
+}
+
+/// Lets go of the one permit where the other is not free, and tries again.
+final class TriesBoth: LearnerCopier {
+  private let connections: ConcurrencyLimiter
+  private let files: ConcurrencyLimiter
+
+  init(connections: Int, files: Int) {
+    self.connections = ConcurrencyLimiter(concurrency: connections)
+    self.files = ConcurrencyLimiter(concurrency: files)
+  }
+
+  func download(_ copy: () async throws -> Void) async throws {
+    try await run(copy, connections, files)
+  }
+
+  func upload(_ copy: () async throws -> Void) async throws {
+    try await run(copy, files, connections)
+  }
+
+  private func run(
+    _ copy: () async throws -> Void,
+    _ one: ConcurrencyLimiter,
+    _ other: ConcurrencyLimiter
+  ) async throws {
+    while try await one.run({ try await other.runIfFree { try await copy() } }) == nil {
+      OwnProcessor.look()
+      await Task.yield()
+    }
   }
 }
