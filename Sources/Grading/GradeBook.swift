@@ -144,6 +144,7 @@ extension GradeBook.Question {
   ///   - asked: what is asked, for the sentence when no answer comes.
   ///   - seconds: how long an answer may take; it takes none if all threads sleep for five seconds.
   ///   - silence: while it is kept, nobody looks for the answer.
+  ///   - sight: what is told where no answer comes.
   ///   - body: asks it.
   /// - Returns: the question; its item fails when no answer comes.
   static func task(
@@ -151,6 +152,7 @@ extension GradeBook.Question {
     _ asked: String,
     seconds: Int = 60,
     silence: Silence? = nil,
+    sight: LastSight? = nil,
     _ body: @escaping @Sendable (_ seed: UInt64) async -> GradeItem
   ) -> Self {
     Self(name: name) { terms in
@@ -181,6 +183,9 @@ extension GradeBook.Question {
           steps: journal?.schedule == nil ? 0 : journal?.steps ?? 0,
           areAllAsleep: OtherThreads.areAllAsleep
         )
+      }
+      if let sight = sight?.text {
+        return GradeItem(name, passed: false, "\(asked): \(sight), for \(patience.seconds) s")
       }
       let place = journal?.schedule.map { ", in the middle of the schedule \($0)" } ?? ""
       return GradeItem(

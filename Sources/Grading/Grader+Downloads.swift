@@ -15,6 +15,7 @@ extension Grader {
     return GradeBook([
       downloads(type, "over", [6], limit: 2),
       downloads(type, "limit_reached", [many], limit: many, together: many),
+      listsTogether(type, many),
       downloads(type, "all", [100, 0, 5, 1], limit: 8),
       downloadLimits(type),
       nextBegins(type),
@@ -56,11 +57,18 @@ extension Grader {
     let asked =
       "\(lists) downloads, limit \(limit)"
       + (together > 1 ? ", none of which ends before all have begun" : "")
-    return .task(name, asked, seconds: 30) { _ in
+    let sight = LastSight()
+    return .task(name, asked, seconds: 30, sight: sight) { _ in
       let downloader = Downloader(limit: limit)
       var sentence = ""
       for (list, count) in counts.enumerated() {
         let server = FakeServer(together: together)
+        sight.tell {
+          let counts = server.counts
+          return
+            "\(counts.ended) of \(count) files have come, \(counts.begun - counts.ended) are under way, "
+            + "\(limit) may be at once, and nothing moves"
+        }
         let wanted = files(count, list: list)
         await downloader.download(wanted, server.fetch)
         // What is still under way when this returns is not over, whatever the queue says.
@@ -143,7 +151,7 @@ extension Grader {
         hasReturned.withLock { $0 = true }
       }
       let other = Task { await downloader.download(late, second.fetch) }
-      await Moment.pass(until: 4) { first.counts.begun + second.counts.begun }
+      let begun = await Moment.pass(until: 4) { first.counts.begun + second.counts.begun }
       first.answerAll()
       let returned = await Moment.pass(until: 1) { hasReturned.withLock { $0 ? 1 : 0 } } == 1
       second.answerAll()
@@ -151,11 +159,42 @@ extension Grader {
       await other.value
       return GradeItem(
         "ends_before_later",
-        passed: returned,
+        passed: returned && begun == 4,
         "\(asked): "
-          + (returned
-            ? "each returns when its own files have come"
-            : "it did not return, though both its files had come: it waits for the files of another list")
+          + (begun < 4
+            ? "\(begun) of the four files began, and there is a permit for each"
+            : returned
+              ? "each returns when its own files have come"
+              : "it did not return, though both its files had come: it waits for the files of another list")
+      )
+    }
+  }
+
+  /// Nor does the only file of a list hold a thread, or the first of two.
+  private static func listsTogether<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    _ many: Int
+  ) -> GradeBook.Question {
+    let name = "lists_together"
+    let asked =
+      "\(many) lists of one file and \(many) of two at once, limit \(3 * many), none of which ends before all have begun"
+    let sight = LastSight()
+    return .task(name, asked, seconds: 30, sight: sight) { _ in
+      let downloader = Downloader(limit: 3 * many)
+      let server = FakeServer(together: 3 * many)
+      sight.tell {
+        "of \(3 * many) files \(server.counts.begun) are under way, and no other begins. A thread begins a file, and is free until "
+          + "it has come; no thread waits for the end of a list"
+      }
+      let lists = (0..<2 * many).map { files($0 < many ? 1 : 2, list: $0) }
+      await withTaskGroup { group in
+        for list in lists { group.addTask { await downloader.download(list, server.fetch) } }
+      }
+      let wrong = fault(in: server.counts.fetches, lists.flatMap(\.self))
+      return GradeItem(
+        name,
+        passed: wrong == nil,
+        "\(asked): \(wrong ?? "all were under way at once")"
       )
     }
   }
@@ -232,9 +271,15 @@ extension Grader {
     _ type: Downloader.Type
   ) -> GradeBook.Question {
     let asked = "three downloads, limit 2, the first of which ends when the last has begun"
-    return .task("next", asked, seconds: 30) { _ in
+    let sight = LastSight()
+    let begun = Lock(0)
+    sight.tell {
+      begun.withLock { $0 } == 2
+        ? "the third does not begin, though the second has come. Who ends makes room for the next at once, whatever "
+          + "others do" : nil
+    }
+    return .task("next", asked, seconds: 30, sight: sight) { _ in
       let (lastBegins, signal) = Condition.makeCondition()
-      let begun = Lock(0)
       await Downloader(limit: 2).download(files(3)) { _ in
         let number = begun.withLock { begun in
           begun += 1
@@ -467,10 +512,17 @@ extension Grader {
     _ type: Downloader.Type
   ) -> GradeBook.Question {
     let asked = "two downloaders at once, one of limit 4 and one of limit 1"
-    return .task("apart", asked, seconds: 30) { _ in
+    let sight = LastSight()
+    return .task("apart", asked, seconds: 30, sight: sight) { _ in
       let (four, one) = (Downloader(limit: 4), Downloader(limit: 1))
       // None of the four ends before they are under way together.
       let servers = [FakeServer(together: 4), FakeServer()]
+      sight.tell {
+        let wide = servers[0].counts.begun
+        return wide < 4
+          ? "of the one of limit 4 \(wide) files began, and no other. Each downloader has a queue of its own, none that "
+            + "is static" : nil
+      }
       async let wide: Void = four.download(files(4), servers[0].fetch)
       async let narrow: Void = one.download(files(4), servers[1].fetch)
       _ = await (wide, narrow)

@@ -634,6 +634,7 @@ extension Grader {
       twoLedgers(type),
       recordsComeAndGo(type),
       manyRecords(type),
+      quietRecords(type),
       urgentWait(type),
       urgentAmongReaders(type),
       heldForNoMore(type),
@@ -641,6 +642,33 @@ extension Grader {
       urgentBehind(type, .medium, "medium"),
       urgentBehind(type, .high, "high"),
     ])
+  }
+
+  /// Who waits for the ledger does not ask for it again and again.
+  private static func quietRecords<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    let asked = "a task adds a record for more than a second, and six of three urgencies wait"
+    return QuietProcessor.question(asked) { aSecond in
+      let (mayEnd, ends) = Condition.makeCondition()
+      let begun = Lock(0)
+      let ledger = Ledger { _ in
+        begun.withLock { $0 += 1 }
+        try? await mayEnd.waitUncancellably()
+      }
+      let recorder = Recorder()
+      let record: @Sendable () async throws -> Void = {
+        try await recorder.record(RecordFile { 1 }, in: ledger)
+      }
+      let first = Task { try await record() }
+      await Moment.pass(until: 1) { begun.withLock { $0 } }
+      let waiting = [TaskPriority.low, .medium, .high, .low, .medium, .high].map { priority in
+        Task(priority: priority) { try await record() }
+      }
+      await aSecond()
+      ends.signal()
+      for task in [first] + waiting { _ = await task.result }
+    }
   }
 
   /// A file that cannot be read gives back nothing that it has not got.
@@ -1618,11 +1646,12 @@ extension Grader {
   private static func copyLimits<Copier: LearnerCopier>(_ type: Copier.Type) -> GradeBook.Question {
     let asked =
       "limits from 1 to 6 and larger, of connections and of files, and many copies of both kinds"
-    return .task("limits", asked, seconds: 60) { _ in
+    let sight = LastSight()
+    return .task("limits", asked, seconds: 60, sight: sight) { _ in
       let pairs = (1...6).flatMap { one in (1...6).map { (one, $0) } } + [(40, 13), (11, 40)]
       for (connections, files) in pairs {
         let copier = Copier(connections: connections, files: files)
-        if let wrong = await crowd(copier, connections, files) {
+        if let wrong = await crowd(copier, connections, files, telling: sight) {
           return GradeItem("limits", passed: false, "\(asked): \(wrong)")
         }
       }
@@ -1631,12 +1660,21 @@ extension Grader {
   }
 
   /// What is wrong with many copies of both kinds, if anything is.
-  private static func crowd(_ copier: some LearnerCopier, _ connections: Int, _ files: Int) async
-    -> String?
-  {
+  private static func crowd(
+    _ copier: some LearnerCopier,
+    _ connections: Int,
+    _ files: Int,
+    telling sight: LastSight
+  ) async -> String? {
     let limit = min(connections, files)
     let rendezvous = Rendezvous(of: limit)
     let counts = Lock((running: 0, peak: 0, ended: 0))
+    sight.tell {
+      let (running, _, ended) = counts.withLock { $0 }
+      return
+        "of \(4 * limit) copies at limits of \(connections) and \(files) \(ended) ended, \(running) run, and the others "
+        + "wait. Look for two of them of which each has what the other waits for, and for a permit that nobody gives back"
+    }
     let copy: @Sendable () async -> Void = {
       counts.withLock {
         $0.running += 1
@@ -1674,7 +1712,8 @@ extension Grader {
   {
     let asked =
       "copies that throw, or are cancelled while they wait for a connection or a file, and then many copies"
-    return .task("limits_after", asked, seconds: 60) { _ in
+    let sight = LastSight()
+    return .task("limits_after", asked, seconds: 60, sight: sight) { _ in
       for (connections, files) in [(1, 1), (3, 1), (1, 3), (3, 2), (2, 3)] {
         let copier = Copier(connections: connections, files: files)
         let passes: [@Sendable (() async throws -> Void) async throws -> Void] = [
@@ -1687,7 +1726,7 @@ extension Grader {
           await cancelInLine(pass, behind: min(connections, files), failing: false)
           await cancelInLine(pass, behind: min(connections, files), failing: true)
         }
-        if let wrong = await crowd(copier, connections, files) {
+        if let wrong = await crowd(copier, connections, files, telling: sight) {
           return GradeItem(
             "limits_after",
             passed: false,

@@ -95,6 +95,7 @@ extension Grader {
       returnsBeforeEnd(type),
       threadsOfBatch(type),
       threadsOfLists(type),
+      filesInOrder(type),
       endOfFirstList(type),
       batches(type, "limits", (1...6).map { (3 * $0, $0) } + [(12, 9)]),
       batches(type, "again", [(6, 2), (0, 2), (1, 2), (7, 2)], shared: true),
@@ -103,7 +104,7 @@ extension Grader {
       sameFile(type),
       batchesApart(type),
       batchLetGo(type),
-      filesInOrder(type),
+      idleBatches(type),
       quietBatch(type),
       keptOfLists(type),
       namedTwice(type),
@@ -424,8 +425,13 @@ extension Grader {
         } whenAll: {
           watch.allHaveCome()
         }
+        let areOver = comes { watch.isOver }
+        // Before the end is asked for: those that run wait until as many run as may.
+        let tooFew =
+          !areOver && watch.begun > 0 && watch.peak < min(limit, count)
+          ? "\(watch.peak) ran at once, and \(min(limit, count)) may" : nil
         let fault =
-          fault(of: [files], [watch], limit: limit)
+          tooFew ?? fault(of: [files], [watch], limit: limit)
           ?? (watch.peak >= min(limit, count)
             ? nil : "\(watch.peak) ran at once, and \(min(limit, count)) may")
         if let fault {
@@ -566,6 +572,33 @@ extension Grader {
         passed: fault == nil,
         "\(asked): \(fault ?? "all come all the same")"
       )
+    }
+  }
+
+  /// A batch that has nothing to do holds no thread, nor does one that nobody keeps.
+  private static func idleBatches<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let count = 12
+    let asked =
+      "\(count) batches, limit 3, each of which has downloaded one file, half of them kept"
+    return GradeBook.Question(name: "idle") { terms in
+      let before = terms.threads()
+      let watches = (0..<count).map { _ in BatchWatch() }
+      var kept: [Batch] = []
+      for (number, watch) in watches.enumerated() {
+        let batch = Batch(limit: 3)
+        let mayEnd = DispatchSemaphore(value: 1)
+        send([number], to: batch, until: mayEnd, watch)
+        guard comes({ watch.isOver }) else { break }
+        if number % 2 == 0 { kept.append(batch) }
+      }
+      let held = withExtendedLifetime(kept) { terms.threads() - before }
+      let fault =
+        watches.contains { !$0.isOver }
+        ? "'whenAll' was not called for each"
+        : held >= count / 2
+          ? "\(held) threads are held, and there is nothing to do. Have a queue make threads when there is work"
+          : nil
+      return GradeItem("idle", passed: fault == nil, "\(asked): \(fault ?? "no thread is held")")
     }
   }
 

@@ -320,6 +320,26 @@ import Testing
       saying: "it waits for the files of another list"
     )
     await expect(Grader.copier(TriesBoth.self), refusedBy: "quiet", saying: burnt)
+    await expect(Grader.recorder(AsksForTheLedger.self), refusedBy: "quiet", saying: burnt)
+  }
+
+  @Test func `that hold threads, or do not begin what may begin, are refused`() async {
+    await expect(Grader.batch(OwnThreads.self), refusedBy: "idle", saying: "36 threads are held")
+    await expect(
+      Grader.downloader(ThreadForOneFile.self),
+      refusedBy: "lists_together",
+      saying: "and is free until it has come"
+    )
+    await expect(
+      Grader.downloader(ListAfterList.self),
+      refusedBy: "ends_before_later",
+      saying: "2 of the four files began"
+    )
+    await expect(
+      Grader.downloader(AtMostFourFiles.self),
+      refusedBy: "limit_reached",
+      saying: "4 are under way, 64 may be at once, and nothing moves"
+    )
   }
 
   @Test func `that ask one after the other are refused`() async {

@@ -1,6 +1,7 @@
 import Dispatch
 import ExplorableLimiters
 import ExplorableSynchronization
+import Foundation
 import Glibc
 import Grading
 
@@ -879,6 +880,96 @@ final class TriesBoth: LearnerCopier {
     while try await one.run({ try await other.runIfFree { try await copy() } }) == nil {
       OwnProcessor.look()
       await Task.yield()
+    }
+  }
+}
+
+/// Takes no permit where one is not free, and asks again a millisecond later.
+final class AsksForTheLedger: LearnerRecorder {
+  private let permit = ConcurrencyLimiter(concurrency: 1)
+
+  init() {}
+
+  func record(_ file: RecordFile, in ledger: Ledger) async throws {
+    let record = try await file.read()
+    while await permit.runIfFree({ await ledger.add(record) }) == nil {
+      OwnProcessor.lookAndSleep()
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+}
+
+/// Has threads of its own, which wait for work as long as the program runs.
+final class OwnThreads: LearnerBatch {
+  private let batch: Gated<SoundGate>
+
+  init(limit: Int) {
+    GateForEachList.waiting.add(limit)
+    batch = Gated(limit: limit)
+  }
+
+  func download(
+    _ files: [Int],
+    _ fetch: @escaping @Sendable (Int) -> Void,
+    whenAll: @escaping @Sendable () -> Void
+  ) { batch.download(files, fetch, whenAll: whenAll) }
+}
+
+/// A list begins when the one before is over.
+final class ListAfterList: LearnerDownloader {
+  private let limiter: ConcurrencyLimiter
+  private let list = ConcurrencyLimiter(concurrency: 1)
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: limit) }
+
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+    await list.runUncancellably {
+      await withTaskGroup { [limiter] group in
+        for file in files { group.addTask { await limiter.runUncancellably { await fetch(file) } } }
+      }
+    }
+  }
+}
+
+/// At most four run, whatever the limit.
+final class AtMostFourFiles: LearnerDownloader {
+  private let limiter: ConcurrencyLimiter
+
+  init(limit: Int) { limiter = ConcurrencyLimiter(concurrency: min(4, limit)) }
+
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+    await withTaskGroup { [limiter] group in
+      for file in files { group.addTask { await limiter.runUncancellably { await fetch(file) } } }
+    }
+  }
+}
+
+/// A list of one file holds a thread for it.
+final class ThreadForOneFile: LearnerDownloader {
+  private let limiter: ConcurrencyLimiter
+  private let queue = OperationQueue()
+
+  init(limit: Int) {
+    limiter = ConcurrencyLimiter(concurrency: limit)
+    queue.maxConcurrentOperationCount = limit
+  }
+
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+    guard files.count == 1 else {
+      return await withTaskGroup { [limiter] group in
+        for file in files { group.addTask { await limiter.runUncancellably { await fetch(file) } } }
+      }
+    }
+    await withCheckedContinuation { ended in
+      queue.addOperation {
+        let hasCome = DispatchSemaphore(value: 0)
+        Task {
+          await fetch(files[0])
+          hasCome.signal()
+        }
+        hasCome.wait()
+        ended.resume()
+      }
     }
   }
 }

@@ -1,0 +1,12 @@
+internal import Limiters
+
+/// What stood when nothing moved any more: told of a question to which no answer comes.
+final class LastSight: Sendable {
+  private let look = Lock<(@Sendable () -> String?)?>(nil)
+
+  /// Has it told by this from here on.
+  func tell(_ look: @escaping @Sendable () -> String?) { self.look.withLock { $0 = look } }
+
+  /// Nil where there is nothing to tell.
+  var text: String? { look.withLock { $0 }?() }
+}
