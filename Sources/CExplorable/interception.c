@@ -1,5 +1,6 @@
 #include "CExplorable.h"
 #include <string.h>
+#include <unistd.h>
 
 _Thread_local struct explored_thread explored_thread;
 struct exploration_answers exploration_answers;
@@ -78,6 +79,10 @@ size_t last_words(char *text, size_t room) {
 }
 
 void last_words_forget(void) { word_count = 0; }
+
+void last_words_tell(void) {
+  if (last_words_are_kept_back() && word_count > 0) (void)!write(STDERR_FILENO, words, word_count);
+}
 
 void last_words_keep_back(bool are) { __atomic_store_n(&are_kept_back, are, __ATOMIC_RELEASE); }
 

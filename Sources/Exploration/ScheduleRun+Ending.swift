@@ -86,14 +86,19 @@ extension ScheduleRun {
     if scenario.atRest != nil, let violation = monitor.violation {
       ScheduleUnderWay.noteOutcome(violation.message)
     }
+    // What a task says that traps as it is cleared away is no news: it is told where the program ends of it.
+    let areKeptBack = last_words_are_kept_back()
+    last_words_keep_back(true)
+    defer { last_words_keep_back(areKeptBack) }
     if monitor.ended < scenario.tasks {
       for (index, handle) in handles.enumerated() where !monitor.tasks[index + 1].hasEnded {
-        executor.asDriver { handle.cancel() }
+        cancel(handle)
       }
     }
     for agent in executor.unfinished where agent > 1 {
-      if let task = executor.unfinishedTask(of: agent) { executor.asDriver { task.cancel() } }
+      if trapPoints == nil, let task = executor.unfinishedTask(of: agent) { cancel(task) }
     }
+    if trapPoints != nil { return leave() }
     finishAll()
     if trapPoints == nil {
       instance = nil
@@ -106,6 +111,16 @@ extension ScheduleRun {
     tasksLost += executor.unfinished.count { $0 > 1 }
     handles.removeAll(keepingCapacity: true)
     tasksLost += scenario.tasks - monitor.ended
+  }
+
+  /// Cancels a task that is left, while all others stand.
+  ///
+  /// On a thread that can be lost: a handler of the task's may trap, or wait for ever.
+  private func cancel(_ task: Task<Void, Never>) {
+    guard let workers else { return executor.asDriver { task.cancel() } }
+    let agent = executor.newAgent()
+    workers.add(Workers.Waiting(agent: agent, body: { task.cancel() }, isOnMain: false))
+    finish { run in run.options[..<run.runnable].firstIndex { $0.choice.agent == agent } }
   }
 
   /// Leaves the schedule as it is, with all that it has not brought to its end.

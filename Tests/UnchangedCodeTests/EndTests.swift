@@ -91,6 +91,66 @@ import Testing
     #expect(text.ranges(of: "Fatal error").count <= 3, "\(text)")
   }
 
+  /// Opens for those who wait, and is wrong: it resumes the first only, and does not take it off the list.
+  private final class Turnstile: Sendable {
+    private let state = Mutex((isOpen: false, line: [Int: CheckedContinuation<Void, Never>]()))
+
+    func pass(as number: Int) async {
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let isOpen = state.withLock { state in
+            if !state.isOpen { state.line[number] = continuation }
+            return state.isOpen
+          }
+          if isOpen { continuation.resume() }
+        }
+      } onCancel: {
+        state.withLock { $0.line.removeValue(forKey: number) }?.resume()
+      }
+    }
+
+    func open() {
+      let first = state.withLock { state in
+        state.isOpen = true
+        return state.line.min { $0.key < $1.key }?.value
+      }
+      first?.resume()
+    }
+  }
+
+  @Test func `a handler that traps as what is left is cleared away hides no failure`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let failure = try failure("turnstile") {
+        let turnstile = Turnstile()
+        async let one: Void = turnstile.pass(as: 1)
+        async let two: Void = turnstile.pass(as: 2)
+        turnstile.open()
+        _ = await (one, two)
+      }
+      guard case .deadlock = failure.kind else { fatalError("\(failure)") }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(result?.exitStatus == .exitCode(0), "\(text)")
+    #expect(!text.contains("Fatal error"), "\(text)")
+  }
+
+  @Test func `a handler that waits for ever as what is left is cleared away hides no failure`()
+    throws
+  {
+    let failure = try failure("waits in a handler") {
+      let never = DispatchSemaphore(value: 0)
+      let task = Task {
+        await withTaskCancellationHandler {
+          await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        } onCancel: {
+          never.wait()
+        }
+      }
+      await task.value
+    }
+    guard case .deadlock = failure.kind else { throw failure }
+  }
+
   @Test func `a lock that outlives the closure and is held at its end is said to be so`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let lock = Mutex(0)

@@ -270,6 +270,8 @@ void last_words_note(const char *text, size_t count);
 /// What was said last since it was forgotten, `room` bytes of it at most; returns how many.
 size_t last_words(char *text, size_t room);
 void last_words_forget(void);
+/// Writes those that were kept back to standard error; in a signal handler too.
+void last_words_tell(void);
 /// Has it not be printed: it will be told.
 void last_words_keep_back(bool are_kept_back);
 bool last_words_are_kept_back(void);

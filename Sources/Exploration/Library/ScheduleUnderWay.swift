@@ -261,6 +261,7 @@ enum ScheduleUnderWay {
     if hasToldText.load(ordering: .acquiring) { return }
     tellText(from: 0)
     write(STDERR_FILENO, state.outcome, state.outcomeLength)
+    last_words_tell()
   }
 
   /// Has the end of the program be told where no call is taken over.
