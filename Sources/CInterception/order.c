@@ -173,8 +173,17 @@ KNOWN_UNIQUE(taken_is_known_unique_or_none, "$ss25isKnownUniquelyReferencedySbxS
 
 typedef void *weak_function(void *reference);
 
+/// Stands before a weak reference is looked at: another may let go of the object, or replace the reference, meanwhile.
+static void look_at_weak(void *reference, uintptr_t here) {
+  exploration_pause(point_load_weak, 0);
+  if (!ARE_RACES_LOOKED_FOR || explored_thread.dying || is_compilers_own((uintptr_t)reference)) return;
+  struct race_place place = taken_place(here);
+  race_access((uintptr_t)reference, 1, false, &place);
+}
+
 #define WEAK(name)                                                                                          \
   TAKEN void *name(void *reference) {                                                                       \
+    if (IS_EXPLORED && is_under_study(HERE)) look_at_weak(reference, HERE);                                 \
     void *object = ORIGINAL(#name, weak_function *)(reference);                                             \
     if (IS_EXPLORED && ARE_TOUCHES_NOTED) touch_value(touch_of_owner, object ? 4 : 5);                      \
     return object;                                                                                          \

@@ -85,11 +85,13 @@ package struct SynchronizationOperation: Hashable, Sendable {
     case suspendQueue
     /// Sets a timer of Dispatch, begins or ends it.
     case changeTimer
+    /// Looks whether there is still an object that it has a weak reference to.
+    case loadWeak
 
     /// Whether it is done to an object, which has a number.
     package var hasObject: Bool {
       switch self {
-      case .hop, .check, .cancel, .begin, .goOn, .register, .sleep: false
+      case .hop, .check, .cancel, .begin, .goOn, .register, .sleep, .loadWeak: false
       default: true
       }
     }

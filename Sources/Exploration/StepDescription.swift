@@ -156,6 +156,7 @@ extension SynchronizationOperation {
     case .enterGroup, .leaveGroup, .awaitGroup, .tryGroup, .awaitGroupInTime: "group \(object)"
     case .hop: "an actor"
     case .check, .cancel, .begin, .goOn, .register, .sleep: "a task"
+    case .loadWeak: "an object"
     }
   }
 }
@@ -195,6 +196,7 @@ extension SynchronizationOperation.Kind {
     case .giveWork: "gives work to"
     case .suspendQueue: "suspends or resumes"
     case .changeTimer: "sets, begins or ends"
+    case .loadWeak: "looks for the object of a weak reference"
     case .turn: "has its turn on"
     case .leaveGroup: "leaves"
     case .enterGroup: "enters"

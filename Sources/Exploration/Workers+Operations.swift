@@ -65,7 +65,7 @@ extension Workers {
     case .tryLock, .tryReadLock, .load, .store, .update, .compare, .exchange, .unpark, .start,
       .signal, .broadcast, .tryPermit, .givePermit, .hop, .check, .cancel, .begin, .goOn,
       .enqueue, .giveWork, .suspendQueue, .changeTimer, .leaveGroup, .tryGroup, .register,
-      .beginWait,
+      .beginWait, .loadWeak,
       .enterGroup:
       return true
     case .sleep: return worker.isTimeOver
@@ -163,7 +163,7 @@ extension Workers {
     case .awaitGroup, .awaitGroupInTime, .tryGroup:
       effect = isGroupEmpty(object) ? .wrote : .looked
     // Of the runtime's own state nothing is known.
-    case .hop, .check, .cancel, .begin, .goOn, .register, .sleep: return true
+    case .hop, .check, .cancel, .begin, .goOn, .register, .sleep, .loadWeak: return true
     // Noted with their outcome.
     case .compare, .exchange: return true
     }

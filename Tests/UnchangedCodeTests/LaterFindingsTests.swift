@@ -72,6 +72,44 @@ import Testing
     }
   }
 
+  /// Plays for whoever still has it.
+  private final class Player: Sendable {
+    let played = Mutex(0)
+    func play() { played.withLock { $0 += 1 } }
+  }
+
+  private final class Listener: Sendable {
+    private let player: Mutex<Player?>
+    init(_ player: Player) { self.player = Mutex(player) }
+    func letGo() { player.withLock { $0 = nil } }
+  }
+
+  @Test func `who looks for an object twice may find it gone the second time`() async throws {
+    let body: @Sendable (_ looksOnce: Bool) async throws -> Void = { looksOnce in
+      let listener: Listener
+      weak let player: Player?
+      do {
+        let made = Player()
+        listener = Listener(made)
+        player = made
+      }
+      let owner = Task { listener.letGo() }
+      if looksOnce {
+        player?.play()
+      } else if player != nil {
+        try require(player != nil, "it is gone")
+      }
+      await owner.value
+    }
+    let verdict = try explore("looks once") { try await body(true) }
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+    let failure = try failure("looks twice") { try await body(false) }
+    guard case .requirement(let text) = failure.kind, text.hasPrefix("it is gone") else {
+      throw failure
+    }
+    #expect(failure.description.contains("looks for the object of a weak reference"), "\(failure)")
+  }
+
   @Test func `a queue that is inactive begins no work before it is activated`() throws {
     let verdict = try explore("inactive") {
       let queue = DispatchQueue(label: "inactive", attributes: [.initiallyInactive])

@@ -47,6 +47,7 @@ enum exploration_point {
   point_give_work = 37,
   point_suspend_queue = 38,
   point_change_timer = 39,
+  point_load_weak = 40,
 };
 
 /// What an operation on an atomic of `bytes` bytes, at most 8, found and left.

@@ -36,7 +36,7 @@ package enum ObjectNames {
     case .enterGroup: ["enter"]
     case .signal, .givePermit: ["signal"]
     case .broadcast: ["broadcast"]
-    case .hop, .check, .cancel, .begin, .goOn, .register, .sleep: []
+    case .hop, .check, .cancel, .begin, .goOn, .register, .sleep, .loadWeak: []
     case .load: ["load"]
     case .store: ["store"]
     case .update:
