@@ -11,10 +11,11 @@ extension Grader {
     var lists: [[Int]]
     /// Whether each `whenAll` also waits for the end of the list that it has sent.
     var waits: Bool
+    var limit = 1
 
     var asked: String {
       let counts = lists.map { "\($0.count)" }.joined(separator: ", ")
-      return "lists of \(counts), limit 1, each sent by the 'whenAll' of the one before"
+      return "lists of \(counts), limit \(limit), each sent by the 'whenAll' of the one before"
         + (waits ? ", which waits for its end" : "")
     }
   }
@@ -29,6 +30,7 @@ extension Grader {
       Chain(lists: [[1, 2], [3, 4, 5]], waits: true),
       Chain(lists: [[], [1]], waits: true),
       Chain(lists: [[1], [2], [3], [4], [5], [6]], waits: true),
+      Chain(lists: [[1], [2], [3], [4]], waits: true, limit: 2),
     ]
     return GradeBook.Question(name: name) { _ in
       for chain in chains {
@@ -39,14 +41,14 @@ extension Grader {
       return GradeItem(
         name,
         passed: true,
-        "two to six lists, limit 1, each sent by the 'whenAll' of the one before: all come"
+        "two to six lists, limits 1 and 2, each sent by the 'whenAll' of the one before: all come"
       )
     }
   }
 
   private static func fault<Batch: LearnerBatch>(of chain: Chain, _ type: Batch.Type) -> String? {
     let lists = chain.lists
-    let batch = Batch(limit: 1)
+    let batch = Batch(limit: chain.limit)
     let all = BatchWatch()
     let watches = lists.map { _ in BatchWatch() }
     let mayGoOn = lists.map { _ in DispatchSemaphore(value: 0) }

@@ -463,12 +463,31 @@ extension Grader {
       let running = Lock((now: 0, peak: 0))
       let (mayEnd, ends) = Condition.makeCondition()
       let cache = Cache { name in
-        running.withLock {
-          $0.now += 1
-          $0.peak = max($0.peak, $0.now)
+        // One that is given up, since all who asked have left, is on its way for nobody.
+        let isGivenUp = Lock(false)
+        let isCounted = Lock(false)
+        let end: @Sendable () -> Void = {
+          let wasCounted = isCounted.withLock { isCounted in
+            defer { isCounted = false }
+            return isCounted
+          }
+          if wasCounted { running.withLock { $0.now -= 1 } }
         }
-        try? await mayEnd.waitUncancellably()
-        running.withLock { $0.now -= 1 }
+        await withTaskCancellationHandler {
+          let counts = !isGivenUp.withLock { $0 }
+          if counts {
+            isCounted.withLock { $0 = true }
+            running.withLock {
+              $0.now += 1
+              $0.peak = max($0.peak, $0.now)
+            }
+          }
+          try? await mayEnd.waitUncancellably()
+        } onCancel: {
+          isGivenUp.withLock { $0 = true }
+          end()
+        }
+        end()
         return Array(name.utf8)
       }
       let gone = Task {

@@ -634,7 +634,12 @@ extension Grader {
       twoLedgers(type),
       recordsComeAndGo(type),
       manyRecords(type),
+      ownRecords(type),
       quietRecords(type),
+      keptOfAnswers("records, added one after the other") {
+        let recorder = Recorder()
+        return { try? await recorder.record(RecordFile { 1 }, in: Ledger { _ in }) }
+      },
       urgentWait(type),
       urgentAmongReaders(type),
       heldForNoMore(type),
@@ -642,6 +647,52 @@ extension Grader {
       urgentBehind(type, .medium, "medium"),
       urgentBehind(type, .high, "high"),
     ])
+  }
+
+  /// The task that calls reads and adds by itself, for nobody else.
+  private static func ownRecords<Recorder: LearnerRecorder>(
+    _ type: Recorder.Type
+  ) -> GradeBook.Question {
+    let asked = "four tasks add a record each, and the first adds when all have come"
+    return .task("own_task", asked, seconds: 30) { _ in
+      let recorder = Recorder()
+      let callers = Lock<[Int: Int]>([:])
+      let wrong = Lock<String?>(nil)
+      let come = Lock(0)
+      // Which task it is that runs here.
+      @Sendable func current() -> Int? { withUnsafeCurrentTask { $0?.hashValue } }
+      @Sendable func judge(_ record: Int, _ verb: String) {
+        let isOwn = callers.withLock { $0[record] } == current()
+        if !isOwn { wrong.withLock { $0 = $0 ?? verb } }
+      }
+      let ledger = Ledger { record in
+        judge(record, "added")
+        await Moment.pass(until: 4) { come.withLock { $0 } }
+        for _ in 1...20 { await Moment.pass() }
+      }
+      let record: @Sendable (Int) async -> Void = { number in
+        callers.withLock { $0[number] = current() }
+        let file = RecordFile {
+          judge(number, "read")
+          await Task.yield()
+          come.withLock { $0 += 1 }
+          return number
+        }
+        try? await recorder.record(file, in: ledger)
+      }
+      let tasks = (1...4).map { number in Task { await record(number) } }
+      for task in tasks { await task.value }
+      let verb = wrong.withLock { $0 }
+      return GradeItem(
+        "own_task",
+        passed: verb == nil,
+        "\(asked): "
+          + (verb.map {
+            "a record was \($0) by another task than the one that called 'record' with it. Start none, and do nobody "
+              + "else's work"
+          } ?? "each reads and adds its own")
+      )
+    }
   }
 
   /// Who waits for the ledger does not ask for it again and again.
@@ -661,7 +712,7 @@ extension Grader {
         try await recorder.record(RecordFile { 1 }, in: ledger)
       }
       let first = Task { try await record() }
-      await Moment.pass(until: 1) { begun.withLock { $0 } }
+      while begun.withLock({ $0 == 0 }) { await Moment.pass() }
       let waiting = [TaskPriority.low, .medium, .high, .low, .medium, .high].map { priority in
         Task(priority: priority) { try await record() }
       }
@@ -1131,7 +1182,7 @@ extension Grader {
           try await mayEnd.waitUncancellably()
         }
       }
-      await Moment.pass(until: 1) { hasBegun.withLock { $0 } }
+      while hasBegun.withLock({ $0 == 0 }) { await Moment.pass() }
       let waiting = (1...4).map { number in
         Task { try await number % 2 == 0 ? copier.upload {} : copier.download {} }
       }

@@ -72,7 +72,7 @@ final class BatchWatch: Sendable {
       }
       let wanted = Dictionary(files.map { ($0, 1) }, uniquingKeysWith: +)
       if let file = files.first(where: { state.fetched[$0] != wanted[$0] }) {
-        return "file \(file) was fetched \(state.fetched[file, default: 0]) times"
+        return "file \(file) was fetched \(Grader.howOften(state.fetched[file, default: 0]))"
           + (wanted[file] == 1 ? "" : ", and stands in the list \(wanted[file, default: 0]) times")
       }
       if state.fetched.count != wanted.count { return "a file was fetched that is in no list" }
@@ -115,6 +115,11 @@ extension Grader {
       exploredLists(type),
       exploredWide(type),
     ])
+  }
+
+  /// `once`, `3 times`.
+  static func howOften(_ count: Int) -> String {
+    count == 0 ? "not at all" : count == 1 ? "once" : "\(count) times"
   }
 
   /// Waits until something is so, as long as the library's threads may still bring it about.
@@ -516,7 +521,7 @@ extension Grader {
       let count = together.count(of: 7)
       let fault =
         count != 2
-        ? "it was fetched \(count == 1 ? "once" : "\(count) times"). Each list has it fetched"
+        ? "it was fetched \(howOften(count)). Each list has it fetched"
         : areTogether ? wrong : "\(most) ran at once, and 3 may"
       return GradeItem(
         "same_file",
@@ -604,7 +609,9 @@ extension Grader {
 
   /// Files begin in the order in which they were sent, however many wait.
   private static func filesInOrder<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
-    let lists = [Array(1...12), [13], [14, 15], Array(16...40)]
+    // Their numbers tell nothing of their places.
+    let numbers = (1...40).map { $0 * 17 % 41 }
+    let lists = [numbers[..<12], numbers[12..<13], numbers[13..<15], numbers[15...]].map(Array.init)
     let asked = "lists of 12, 1, 2 and 25, limit 1, all of which wait for the first file"
     return GradeBook.Question(name: "order") { _ in
       let batch = Batch(limit: 1)
@@ -626,10 +633,9 @@ extension Grader {
       mayEnd.signal()
       let wrong = fault(of: lists, watches, limit: 1)
       let order = begun.withLock { $0 }
-      let early = order.enumerated().first { $1 != $0 + 1 }
+      let early = zip(order, numbers).first { $0 != $1 }
       let fault =
-        wrong
-        ?? early.map { "as number \($0 + 1) file \($1) began, and \($0 + 1) was sent before it" }
+        wrong ?? early.map { "file \($0) began before file \($1), which was sent before it" }
       return GradeItem(
         "order",
         passed: fault == nil,
@@ -646,10 +652,10 @@ extension Grader {
       let watch = BatchWatch()
       let mayEnd = DispatchSemaphore(value: 0)
       send(Array(1...6), to: batch, until: mayEnd, watch)
-      await Moment.pass(until: 1) { watch.begun }
+      while watch.begun == 0 { await Moment.pass() }
       await aSecond()
       mayEnd.signal()
-      await Moment.pass(until: 1) { watch.isOver ? 1 : 0 }
+      while !watch.isOver { await Moment.pass() }
     }
   }
 

@@ -690,7 +690,7 @@ extension Grader {
     return GradeBook.Question(name: "kept") { terms in
       let heap = terms.heap
       return GradeBook.Question.task("kept", asked, seconds: 60) { _ in
-        let gauge = Gauge()
+        let (gauge, slow) = (Gauge(), Gauge())
         // A sum or a count takes nothing; an array grows by doubling, so only the whole growth tells.
         let (first, requests) = (5_000, 400_000)
         func growth(_ what: String, _ advice: String, _ body: (Int) -> Void) -> GradeItem? {
@@ -713,6 +713,13 @@ extension Grader {
           }
           ?? growth("readings", "A reading changes nothing: keep none") {
             _ = gauge.reading(at: .milliseconds(2 * requests + $0))
+          }
+          ?? growth(
+            "requests that come and go, one a second",
+            "A server runs for years: keep nothing of each second, either"
+          ) {
+            slow.arrived(at: .seconds($0))
+            slow.departed(at: .seconds($0))
           }
         if let fault { return fault }
         // Each was inside for as long as the arrivals took.

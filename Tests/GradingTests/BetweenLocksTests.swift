@@ -39,7 +39,7 @@ import Testing
     await expect(
       downloader(RemembersFiles.self),
       "again",
-      refusedSaying: "of list 2, file 7 was fetched 0 times"
+      refusedSaying: "of list 2, file 7 was fetched not at all"
     )
     await expect(downloader(SoundPermits.self), "again")
   }

@@ -307,7 +307,7 @@ import Testing
     await expect(
       Grader.batch(AnyOfThree.self),
       refusedBy: "order",
-      saying: "as number 2 file 3 began, and 2 was sent before it"
+      saying: "file 10 began before file 34, which was sent before it"
     )
     for name in ["quiet", "limits", "kept", "order"] {
       let item = await item(name, of: Grader.batch(Gated<SoundGate>.self))
@@ -330,11 +330,10 @@ import Testing
       refusedBy: "lists_together",
       saying: "and is free until it has come"
     )
-    await expect(
-      Grader.downloader(ListAfterList.self),
-      refusedBy: "ends_before_later",
-      saying: "2 of the four files began"
-    )
+    for name in ["lists_together", "ends_before_later", "limits", "quiet"] {
+      let item = await item(name, of: Grader.downloader(ListAfterList.self))
+      #expect(item?.passed == true, "\(item as Any)")
+    }
     await expect(
       Grader.downloader(AtMostFourFiles.self),
       refusedBy: "limit_reached",
