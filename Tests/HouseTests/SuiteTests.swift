@@ -44,6 +44,7 @@ import Testing
       "Tests/UnchangedCodeTests/FurtherPrograms.swift",
       "Tests/UnchangedCodeTests/FinerPrograms.swift",
       "Tests/UnchangedCodeTests/FindingsOfStrangersTests.swift",
+      "Tests/UnchangedCodeTests/EndTests.swift",
       "Tests/UnchangedCodeTests/LaterFindingsTests.swift",
       "Tests/UnchangedCodeTests/SystemLockTests.swift",
       "Tests/UnchangedCodeTests/WorkItemTests.swift",
