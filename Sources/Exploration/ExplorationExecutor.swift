@@ -127,6 +127,19 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   var onThread: ((Int32, Int) -> Void)?
   /// Told of a task that is resumed though it is ready already.
   var onDoubleResume: ((Int32) -> Void)?
+  /// Whether the runtime's own task runs that ends a `Task.sleep`: it is none of the code's.
+  @exclusivity(unchecked) private var endsSleep = false
+
+  /// Wakes a sleeper that was picked.
+  func wake(_ sleeper: Sleeper) {
+    endsSleep = sleeper.isOfRuntime
+    sleeper.wake()
+    endsSleep = false
+  }
+
+  /// The calling thread's task, of those that the code has.
+  private var currentTask: UnownedJob? { endsSleep ? nil : UnownedJob.ofCurrentTask }
+
   /// Told of what the code under study found wrong with itself.
   var onRequirement: ((RequirementNotMet) -> Void)?
 
@@ -341,7 +354,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// The choice by which the code of the calling thread goes on: its task's, if it is in one.
   func choiceOfCurrentCode(orElse choice: Choice) -> Choice {
     noteCurrentTask()
-    return self.choice(ofSerial: UnownedJob.ofCurrentTask?.taskSerial) ?? choice
+    return self.choice(ofSerial: currentTask?.taskSerial) ?? choice
   }
 
   /// The choice by which the task of that serial number goes on.
@@ -351,7 +364,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
 
   /// Wakes a sleeper: its next step is ready, or the turn of the actor that it belongs to.
   func wake(sleeperAt index: Int) {
-    pick(sleeperAt: index).wake()
+    wake(pick(sleeperAt: index))
     running = 0
   }
 
@@ -456,7 +469,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   /// another's step, it never came as a job.
   private func noteCurrentTask() {
     // On another thread than a worker it may be the task that called `explore`.
-    guard keepsTasks, Worker.current != nil, let job = UnownedJob.ofCurrentTask,
+    guard keepsTasks, Worker.current != nil, let job = currentTask,
       job.isAsyncLet || !job.asTask.hasEnded
     else { return }
     keep(job, as: Int(agent(ofSerial: job.taskSerial)))
@@ -474,7 +487,7 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   private func agentOfCurrentTask() -> Int32 {
     // Not always the running agent: an actor's turn runs the code of several, and a task may begin at once
     // in the middle of another's step.
-    UnownedJob.ofCurrentTask.map { agent(ofSerial: $0.taskSerial) } ?? running
+    currentTask.map { agent(ofSerial: $0.taskSerial) } ?? running
   }
 
   private func agent(ofSerial serial: UInt64) -> Int32 {

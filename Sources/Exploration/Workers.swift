@@ -362,7 +362,7 @@ final class Workers: @unchecked Sendable {
     case .sleeper:
       let sleeper = executor.pick(sleeperAt: option.slot)
       takeBaton(me)
-      sleeper.wake()
+      run.executor.wake(sleeper)
     case .thread:
       let thread = threads.remove(at: option.slot)
       executor.running = thread.agent

@@ -22,7 +22,8 @@ public import Testing
 /// a suite within.
 ///
 /// The body runs on threads of the exploration, and waits for its turn without one of the pool's. Other tests run
-/// beside it; two explorations come one after the other. A `Task.detached` knows nothing of its test: what `#expect`
+/// beside it; two explorations come one after the other, and a `.timeLimit` of Swift Testing counts the time that one
+/// waits for the others: `within:` does not. A `Task.detached` knows nothing of its test: what `#expect`
 /// finds there is not held back, and belongs to no test.
 public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
   var strategy: ExplorationStrategy

@@ -110,6 +110,17 @@ import Testing
     #expect(failure.description.contains("looks for the object of a weak reference"), "\(failure)")
   }
 
+  @Test func `what ends a sleep is none of the program's tasks`() throws {
+    let failure = try failure("sleeps") {
+      try await Task.sleep(for: .seconds(1))
+      let task = Task { try await Task.sleep(for: .seconds(1)) }
+      try await task.value
+      try require(false, "this is told")
+    }
+    #expect(failure.description.contains("starts task 2"), "\(failure)")
+    #expect(!failure.description.contains("task 3"), "\(failure)")
+  }
+
   @Test func `a queue that is inactive begins no work before it is activated`() throws {
     let verdict = try explore("inactive") {
       let queue = DispatchQueue(label: "inactive", attributes: [.initiallyInactive])
