@@ -1096,7 +1096,7 @@ extension Grader {
       },
       promise(
         "both",
-        "a download and an upload that wait for each other, two of each",
+        "a download and an upload at the same time, neither of which ends before both have begun, two of each",
         tasks: ["a download", "an upload"],
         preemptions: onePreemption
       ) {
@@ -1105,7 +1105,7 @@ extension Grader {
       },
       promise(
         "alike",
-        "two downloads that wait for each other, then two uploads, two of each",
+        "two downloads at the same time, neither of which ends before both have begun, then two uploads, two of each",
         tasks: ["a download", "a download", "an upload", "an upload"],
         preemptions: onePreemption
       ) {
@@ -1684,7 +1684,8 @@ extension Grader {
   ) -> GradeBook.Question {
     promise(
       "apart",
-      "a download by one copier and an upload by another, which wait for each other, one of each",
+      "a download by one copier and an upload by another at the same time, neither of which ends before both have begun, "
+        + "one of each",
       tasks: ["the download", "the upload"],
       preemptions: onePreemption
     ) {

@@ -351,6 +351,14 @@ package enum Grader {
   private struct Words {
     var asked: String
     var violations: [String: String]
+    /// What is wrong, where it is told in words of a limiter.
+    var told: @Sendable (_ message: String) -> String = { $0 }
+
+    /// A schedule that is told, with what is wrong with it in these words.
+    func told(inStory story: String, _ kind: String, _ message: String) -> String {
+      story.replacing("\(kind)\n", with: "\(violations[kind] ?? kind)\n")
+        .replacing(message, with: told(message))
+    }
   }
 
   /// Stopped inside the code, with a cancellation: too many schedules to be searched in order.
@@ -471,12 +479,14 @@ package enum Grader {
           return verdict(on: report, plan, name, asked)
         }
         let kind = words.flatMap { $0.violations[violation.kind] } ?? violation.kind
+        let story = ExplorationText.text(report, withTime: false, TextFormat())
         return GradeItem(
           name,
           passed: false,
           "\(asked): \(kind) in schedule \(report.firstFailureAt ?? report.schedules), "
-            + (isRandom ? "seed \(seed): " : "") + violation.message,
-          story: ExplorationText.text(report, withTime: false, TextFormat())
+            + (isRandom ? "seed \(seed): " : "")
+            + (words?.told(violation.message) ?? violation.message),
+          story: words?.told(inStory: story, violation.kind, violation.message) ?? story
         )
       } catch {
         return GradeItem(
@@ -520,7 +530,13 @@ package enum Grader {
     let words = Words(
       asked: "\(withdrawals) withdrawals of 60 from \(60 * permits + 40)",
       violations: ["over-admission": "overdrawn"]
-    )
+    ) { message in
+      // `2 running, limit 1`.
+      guard message.hasSuffix(" running, limit \(permits)"),
+        let count = Int(message.prefix { $0 != " " })
+      else { return message }
+      return "\(count) withdrawals of 60 are paid out of \(60 * permits + 40)"
+    }
     return explored(entry, name, tasks: withdrawals, limit: permits, as: words)
   }
 

@@ -236,6 +236,13 @@ import Testing
     let (_, failed) = await grade(Grader.account(CheckThenAct.self))
     #expect(failed?.name == "safety")
     #expect(failed?.sentence.hasPrefix("2 withdrawals of 60 from 100: overdrawn in ") == true)
+    let paid = "2 withdrawals of 60 are paid out of 100"
+    #expect(failed?.sentence.hasSuffix(paid) == true, "\(failed as Any)")
+    // Nothing runs in an account, and it has no limit.
+    #expect(failed?.story.contains("overdrawn") == true && failed?.story.contains(paid) == true)
+    #expect(
+      failed?.story.contains("limit 1") == false && failed?.story.contains("admission") == false
+    )
   }
 
   @Test func `an account that refuses everybody is safe, and fails`() async {
