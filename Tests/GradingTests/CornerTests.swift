@@ -443,7 +443,11 @@ import Testing
       Grader.downloader(FlawedDownloader<F>.self)
     }
     await expect(downloader(CountsFiles.self), refusedBy: "over", saying: "was fetched")
-    await expect(downloader(InBatches.self), refusedBy: "next", saying: "no end")
+    await expect(
+      downloader(InBatches.self),
+      refusedBy: "next",
+      saying: "the third does not begin, though the second has come"
+    )
     await expect(downloader(KeepsDownloads.self), refusedBy: "kept", saying: "is still kept")
     await expect(downloader(DownloadsThrice.self), refusedBy: "all", saying: "0 of 0")
     await expect(downloader(CountsAllLists.self), refusedBy: "two_at_once", saying: "had not ended")
@@ -739,7 +743,7 @@ import Testing
       refusedBy: "in_between",
       saying: "and you returned -1"
     )
-    await expect(Grader.copier(EightAtMost.self), refusedBy: "limits", saying: "no end")
+    await expect(Grader.copier(EightAtMost.self), refusedBy: "limits", saying: "0 ended, 8 run")
   }
 
   @Test func `of nothing are refused`() async {

@@ -60,7 +60,7 @@ import Testing
     await expect(
       downloader(SharesDownloads.self),
       "in_two_lists",
-      refusedSaying: "1 times for the one and 0 times for the other"
+      refusedSaying: "once for the one and not at all for the other"
     )
   }
 
