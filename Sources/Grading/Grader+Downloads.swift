@@ -170,7 +170,7 @@ extension Grader {
     }
   }
 
-  /// Nor does the only file of a list hold a thread, or the first of two.
+  /// The only file of a list holds no thread while it is under way, nor does the first of two.
   ///
   /// Each list has a downloader of its own: another list of the same one may have to wait for its end.
   private static func listsTogether<Downloader: LearnerDownloader>(

@@ -464,19 +464,21 @@ extension Grader {
       let (mayEnd, ends) = Condition.makeCondition()
       let cache = Cache { name in
         // One that is given up, since all who asked have left, is on its way for nobody.
-        let isGivenUp = Lock(false)
-        let isCounted = Lock(false)
+        // Nil until it is counted, or given up before that.
+        let isOnItsWay = Lock<Bool?>(nil)
         let end: @Sendable () -> Void = {
-          let wasCounted = isCounted.withLock { isCounted in
-            defer { isCounted = false }
-            return isCounted
+          let wasOnItsWay = isOnItsWay.withLock { isOnItsWay in
+            defer { isOnItsWay = false }
+            return isOnItsWay == true
           }
-          if wasCounted { running.withLock { $0.now -= 1 } }
+          if wasOnItsWay { running.withLock { $0.now -= 1 } }
         }
         await withTaskCancellationHandler {
-          let counts = !isGivenUp.withLock { $0 }
-          if counts {
-            isCounted.withLock { $0 = true }
+          let begins = isOnItsWay.withLock { isOnItsWay in
+            if isOnItsWay == nil { isOnItsWay = true }
+            return isOnItsWay == true
+          }
+          if begins {
             running.withLock {
               $0.now += 1
               $0.peak = max($0.peak, $0.now)
@@ -484,7 +486,6 @@ extension Grader {
           }
           try? await mayEnd.waitUncancellably()
         } onCancel: {
-          isGivenUp.withLock { $0 = true }
           end()
         }
         end()

@@ -4,9 +4,9 @@ internal import Limiters
 final class LastSight: Sendable {
   private let look = Lock<(@Sendable () -> String?)?>(nil)
 
-  /// Has it told by this from here on.
+  /// From here on `look` says what stands; nil where that tells nothing.
   func tell(_ look: @escaping @Sendable () -> String?) { self.look.withLock { $0 = look } }
 
-  /// Nil where there is nothing to tell.
+  /// What stands now; nil where there is nothing to tell.
   var text: String? { look.withLock { $0 }?() }
 }
