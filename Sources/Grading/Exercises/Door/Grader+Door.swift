@@ -4,17 +4,6 @@ internal import LessonBook
 internal import Limiters
 internal import VirtualTime
 
-/// What a learner mends in the exercise on lost wake-ups: a door that is shut until somebody opens it.
-package protocol LearnerDoor: Sendable {
-  init()
-
-  /// Returns once the door is open.
-  func wait() async
-
-  /// Opens the door, for good.
-  func open()
-}
-
 extension Grader {
   /// Lesson 6: no wake-up is lost, in any order.
   package static func door<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook {

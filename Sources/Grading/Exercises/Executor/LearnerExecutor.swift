@@ -1,0 +1,67 @@
+internal import Basics
+internal import Dispatch
+internal import Foundation
+internal import LessonBook
+internal import Synchronization
+
+/// What a learner writes in the exercise on executors: one thread that runs the jobs of tasks.
+package protocol LearnerExecutor: TaskExecutor {
+  init()
+}
+
+/// The thread that runs this, as the kernel calls it.
+struct Place: Hashable, Sendable {
+  let thread: String
+
+  static var here: Place {
+    let line = KernelFile.line("/proc/thread-self/stat") ?? ""
+    return Place(thread: String(line.prefix { $0 != " " }))
+  }
+
+  /// Whether the thread sleeps, as the kernel sees it; one that could run and has no processor does not.
+  var isAsleep: Bool {
+    // The name stands in parentheses and may hold anything; the state is the letter behind it.
+    let state = KernelFile.line("/proc/self/task/\(thread)/stat")?.split(separator: ")").last
+    return state?.drop { $0 == " " }.first == "S"
+  }
+
+  /// Waits until the thread sleeps and is not woken, or has ended; two seconds at most.
+  ///
+  /// One look is not enough: a thread sleeps for a moment at a lock too, and then goes on.
+  ///
+  /// - Returns: whether it sleeps.
+  @discardableResult
+  func waitForRest() -> Bool {
+    var (looks, inARow, before) = (0, 0, sleeps)
+    while looks < 400, inARow < 10, !hasEnded {
+      Thread.sleep(forTimeInterval: 0.005)
+      let now = sleeps
+      inARow = isAsleep && now == before ? inARow + 1 : 0
+      before = now
+      looks += 1
+    }
+    return inARow >= 10
+  }
+
+  /// How much processor time it has taken, in nanoseconds; nil if the kernel does not tell.
+  var processorTime: Int64? {
+    let times = KernelFile.line("/proc/self/task/\(thread)/schedstat")?.split(separator: " ")
+    return times?.first.flatMap { Int64($0) }
+  }
+
+  /// Whether it waits for another thread, and for no time to pass; false where that is not known.
+  var waitsForAnother: Bool {
+    let words = KernelFile.line("/proc/self/task/\(thread)/syscall")?.split(separator: " ") ?? []
+    // A wait at a futex, whose fourth argument says for how long.
+    return words.count > 4 && ["202", "98"].contains(words[0]) && words[4] == "0x0"
+  }
+
+  /// Whether the thread has ended.
+  var hasEnded: Bool { KernelFile.line("/proc/self/task/\(thread)/stat") == nil }
+
+  /// How often the thread has gone to sleep until now.
+  var sleeps: Int {
+    let text = KernelFile.field("voluntary_ctxt_switches", of: "/proc/self/task/\(thread)/status")
+    return text.flatMap { Int($0) } ?? 0
+  }
+}
