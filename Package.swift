@@ -188,8 +188,8 @@ let package = Package(
       "Mechanisms",
       "WorkStealing",
       embedding: [
-        "Chart.js", "ComparisonPage.css", "ComparisonPage.js", "RunPage.css", "RunPage.js",
-        "RunSVG.css",
+        "Pages/Chart.js", "Pages/ComparisonPage.css", "Pages/ComparisonPage.js", "Pages/RunPage.css",
+        "Pages/RunPage.js", "Pictures/RunSVG.css",
       ]
     ),
     room(
