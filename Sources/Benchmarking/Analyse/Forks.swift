@@ -30,10 +30,11 @@ package struct ForkFigures: Sendable {
   /// In the order in which they first appeared, which is the order of the trials' reports.
   package private(set) var keys: [FigureKey] = []
 
-  /// Gathers what counts: the trials that kept all promises.
-  package init(_ records: [BlockRecord]) {
+  /// Gathers what counts: the trials that kept all promises, without what is compared of blocks that are left out.
+  package init(_ records: [BlockRecord], _ counted: CountedBlocks, _ plan: Plan) {
     for (record, trial) in Self.countedTrials(records) {
-      for measure in trial.report.measures {
+      let leftOut = counted.leavesOut(record) ? plan.entries[record.entry].headline : nil
+      for measure in trial.report.measures where leftOut?.isFigure(of: measure) != true {
         let key = FigureKey(
           entry: record.entry,
           contestant: trial.contestant,

@@ -88,6 +88,8 @@ package struct Summary: Sendable {
   package let lines: [Line]
   /// By the headline of their cells; those whose figures are constants left out.
   package let pairs: [Pair]
+  /// How far apart the processors were, and which blocks count for it.
+  package let distances: CountedBlocks
   /// Blocks in which others took much of the machine, which count all the same.
   package let disturbedBlocks: Int
   package let blocks: Int
@@ -104,7 +106,8 @@ package struct Summary: Sendable {
   /// Analyses the records of a run, or of as much of it as there is.
   package init(plan: Plan, records: [BlockRecord]) {
     self.plan = plan
-    let figures = ForkFigures(records)
+    distances = CountedBlocks(records)
+    let figures = ForkFigures(records, distances, plan)
     blocks = records.count
     disturbedBlocks = records.count(where: \.isDisturbed)
     let shares = records.compactMap(\.disturbance?.foreignPercent)

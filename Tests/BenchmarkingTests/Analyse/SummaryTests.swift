@@ -115,7 +115,8 @@ import Testing
       table[0].joined(separator: ",")
         == "schema,run_id,workload,mechanism,limit,tasks,loop,arrivals,service_kind,service_dist,"
         + "service_ns,rho_target,rho_achieved,cancel_fraction,seed,block,order_in_block,fork,rep,"
-        + "metric,stat,unit,better,value,n,foreign_cpu_pct,valid,invalid_reason,executor,processors"
+        + "metric,stat,unit,better,value,n,foreign_cpu_pct,valid,invalid_reason,executor,processors,"
+        + "distance_before_ns,distance_after_ns"
     )
     // Of three rounds there is one row; the rounds themselves are in a file of their own.
     #expect(table.count == 1 + plan.trials)

@@ -1,8 +1,9 @@
-import Benchmarking
 import Foundation
 import Mechanisms
 import TestSupport
 import Testing
+
+@testable import Benchmarking
 
 /// `Results/`: what it tells must be what its files say.
 @Suite(.watched) struct `The published results` {
@@ -246,9 +247,10 @@ import Testing
     #expect(record.runID == run)
     #expect(record.optimised)
     let table = CSV.records(try text("\(run)/results.csv"))
-    #expect(table[0] == ResultRow.columns)
+    // A later schema has more columns behind those of an earlier one.
+    #expect(ResultRow.columns.starts(with: table[0]))
     let reasons = Set(table.dropFirst().map { $0[27] }.filter { !$0.isEmpty })
-    // Blocks may have been disturbed; no promise may have been broken.
-    #expect(reasons.allSatisfy { $0.hasPrefix("disturbed: ") || $0 == "measured again later" })
+    // Processors may have been moved; no promise may have been broken.
+    #expect(reasons.allSatisfy { $0.hasPrefix(CountedBlocks.prefixOfReason) })
   }
 }

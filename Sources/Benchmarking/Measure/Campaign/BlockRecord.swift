@@ -23,19 +23,23 @@ package struct BlockRecord: Hashable, Codable, Sendable {
   package var trials: [Entry]
   /// How busy the machine was with others; nil where it does not say.
   package var disturbance: Disturbance?
+  /// How far apart its processors were; nil where that could not be measured.
+  package var distance: ProcessorDistance?
 
   package init(
     number: Int,
     fork: Int,
     entry: Int,
     trials: [Entry],
-    disturbance: Disturbance? = nil
+    disturbance: Disturbance? = nil,
+    distance: ProcessorDistance? = nil
   ) {
     self.number = number
     self.fork = fork
     self.entry = entry
     self.trials = trials
     self.disturbance = disturbance
+    self.distance = distance
   }
 
   /// Whether other processes took so much that the figures are theirs as well.

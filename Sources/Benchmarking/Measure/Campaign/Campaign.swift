@@ -90,14 +90,18 @@ package struct Campaign {
     leavesOut && block.fork > Self.fewestForks && isTooLate(block, after: elapsed)
   }
 
-  /// The blocks that are added where others disturbed what was measured: for each two that were, one more, up to
-  /// half as many as were planned, those of all cells in turn.
+  /// The blocks that are added where others disturbed what was measured, or the processors were at another distance
+  /// than in most blocks: for each two that were, one more, up to half as many as were planned, those of all cells in
+  /// turn.
   func more(after records: [BlockRecord]) -> [Plan.Block] {
+    let distances = CountedBlocks(records)
     var disturbed: [Int: Int] = [:]
     var last: [Int: Int] = [:]
     for record in records {
       last[record.entry] = max(last[record.entry] ?? 0, record.fork)
-      if record.isDisturbed { disturbed[record.entry, default: 0] += 1 }
+      if record.isDisturbed || distances.isElsewhere(record) {
+        disturbed[record.entry, default: 0] += 1
+      }
     }
     return (1...plan.forks.upperBound).flatMap { round in
       plan.entries.indices.compactMap { entry in
@@ -118,6 +122,7 @@ package struct Campaign {
   ) async throws -> BlockRecord? {
     let entry = plan.entries[block.entry]
     let before = MachineLoad.now()
+    let distanceBefore = await onOwnThread { ProcessorDistance.now() }
     let requests = block.order.map { contestant in
       TrialRequest(
         cell: entry.cell,
@@ -144,6 +149,7 @@ package struct Campaign {
         trials.append(BlockRecord.Entry(contestant: block.order[trials.count], report: report))
       }
     }
+    let distanceAfter = await onOwnThread { ProcessorDistance.now() }
     return BlockRecord(
       number: number,
       fork: block.fork,
@@ -151,6 +157,9 @@ package struct Campaign {
       trials: trials,
       disturbance: before.flatMap { before in
         MachineLoad.now().flatMap { Disturbance(from: before, to: $0) }
+      },
+      distance: distanceBefore.flatMap { before in
+        distanceAfter.map { ProcessorDistance(before: before, after: $0) }
       }
     )
   }

@@ -10,10 +10,17 @@ package enum Affinity {
   /// - Returns: false where the machine does not let it.
   package static func narrow(to count: Int) -> Bool {
     let processors = allowed.prefix(count)
+    return processors.count == count && set(processors)
+  }
+
+  /// Leaves the calling thread one processor.
+  ///
+  /// - Returns: false where the machine does not let it.
+  static func bind(to processor: Int) -> Bool { set([processor]) }
+
+  private static func set(_ processors: some Sequence<Int>) -> Bool {
     // The system call is hidden from Swift by how glibc's headers declare it.
-    guard processors.count == count, let symbol = dlsym(nil, "sched_setaffinity") else {
-      return false
-    }
+    guard let symbol = dlsym(nil, "sched_setaffinity") else { return false }
     var mask = [UInt8](repeating: 0, count: 128)
     for processor in processors { mask[processor / 8] |= 1 << UInt8(processor % 8) }
     return unsafeBitCast(symbol, to: SetAffinity.self)(0, mask.count, mask) == 0

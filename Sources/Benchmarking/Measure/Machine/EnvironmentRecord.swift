@@ -6,7 +6,7 @@ internal import Foundation
 ///
 /// What the machine does not tell is absent, never empty or zero.
 package struct EnvironmentRecord: Hashable, Codable, Sendable {
-  package var schema = "bench-env/2"
+  package var schema = "bench-env/3"
   package var runID: String
   package var date: String
   package var command: [String]
@@ -37,6 +37,12 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   package var loadBefore: Double?
   package var loadDuring: Double?
   package var loadDuringMost: Double?
+  /// How far apart the processors were: the middle of the blocks of each kind, in nanoseconds there and back.
+  package var distances: [String: Double]?
+  /// How many blocks there were of each kind.
+  package var distanceBlocks: [String: Int]?
+  /// The kind that counts.
+  package var distanceCounted: String?
   /// The workloads whose mechanisms share a process, and those that have one for each.
   package var paired: [String]?
   package var processEach: [String]?
@@ -46,6 +52,9 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
   package var leftOut: String?
   /// How many seconds it measured; of a run that was gone on with, the last part of it.
   package var seconds: Double?
+
+  /// How far apart the processors were in the blocks that count; nil where that is not known.
+  var distance: Double? { distanceCounted.flatMap { distances?[$0] } }
 
   private enum CodingKeys: String, CodingKey {
     case schema
@@ -76,6 +85,9 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     case loadBefore = "load_before_cores"
     case loadDuring = "load_during_cores"
     case loadDuringMost = "load_during_most_cores"
+    case distances = "processor_distance_ns"
+    case distanceBlocks = "processor_distance_blocks"
+    case distanceCounted = "processor_distance_counted"
     case paired = "paired_workloads"
     case processEach = "process_each_workloads"
     case interrupted
@@ -140,6 +152,19 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
       .map { $0 / 100 * Double(processorsOnline ?? 1) }.sorted()
     loadDuring = cores.isEmpty ? nil : cores[cores.count / 2]
     loadDuringMost = cores.last
+    let counted = CountedBlocks(records)
+    if let kind = counted.counted {
+      let kinds = counted.blocks.keys
+      distances = Dictionary(
+        uniqueKeysWithValues: kinds.compactMap { kind in
+          counted.middles[kind].map { (kind.rawValue, $0.rounded(digits: 3)) }
+        }
+      )
+      distanceBlocks = Dictionary(
+        uniqueKeysWithValues: kinds.map { ($0.rawValue, counted.blocks[$0] ?? 0) }
+      )
+      distanceCounted = kind.rawValue
+    }
   }
 
   /// Says of a run that came to its end how many of its blocks were left out.

@@ -8,7 +8,7 @@ extension RunFiles {
     text += "pkg: ConcurrencyLab\n"
     if let processor = environment.processor { text += "cpu: \(processor)\n" }
     if let toolchain = environment.toolchain { text += "toolchain: \(toolchain)\n" }
-    let figures = ForkFigures(records)
+    let figures = ForkFigures(records, summary.distances, plan)
     for (index, entry) in plan.entries.enumerated() {
       guard let headline = entry.headline else { continue }
       for (contestant, who) in entry.contestants.enumerated() where !who.isAgain {

@@ -47,8 +47,15 @@ package struct EarlierRun: Sendable {
       ("kernel", environment.kernel, current.kernel),
       ("optimised", String(environment.optimised), String(current.optimised)),
     ]
-    return pairs.compactMap { name, then, now in
+    let differences = pairs.compactMap { name, then, now in
       then == now ? nil : "\(name) was \(then ?? "unknown"), is \(now ?? "unknown")"
     }
+    guard let then = environment.distance, let now = current.distance,
+      max(then, now) > CountedBlocks.reach * min(then, now)
+    else { return differences }
+    return differences + [
+      "a word of memory went from one processor to the other and back in \(Quantity.digits(then)) ns, "
+        + "and does in \(Quantity.digits(now)) ns"
+    ]
   }
 }

@@ -32,11 +32,11 @@ package struct PublishedRun {
     environment = try Self.environment(of: folder)
     var reader = try Reader(
       plan,
-      try await Table(folder, "results.csv", schema: ResultRow.schema),
+      try await Table(folder, "results.csv", schemas: ResultRow.publishedSchemas),
       folder
     )
-    try reader.addRounds(await Table(folder, "rounds.csv.gz", schema: RunFiles.roundsSchema))
-    try reader.addSeries(await Table(folder, "series.csv.gz", schema: "bench-series/2"))
+    try reader.addRounds(await Table(folder, "rounds.csv.gz", schemas: [RunFiles.roundsSchema]))
+    try reader.addSeries(await Table(folder, "series.csv.gz", schemas: ["bench-series/2"]))
     let (plan, records) = reader.run
     files = RunFiles(
       runID: environment.runID,
@@ -93,7 +93,7 @@ private struct Table {
     func number(_ name: String) -> Double? { self[name].flatMap { Double($0) } }
   }
 
-  init(_ folder: String, _ name: String, schema: String) async throws {
+  init(_ folder: String, _ name: String, schemas: [String]) async throws {
     let path = "\(folder)/\(name)"
     let isPacked = name.hasSuffix(Compression.suffix)
     let text =
@@ -107,10 +107,11 @@ private struct Table {
     for (index, column) in (records.first ?? []).enumerated() { columns[column] = index }
     rows = records.dropFirst().filter { $0.count == columns.count }
       .map { Row(columns: columns, cells: $0) }
-    if let other = rows.first(where: { $0["schema"] != schema }) {
+    if let other = rows.first(where: { !schemas.contains($0["schema"] ?? "") }) {
       throw PublishedRun.Failure.unreadable(
         folder,
-        "\(name) has the schema '\(other["schema"] ?? "")', not '\(schema)'"
+        "\(name) has the schema '\(other["schema"] ?? "")', not "
+          + schemas.map { "'\($0)'" }.joined(separator: " or ")
       )
     }
   }
@@ -286,7 +287,13 @@ private struct Reader {
         )
       )
     }
-    if let reason = row["invalid_reason"] { report.violations = [reason] }
+    if let before = row.number("distance_before_ns"), let after = row.number("distance_after_ns") {
+      record.distance = ProcessorDistance(before: before, after: after)
+    }
+    // What does not count for the distance is found again from it, and breaks no promise.
+    if let reason = row["invalid_reason"], !reason.hasPrefix(CountedBlocks.prefixOfReason) {
+      report.violations = [reason]
+    }
     record.trials[order - 1].report = report
     if let share = row.number("foreign_cpu_pct") {
       record.disturbance = Disturbance(foreignPercent: share, stealPercent: 0)

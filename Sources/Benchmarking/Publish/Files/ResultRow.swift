@@ -16,12 +16,17 @@ package struct ResultRow: Hashable, Sendable {
   /// Nil where the trial broke down before it measured anything.
   package var measure: Measure?
   package var foreignPercent: Double?
+  package var distance: ProcessorDistance?
   /// Why the value must not be used; nil where it may.
   package var invalidReason: String?
 
-  package static let schema = "bench-results/3"
-  /// The first knew neither executors nor processors.
-  package static let readableSchemas = ["bench-results/1", "bench-results/2", schema]
+  package static let schema = "bench-results/4"
+  /// The first knew neither executors nor processors, the first three no distance.
+  package static let readableSchemas = [
+    "bench-results/1", "bench-results/2", "bench-results/3", schema,
+  ]
+  /// Those of runs that can be put together again.
+  static let publishedSchemas = Array(readableSchemas.suffix(2))
 
   /// What a row of the first schema would have in the column `executor`.
   package static func executor(ofEarlier label: String) -> String {
@@ -35,6 +40,7 @@ package struct ResultRow: Hashable, Sendable {
     "service_kind", "service_dist", "service_ns", "rho_target", "rho_achieved", "cancel_fraction",
     "seed", "block", "order_in_block", "fork", "rep", "metric", "stat", "unit", "better", "value",
     "n", "foreign_cpu_pct", "valid", "invalid_reason", "executor", "processors",
+    "distance_before_ns", "distance_after_ns",
   ]
 
   package var cells: [String] {
@@ -50,6 +56,7 @@ package struct ResultRow: Hashable, Sendable {
       CSV.number(measure?.count), CSV.number(foreignPercent.map(Self.twoDecimals)),
       invalidReason == nil ? "true" : "false", invalidReason ?? "",
       executor?.rawValue ?? "", CSV.number(cell.processors),
+      CSV.number(distance?.before), CSV.number(distance?.after),
     ]
   }
 

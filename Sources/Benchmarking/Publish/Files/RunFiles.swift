@@ -63,6 +63,7 @@ package struct RunFiles {
       record.trials.enumerated().flatMap { order, trial in
         let entry = plan.entries[record.entry]
         let violations = trial.report.violations
+        let leftOut = summary.distances.reason(record)
         // A trial that broke down has nothing but the reason to tell; it tells that in a row.
         let measures: [Measure?] = trial.report.measures.isEmpty ? [nil] : trial.report.middles
         return measures.map { measure in
@@ -79,7 +80,10 @@ package struct RunFiles {
             fork: record.fork,
             measure: measure,
             foreignPercent: record.disturbance?.foreignPercent,
-            invalidReason: violations.isEmpty ? nil : violations.joined(separator: "; ")
+            distance: record.distance,
+            invalidReason: violations.isEmpty
+              ? measure.flatMap { entry.headline?.isFigure(of: $0) == true ? leftOut : nil }
+              : violations.joined(separator: "; ")
           ).cells
         }
       }

@@ -89,6 +89,7 @@ package struct Digest {
           + "\(Quantity.count(summary.blocks, "block")) disturbed"
       )
     }
+    if let distance = summary.distances.words { lines.append(distance) }
     for violation in summary.violations.prefix(10) { lines.append("invalid: \(violation)") }
     if summary.violations.count > 10 {
       lines.append("invalid: \(summary.violations.count - 10) more")

@@ -181,6 +181,13 @@ struct HTMLReport {
         + "\(Quantity.digits(Disturbance.foreignThreshold)) % of the machine, or the hypervisor more than "
         + "\(Quantity.digits(Disturbance.stealThreshold)) %. They count; what they spread widens the intervals."
     )
+    if let distance = summary.distances.words {
+      lines.append(
+        escaped(distance.prefix(1).uppercased() + distance.dropFirst())
+          + ". A hypervisor may move a machine's processors while it runs; where tasks wait for each other, what they "
+          + "cost depends on it more than on anything else here."
+      )
+    }
     let kind = summary.isValid ? "good" : "bad"
     return "<section id=\"believed\" class=\"box \(kind)\"><h2>Can it be believed?</h2><ul>"
       + lines.map { "<li>\($0)</li>" }.joined() + "</ul></section>"

@@ -1,0 +1,169 @@
+import Basics
+import Mechanisms
+import TestSupport
+import Testing
+
+@testable import Benchmarking
+
+/// Runs that were never run, on machines whose processors were moved.
+@Suite(.watched) struct `The blocks that count` {
+  private let plan: Plan
+
+  init() throws {
+    plan = try Plan(
+      Selection(
+        scale: .quick,
+        forks: 12,
+        mechanisms: ["limiter", "pool"],
+        filter: "uncontended|hand-off"
+      )
+    )
+  }
+
+  /// Blocks in which a pool costs `ratio` times what a limiter does.
+  private func records(
+    _ distance: (Plan.Block) -> ProcessorDistance?,
+    ratio: (Plan.Block) -> Double = { _ in 1 }
+  ) -> [BlockRecord] {
+    var records = plan.records { trial, report in
+      for round in 1...3 {
+        let cost = trial.contestant.mechanism == "pool" ? ratio(trial.block) : 1
+        let noise = 1 + 0.001 * Double((trial.index + trial.place + round) % 7)
+        report.add(.timePerOperation, "mean", 100 * cost * noise, repetition: round)
+        report.add(.waited, "mean", 95, repetition: round)
+      }
+    }
+    for (index, block) in plan.blocks().enumerated() { records[index].distance = distance(block) }
+    return records
+  }
+
+  private let near = ProcessorDistance(before: 80, after: 95)
+  private let far = ProcessorDistance(before: 400, after: 410)
+  private let moved = ProcessorDistance(before: 400, after: 81)
+
+  @Test func `where all are alike none is left out, near or far or of unknown distance`() {
+    for distance in [near, far, nil] {
+      let records = records { _ in distance }
+      let counted = CountedBlocks(records)
+      #expect(counted.leftOutBlocks == 0)
+      #expect(records.allSatisfy { !counted.leavesOut($0) && counted.reason($0) == nil })
+      #expect(counted.words?.contains("there were") != true)
+    }
+    #expect(CountedBlocks(records { _ in nil }).words == nil)
+    #expect(
+      CountedBlocks(records { _ in far }).words
+        == "a word of memory went from one processor to the other and back in 405 ns"
+    )
+  }
+
+  @Test func `the kind that most blocks have counts, and no block that was moved meanwhile`() throws
+  {
+    let mostlyNear = records { $0.fork <= 3 ? far : $0.fork == 4 ? moved : near }
+    let counted = CountedBlocks(mostlyNear)
+    #expect(counted.counted == .near)
+    for record in mostlyNear { #expect(counted.leavesOut(record) == (record.fork <= 4)) }
+    let first = try #require(mostlyNear.first { $0.fork == 1 })
+    #expect(
+      counted.reason(first)
+        == "the processors were far apart: 400 ns before and 410 ns after; blocks with near ones count"
+    )
+    let fourth = try #require(mostlyNear.first { $0.fork == 4 })
+    #expect(counted.reason(fourth)?.hasPrefix("the processors were moved: ") == true)
+    let words = try #require(counted.words)
+    #expect(words.contains("back in 87.5 ns; in "), "\(words)")
+    #expect(words.contains("blocks they were far apart (405 ns), in "), "\(words)")
+    #expect(words.contains("blocks they were moved meanwhile, and what "), "\(words)")
+
+    let mostlyFar = records { $0.fork <= 3 ? near : far }
+    #expect(CountedBlocks(mostlyFar).counted == .far)
+    #expect(CountedBlocks(mostlyFar).words?.hasPrefix("far apart: a word of memory") == true)
+    for record in mostlyFar {
+      #expect(CountedBlocks(mostlyFar).leavesOut(record) == (record.fork <= 3))
+    }
+  }
+
+  @Test(arguments: [5, 6])
+  func `a cell with fewer than six blocks of that kind keeps all of its blocks`(near count: Int) {
+    let records = records { $0.entry == 0 && $0.fork > count ? far : near }
+    let counted = CountedBlocks(records)
+    #expect(counted.counted == .near)
+    for record in records where record.entry == 0 {
+      #expect(counted.leavesOut(record) == (count >= 6 && record.fork > count))
+    }
+    #expect(records.allSatisfy { $0.entry == 0 || !counted.leavesOut($0) })
+  }
+
+  @Test func `one reading far below all others makes nothing far`() {
+    let records = records {
+      $0.entry == 0 && $0.fork == 1 ? ProcessorDistance(before: 20, after: 20) : near
+    }
+    #expect(CountedBlocks(records).leftOutBlocks == 0)
+  }
+
+  /// What a pool's line of the first cell says.
+  private func line(_ summary: Summary) throws -> Summary.Line {
+    let pool = plan.entries[0].contestants.firstIndex { $0.mechanism == "pool" }
+    return try #require(
+      summary.lines.first { $0.entry == 0 && $0.contestant == pool && $0.comparison != nil }
+    )
+  }
+
+  @Test func `a ratio is that of the blocks that count, and results.csv says which these are`()
+    throws
+  {
+    let mixed = records({ $0.fork <= 5 ? far : near }) { $0.fork <= 5 ? 2 : 1 }
+    let summary = Summary(plan: plan, records: mixed)
+    #expect(try line(summary).comparison?.verdict == .same)
+    #expect(try line(summary).forks == 7)
+    // Without the distances it is neither.
+    let blind = Summary(plan: plan, records: records({ _ in nil }) { $0.fork <= 5 ? 2 : 1 })
+    #expect(try line(blind).comparison?.verdict == .undecided)
+    #expect(try line(blind).forks == 12)
+
+    let files = RunFiles(runID: "r", plan: plan, records: mixed, summary: summary)
+    let table = CSV.records(files.results())
+    let column = Dictionary(uniqueKeysWithValues: zip(table[0], 0...))
+    for row in table.dropFirst() {
+      let cell = { (name: String) in column[name].map { row[$0] } ?? "" }
+      let isLeftOut = cell("metric") == "time_per_op" && (Int(cell("fork")) ?? 0) <= 5
+      #expect(cell("valid") == (isLeftOut ? "false" : "true"))
+      #expect(cell("invalid_reason").hasPrefix("the processors were far apart") == isLeftOut)
+      #expect(cell("distance_after_ns") == ((Int(cell("fork")) ?? 0) <= 5 ? "410" : "95"))
+    }
+  }
+
+  @Test func `a promise that was broken at another distance is broken`() {
+    var records = records { $0.fork <= 3 ? far : near }
+    for index in records.indices where records[index].fork == 2 {
+      records[index].trials[0].report.violations = ["over-admission: 2 ran at once, the limit is 1"]
+    }
+    let summary = Summary(plan: plan, records: records)
+    #expect(!summary.isValid && !summary.violations.isEmpty)
+  }
+
+  @Test func `cells whose processors were moved are measured longer`() {
+    let campaign = Campaign(plan: plan, program: "", measuresLonger: true, leavesOut: true)
+    #expect(campaign.more(after: records { _ in near }).isEmpty)
+    let more = campaign.more(after: records { $0.entry == 1 && $0.fork <= 4 ? far : near })
+    #expect(more.map(\.entry) == [1, 1])
+  }
+}
+
+@Suite(.watched) struct `The distance of processors` {
+  @Test func `it is measured where there are two, and not where there is one`() async {
+    let distance = await onOwnThread { ProcessorDistance.now() }
+    if Processors.allowed == 1 { #expect(distance == nil) }
+    // Others may keep a processor for all of the millisecond.
+    if let distance { #expect(distance > 1 && distance < 10_000_000) }
+  }
+
+  @Test func `of a machine left alone some of ten readings succeed`() async {
+    guard Processors.allowed > 1 else { return }
+    var readings = 0
+    for _ in 1...10 {
+      let distance = await onOwnThread { ProcessorDistance.now() }
+      if distance != nil { readings += 1 }
+    }
+    #expect(readings > 0)
+  }
+}
