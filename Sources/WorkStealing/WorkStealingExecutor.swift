@@ -17,6 +17,7 @@ internal import Synchronization
 //   Worker      the order in which one worker looks for its next job; it sleeps in a `ThreadParker` of Basics
 //   Crew        the workers together, without threads
 //   this file   the threads, and the way in
+//   WholeProgram  the executor as the pool of a whole program
 //
 // To read further: R. Blumofe and C. Leiserson, Scheduling multithreaded computations by work stealing (JACM
 // 1999); D. Chase and Y. Lev, Dynamic circular work-stealing deque (SPAA 2005); D. Vyukov, Scalable Go
@@ -29,10 +30,11 @@ internal import Synchronization
 // from the runtime's own memory (`isYield`). Should a future runtime keep it elsewhere, a yield would count
 // as a wake-up, and the slot's budget would still let the others have their turns.
 //
-// What no executor can save: on every switch a task looks up the executor that it prefers, in a list
+// What an executor cannot save, where tasks prefer it: on every switch a task looks that preference up, in a list
 // under a lock of the runtime (6.3.1). In a profile of two tasks that hand one permit to each other on
-// one worker, that look-up and the runtime's locks had 38 of 100 samples, this room's frames 2. So a
-// limiter that nobody else uses is no faster here than on the global pool.
+// one worker, that look-up and the runtime's locks had 40 of 100 samples, this room's frames 4. So a
+// limiter that nobody else uses is no faster here than on the global pool. An executor that serves the whole program
+// spares its tasks the look-up: such a hand-over takes 0.77 of the time then (`.ci/long executors`).
 //
 // A new task goes to the back too, where others can steal it: it was started to run beside its parent.
 
@@ -77,7 +79,13 @@ public final class WorkStealingExecutor: TaskExecutor {
   ///   - workers: How many; nil for one on each processor that the process may use.
   ///   - name: What debuggers and `top` call the threads, with a number after it. The system keeps 15 bytes.
   /// - Precondition: `workers` is at least 1.
-  public init(workers: Int? = nil, name: String = "worker") {
+  public convenience init(workers: Int? = nil, name: String = "worker") {
+    self.init(threads: workers)
+    start(name, inTheNameOf: self)
+  }
+
+  /// One whose threads have not started yet.
+  init(threads workers: Int?) {
     let count = workers ?? Processors.allowed
     // Not `precondition`: built for release, that stops without its message.
     guard count >= 1 else {
@@ -87,8 +95,15 @@ public final class WorkStealingExecutor: TaskExecutor {
     }
     crew = Crew(workers: count)
     ending = Mutex(Ending(threads: count))
+  }
+
+  /// Starts the threads, whose jobs see `executor` as the one that runs them.
+  func start(_ name: String, inTheNameOf executor: any TaskExecutor) {
     for worker in crew.workers {
-      OSThread("\(name)-\(worker.number + 1)") { [self] in run(worker) }.detach()
+      OSThread("\(name)-\(worker.number + 1)") { [self] in
+        run(worker, on: executor.asUnownedTaskExecutor())
+        withExtendedLifetime(executor) {}
+      }.detach()
     }
   }
 
@@ -168,7 +183,7 @@ public final class WorkStealingExecutor: TaskExecutor {
   private func enqueueFromOutside(_ job: UnownedJob, _ band: Bands.Band) {
     // Seen here, it is not new any more when a worker wakes it.
     _ = isNew(job)
-    if !crew.inject(job.address, band) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+    if !crew.inject(job.address, band) { SwiftsPool.executor.enqueue(ExecutorJob(job)) }
   }
 
   /// Whether the job is the first of its task.
@@ -184,9 +199,8 @@ public final class WorkStealingExecutor: TaskExecutor {
 
   // MARK: A worker's thread
 
-  private func run(_ worker: Worker) {
+  private func run(_ worker: Worker, on executor: UnownedTaskExecutor) {
     pthread_setspecific(Self.key, Unmanaged.passUnretained(worker).toOpaque())
-    let executor = asUnownedTaskExecutor()
     while let job = worker.next(crew) {
       UnownedJob(address: job).runSynchronously(on: executor)
     }

@@ -23,7 +23,11 @@ struct ImportDirections {
     "Limiters": Room(rooms: [], system: ["Synchronization"]),
     // The files of `Limiters`, over other locks.
     "ExplorableLimiters": Room(rooms: ["ExplorableSynchronization"]),
-    "WorkStealing": Room(rooms: ["Basics"], system: ["Synchronization", "Glibc"]),
+    // Of `_Concurrency` what is no public interface yet: the executors of a process.
+    "WorkStealing": Room(
+      rooms: ["Basics"],
+      system: ["Synchronization", "Glibc", "_Concurrency"]
+    ),
     "CSQLite": Room(rooms: []),
     "RealWork": Room(
       rooms: ["Basics", "Limiters", "CSQLite"],
