@@ -22,8 +22,8 @@ extension WorkStealingExecutor {
   /// ```
   ///
   /// So `Task {}` and `Task.detached` run on its threads, child tasks and `async let`, actors without an executor of
-  /// their own, and what follows a `Task.sleep`. The main actor stays on the main thread. Tasks that are under way go on
-  /// here after their next suspension, so call it first in the program. A visit to a limiter costs less than on an
+  /// their own, and what follows a `Task.sleep`. The main actor stays on the main thread. A task that is under way goes
+  /// on here when it has suspended, so call it first in the program. A visit to a limiter costs less than on an
   /// executor that a task prefers.
   ///
   /// As with every pool, do not block its threads: they are as few as processors. After ``shutdown()`` the program's

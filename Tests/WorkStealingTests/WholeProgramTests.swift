@@ -11,9 +11,8 @@ import WorkStealing
   @Test func `runs whatever prefers no other, also after a sleep, and not the main actor`() async {
     await #expect(processExitsWith: .success) {
       WorkStealingExecutor.serveWholeProgram(workers: 2, name: "own")
-      // What runs already goes on there from its next suspension on.
-      await Task.yield()
-      check(isOnOwnThread, "a task that goes on")
+      // What runs already goes on there from its next suspension on. An await that finds its answer there is none.
+      while !isOnOwnThread { await Moment.pass() }
       await Task { check(isOnOwnThread, "a task") }.value
       await Task.detached { check(isOnOwnThread, "a detached task") }.value
       async let child: Void = check(isOnOwnThread, "an async let")
