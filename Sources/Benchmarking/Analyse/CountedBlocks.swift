@@ -80,16 +80,14 @@ package struct CountedBlocks: Sendable {
 
   /// Why a block's compared figure does not count, as `results.csv` says it; nil where it does.
   package func reason(_ record: BlockRecord) -> String? {
-    guard leavesOut(record), let distance = record.distance, let counted else { return nil }
+    guard leavesOut(record) else { return nil }
     let other =
       switch Self.kind(record, least) {
       case .near: "near each other"
       case .far: "far apart"
       case .moved, nil: "moved"
       }
-    return
-      "\(Self.prefixOfReason)\(other): \(Quantity.digits(distance.before)) ns before and \(Quantity.digits(distance.after)) ns after; "
-      + "blocks with \(counted.rawValue) ones count"
+    return Self.prefixOfReason + other
   }
 
   static let prefixOfReason = "the processors were "

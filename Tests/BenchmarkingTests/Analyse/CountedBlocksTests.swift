@@ -63,12 +63,9 @@ import Testing
     #expect(counted.counted == .near)
     for record in mostlyNear { #expect(counted.leavesOut(record) == (record.fork <= 4)) }
     let first = try #require(mostlyNear.first { $0.fork == 1 })
-    #expect(
-      counted.reason(first)
-        == "the processors were far apart: 400 ns before and 410 ns after; blocks with near ones count"
-    )
+    #expect(counted.reason(first) == "the processors were far apart")
     let fourth = try #require(mostlyNear.first { $0.fork == 4 })
-    #expect(counted.reason(fourth)?.hasPrefix("the processors were moved: ") == true)
+    #expect(counted.reason(fourth) == "the processors were moved")
     let words = try #require(counted.words)
     #expect(words.contains("back in 87.5 ns; in "), "\(words)")
     #expect(words.contains("blocks they were far apart (405 ns), in "), "\(words)")

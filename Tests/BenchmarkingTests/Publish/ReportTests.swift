@@ -623,7 +623,7 @@ struct ImaginedRun {
 
   /// The format's grammar: a configuration line, or a name, a count, and pairs of value and unit.
   @Test func `the Go benchmark file has a line a fork in the format's grammar`() throws {
-    let text = try #require(all["benchmarks.txt"])
+    let text = try #require(all["benchmarks.txt.gz"])
     let lines = text.split(separator: "\n")
     let results = lines.filter { $0.hasPrefix("Benchmark") }
     // The second half of the reference is nobody to compare with.

@@ -41,7 +41,7 @@ package struct ProcessorDistance: Hashable, Codable, Sendable {
       ball.end()
     }.join()
     other.join()
-    return windows.withLock { $0.min() }?.rounded(digits: 4)
+    return windows.withLock { $0.min() }?.rounded()
   }
 }
 

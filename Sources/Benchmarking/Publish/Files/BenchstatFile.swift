@@ -1,5 +1,6 @@
-/// `benchmarks.txt`: the headline of each cell in the format of Go's benchmarks, a line a fork, so that
-/// `benchstat old/benchmarks.txt new/benchmarks.txt` compares two runs; without the reference's second half.
+/// `benchmarks.txt.gz`: the headline of each cell in the format of Go's benchmarks, a line a fork, so that
+/// `benchstat <(zcat old/benchmarks.txt.gz) <(zcat new/benchmarks.txt.gz)` compares two runs; without the reference's
+/// second half.
 ///
 /// The format: https://go.dev/design/14313-benchmark-format
 extension RunFiles {
@@ -14,7 +15,7 @@ extension RunFiles {
       for (contestant, who) in entry.contestants.enumerated() where !who.isAgain {
         let name = Self.benchmarkName(entry.cell, who)
         for value in figures[index, contestant, headline] {
-          text += "\(name) 1 \(CSV.number(value)) \(Self.benchmarkUnit(headline.metric))\n"
+          text += "\(name) 1 \(CSV.number(value.rounded(digits: 6))) \(Self.benchmarkUnit(headline.metric))\n"
         }
       }
     }

@@ -19,7 +19,7 @@ package struct RunFiles {
   /// Those that end in `.gz` are packed.
   package static let names = [
     "results.csv", "summary.csv", "rounds.csv.gz", "histograms.csv.gz", "series.csv.gz",
-    "stamps.csv.gz", "env.json", "benchmarks.txt", "report.html",
+    "stamps.csv.gz", "env.json", "benchmarks.txt.gz", "report.html",
   ]
 
   /// Everything that goes into the run folder, before it is packed.
@@ -31,7 +31,7 @@ package struct RunFiles {
       ("series.csv.gz", seriesTable()),
       ("stamps.csv.gz", stampTable()),
       ("env.json", try environment.json()),
-      ("benchmarks.txt", benchstatText(environment)),
+      ("benchmarks.txt.gz", benchstatText(environment)),
     ] + derived(environment)
   }
 
