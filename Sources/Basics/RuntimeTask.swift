@@ -121,3 +121,12 @@ extension Task<Void, Never> {
   /// The job it is, under which executors know it.
   package var job: UnownedJob { unsafeBitCast(self, to: UnownedJob.self) }
 }
+
+extension UnownedSerialExecutor {
+  /// The runtime's executor for what is on no actor: two words of 0.
+  ///
+  /// `unsafeBitCast` enforces that it is two words.
+  package static var pool: UnownedSerialExecutor {
+    unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
+  }
+}

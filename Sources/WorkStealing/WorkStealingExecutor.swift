@@ -32,9 +32,9 @@ internal import Synchronization
 //
 // What an executor cannot save, where tasks prefer it: on every switch a task looks that preference up, in a list
 // under a lock of the runtime (6.3.1). In a profile of two tasks that hand one permit to each other on
-// one worker, that look-up and the runtime's locks had 40 of 100 samples, this room's frames 4. So a
-// limiter that nobody else uses is no faster here than on the global pool. An executor that serves the whole program
-// spares its tasks the look-up: such a hand-over takes 0.77 of the time then (`.ci/long executors`).
+// one worker, that look-up and the runtime's locks had 40 of 100 samples, this room's frames 4. A pass through a
+// limiter that nobody else uses takes 1.7 times as long as on the global pool, a call of a free actor eight times. An
+// executor that serves the whole program spares its tasks both: see WholeProgram.swift, and `.ci/long executors`.
 //
 // A new task goes to the back too, where others can steal it: it was started to run beside its parent.
 
@@ -47,7 +47,8 @@ internal import Synchronization
 /// ```
 ///
 /// Tasks that prefer it run on it, with their child tasks and the default actors that they call. `Task {}`
-/// inherits no preference: use `Task(executorPreference:)`.
+/// inherits no preference: use `Task(executorPreference:)`. For all tasks of a program there is
+/// ``serveWholeProgram(workers:name:)``.
 ///
 /// Order: on one worker, the tasks that it made ready run in that order, but for the task just woken, which
 /// runs next. No task waits for ever: after three such turns in a row the others have one.
@@ -81,7 +82,7 @@ public final class WorkStealingExecutor: TaskExecutor {
   /// - Precondition: `workers` is at least 1.
   public convenience init(workers: Int? = nil, name: String = "worker") {
     self.init(threads: workers)
-    start(name, inTheNameOf: self)
+    start(name, for: .thoseWhoPreferIt)
   }
 
   /// One whose threads have not started yet.
@@ -97,13 +98,17 @@ public final class WorkStealingExecutor: TaskExecutor {
     ending = Mutex(Ending(threads: count))
   }
 
-  /// Starts the threads, whose jobs see `executor` as the one that runs them.
-  func start(_ name: String, inTheNameOf executor: any TaskExecutor) {
+  /// Which tasks an executor is for.
+  enum Service {
+    case thoseWhoPreferIt
+    /// All that prefer none.
+    case program
+  }
+
+  /// Starts the threads.
+  func start(_ name: String, for service: Service) {
     for worker in crew.workers {
-      OSThread("\(name)-\(worker.number + 1)") { [self] in
-        run(worker, on: executor.asUnownedTaskExecutor())
-        withExtendedLifetime(executor) {}
-      }.detach()
+      OSThread("\(name)-\(worker.number + 1)") { [self] in run(worker, for: service) }.detach()
     }
   }
 
@@ -199,10 +204,20 @@ public final class WorkStealingExecutor: TaskExecutor {
 
   // MARK: A worker's thread
 
-  private func run(_ worker: Worker, on executor: UnownedTaskExecutor) {
+  private func run(_ worker: Worker, for service: Service) {
     pthread_setspecific(Self.key, Unmanaged.passUnretained(worker).toOpaque())
-    while let job = worker.next(crew) {
-      UnownedJob(address: job).runSynchronously(on: executor)
+    switch service {
+    case .thoseWhoPreferIt:
+      let executor = asUnownedTaskExecutor()
+      while let job = worker.next(crew) {
+        UnownedJob(address: job).runSynchronously(on: executor)
+      }
+    case .program:
+      // As Swift's own pool does: a task that prefers nothing finds itself where it belongs, and comes to an actor that
+      // is free, and back, in the same job.
+      while let job = worker.next(crew) {
+        UnownedJob(address: job).runSynchronously(on: .pool)
+      }
     }
     pthread_setspecific(Self.key, nil)
     let waiters = changeEnding { ending -> [CheckedContinuation<Void, Never>] in

@@ -519,12 +519,3 @@ final class MainActorStandIn: SerialExecutor {
     }
   }
 }
-
-extension UnownedSerialExecutor {
-  /// The runtime's executor for what is on no actor: two words of 0.
-  ///
-  /// `unsafeBitCast` enforces that it is two words.
-  fileprivate static var pool: UnownedSerialExecutor {
-    unsafeBitCast((UInt(0), UInt(0)), to: UnownedSerialExecutor.self)
-  }
-}
