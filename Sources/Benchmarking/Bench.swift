@@ -248,7 +248,9 @@ public enum Bench {
       }
       let isInvalid = options.strict ? !summary.isValid : !summary.violations.isEmpty
       if isInvalid { return .invalid }
-      return comparison?.regressions.isEmpty == false ? .regression : .measured
+      // A machine whose processors are further apart is another machine.
+      let isComparable = baseline?.isOfSameDistance(as: environment) != false
+      return isComparable && comparison?.regressions.isEmpty == false ? .regression : .measured
     }
   }
 

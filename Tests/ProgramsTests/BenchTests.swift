@@ -139,7 +139,7 @@ import Testing
       #expect(!lines.isEmpty)
       for line in lines {
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-        #expect(object?["schema"] as? String == "bench-summary/3")
+        #expect(object?["schema"] as? String == "bench-summary/4")
         #expect(object?["median"] is Double)
       }
     }

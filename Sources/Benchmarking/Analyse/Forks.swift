@@ -30,17 +30,12 @@ package struct ForkFigures: Sendable {
   /// In the order in which they first appeared, which is the order of the trials' reports.
   package private(set) var keys: [FigureKey] = []
 
-  /// Gathers what counts: the trials that kept all promises, without what is compared of blocks that are left out.
-  package init(_ records: [BlockRecord], _ counted: CountedBlocks, _ plan: Plan) {
+  /// Gathers what counts: of the trials that kept all promises, what is not left out for the processors' distance.
+  package init(_ records: [BlockRecord], _ counted: CountedBlocks) {
     for (record, trial) in Self.countedTrials(records) {
-      let leftOut = counted.leavesOut(record) ? plan.entries[record.entry].headline : nil
-      for measure in trial.report.measures where leftOut?.isFigure(of: measure) != true {
-        let key = FigureKey(
-          entry: record.entry,
-          contestant: trial.contestant,
-          metric: measure.metric,
-          stat: measure.stat
-        )
+      for measure in trial.report.measures
+      where counted.counts(measure, of: trial.contestant, in: record) {
+        let key = FigureKey(record.entry, trial.contestant, measure)
         if byFork[key] == nil { keys.append(key) }
         byFork[key, default: [:]][record.fork, default: [:]][measure.repetition ?? 0] =
           measure.value

@@ -106,8 +106,8 @@ package struct Summary: Sendable {
   /// Analyses the records of a run, or of as much of it as there is.
   package init(plan: Plan, records: [BlockRecord]) {
     self.plan = plan
-    distances = CountedBlocks(records)
-    let figures = ForkFigures(records, distances, plan)
+    distances = CountedBlocks(records, plan)
+    let figures = ForkFigures(records, distances)
     blocks = records.count
     disturbedBlocks = records.count(where: \.isDisturbed)
     let shares = records.compactMap(\.disturbance?.foreignPercent)

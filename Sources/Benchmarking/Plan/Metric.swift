@@ -345,5 +345,8 @@ package struct Metric: Hashable, Sendable {
     better == .exact || grain == .counted || (unit == "ns" && stat != "mean" && value < 10_000)
   }
 
+  /// Whether it says that a promise was broken, and not how well it was kept.
+  var isPromise: Bool { self == .peakRunning || self == .peakRequests }
+
   package static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
 }

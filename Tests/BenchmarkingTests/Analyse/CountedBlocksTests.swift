@@ -44,57 +44,112 @@ import Testing
   @Test func `where all are alike none is left out, near or far or of unknown distance`() {
     for distance in [near, far, nil] {
       let records = records { _ in distance }
-      let counted = CountedBlocks(records)
+      let counted = CountedBlocks(records, plan)
       #expect(counted.leftOutBlocks == 0)
-      #expect(records.allSatisfy { !counted.leavesOut($0) && counted.reason($0) == nil })
-      #expect(counted.words?.contains("there were") != true)
+      #expect(records.allSatisfy { !counted.leavesOut($0) && reason(counted, $0) == nil })
+      #expect(counted.words?.contains("; in ") != true)
+      #expect(counted.otherCells.isEmpty)
     }
-    #expect(CountedBlocks(records { _ in nil }).words == nil)
+    #expect(CountedBlocks(records { _ in nil }, plan).words == nil)
     #expect(
-      CountedBlocks(records { _ in far }).words
-        == "a word of memory went from one processor to the other and back in 405 ns"
+      CountedBlocks(records { _ in far }, plan).words
+        == "a word of memory went from one processor to another and back in 405 ns"
     )
   }
 
   @Test func `the kind that most blocks have counts, and no block that was moved meanwhile`() throws
   {
     let mostlyNear = records { $0.fork <= 3 ? far : $0.fork == 4 ? moved : near }
-    let counted = CountedBlocks(mostlyNear)
+    let counted = CountedBlocks(mostlyNear, plan)
     #expect(counted.counted == .near)
     for record in mostlyNear { #expect(counted.leavesOut(record) == (record.fork <= 4)) }
     let first = try #require(mostlyNear.first { $0.fork == 1 })
-    #expect(counted.reason(first) == "the processors were far apart")
+    #expect(reason(counted, first) == "the processors were far apart")
     let fourth = try #require(mostlyNear.first { $0.fork == 4 })
-    #expect(counted.reason(fourth) == "the processors were moved")
+    #expect(reason(counted, fourth) == "the processors were moved")
     let words = try #require(counted.words)
     #expect(words.contains("back in 87.5 ns; in "), "\(words)")
     #expect(words.contains("blocks they were far apart (405 ns), in "), "\(words)")
-    #expect(words.contains("blocks they were moved meanwhile, and what "), "\(words)")
+    #expect(words.contains("blocks they were moved meanwhile; 8 blocks left out"), "\(words)")
 
     let mostlyFar = records { $0.fork <= 3 ? near : far }
-    #expect(CountedBlocks(mostlyFar).counted == .far)
-    #expect(CountedBlocks(mostlyFar).words?.hasPrefix("far apart: a word of memory") == true)
+    #expect(CountedBlocks(mostlyFar, plan).counted == .far)
+    #expect(CountedBlocks(mostlyFar, plan).words?.hasPrefix("far apart: a word of memory") == true)
     for record in mostlyFar {
-      #expect(CountedBlocks(mostlyFar).leavesOut(record) == (record.fork <= 3))
+      #expect(CountedBlocks(mostlyFar, plan).leavesOut(record) == (record.fork <= 3))
     }
   }
 
-  @Test(arguments: [5, 6])
-  func `a cell with fewer than six blocks of that kind keeps all of its blocks`(near count: Int) {
-    let records = records { $0.entry == 0 && $0.fork > count ? far : near }
-    let counted = CountedBlocks(records)
-    #expect(counted.counted == .near)
-    for record in records where record.entry == 0 {
-      #expect(counted.leavesOut(record) == (count >= 6 && record.fork > count))
+  @Test func `a cell without six blocks of the run's kind is made of the other, or of all`() {
+    func cell(near: Int, far: Int) -> (CountedBlocks, [BlockRecord]) {
+      let records = records { block in
+        guard block.entry == 0 else { return self.near }
+        return block.fork <= near ? self.near : block.fork <= near + far ? self.far : moved
+      }
+      return (CountedBlocks(records, plan), records.filter { $0.entry == 0 })
     }
-    #expect(records.allSatisfy { $0.entry == 0 || !counted.leavesOut($0) })
+    for (near, far, kind) in [
+      (6, 6, CountedBlocks.Kind.near), (5, 7, .far), (5, 5, .moved), (0, 12, .far), (12, 0, .near),
+    ] {
+      let (counted, records) = cell(near: near, far: far)
+      #expect(counted.counted == .near && counted.cells[0] == kind)
+      #expect(counted.otherCells.map(\.entry) == (kind == .near ? [] : [0]))
+      for record in records {
+        let isNear = record.fork <= near
+        #expect(counted.leavesOut(record) == (kind != .moved && isNear != (kind == .near)))
+      }
+    }
+  }
+
+  @Test func `where the processors were moved in each block none is left out, and it is said`() {
+    let counted = CountedBlocks(records { _ in moved }, plan)
+    #expect(counted.counted == nil && counted.leftOutBlocks == 0)
+    #expect(counted.words?.hasPrefix("the processors were moved in each of 24 blocks") == true)
+  }
+
+  @Test func `what one processor does alone, and what takes memory, is left out at no distance`()
+    throws
+  {
+    let plan = try Plan(
+      Selection(
+        scale: .quick,
+        forks: 12,
+        mechanisms: ["limiter"],
+        filter: "scaling|memory|hand-off"
+      )
+    )
+    var records = plan.records { _, report in report.add(.timePerOperation, "mean", 100) }
+    for index in records.indices {
+      records[index].distance = records[index].fork <= 4 ? far : near
+    }
+    let counted = CountedBlocks(records, plan)
+    var leftOut: Set<String> = []
+    for record in records where counted.leavesOut(record) {
+      leftOut.insert(plan.entries[record.entry].cell.name)
+    }
+    #expect(leftOut.contains { $0.hasPrefix("hand-off") })
+    #expect(leftOut.contains { $0.hasSuffix("processors=2") })
+    #expect(!leftOut.contains { $0.hasPrefix("memory") || $0.hasSuffix("processors=1") })
+  }
+
+  @Test func `a reading while others had the processors is none`() {
+    let busy = ProcessorDistance(before: 80, after: 15_000)
+    let records = records { $0.fork == 1 ? busy : near }
+    let counted = CountedBlocks(records, plan)
+    #expect(counted.leftOutBlocks == 0 && counted.blocks == [.near: 22])
+  }
+
+  /// Why the first figure of a block does not count.
+  private func reason(_ counted: CountedBlocks, _ record: BlockRecord) -> String? {
+    let trial = record.trials[0]
+    return counted.reason(trial.report.measures[0], of: trial.contestant, in: record)
   }
 
   @Test func `one reading far below all others makes nothing far`() {
     let records = records {
       $0.entry == 0 && $0.fork == 1 ? ProcessorDistance(before: 20, after: 20) : near
     }
-    #expect(CountedBlocks(records).leftOutBlocks == 0)
+    #expect(CountedBlocks(records, plan).leftOutBlocks == 0)
   }
 
   /// What a pool's line of the first cell says.
@@ -122,7 +177,7 @@ import Testing
     let column = Dictionary(uniqueKeysWithValues: zip(table[0], 0...))
     for row in table.dropFirst() {
       let cell = { (name: String) in column[name].map { row[$0] } ?? "" }
-      let isLeftOut = cell("metric") == "time_per_op" && (Int(cell("fork")) ?? 0) <= 5
+      let isLeftOut = (Int(cell("fork")) ?? 0) <= 5
       #expect(cell("valid") == (isLeftOut ? "false" : "true"))
       #expect(cell("invalid_reason").hasPrefix("the processors were far apart") == isLeftOut)
       #expect(cell("distance_after_ns") == ((Int(cell("fork")) ?? 0) <= 5 ? "410" : "95"))
@@ -136,6 +191,24 @@ import Testing
     }
     let summary = Summary(plan: plan, records: records)
     #expect(!summary.isValid && !summary.violations.isEmpty)
+  }
+
+  @Test func `what no other block found counts at any distance, and so does a promise`() throws {
+    var mixed = records { $0.fork == 1 ? far : near }
+    for index in mixed.indices where mixed[index].fork == 1 {
+      for place in mixed[index].trials.indices {
+        mixed[index].trials[place].report.add(.processorTime, "mean", 50)
+        mixed[index].trials[place].report.add(.peakRunning, "max", 7)
+      }
+    }
+    for place in mixed[1].trials.indices {
+      mixed[1].trials[place].report.add(.peakRunning, "max", 1)
+    }
+    let summary = Summary(plan: plan, records: mixed)
+    let line = try line(summary)
+    #expect(line.forks == 11)
+    #expect(summary.line(0, line.contestant, Headline(.processorTime, "mean"))?.forks == 1)
+    #expect(summary.exclusion(0, line.contestant) == .aboveLimit(seen: 7))
   }
 
   @Test func `cells whose processors were moved are measured longer`() {

@@ -59,10 +59,6 @@ package struct Headline: Hashable, Sendable {
     self.metric = metric
     self.stat = stat
   }
-
-  func isFigure(of measure: Measure) -> Bool {
-    measure.metric == metric.id && measure.stat == stat
-  }
 }
 
 extension BenchWorkload {

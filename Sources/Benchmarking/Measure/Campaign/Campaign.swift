@@ -1,12 +1,12 @@
 internal import Basics
 
-/// Runs a plan block by block within its time: measures longer where other processes disturbed it, and leaves out each
-/// cell's last blocks where the machine is slower than the plan expects.
+/// Runs a plan block by block within its time: measures longer where other processes disturbed it or the processors were
+/// moved, and leaves out each cell's last blocks where the machine is slower than the plan expects.
 package struct Campaign {
   package let plan: Plan
   /// The program that measures when started with `--trial`.
   package let program: String
-  /// Whether cells that were disturbed get more blocks, while there is time.
+  /// Whether cells that were disturbed, or whose processors were moved, get more blocks, while there is time.
   package let measuresLonger: Bool
   /// Whether last blocks are left out when the time is over.
   package let leavesOut: Bool
@@ -94,7 +94,7 @@ package struct Campaign {
   /// than in most blocks: for each two that were, one more, up to half as many as were planned, those of all cells in
   /// turn.
   func more(after records: [BlockRecord]) -> [Plan.Block] {
-    let distances = CountedBlocks(records)
+    let distances = CountedBlocks(records, plan)
     var disturbed: [Int: Int] = [:]
     var last: [Int: Int] = [:]
     for record in records {

@@ -152,7 +152,7 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
       .map { $0 / 100 * Double(processorsOnline ?? 1) }.sorted()
     loadDuring = cores.isEmpty ? nil : cores[cores.count / 2]
     loadDuringMost = cores.last
-    let counted = CountedBlocks(records)
+    let counted = CountedBlocks(records, plan)
     if let kind = counted.counted {
       let kinds = counted.blocks.keys
       distances = Dictionary(

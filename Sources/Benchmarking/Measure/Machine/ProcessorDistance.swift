@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// How far apart two processors are: how long a word of memory takes from one to the other and back, in nanoseconds.
 ///
-/// Where tasks wait for each other on several processors, most of what they cost is such ways. A hypervisor may run the
+/// Where tasks wait for each other on several processors, most of what they cost is this journey. A hypervisor may run the
 /// processors of one machine on one part of a chip or on two, and moves them while it runs: on the machine of the
 /// published runs the word took 80 ns or 400, for seconds or for minutes, and 64 tasks that compete for four permits
 /// 1.0 us a visit or 3.2. Nothing else that the system tells shows that.
@@ -18,21 +18,27 @@ package struct ProcessorDistance: Hashable, Codable, Sendable {
     self.after = after
   }
 
-  /// The least of some windows, so that who else runs has no part in it; nil where the process may use one processor
-  /// only, or others leave it no time in which two of its threads run at once.
+  /// From the first processor that the process may use to each of the next three: the longest of these ways.
   ///
-  /// Takes about a millisecond, with two threads of its own on the first two processors that the process may use.
+  /// Nil where the process may use one processor only, or others leave it no time in which two of its threads run at
+  /// once. Takes about a millisecond for each, with two threads of its own.
   package static func now() -> Double? {
-    let processors = Affinity.allowed.prefix(2)
-    guard processors.count == 2 else { return nil }
+    let processors = Affinity.allowed
+    let ways = processors.dropFirst().prefix(3).map { way(from: processors[0], to: $0) }
+    return ways.allSatisfy { $0 != nil } ? ways.compactMap(\.self).max()?.rounded() : nil
+  }
+
+  /// The least of some windows, so that who else runs has no part in it.
+  private static func way(from near: Int, to far: Int) -> Double? {
     let ball = Ball()
+    let isBound = Mutex(true)
     let other = OSThread("far-side") {
-      _ = Affinity.bind(to: processors[1])
+      if !Affinity.bind(to: far) { isBound.withLock { $0 = false } }
       ball.answer()
     }
     let windows = Mutex<[Double]>([])
     OSThread("near-side") {
-      if Affinity.bind(to: processors[0]) {
+      if Affinity.bind(to: near) {
         for _ in 1...10 {
           guard let window = ball.play(turns: 100) else { continue }
           windows.withLock { $0.append(window) }
@@ -41,7 +47,7 @@ package struct ProcessorDistance: Hashable, Codable, Sendable {
       ball.end()
     }.join()
     other.join()
-    return windows.withLock { $0.min() }?.rounded()
+    return isBound.withLock { $0 } ? windows.withLock { $0.min() } : nil
   }
 }
 

@@ -9,13 +9,14 @@ extension RunFiles {
     text += "pkg: ConcurrencyLab\n"
     if let processor = environment.processor { text += "cpu: \(processor)\n" }
     if let toolchain = environment.toolchain { text += "toolchain: \(toolchain)\n" }
-    let figures = ForkFigures(records, summary.distances, plan)
+    let figures = ForkFigures(records, summary.distances)
     for (index, entry) in plan.entries.enumerated() {
       guard let headline = entry.headline else { continue }
       for (contestant, who) in entry.contestants.enumerated() where !who.isAgain {
         let name = Self.benchmarkName(entry.cell, who)
         for value in figures[index, contestant, headline] {
-          text += "\(name) 1 \(CSV.number(value.rounded(digits: 6))) \(Self.benchmarkUnit(headline.metric))\n"
+          text +=
+            "\(name) 1 \(CSV.number(value.rounded(digits: 6))) \(Self.benchmarkUnit(headline.metric))\n"
         }
       }
     }

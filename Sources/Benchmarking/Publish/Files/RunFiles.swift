@@ -63,7 +63,6 @@ package struct RunFiles {
       record.trials.enumerated().flatMap { order, trial in
         let entry = plan.entries[record.entry]
         let violations = trial.report.violations
-        let leftOut = summary.distances.reason(record)
         // A trial that broke down has nothing but the reason to tell; it tells that in a row.
         let measures: [Measure?] = trial.report.measures.isEmpty ? [nil] : trial.report.middles
         return measures.map { measure in
@@ -82,7 +81,9 @@ package struct RunFiles {
             foreignPercent: record.disturbance?.foreignPercent,
             distance: record.distance,
             invalidReason: violations.isEmpty
-              ? measure.flatMap { entry.headline?.isFigure(of: $0) == true ? leftOut : nil }
+              ? measure.flatMap {
+                summary.distances.reason($0, of: trial.contestant, in: record)
+              }
               : violations.joined(separator: "; ")
           ).cells
         }

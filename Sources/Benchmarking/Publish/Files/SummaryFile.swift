@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The summary as a table and as JSON Lines: the same lines, the same names.
 extension RunFiles {
-  static let summarySchema = "bench-summary/3"
+  static let summarySchema = "bench-summary/4"
 
   static let summaryColumns = [
     "schema", "run_id", "workload", "mechanism", "limit", "tasks", "arrivals", "service_kind",
@@ -10,6 +10,7 @@ extension RunFiles {
     "better", "forks", "median", "ci_low", "ci_high", "ci_coverage", "reference", "ratio",
     "ratio_ci95_low", "ratio_ci95_high", "p", "p_holm", "p_same", "p_same_holm", "family",
     "detectable_pct", "verdict", "executor", "processors", "over_forks", "waited_pct",
+    "distance",
   ]
 
   /// `summary.csv`: each figure over its forks.
@@ -95,6 +96,7 @@ extension RunFiles {
         comparison == nil
           ? nil : summary.line(line.entry, line.contestant, Headline(.waited, "mean"))?.median
       ),
+      SummaryCell(summary.distances.cells[line.entry]?.ofCell),
     ]
   }
 }

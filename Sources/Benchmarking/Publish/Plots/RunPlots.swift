@@ -18,7 +18,7 @@ package struct RunPlots {
 
   package init(_ files: RunFiles) {
     self.files = files
-    figures = ForkFigures(files.records, files.summary.distances, files.plan)
+    figures = ForkFigures(files.records, files.summary.distances)
   }
 
   /// Only those for which the run has figures.

@@ -89,7 +89,15 @@ package struct Digest {
           + "\(Quantity.count(summary.blocks, "block")) disturbed"
       )
     }
-    if let distance = summary.distances.words { lines.append(distance) }
+    if let distance = summary.distances.words {
+      let others = summary.distances.otherCells.map { entry, kind in
+        "\(summary.plan.entries[entry].cell.name) (\(kind.ofCell))"
+      }
+      lines.append(
+        distance
+          + (others.isEmpty ? "" : "; made of other blocks: \(others.joined(separator: ", "))")
+      )
+    }
     for violation in summary.violations.prefix(10) { lines.append("invalid: \(violation)") }
     if summary.violations.count > 10 {
       lines.append("invalid: \(summary.violations.count - 10) more")

@@ -186,11 +186,20 @@ struct HTMLReport {
         escaped(distance.prefix(1).uppercased() + distance.dropFirst())
           + ". A hypervisor may move a machine's processors while it runs; where tasks wait for each other, what they "
           + "cost depends on it more than on anything else here."
+          + otherCells
       )
     }
     let kind = summary.isValid ? "good" : "bad"
     return "<section id=\"believed\" class=\"box \(kind)\"><h2>Can it be believed?</h2><ul>"
       + lines.map { "<li>\($0)</li>" }.joined() + "</ul></section>"
+  }
+
+  /// The cells that are made of blocks of another distance than the run's.
+  private var otherCells: String {
+    let cells = summary.distances.otherCells.map { entry, kind in
+      "<a href=\"#\(anchor(entry))\">\(escaped(plan.entries[entry].cell.words))</a> (\(kind.ofCell))"
+    }
+    return cells.isEmpty ? "" : " Made of other blocks: " + ListText.all(cells) + "."
   }
 
   /// Who was seen above its limit, where, and how far.
@@ -341,7 +350,7 @@ struct HTMLReport {
   private var reading: String {
     """
     <section id="reading"><h2>How to read it</h2><details class="cell"><summary>unfold</summary>
-    <p>A cell was measured in \(PlanText(plan).blocks), or more where others disturbed it. Where the mechanisms can \
+    <p>A cell was measured in \(PlanText(plan).blocks), or more where others disturbed it or the processors were moved. Where the mechanisms can \
     share a process, a block is one process in which all of them, the reference twice, were measured in \
     \(plan.scale.rounds) short rounds, each time in an order drawn anew: \(escaped(names(isPaired: true))). Each round \
     gives a ratio to the reference. Elsewhere each mechanism had a process of its own, one directly after the \
