@@ -80,13 +80,13 @@ package struct ChildProcess: Sendable {
       return child
     } catch {
       guard let reason = killedBecause.withLock({ $0 }) else {
-        throw CannotStart(description: "cannot start \(program): \(error)")
+        throw CannotStart(description: "cannot run \(program): \(error)")
       }
       return ChildProcess(ending: reason, output: "", errors: "")
     }
   }
 
-  /// More than any program here writes; one that writes more is not run to its end.
+  /// More than any program here writes; one that writes more is ended, and is told as one that cannot be run.
   private static let mostBytes = 1 << 26
 
   private static func collect(

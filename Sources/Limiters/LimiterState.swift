@@ -123,7 +123,7 @@ struct LimiterState<Waiter> {
     return admitWaiters(at: now)
   }
 
-  /// Takes a waiter out; nil if it has its permit already.
+  /// Takes a waiter out; nil if it has its permit already, or was refused.
   ///
   /// Those behind it may fit now.
   mutating func leave(

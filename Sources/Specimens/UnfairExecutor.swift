@@ -9,7 +9,8 @@ internal import ExplorableSynchronization
 // What is wrong with it: it has a slot for the task just woken, as it were, and no budget for it. A task that
 // yields goes on top and is the next to run: it runs to its end, and the tasks below it wait until then, or
 // for ever. Each worker runs its tasks one after the other, so no more of them meet at a limiter than there
-// are workers: measured on this executor, all limiters are fast, and no visit has waited.
+// are workers: measured on this executor, all limiters are fast, and no visit has waited where
+// there are as many permits as workers.
 //
 // The fix: a task that yields goes to the back, and the slot of the task just woken has a budget. See
 // Sources/WorkStealing/Turns.swift.

@@ -130,7 +130,7 @@ struct HistoryFile {
 
   /// Locks the file; the number of the error that keeps it from that, if there is one.
   ///
-  /// Others hold the lock for the time of one write.
+  /// Others hold the lock for the time of one write, or of the shortening of the file.
   /// One that was stopped while holding it must not stop this shell too, so this gives up after some five
   /// seconds; a busy disk can make a write take one.
   private func lock(_ file: Int32) -> Int32? {

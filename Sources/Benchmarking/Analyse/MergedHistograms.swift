@@ -1,6 +1,7 @@
 internal import Histogram
 
-/// One HdrHistogram for each latency of each contestant, from all forks that count.
+/// One HdrHistogram for each latency of each contestant, from all forks that kept their promises, at
+/// whatever distance.
 package struct MergedHistograms: Sendable {
   package struct Key: Hashable, Sendable {
     package var entry: Int

@@ -13,7 +13,7 @@ struct SearchRoom {
   private static let twentieth = 0.05
   /// Behind which part it is not asked any more: too little would be left for anything else.
   private static let half = 0.5
-  /// The largest estimate of a tree of known size was 6 / used times too high (`SizeEstimateTests`).
+  /// No estimate of a tree of known size was more than 6 / used times too high (`SizeEstimateTests`).
   private static let doubt = 6.0
   /// The largest estimate within a bound on pre-emptions was 9 times too high (`TooLarge.md`).
   private static let mostWithinBound = 20.0

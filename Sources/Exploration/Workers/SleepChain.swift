@@ -3,7 +3,7 @@ enum SleepChain: Equatable {
   /// To a thread that has stopped in the middle of a job or rests, and goes on only when it is told to: however
   /// busy the machine is, no time that passes ends the sleep.
   case toWhoWaits
-  /// Back to where it began: each sleeps for a lock that the next one holds.
+  /// Into a circle: each thread in it sleeps for a lock that the next one holds.
   case inCircle
   /// To a thread that has something to do, or to nobody who is known.
   case elsewhere

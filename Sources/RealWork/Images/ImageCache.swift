@@ -35,7 +35,8 @@ internal import Limiters
 // - Memory holds up to `memoryBytes` of images, beside those under way; what was not asked for longest goes.
 //
 // What is not:
-// - A limit on disk, or an age: no whole image is ever removed. The server is not asked whether it has
+// - A limit on disk, or an age: no whole image is removed, but one that takes the place of a broken one in the moment
+//   in which that is, which is fetched again. The server is not asked whether it has
 //   another version, so a name has to mean one image for ever.
 // - Another try: a failed download is an error to all who wait for it, and the next who asks begins anew.
 // - Speed on disk: one thread reads and writes, one file after the other, and nothing waits for the disk to

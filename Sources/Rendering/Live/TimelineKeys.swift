@@ -13,7 +13,7 @@ package struct TimelineKeys: Sendable {
     case slower
     /// To the task so many rows further down.
     case select(Int)
-    /// To a whole page of them further down, or up.
+    /// Ten rows further down, or up, for each.
     case selectPage(Int)
     case find(Int)
     /// The task of that number, or the one selected.

@@ -123,7 +123,7 @@ package struct TimelineView: Sendable {
         ? [] : Columns.wrap(events.joined(separator: ", "), width: format.width, indent: 2))
   }
 
-  /// The page up or down from the one selected.
+  /// Selects the task so many rows further down, or up.
   package mutating func select(by step: Int, at moment: Int64) {
     let count = log.plan.count
     guard count > 0 else { return }

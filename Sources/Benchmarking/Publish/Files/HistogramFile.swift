@@ -1,4 +1,4 @@
-/// `histograms.csv.gz`: every latency of all forks that count, in buckets.
+/// `histograms.csv.gz`: every latency of all forks that kept their promises, in buckets.
 ///
 /// The buckets are the same in every run, eight to a doubling, so that those of two histograms can be
 /// added up.

@@ -6,7 +6,7 @@ internal import Limiters
 internal import Tracing
 internal import VirtualTime
 
-/// What a file or a cable does that fails.
+/// What a file does that cannot be read.
 private struct OutOfOrder: Error {}
 
 /// What recorders are asked, of which one task at a time may add to the ledger.

@@ -210,7 +210,7 @@ struct SourceLines {
 
   /// Where this library's files lay when they were built: `…/Sources/`.
   private static let rooms = String(
-    #filePath.prefix(#filePath.count - "Exploration/Library/SourceLines.swift".count)
+    #filePath.prefix(#filePath.count - "Exploration/Symbols/SourceLines.swift".count)
   )
 
   /// What the runtime itself finds.
