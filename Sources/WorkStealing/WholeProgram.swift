@@ -87,7 +87,9 @@ private enum ProgramExecutors: ExecutorFactory {
 /// A type of its own, since the protocol for that cannot be seen by other packages yet. It has no state: the runtime
 /// puts it in its place without a lock, and a task that asks meanwhile does well with either.
 private final class ProgramPool: TaskExecutor, SchedulingExecutor {
-  /// Lives as long as the program. Its references are not counted: all workers would do so for each job.
+  /// Lives as long as the program.
+  ///
+  /// Its references are not counted: all workers would do so for each job.
   private static let executor = ProgramExecutors.executor.withLock {
     $0.map(Unmanaged.passRetained)
   }

@@ -163,12 +163,12 @@ import Testing
   @Test func `a ratio is that of the blocks that count, and results.csv says which these are`()
     throws
   {
-    let mixed = records({ $0.fork <= 5 ? far : near }) { $0.fork <= 5 ? 2 : 1 }
+    let mixed = records({ $0.fork <= 5 ? far : near }, ratio: { $0.fork <= 5 ? 2 : 1 })
     let summary = Summary(plan: plan, records: mixed)
     #expect(try line(summary).comparison?.verdict == .same)
     #expect(try line(summary).forks == 7)
     // Without the distances it is neither.
-    let blind = Summary(plan: plan, records: records({ _ in nil }) { $0.fork <= 5 ? 2 : 1 })
+    let blind = Summary(plan: plan, records: records({ _ in nil }, ratio: { $0.fork <= 5 ? 2 : 1 }))
     #expect(try line(blind).comparison?.verdict == .undecided)
     #expect(try line(blind).forks == 12)
 
