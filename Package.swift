@@ -188,7 +188,8 @@ let package = Package(
       "Mechanisms",
       "WorkStealing",
       embedding: [
-        "Pages/Chart.js", "Pages/ComparisonPage.css", "Pages/ComparisonPage.js", "Pages/RunPage.css",
+        "Pages/Chart.js", "Pages/ComparisonPage.css", "Pages/ComparisonPage.js",
+        "Pages/RunPage.css",
         "Pages/RunPage.js", "Pictures/RunSVG.css",
       ]
     ),
