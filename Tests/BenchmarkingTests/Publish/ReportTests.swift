@@ -481,7 +481,8 @@ struct ImaginedRun {
     #expect(report.utf8.count < 3_000_000)
   }
 
-  @Test func `a column of the first process alone is marked beside one of all`() throws {
+  @Test func `a column or a figure of the first process alone is marked beside one of all`() throws
+  {
     let plan = try Plan(
       Selection(scale: .quick, mechanisms: ["limiter", "pool"], filter: "open-loop limit=2")
     )
@@ -489,6 +490,9 @@ struct ImaginedRun {
       report.add(.stretch, "mean", 1 + Double(trial.place + trial.fork) / 100)
       report.add(.response, "mean", 1_000)
       if trial.fork == 1 { report.add(.processorTime, "mean", 500) }
+      if trial.fork == 1 || trial.contestant.mechanism == "limiter" {
+        report.add(.waiting, "mean", trial.contestant.mechanism == "pool" ? 777 : 300)
+      }
     }
     let files = RunFiles(
       runID: "r",
@@ -497,7 +501,14 @@ struct ImaginedRun {
       summary: Summary(plan: plan, records: records)
     )
     let mark = /<th class="n">[^†]*?( <abbr title="of the first process only">†<\/abbr>)?<\/th>/
-    let heads = try section("w-open-loop", of: files.report(run.environment)).matches(of: mark)
+    let section = try section("w-open-loop", of: files.report(run.environment))
+    #expect(
+      section.contains(
+        "<td class=\"n\">777 ns <abbr title=\"of the first process only\">†</abbr></td>"
+      )
+    )
+    #expect(section.contains("<td class=\"n\">300 ns</td>"))
+    let heads = section.matches(of: mark)
       .map { (words: String($0.output.0), isMarked: $0.output.1 != nil) }
     #expect(heads.contains { $0.words.contains("cpu time") && $0.isMarked }, "\(heads)")
     #expect(heads.contains { $0.words.contains("response") && !$0.isMarked }, "\(heads)")

@@ -50,7 +50,7 @@ package struct Guide {
       mechanism: "task-group",
       reason:
         "The tasks are known beforehand: add as many children as there are processors, then one "
-        + "for each that ends. Nothing waits, and cancelling the parent cancels all.",
+        + "for each that ends. No child waits, and cancelling the parent cancels all.",
       trap: "Children that block their thread hold up every other task of the program.",
       costs: [batch, computing]
     ),

@@ -355,11 +355,12 @@ struct HTMLReport {
     \(plan.scale.rounds) short rounds, each time in an order drawn anew: \(escaped(names(isPaired: true))). Each round \
     gives a ratio to the reference. Elsewhere each mechanism had a process of its own, one directly after the \
     other, and a block gives one ratio: \(escaped(names(isPaired: false))). What is not compared (processor time, \
-    allocations, hand-over, the time to leave) is from the first process of a cell only: such columns are marked \
-    \(Self.firstProcessMark), and a sum with a column that is not marked need not come out.</p>
+    allocations, hand-over, the time to leave) is from the first process of a cell only: such columns, and \
+    such figures in other columns, are marked \(Self.firstProcessMark), and a sum with one that is not marked need not \
+    come out.</p>
     <p>A figure is the median over the blocks, with an interval that says what it covers; where tasks come by a \
-    clock it is the mean, since each block draws its own. The ratio is the geometric mean of the blocks' ratios, its \
-    interval, at 95 %, from the spread of the blocks, of which one in eight is left out at either end. On lanes, the work-stealing executor, \
+    clock it is the mean, since each block draws its own. The ratio is the geometric mean of the blocks' ratios, of \
+    which one in eight is left out at either end, and its interval, at 95 %, is from the spread of the blocks. On lanes, the work-stealing executor, \
     the ratio is to the same mechanism on Swift's own pool.</p>
     <p><b>Faster</b> and <b>slower</b> are said where the ratio differs from 1, <b>the same</b> where it is shown to \
     differ by less than 3 % (two one-sided tests); both are corrected for all comparisons of the same question, by \
@@ -490,6 +491,11 @@ struct HTMLReport {
       extra != headline && ranking.contains { summary.line(index, $0.contestant, extra) != nil }
     }
     let isCompared = entry.reference != nil
+    /// Whether it is a figure of the first process alone, where the headline is one of several.
+    func isOfFirst(_ line: Summary.Line, _ extra: Headline) -> Bool {
+      line.forks > 1 && (summary.line(index, line.contestant, extra)?.forks ?? 1) == 1
+    }
+    func isOfFirst(_ extra: Headline) -> Bool { ranking.allSatisfy { isOfFirst($0, extra) } }
     let rows = ranking.map { line -> String in
       let who = entry.contestants[line.contestant].mechanism
       let unit = headline.metric.unit
@@ -504,8 +510,11 @@ struct HTMLReport {
       }
       for extra in extras {
         let value = summary.line(index, line.contestant, extra)?.median
+        // In a column that others have from every process the mark stands at the figure.
+        let isMarked = value != nil && !isOfFirst(extra) && isOfFirst(line, extra)
         cells.append(
-          "<td class=\"n\">\(value.map { Quantity.text($0, unit: extra.metric.unit) } ?? "")</td>"
+          "<td class=\"n\">\(value.map { Quantity.text($0, unit: extra.metric.unit) } ?? "")"
+            + "\(isMarked ? " " + Self.firstProcessMark : "")</td>"
         )
       }
       cells.append("<td class=\"n soft\">\(line.forks)</td>")
@@ -517,10 +526,7 @@ struct HTMLReport {
     ]
     if isCompared { heads += ["<th class=\"n\">ratio</th>", "<th>verdict</th>"] }
     heads += extras.map { extra in
-      let isOfFirst = ranking.allSatisfy { line in
-        line.forks > 1 && (summary.line(index, line.contestant, extra)?.forks ?? 1) == 1
-      }
-      return "<th class=\"n\">\(label(extra))\(isOfFirst ? " " + Self.firstProcessMark : "")</th>"
+      "<th class=\"n\">\(label(extra))\(isOfFirst(extra) ? " " + Self.firstProcessMark : "")</th>"
     }
     heads.append("<th class=\"n\">forks</th>")
     let noise = pair(index).map { " · A/A \(Quantity.digits($0))" } ?? ""
