@@ -128,7 +128,9 @@ import Testing
       leftOut.insert(plan.entries[record.entry].cell.name)
     }
     #expect(leftOut.contains { $0.hasPrefix("hand-off") })
-    #expect(leftOut.contains { $0.hasSuffix("processors=2") })
+    // Where there are two.
+    let onTwo = plan.entries.map(\.cell.name).filter { $0.hasSuffix("processors=2") }
+    #expect(leftOut.isSuperset(of: onTwo))
     #expect(!leftOut.contains { $0.hasPrefix("memory") || $0.hasSuffix("processors=1") })
   }
 
