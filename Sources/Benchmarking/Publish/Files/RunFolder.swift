@@ -86,7 +86,7 @@ package final class RunFolder {
     }
   }
 
-  deinit { close(log) }
+  deinit { Self.release(log) }
 
   /// Runs that were interrupted and wait to be resumed, by run id; not those under way.
   package static func interruptedRuns(in parent: String) -> [String] {
@@ -94,7 +94,7 @@ package final class RunFolder {
     return names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }.sorted()
       .filter { id in
         guard let log = openLog("\(parent)/\(prefix)\(id)/log") else { return false }
-        defer { close(log) }
+        defer { release(log) }
         return flock(log, LOCK_EX | LOCK_NB) == 0
       }
   }
@@ -164,6 +164,13 @@ package final class RunFolder {
   private static func openLog(_ path: String) -> Int32? {
     let log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
     return log >= 0 ? log : nil
+  }
+
+  /// Closes a log, and unlocks it first: a child that is being started has a copy until it is its own program, and the
+  /// lock is the copy's too.
+  private static func release(_ log: Int32) {
+    flock(log, LOCK_UN)
+    close(log)
   }
 
   /// The whole lines of the log; half a line at its end is cut off.
