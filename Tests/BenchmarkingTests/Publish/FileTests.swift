@@ -124,6 +124,29 @@ import Testing
     }
   }
 
+  @Test func `a run that is let go of can be gone on with, whoever has a copy of its open log`()
+    async throws
+  {
+    try await withTemporaryFolder { parent in
+      // As a child has until it is its own program.
+      var copies: [Int32] = []
+      defer { for copy in copies { close(copy) } }
+      do {
+        let run = try folder(parent)
+        try run.append(record(1))
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+          let target = try? FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/self/fd/\(name)"
+          )
+          if target == "\(run.partialPath)/log", let log = Int32(name) { copies.append(dup(log)) }
+        }
+      }
+      #expect(!copies.isEmpty)
+      #expect(RunFolder.interruptedRuns(in: parent).count == 1)
+      #expect(try folder(parent).resumed == [record(1)])
+    }
+  }
+
   @Test func `half a line at the end of the log is as if it had never been written`() async throws {
     try await withTemporaryFolder { parent in
       let log: String
