@@ -20,7 +20,7 @@ package struct CountedBlocks: Sendable {
   /// How many times the least is no distance: others had the processors.
   package static let limit = 20.0
   /// A cell is made of blocks of one kind where it has so many.
-  package static let fewest = 6
+  package static let fewest = Campaign.fewestForks
 
   private let least: Double?
   /// The kind of the run; nil where none was near or far.
@@ -90,13 +90,7 @@ package struct CountedBlocks: Sendable {
   /// Why a figure of a block does not count, as `results.csv` says it; nil where it does.
   func reason(_ measure: Measure, of contestant: Int, in record: BlockRecord) -> String? {
     if counts(measure, of: contestant, in: record) { return nil }
-    let place =
-      switch Self.kind(record, least) {
-      case .near: "near each other"
-      case .far: "far apart"
-      case .moved, nil: "moved"
-      }
-    return Self.prefixOfReason + place
+    return Self.kind(record, least).map { Self.prefixOfReason + $0.place }
   }
 
   static let prefixOfReason = "the processors were "
@@ -113,16 +107,10 @@ package struct CountedBlocks: Sendable {
     let others = [Kind.near, .far, .moved].filter { $0 != counted && blocks[$0] != nil }
     if others.isEmpty { return way }
     let elsewhere = others.map { kind in
-      let place =
-        switch kind {
-        case .near: "near each other"
-        case .far: "far apart"
-        case .moved: "moved meanwhile"
-        }
-      return "\(Quantity.count(blocks[kind] ?? 0, "block")) they were \(place)"
+      "\(kind.place) in \(Quantity.count(blocks[kind] ?? 0, "block"))"
         + (kind == .moved ? "" : " (\(Quantity.digits(middles[kind] ?? 0)) ns)")
     }
-    return way + "; in " + elsewhere.joined(separator: ", in ")
+    return way + "; the processors were " + elsewhere.joined(separator: ", ")
       + (leftOutBlocks == 0 ? "" : "; \(Quantity.count(leftOutBlocks, "block")) left out")
   }
 
@@ -136,6 +124,15 @@ package struct CountedBlocks: Sendable {
 }
 
 extension CountedBlocks.Kind {
+  /// Where the processors were.
+  fileprivate var place: String {
+    switch self {
+    case .near: "near each other"
+    case .far: "far apart"
+    case .moved: "moved"
+    }
+  }
+
   /// As `summary.csv` says it of a cell.
   var ofCell: String { self == .moved ? "mixed" : rawValue }
 }

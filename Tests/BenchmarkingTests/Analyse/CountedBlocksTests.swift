@@ -47,7 +47,7 @@ import Testing
       let counted = CountedBlocks(records, plan)
       #expect(counted.leftOutBlocks == 0)
       #expect(records.allSatisfy { !counted.leavesOut($0) && reason(counted, $0) == nil })
-      #expect(counted.words?.contains("; in ") != true)
+      #expect(counted.words?.contains("; the processors") != true)
       #expect(counted.otherCells.isEmpty)
     }
     #expect(CountedBlocks(records { _ in nil }, plan).words == nil)
@@ -68,9 +68,11 @@ import Testing
     let fourth = try #require(mostlyNear.first { $0.fork == 4 })
     #expect(reason(counted, fourth) == "the processors were moved")
     let words = try #require(counted.words)
-    #expect(words.contains("back in 87.5 ns; in "), "\(words)")
-    #expect(words.contains("blocks they were far apart (405 ns), in "), "\(words)")
-    #expect(words.contains("blocks they were moved meanwhile; 8 blocks left out"), "\(words)")
+    #expect(
+      words.contains("back in 87.5 ns; the processors were far apart in 6 blocks (405 ns), "),
+      "\(words)"
+    )
+    #expect(words.contains("moved in 2 blocks; 8 blocks left out"), "\(words)")
 
     let mostlyFar = records { $0.fork <= 3 ? near : far }
     #expect(CountedBlocks(mostlyFar, plan).counted == .far)

@@ -153,18 +153,14 @@ package struct EnvironmentRecord: Hashable, Codable, Sendable {
     loadDuring = cores.isEmpty ? nil : cores[cores.count / 2]
     loadDuringMost = cores.last
     let counted = CountedBlocks(records, plan)
-    if let kind = counted.counted {
-      let kinds = counted.blocks.keys
-      distances = Dictionary(
-        uniqueKeysWithValues: kinds.compactMap { kind in
-          counted.middles[kind].map { (kind.rawValue, $0.rounded(digits: 3)) }
-        }
-      )
-      distanceBlocks = Dictionary(
-        uniqueKeysWithValues: kinds.map { ($0.rawValue, counted.blocks[$0] ?? 0) }
-      )
-      distanceCounted = kind.rawValue
-    }
+    guard !counted.blocks.isEmpty else { return }
+    distances = Dictionary(
+      uniqueKeysWithValues: counted.middles.map { ($0.rawValue, $1.rounded(digits: 3)) }
+    )
+    distanceBlocks = Dictionary(
+      uniqueKeysWithValues: counted.blocks.map { ($0.rawValue, $1) }
+    )
+    distanceCounted = counted.counted?.rawValue
   }
 
   /// Says of a run that came to its end how many of its blocks were left out.

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// How far apart two processors are: how long a word of memory takes from one to the other and back, in nanoseconds.
 ///
-/// Where tasks wait for each other on several processors, most of what they cost is this journey. A hypervisor may run the
-/// processors of one machine on one part of a chip or on two, and moves them while it runs: on the machine of the
-/// published runs the word took 80 ns or 400, for seconds or for minutes, and 64 tasks that compete for four permits
+/// Where tasks wait for each other on several processors, most of what they cost is this journey. A hypervisor may run
+/// the processors of one machine on one part of a chip or on two, and moves them while it runs: on the machine of the
+/// published runs the word took 80 ns or 370, for seconds or for minutes, and 64 tasks that compete for four permits
 /// 1.0 us a visit or 3.2. Nothing else that the system tells shows that.
 package struct ProcessorDistance: Hashable, Codable, Sendable {
   /// Before a block, and after it.
