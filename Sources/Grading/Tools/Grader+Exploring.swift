@@ -1,11 +1,8 @@
-internal import Basics
 internal import Experiments
 internal import Exploration
 internal import LessonBook
-internal import Limiters
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// Mechanisms that are explored: the lab's own explorations, and their reports in a sentence.
 extension Grader {

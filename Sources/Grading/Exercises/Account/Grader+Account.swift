@@ -1,8 +1,6 @@
-internal import Basics
 internal import Experiments
 internal import Exploration
 internal import LessonBook
-internal import Limiters
 internal import Mechanisms
 internal import Rendering
 internal import Tracing

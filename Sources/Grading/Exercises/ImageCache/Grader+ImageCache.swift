@@ -1,5 +1,4 @@
 internal import Exploration
-internal import Foundation
 internal import LessonBook
 internal import Limiters
 internal import RealWork

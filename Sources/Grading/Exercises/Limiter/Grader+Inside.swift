@@ -1,11 +1,5 @@
-internal import Basics
-internal import Experiments
 internal import Exploration
-internal import LessonBook
-internal import Limiters
 internal import Mechanisms
-internal import Rendering
-internal import Tracing
 
 /// Limiters that are stopped inside their code.
 extension Grader {

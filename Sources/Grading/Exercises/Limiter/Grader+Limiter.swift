@@ -1,4 +1,3 @@
-internal import Basics
 internal import Experiments
 internal import Exploration
 internal import LessonBook

@@ -1,11 +1,8 @@
 internal import Basics
-internal import Experiments
 internal import Exploration
 internal import LessonBook
 internal import Limiters
 internal import Mechanisms
-internal import Rendering
-internal import Tracing
 
 /// What pools of numbered elements are asked.
 extension Grader {

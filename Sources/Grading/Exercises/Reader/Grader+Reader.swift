@@ -3,8 +3,6 @@ internal import Exploration
 internal import Foundation
 internal import LessonBook
 internal import Limiters
-internal import Tracing
-internal import VirtualTime
 
 /// What readers are asked that must not hold a thread.
 extension Grader {

@@ -1,10 +1,7 @@
 internal import Basics
 internal import Exploration
-internal import Foundation
 internal import LessonBook
 internal import Limiters
-internal import Tracing
-internal import VirtualTime
 
 /// What a file does that cannot be read.
 private struct OutOfOrder: Error {}

@@ -1,11 +1,6 @@
-internal import Basics
-internal import Experiments
 internal import Exploration
 internal import LessonBook
 internal import Limiters
-internal import Mechanisms
-internal import Rendering
-internal import Tracing
 
 /// What a learner's tests are asked: right caches pass, and wrong ones do not.
 extension Grader {
