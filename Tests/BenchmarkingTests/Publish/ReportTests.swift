@@ -12,10 +12,14 @@ struct ImaginedRun {
   let records: [BlockRecord]
   let files: RunFiles
 
-  init(_ selection: Selection = Selection(scale: .standard)) throws {
+  /// `distance` is how far apart the processors were in the blocks of a cell, by its place in the plan.
+  init(
+    _ selection: Selection = Selection(scale: .standard),
+    distance: (_ entry: Int) -> ProcessorDistance? = { _ in nil }
+  ) throws {
     plan = try Plan(selection)
     let plan = plan
-    records = plan.records { trial, report in
+    var records = plan.records { trial, report in
       var generator = SplitMix64(seed: UInt64(trial.index * 100 + trial.place))
       let name = trial.contestant.mechanism ?? ""
       let cost = Double(100 + 40 * name.utf8.count) * (1 + 0.02 * generator.nextUnit())
@@ -40,6 +44,10 @@ struct ImaginedRun {
         Series(metric: Metric.peakThreads.id, times: [0, 5, 9, 12], values: [4, 4, 5, 5])
       ]
     }
+    for (index, block) in plan.blocks().enumerated() {
+      records[index].distance = distance(block.entry)
+    }
+    self.records = records
     files = RunFiles(
       runID: "2026-11-20-default-1",
       plan: plan,
@@ -162,6 +170,21 @@ struct ImaginedRun {
     let report = small.files.report(small.environment)
     let links = Set(report.matches(of: /href="#([^"]+)"/).map { String($0.output.1) })
     #expect(links.filter { !report.contains("id=\"\($0)\"") } == [])
+  }
+
+  @Test func `of a cell of another distance, a part's too, the report has a link that leads to it`()
+    throws
+  {
+    let near = ProcessorDistance(before: 80, after: 80)
+    let far = ProcessorDistance(before: 400, after: 400)
+    // Each of these cells in turn, whether a mechanism's or a part's.
+    let selection = Selection(scale: .ci, forks: 6, filter: "hand-off.*limiter|baseline-(lock|yield)")
+    for other in try Plan(selection).entries.indices {
+      let run = try ImaginedRun(selection) { $0 == other ? far : near }
+      let report = run.files.report(run.environment)
+      let sentence = try #require(report.firstMatch(of: /Made of other blocks: <a href="#([^"]+)"/))
+      #expect(report.ranges(of: "id=\"\(sentence.output.1)\"").count == 1, "cell \(other)")
+    }
   }
 
   /// What a section of a report holds.

@@ -454,7 +454,8 @@ struct HTMLReport {
       else { return nil }
       let allocations = summary.line(index, 0, Headline(.allocations, "mean"))?.median
       return """
-        <tr><td>\(escaped(workload.id))</td><td class="wide">\(escaped(workload.question))</td>\
+        <tr id="\(anchor(index))"><td>\(escaped(workload.id))</td>\
+        <td class="wide">\(escaped(workload.question))</td>\
         <td class="n strong">\(Quantity.text(line.median, unit: headline.metric.unit))</td>\
         <td class="soft">\(interval(line, unit: headline.metric.unit))</td>\
         <td class="n">\(pair(index).map(Quantity.digits) ?? "")</td>\
