@@ -34,7 +34,8 @@ import Testing
       "Tests/MechanismsTests/GatedWorld.swift",
       // Answers with gates, which block threads of GCD.
       "Tests/GradingTests/Wrong/", "Tests/GradingTests/ComeAndGoTests.swift",
-      "Tests/GradingTests/OnThreadsTests.swift", "Tests/GradingTests/OwnCallBackTests.swift",
+      "Tests/GradingTests/Threads/OnThreadsTests.swift",
+      "Tests/GradingTests/Threads/OwnCallBackTests.swift",
       // Explored code, which stands on threads of the exploration.
       "Tests/UnchangedCodeTests/",
     ]
@@ -46,8 +47,9 @@ import Testing
   @Test func `waits in no loop of yields, and no grading does`() throws {
     // On an executor that one test or one exploration has to itself, a yield lets all others go on.
     let ours = [
-      "Tests/WorkStealingTests/ExecutorTests.swift", "Tests/ExplorationTests/PromiseTests.swift",
-      "Tests/ExplorationTests/ExplorerTests.swift",
+      "Tests/WorkStealingTests/ExecutorTests.swift",
+      "Tests/ExplorationTests/Promises/PromiseTests.swift",
+      "Tests/ExplorationTests/Search/ExplorerTests.swift",
       "Tests/ExplorationTests/Library/ExploreTests.swift",
       "Tests/ExplorationTests/Library/InsideTests.swift",
       "Tests/GradingTests/Wrong/", "Tests/VirtualTimeTests/StopTests.swift",
