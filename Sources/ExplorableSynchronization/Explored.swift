@@ -95,6 +95,14 @@ package struct SynchronizationOperation: Hashable, Sendable {
       default: true
       }
     }
+
+    /// Whether that object is an atomic.
+    package var isOnAtomic: Bool {
+      switch self {
+      case .load, .store, .update, .compare, .exchange: true
+      default: false
+      }
+    }
   }
 
   package var kind: Kind

@@ -1,4 +1,6 @@
 import Exploration
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -34,6 +36,19 @@ import Testing
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     func visit() {}
+  }
+
+  /// A lock of one's own: who takes it is in the middle of its lines.
+  final class TicketLock: Sendable {
+    private let next = Atomic(0)
+    private let serving = Atomic(0)
+
+    func withLock(_ body: () -> Void) {
+      let ticket = next.wrappingAdd(1, ordering: .relaxed).oldValue
+      while serving.load(ordering: .acquiring) != ticket { sched_yield() }
+      body()
+      serving.store(ticket + 1, ordering: .releasing)
+    }
   }
 
   /// The steps of a body that fails at its end.
@@ -116,5 +131,35 @@ import Testing
     }
     let looked = told.matches(of: /looks whether (it|task \d) is cancelled/).map { String($0.1) }
     #expect(looked == ["task 2", "it"], "\(told)")
+  }
+
+  @Test func `the atomics of a lock of one's own are named, with the lock's lines`() throws {
+    let told = try steps("lock") {
+      let lock = TicketLock()
+      let task = Task { lock.withLock {} }
+      lock.withLock {}
+      await task.value
+    }
+    for (name, does) in [("next", "changes"), ("serving", "reads"), ("serving", "writes")] {
+      #expect(told.contains(try Regex("\(does) atomic \\d \\(\(name) = ")), "\(name): \(told)")
+    }
+    let lines = told.matches(of: /SubjectTests.swift:(\d+) +(?:changes|reads|writes) atomic/)
+    #expect(Set(lines.map { String($0.1) }).count == 3, "\(told)")
+  }
+
+  @Test func `each that wakes, or goes on behind a yield, has a line`() throws {
+    let told = try steps("sleeps") {
+      async let sleeper: Void? = try? Task.sleep(for: .seconds(1))
+      async let yielder: Void = Task.yield()
+      await withTaskGroup { group in
+        group.addTask { try? await Task.sleep(for: .seconds(1)) }
+        group.addTask { await Task.yield() }
+      }
+      _ = await (sleeper, yielder)
+    }
+    let rows = told.split(separator: "\n").filter { $0.contains(/^ +\d+ +task \d/) }.dropFirst()
+    #expect(rows.contains { $0.contains("wakes from its sleep") }, "\(told)")
+    #expect(rows.contains { $0.contains("ends its yield") }, "\(told)")
+    for row in rows { #expect(row.contains("SubjectTests.swift:"), "\(row) of\n\(told)") }
   }
 }

@@ -74,7 +74,9 @@ extension Divergence {
       self.lines = lines
       names = ObjectNames.names(
         of: all.compactMap { step in
-          guard let operation = step.operation, let place = lines.place(of: step.from) else {
+          guard let operation = step.operation,
+            let place = lines.place(of: step.from, for: operation)
+          else {
             return nil
           }
           return (operation, place)
@@ -88,7 +90,7 @@ extension Divergence {
       let step = steps[number - 1]
       let agent = Int(step.choice.agent)
       let start = agent == 1 ? place : lines.place(of: starts[agent] ?? [])?.description
-      let line = lines.place(of: step.from)?.description ?? start
+      let line = lines.place(of: step.from, for: step.operation)?.description ?? start
       return ScheduleTrace.name(agent) + " takes" + (line.map { " at \($0)" } ?? "")
         + (step.operation.map { " (\($0.text(of: names[$0.object])))" } ?? "")
     }
@@ -113,7 +115,7 @@ extension Divergence {
       case .sleeps: return "\(name) sleeps"
       case .paused:
         let place = paused.first { $0.choice == part.choice && $0.operation == part.operation }
-          .flatMap { lines.place(of: $0.from) }
+          .flatMap { lines.place(of: $0.from, for: $0.operation) }
         let what = part.operation.map { $0.text(of: names[$0.object]) } ?? "goes on"
         return "\(name) \(what)" + (place.map { " at \($0)" } ?? "")
       }

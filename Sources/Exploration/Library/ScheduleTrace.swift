@@ -196,7 +196,7 @@ struct ScheduleTrace {
         throw .notPossible(step: run.steps + 1, choice: choice, options: run.options.map(\.choice))
       }
       let isLast = number == schedule.choices.count - 1
-      var step = isLast ? Self.step(index, in: run) : Self.take(index, in: run, witness)
+      var step = isLast ? Self.step(index, in: run, witness) : Self.take(index, in: run, witness)
       step.isFirst = choice.kind == .run && seen.insert(choice.agent).inserted
       if isLast { step.endsAt = points }
       append(step)
@@ -217,7 +217,9 @@ struct ScheduleTrace {
     )
     names = ObjectNames.names(
       of: steps.compactMap { step in
-        guard let operation = step.operation, let place = lines.place(of: step.from) else {
+        guard let operation = step.operation,
+          let place = lines.place(of: step.from, for: operation)
+        else {
           return nil
         }
         return (operation, place)
@@ -244,7 +246,7 @@ struct ScheduleTrace {
   }
 
   /// The step that the option would be, as far as that is known before it is taken.
-  private static func step(_ index: Int, in run: ScheduleRun) -> Step {
+  private static func step(_ index: Int, in run: ScheduleRun, _ witness: Witness) -> Step {
     let option = run.options[index]
     var step = Step(choice: option.choice)
     if run.isPreemption(option), let last = run.last.choice { step.preempted = Int(last.agent) }
@@ -257,11 +259,14 @@ struct ScheduleTrace {
     default: break
     }
     (step.from, step.operation) = origin(of: option, in: run)
+    if step.from.isEmpty, let job = witness.unkept[Int(option.choice.agent)] {
+      step.from = job.resumePoints
+    }
     return step
   }
 
   private static func take(_ index: Int, in run: ScheduleRun, _ witness: Witness) -> Step {
-    var step = step(index, in: run)
+    var step = step(index, in: run, witness)
     let choice = step.choice
     let agent = Int(choice.agent)
     let executor = run.executor
@@ -495,7 +500,8 @@ extension ScheduleTrace {
   func placeText(of step: Step) -> String? {
     let agent = Int(step.choice.agent)
     if let work = step.work { return text(of: work.given) }
-    return step.isFirst ? agent == 1 ? place : start(of: agent) : text(of: step.from)
+    if step.isFirst { return agent == 1 ? place : start(of: agent) }
+    return text(of: step.from, for: step.operation)
   }
 
   /// The line that says most about these addresses.
@@ -509,9 +515,10 @@ extension ScheduleTrace {
     ]
   }
 
-  private func text(of points: [UInt]) -> String? {
+  private func text(of points: [UInt], for operation: SynchronizationOperation? = nil) -> String? {
     Environment.showsStacks
-      ? lines.stack(of: points, atMost: Self.mostFrames) : lines.place(of: points)?.description
+      ? lines.stack(of: points, atMost: Self.mostFrames)
+      : (lines.place(of: points, for: operation) ?? lines.start(of: points))?.description
   }
 
   private func start(of agent: Int) -> String? {

@@ -144,7 +144,7 @@ struct StepRecorder {
   func stepsWithPlaces(_ lines: SourceLines) -> [StepRecord] {
     var told = steps
     for (index, stand) in stands.enumerated() where told.indices.contains(index) {
-      told[index].place = lines.place(of: points[index])
+      told[index].place = lines.place(of: points[index], for: told[index].operation)
       told[index].stands = stand.map(lines.places)
     }
     return told

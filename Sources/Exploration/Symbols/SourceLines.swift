@@ -1,4 +1,5 @@
 internal import CExplorable
+internal import ExplorableSynchronization
 internal import FoundationEssentials
 internal import Runtime
 private import Synchronization
@@ -38,6 +39,8 @@ struct SourceLines {
     var starts: [UInt: SourcePlace] = [:]
     /// Those whose line is one of a wrapper, or of a package that the author's depends on.
     var passing: Set<UInt> = []
+    /// Of these the wrappers of the author's own package.
+    var wrappers: Set<UInt> = []
     /// The function's name in the binary.
     var names: [UInt: String] = [:]
     /// The file of the binary that it is in.
@@ -50,7 +53,7 @@ struct SourceLines {
     var hasNoSymbolizer = false
   }
 
-  private static let memory = Mutex(Found())
+  private static let memory = Synchronization.Mutex(Found())
 
   private let found: Found
   /// How the names of functions begin that are no code under test here, though they may be elsewhere: what was
@@ -162,11 +165,16 @@ struct SourceLines {
       return
     }
     // Of what was inlined, the first frame that is no wrapper.
-    let isPassing =
-      frame.path.contains("/checkouts/") || isWrapper(name(), rawName: frame.rawName)
+    let isDependency = frame.path.contains("/checkouts/")
+    let isPassing = isDependency || isWrapper(name(), rawName: frame.rawName)
     if isPassing, found.places[address] != .some(nil) { return }
     found.places[address] = SourcePlace(path: frame.path, line: frame.line)
     if isPassing { found.passing.insert(address) } else { found.passing.remove(address) }
+    if isPassing, !isDependency {
+      found.wrappers.insert(address)
+    } else {
+      found.wrappers.remove(address)
+    }
   }
 
   /// Whether a function of that name takes a lock for others: who calls it is what one looks for.
@@ -225,8 +233,19 @@ struct SourceLines {
 
   /// The line that says most about these addresses: the first that is no wrapper's and no dependency's, or else
   /// the first of code under test.
-  func place(of points: [UInt]) -> SourcePlace? {
-    places(of: points.filter { !found.passing.contains($0) }).first ?? places(of: points).first
+  ///
+  /// Of an operation on an atomic, a lock's own line says more than its caller's: that is what the lock is made of.
+  func place(of points: [UInt], for operation: SynchronizationOperation? = nil) -> SourcePlace? {
+    let isOfALock = operation?.kind.isOnAtomic == true
+    let telling = points.filter {
+      !found.passing.contains($0) || isOfALock && found.wrappers.contains($0)
+    }
+    return places(of: telling).first ?? places(of: points).first
+  }
+
+  /// The line at which the innermost function begins, where the compiler gives no line to any of it.
+  func start(of points: [UInt]) -> SourcePlace? {
+    points.lazy.compactMap { Self.isOfOthers($0, others, found) ? nil : found.starts[$0] }.first
   }
 
   /// The innermost lines, callers behind, at most `count`: `Queue.swift:40 < Cache.swift:12`.
@@ -243,8 +262,7 @@ struct SourceLines {
   /// Where the compiler gives no line to any of it, as in what it makes of an `async let`, it is the line at which the
   /// innermost function begins.
   func at(_ points: [UInt]) -> String {
-    let place = place(of: points) ?? points.lazy.compactMap { found.starts[$0] }.first
-    return place.map { " at \($0)" } ?? ""
+    (place(of: points) ?? start(of: points)).map { " at \($0)" } ?? ""
   }
 
   /// The function's name in the binary, without what the compiler calls a part of it that rarely runs, and the file
@@ -313,7 +331,7 @@ struct SourceLines {
 
   /// Whether each address that was looked up is in a part of an asynchronous function that goes on after a
   /// suspension.
-  private static let resumed = Mutex<[UInt: Bool]>([:])
+  private static let resumed = Synchronization.Mutex<[UInt: Bool]>([:])
 
   /// The index of the innermost address in such a part.
   private static func firstResumed(in points: [UInt]) -> Int? {
