@@ -51,6 +51,9 @@ package struct Why: Sendable {
   private let withoutPermit: Set<TaskID>
   /// Whether there was ever a limit that a task could wait for.
   private var hasLimit: Bool
+  /// The limit as it is now, and as it was when the task arrived.
+  private var limit: Int?
+  private var limitAtArrival: Int?
   private var phase = Phase.toArrive
   private var standings: [Standing]
   /// Who has arrived, and who was admitted, and by which event, until the task arrives.
@@ -67,6 +70,7 @@ package struct Why: Sendable {
     life = TaskLife(task: task)
     withoutPermit = facts.withoutPermit
     hasLimit = facts.limit != nil || !facts.withoutPermit.isEmpty
+    limit = facts.limit
     standings = Array(repeating: Standing(), count: facts.tasks)
   }
 
@@ -84,7 +88,7 @@ package struct Why: Sendable {
   /// Takes the events that follow, in the order of the log.
   package mutating func take(_ events: some Sequence<TraceEvent>) {
     for event in events {
-      if case .limit = event.kind { hasLimit = true }
+      if case .limit(let now) = event.kind { (hasLimit, limit) = (true, Int(now)) }
       if event.task == life.task {
         if event.kind == .arrived, phase == .toArrive { arrive() }
         life.note(event)
@@ -107,6 +111,7 @@ package struct Why: Sendable {
     ahead = still(.waiting, arrivals)
     inService = still(.serving, admissions)
     (arrivals, admissions) = ([], [])
+    limitAtArrival = limit
     phase = .waiting
   }
 
@@ -190,6 +195,9 @@ package struct Why: Sendable {
         parts.append(
           "\(name) began \(at(admitted - arrived)) after it arrived: no limit held it up"
         )
+      } else if let free {
+        let taken = "\(at(admitted - arrived)) after it arrived"
+        parts.append("\(name) was admitted at \(at(admitted)), \(taken): \(free)")
       } else {
         parts.append("\(name) waited \(at(admitted - arrived))\(behind)")
         parts.append(admission(at: admitted))
@@ -208,6 +216,15 @@ package struct Why: Sendable {
   private func at(_ time: Int64) -> String { DurationText.text(time) }
 
   private func label(_ task: TaskID) -> String { task.label(amongst: standings.count) }
+
+  /// The permits that nobody had when it arrived, where nobody was ahead of it and nothing made way for it.
+  private var free: String? {
+    guard let limit = limitAtArrival, inService.count < limit, ahead.isEmpty, admittedBy == nil,
+      overtakers.isEmpty, life.holds == nil
+    else { return nil }
+    return limit == 1
+      ? "the permit was free" : "\(limit - inService.count) of \(limit) permits were free"
+  }
 
   private var behind: String {
     guard hasLimit else { return "" }

@@ -50,6 +50,17 @@ import Testing
     #expect(batch.unseenLock(in: "let permits: DispatchSemaphore") == nil)
   }
 
+  @Test func `a package that was moved after its build is no fault of the answer`() throws {
+    let said = """
+      <unknown>:0: error: precompiled file '/b/.build/x/ModuleCache/SwiftShims.pcm' was compiled with module cache \
+      path '/a/.build/x/ModuleCache', but the path is currently '/b/.build/x/ModuleCache'
+      <unknown>:0: error: missing required module 'SwiftShims'
+      """
+    let failure = try #require(ExerciseDesk.moved("/b", said))
+    #expect(failure.description.contains("'rm -r /b/.build'"), "\(failure)")
+    #expect(ExerciseDesk.moved("/b", "Gate.swift:3:5: error: cannot find 'x' in scope") == nil)
+  }
+
   @Test func `who waits for a grading is told which part has taken how long`() {
     #expect(GradingProgress.text(.building, seconds: 7) == "building, 7 s; Ctrl-C ends it")
     #expect(

@@ -96,7 +96,7 @@ import Testing
     )
     let lab = lab()
     #expect(
-      await type("lesson", in: lab).contains("'lesson 1' goes on: Three at once (Part I: Gates).")
+      await type("lesson", in: lab).contains("'lesson 1' begins: Three at once (Part I: Gates).")
     )
     #expect(await type("lesson 1", in: lab).contains("Words: permit. 'word permit' tells."))
     #expect(await type("lesson", in: lab).contains("Page 1 of 2: Experiment. 0 of 1 steps passed."))

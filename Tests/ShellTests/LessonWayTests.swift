@@ -147,7 +147,7 @@ import Testing
   @Test
   func `the list of lessons goes on with the one taken last`() async {
     let lab = lab()
-    #expect(await lab.run("lessons").contains("'lesson 1' goes on."))
+    #expect(await lab.run("lessons").contains("'lesson 1' begins."))
     #expect(await lab.run("lesson 2; lessons").contains("'lesson 2' goes on."))
     #expect(await lab.run("leave; lessons").contains("'lesson 2' goes on."))
     #expect(await self.lab().run("lessons").contains("'lesson 2' goes on."), "the next day too")

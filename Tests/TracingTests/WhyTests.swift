@@ -54,6 +54,22 @@ struct WhyTests {
   }
 
   @Test
+  func `who is admitted a moment after it arrived, with permits free, waited behind nobody`() {
+    let lines: [(Int64, Int, TraceEvent.Kind, Int?)] = [
+      (0, 1, .arrived, nil), (0, 1, .admitted, nil), (5, 2, .arrived, nil),
+      (9, 2, .admitted, nil), (12, 2, .finished, nil),
+    ]
+    #expect(
+      Self.why(2, lines)?.text
+        == "t02 was admitted at 9 ms, 4 ms after it arrived: 1 of 2 permits were free; "
+        + "it was in service for 3 ms and finished at 12 ms"
+    )
+    // A lower limit leaves none free.
+    let lower = [lines[0], lines[1], (1, 0, .limit(1), nil)] + lines[2...]
+    #expect(Self.why(2, lower)?.text.hasPrefix("t02 waited 4 ms behind t01 in service") == true)
+  }
+
+  @Test
   func `without a limit nobody waits behind anybody`() {
     let lines: [(Int64, TraceEvent.Kind, Int)] = [
       (0, .arrived, 1), (0, .admitted, 1), (5, .arrived, 2), (9, .admitted, 2), (12, .finished, 2),

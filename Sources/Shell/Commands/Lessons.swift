@@ -259,7 +259,8 @@ extension Session {
     sentences.append(
       next.map { next in
         let part = course.part(of: next).map { " (\($0.title))" } ?? ""
-        return "'lesson \(next.number)' goes on: \(next.title)\(part)."
+        let verb = progress.lessons.isEmpty ? "begins" : "goes on"
+        return "'lesson \(next.number)' \(verb): \(next.title)\(part)."
       } ?? "You are through. 'lessons' shows the course."
     )
     return answer(

@@ -10,7 +10,9 @@ enum CourseText {
       return [number, lesson.title, shortTime(lesson), state]
     }
     let advice =
-      progress.lesson(toGoOnIn: course.way).map { "'lesson \($0.number)' goes on." }
+      progress.lesson(toGoOnIn: course.way).map {
+        "'lesson \($0.number)' \(progress.lessons.isEmpty ? "begins" : "goes on")."
+      }
       ?? "You are through. 'reset N' begins one anew."
     let full = rows.map { ["  " + $0[0] + "  " + $0[1], $0[2], $0[3]] }
     let lines = Columns.rows(full).split(separator: "\n")

@@ -239,7 +239,10 @@ struct ExerciseDesk: Sendable {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       throw ExerciseFailure(description: "the build took more than ten minutes and was ended")
-    case .exited, .killed: return Self.complaints(build, workplace)
+    case .exited, .killed:
+      let text = build.output + "\n" + build.errors
+      if let moved = Self.moved(root, text) { throw moved }
+      return Self.complaints(text, workplace)
     }
   }
 
@@ -319,10 +322,19 @@ struct ExerciseDesk: Sendable {
     }
   }
 
+  /// What is to be done where the compiler finds what was built before the package's folder was moved.
+  static func moved(_ root: String, _ text: String) -> ExerciseFailure? {
+    guard text.contains("was compiled with module cache path") else { return nil }
+    return ExerciseFailure(
+      description:
+        "nothing was graded: the package's folder was moved or copied after it was built, and what was built does not "
+        + "fit its new place. It is no fault of your answer. Leave the lab, 'rm -r \(root)/.build', and 'swift run lab'"
+    )
+  }
+
   /// The compiler's errors, each once, with the learner's file by its name alone.
-  private static func complaints(_ build: ChildProcess, _ workplace: String) -> String {
+  private static func complaints(_ text: String, _ workplace: String) -> String {
     var seen: Set<Substring> = []
-    let text = build.output + "\n" + build.errors
     let errors = text.split(separator: "\n").filter { line in
       line.contains(".swift:") && line.contains(" error:") && seen.insert(line).inserted
     }
