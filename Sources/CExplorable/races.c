@@ -146,7 +146,11 @@ struct access {
   uint8_t bytes;
   bool is_write, gives_back;
   int32_t agent;
+  uint32_t step;
 };
+
+/// The schedule's step under way. Its thread has been handed the turn since this was written.
+static uint32_t step_under_way;
 
 struct word {
   uintptr_t at;
@@ -311,6 +315,8 @@ void races_act_as(uint32_t racer) { own_racer = racer; }
 
 void races_name(int32_t agent) { own_agent = agent; }
 
+void races_step(uint32_t number) { __atomic_store_n(&step_under_way, number, __ATOMIC_RELAXED); }
+
 bool race_found(struct race *race) {
   enter();
   bool found = has_race;
@@ -329,6 +335,7 @@ static struct race_access told(const struct access *access) {
   return (struct race_access){
     .place = access->place,
     .agent = access->agent,
+    .step = access->step,
     .is_write = access->is_write,
     .gives_back = access->gives_back};
 }
@@ -355,6 +362,7 @@ static void look_at_word(struct racer *racer, uintptr_t at, struct access now) {
   now.time = time_of(&racer->now, number);
   now.racer = number;
   now.agent = own_agent;
+  now.step = __atomic_load_n(&step_under_way, __ATOMIC_RELAXED);
   struct word *word = word_room ? find_word(at, words, word_room) : NULL;
   if (!word || word->generation != generation) {
     if (!make_room_for_words()) return;
@@ -427,7 +435,8 @@ static uintptr_t end_of_page(uintptr_t at, uintptr_t end) {
 
 bool race_end(uintptr_t at, size_t size, const struct race_place *place, bool is_judged) {
   struct access end_of_use = {
-    .place = *place, .bytes = 0xFF, .is_write = true, .gives_back = true, .agent = own_agent};
+    .place = *place, .bytes = 0xFF, .is_write = true, .gives_back = true, .agent = own_agent,
+    .step = __atomic_load_n(&step_under_way, __ATOMIC_RELAXED)};
   struct race_access by = told(&end_of_use);
   enter();
   bool was_given_back = note_use_of_kept(at, &end_of_use);

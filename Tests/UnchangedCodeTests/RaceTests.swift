@@ -563,6 +563,37 @@ import Testing
     let off = try explore("off", races: false) {}
     #expect(off.notCovered.contains { $0.contains("data races") }, "\(off)")
   }
+
+  @Test func `the two steps that race are marked, not two whose order changes something else`()
+    throws
+  {
+    let told = try race("behind locks") {
+      let shared = Shared()
+      let lock = NSLock()
+      await withTaskGroup { group in
+        for _ in 1...2 {
+          group.addTask {
+            lock.withLock {}
+            await Task.yield()
+            shared.value += 1
+            await Task.yield()
+            lock.withLock {}
+          }
+        }
+      }
+    }
+    let steps = try #require(
+      told.firstMatch(
+        of: /what matters: step (\d+) and step (\d+), which nothing puts in an order/
+      ),
+      "\(told)"
+    )
+    let marked = told.matches(of: /\n +(\d+) +task (\d)[^\n]*◀/)
+    #expect(marked.map(\.1) == [steps.1, steps.2], "\(told)")
+    #expect(Set(marked.map(\.2)) == ["2", "3"], "\(told)")
+    // Behind its yield: in the step that goes on from it.
+    for row in marked { #expect(row.0.contains("goes on"), "\(told)") }
+  }
 }
 
 private final class Made<Value> {

@@ -24,6 +24,8 @@ struct race_access {
   struct race_place place;
   /// In whose name.
   int32_t agent;
+  /// In which step of the schedule.
+  uint32_t step;
   bool is_write;
   /// Whether the memory was given back, which is a write too.
   bool gives_back;
@@ -48,6 +50,9 @@ void races_act_as(uint32_t racer);
 
 /// Has what the calling thread does from here on be told as done by this agent.
 void races_name(int32_t agent);
+
+/// Has what is done from here on count as done in the schedule's step of that number.
+void races_step(uint32_t number);
 
 /// Notes an access to memory that may be shared.
 void race_access(uintptr_t at, size_t size, bool is_write, const struct race_place *place);

@@ -283,7 +283,7 @@ extension Inquiry {
         longest: Self.longest
       )
       // What comes behind the schedule's end is not told.
-      trace.race = least.race.flatMap { $0.second <= trace.steps.count ? $0 : nil }
+      trace.race = trace.race ?? least.race.flatMap { $0.second <= trace.steps.count ? $0 : nil }
       if ObjectTable.hasMetLeftLock.load(ordering: .acquiring) {
         return failureThatLeftLocks(found, whereFound)
       }

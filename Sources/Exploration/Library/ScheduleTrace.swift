@@ -51,7 +51,7 @@ struct ScheduleTrace {
   private(set) var races = Race.Search()
   /// How many steps come behind those that are told.
   private(set) var further = 0
-  /// Two steps whose order matters.
+  /// Two steps whose order matters, or that race.
   var race: (first: Int, second: Int)?
   /// What left the exploration, if that is why nothing can run.
   private(set) var escape: String?
@@ -154,6 +154,7 @@ struct ScheduleTrace {
     let race = violation?.kind == .race ? run.race : nil
     findLines(scenario, of: race.map { [$0.first.points, $0.second.points] } ?? [])
     raceText = race?.text(lines)
+    self.race = race?.steps.flatMap { $0.second <= steps.count ? $0 : nil }
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
@@ -410,7 +411,11 @@ extension ScheduleTrace {
       return "  task \(waiting.agent) waits for ever\(told)"
     }
     if let race {
-      text.append("  what matters: step \(race.first) comes before step \(race.second)")
+      let how =
+        raceText == nil
+        ? "step \(race.first) comes before step \(race.second)"
+        : "step \(race.first) and step \(race.second), which nothing puts in an order"
+      text.append("  what matters: \(how)")
     }
     return text.joined(separator: "\n")
   }

@@ -159,8 +159,9 @@
       made.onclick = () => show(steps.findLastIndex(step => step.number === number) + 1);
       return made;
     };
-    element('matters').replaceChildren('What matters: ', go(data.race[0]), ' comes before ',
-      go(data.race[1]), '.');
+    element('matters').replaceChildren('What matters: ', go(data.race[0]),
+      data.isDataRace ? ' and ' : ' comes before ', go(data.race[1]),
+      data.isDataRace ? ', which nothing puts in an order.' : '.');
   }
   show(data.start);
   // The page opens at its beginning; what it is about may be far down.

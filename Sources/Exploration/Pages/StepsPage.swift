@@ -63,6 +63,8 @@ package struct StepsPage: Sendable {
   package var files: [File] = []
   /// The numbers of two steps whose order matters.
   package var race: (first: Int, second: Int)?
+  /// Whether nothing puts these two in an order.
+  package var isDataRace = false
   /// The number of the last step that belongs to the schedule.
   package var length: Int
   /// How many bodies may run at once, where that means something.
@@ -84,6 +86,7 @@ package struct StepsPage: Sendable {
   private struct Data: Encodable {
     var files: [File]
     var race: [Int]
+    var isDataRace: Bool
     var tasks: [String]
     var length: Int
     var limit: Int?
@@ -95,7 +98,11 @@ package struct StepsPage: Sendable {
   package var html: String {
     let styles = embedded(PackageResources.StepsPage_css)
     let matters =
-      race.map { "What matters: step \($0.first) comes before step \($0.second)." } ?? ""
+      race.map {
+        isDataRace
+          ? "What matters: step \($0.first) and step \($0.second), which nothing puts in an order."
+          : "What matters: step \($0.first) comes before step \($0.second)."
+      } ?? ""
     return """
       \(PageHead.html(title: title, styles: styles, hasScripts: true))
       <body>
@@ -163,6 +170,7 @@ package struct StepsPage: Sendable {
     let data = Data(
       files: files,
       race: race.map { [$0.first, $0.second] } ?? [],
+      isDataRace: isDataRace,
       tasks: tasks,
       length: length,
       limit: limit,

@@ -5,6 +5,8 @@ internal import CExplorable
 struct Race: Hashable, Sendable, CustomStringConvertible {
   struct Access: Hashable, Sendable {
     var agent: Int
+    /// In which step of the schedule.
+    var step: Int
     var isWrite: Bool
     /// Whether the memory is given back, by `deallocate()` or `free`.
     var givesBack: Bool
@@ -16,6 +18,7 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
 
     init(_ access: race_access) {
       agent = Int(access.agent)
+      step = Int(access.step)
       isWrite = access.is_write
       givesBack = access.gives_back
       let place = withUnsafeBytes(of: access.place.at) { Array($0.bindMemory(to: UInt.self)) }
@@ -36,6 +39,11 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
   /// The one that came first in the schedule.
   var first: Access
   var second: Access
+
+  /// The two steps, where they are two.
+  var steps: (first: Int, second: Int)? {
+    0 < first.step && first.step < second.step ? (first.step, second.step) : nil
+  }
 
   /// What the schedule under way shows, if it shows one.
   static var found: Race? {

@@ -309,6 +309,7 @@ final class ScheduleRun: @unchecked Sendable {
     let agent = Int(option.choice.agent)
     steps += 1
     executor.stepNumber = steps
+    if workers?.looksForRaces == true { races_step(UInt32(steps)) }
     values = nil
     found = nil
     if isLive { journal?.note(option.choice) } else { journal?.noteLife() }

@@ -101,7 +101,8 @@ package struct Minimum: Sendable {
       throw .notPossible(step: replay.length, choice: choices[choices.count - 1], options: [])
     }
     self.violation = violation
-    race = Self.race(in: replay, scenario, shouldStop)
+    // Two accesses that nothing orders race in whatever order they come.
+    race = violation.kind == .race ? nil : Self.race(in: replay, scenario, shouldStop)
   }
 
   /// What a smaller schedule may break.
