@@ -333,7 +333,15 @@ let package = Package(
       "ExplorableLimiters",
       "ExplorableSynchronization",
       "Mechanisms",
-      "Basics"
+      "Basics",
+      "main-queue-grade"
+    ),
+    // Grades an answer that goes by the main queue, as the lab's own programs grade.
+    .executableTarget(
+      name: "main-queue-grade",
+      dependencies: ["Grading"],
+      path: "Tests/MainQueueGrade",
+      swiftSettings: house
     ),
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(

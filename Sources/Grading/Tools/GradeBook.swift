@@ -71,13 +71,22 @@ package struct GradeBook: Sendable {
   ///
   /// Or explores, if a lab says so by its arguments.
   ///
-  /// Runs on the program's first thread and not as a task: what is graded may block every thread of
-  /// the pool. The seed is the first argument; without one it is drawn.
+  /// Grades on a thread of its own and not as a task: what is graded may block every thread of the pool. The program's
+  /// first thread serves the main queue, for answers that go there. The seed is the first argument; without one it is
+  /// drawn.
   package func main() -> Never {
     if isStartedByLab { ExplorationProcess.holdLifeline() }
     let arguments = CommandLine.arguments.dropFirst()
     if arguments.count == 4, arguments.first == "--request" { explore(arguments[2], arguments[4]) }
     let seed = arguments.first.flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
+    OSThread("grader") { gradeAll(seed: seed) }.detach()
+    // It comes back where it has nothing to wait for. In a test program the first thread serves that queue already.
+    while Thread.isMainThread { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+    while true { pause() }
+  }
+
+  /// Asks all questions that no other program asks, writes what came of them, and ends the program.
+  private func gradeAll(seed: UInt64) -> Never {
     let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
       .flatMap { ScheduleJournal(file: $0) }
     journal?.use()
