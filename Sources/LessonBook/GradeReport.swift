@@ -26,6 +26,8 @@ package struct GradeLine: Hashable, Sendable, Codable {
   package var item: GradeItem?
   /// The name of the item that is looked at from now on.
   package var asking: String?
+  /// What is asked with it, in words.
+  package var asked: String?
   /// Which question of the exercise that item answers, or will; the first is 0.
   package var question: Int?
   /// At the end: whether every item that this program looked at passed.
@@ -43,6 +45,7 @@ package struct GradeLine: Hashable, Sendable, Codable {
   package init(
     item: GradeItem? = nil,
     asking: String? = nil,
+    asked: String? = nil,
     question: Int? = nil,
     passed: Bool? = nil,
     questions: Int? = nil,
@@ -50,6 +53,7 @@ package struct GradeLine: Hashable, Sendable, Codable {
   ) {
     self.item = item
     self.asking = asking
+    self.asked = asked
     self.question = question
     self.passed = passed
     self.questions = questions

@@ -322,10 +322,11 @@ package struct LessonVisit: Sendable {
   /// Goes on to the next section.
   package mutating func next() -> [Passage] {
     if isOpen {
+      let how =
+        section.exercise == nil ? "'check' when your run shows it" : "'exercise grade', then 'check'"
       return [
         .advice(
-          "This step is not passed yet: 'check' when your run shows it, 'hint' for help, "
-            + "'solution' to give it up."
+          "This step is not passed yet: \(how), 'hint' for help, 'solution' to give it up."
         )
       ]
     }

@@ -337,7 +337,7 @@ import Testing
     await expect(
       Grader.downloader(AtMostFourFiles.self),
       refusedBy: "limit_reached",
-      saying: "4 are under way, 64 may be at once, and nothing moves"
+      saying: "4 are under way, 64 may be at once (a 'start' that waits holds a thread"
     )
   }
 
@@ -654,6 +654,17 @@ import Testing
       refusedBy: "cancelled_before",
       saying: "was never served: a permit went along with one who was cancelled"
     )
+    await expect(
+      Grader.limiter(TurnsCancelledAway.self),
+      refusedBy: "cancelled_before",
+      saying: "number 2 of them was not served. Who is cancelled waits like the others"
+    )
+    // Lesson 9 lets it.
+    let turnedAway = await item(
+      "cancelled_before",
+      of: Grader.cancellableLimiter(TurnsCancelledAway.self)
+    )
+    #expect(turnedAway?.passed == true, "\(turnedAway as Any)")
     for book in [
       Grader.limiter(Flawed<NoFlaw>.self), Grader.cancellableLimiter(Flawed<NoFlaw>.self),
       Grader.design(Flawed<NoFlaw>.self), Grader.pool(SoundPool.self),

@@ -46,8 +46,10 @@ import Testing
     Grading(
       testDescription: "an answer that stops its program",
       grader: oneAsks
-        + "echo '\(praise)'; echo '{\"asking\":\"opened_twice\",\"question\":1}'; kill -ABRT $$",
-      said: "your program was stopped (",
+        + "echo '\(praise)'; echo '{\"asking\":\"opened_twice\",\"asked\":\"a door that is opened "
+        + "twice\",\"question\":1}'; kill -ABRT $$",
+      said:
+        "your program was stopped by an abort (signal 6), when this was asked: a door",
       advised: "Mend it, then 'exercise grade'.",
       status: 1
     ),
@@ -55,7 +57,7 @@ import Testing
       testDescription: "an answer that stops its program at a line that is known",
       grader: oneAsks + "echo '\(praise)'; echo '\(refusal)'; kill -ABRT $$",
       said: "✗ two ran at once",
-      advised: "your program was stopped (",
+      advised: "your program was stopped by an abort (signal 6)",
       status: 1
     ),
   ])

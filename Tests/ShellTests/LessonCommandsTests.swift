@@ -395,4 +395,25 @@ import Testing
       #expect(line.utf8.count == line.count, "\(line)")
     }
   }
+
+  @Test
+  func `an exploration that went on inside, behind all schedules between jobs, passes as whole`()
+    async throws
+  {
+    let text = Self.lesson.replacing(
+      "`tasks = 6`",
+      with: "`for explored = pool: coverage = exhaustive`"
+    )
+    .replacing("`makespan = 200ms`", with: "`for explored = pool: violation = none`")
+    _ = try scratch.file("01-three-at-once.md", text)
+    let lab = lab()
+    _ = await type("lesson 1", in: lab)
+    _ = await type("200ms", in: lab)
+    _ = await type("explore pool tasks=2 limit=1 inside=yes preemptions=1", in: lab)
+    let few = await type("check", in: lab)
+    #expect(few.contains(/it looked only at schedules with at\s+most 1 pre-emption\n/), "\(few)")
+    _ = await type("explore pool tasks=2 limit=1 fail=all", in: lab)
+    let whole = await type("check", in: lab)
+    #expect(whole.contains("Two rounds it is"), "\(whole)")
+  }
 }

@@ -13,6 +13,8 @@ package struct GradeBook: Sendable {
   struct Question: Sendable {
     /// The figure that checks name.
     let name: String
+    /// What is asked, in words, for who ends the program in the middle of it.
+    var asked: String?
     /// Asks it, on a thread that may be held.
     let ask: @Sendable (Terms) -> GradeItem
   }
@@ -93,7 +95,7 @@ package struct GradeBook: Sendable {
     let asking = Mutex(0)
     TrapTeller.begin(besides: Scenario.aroundAnswers) { place in
       let number = asking.withLock { $0 }
-      let item = Self.item(questions[number].name, trappedAt: place)
+      let item = Self.item(questions[number], trappedAt: place)
       Self.write(GradeLine(item: item, question: number))
     }
     var taken = TakenQuestions()
@@ -102,7 +104,9 @@ package struct GradeBook: Sendable {
       let question = questions[number]
       asking.withLock { $0 = number }
       journal?.clear()
-      Self.write(GradeLine(asking: question.name, question: number, seed: seed))
+      Self.write(
+        GradeLine(asking: question.name, asked: question.asked, question: number, seed: seed)
+      )
       let item = question.ask(Terms(seed: seed))
       Self.write(GradeLine(item: item, question: number))
       passed = item.passed
@@ -120,11 +124,12 @@ package struct GradeBook: Sendable {
   }
 
   /// What is said of an answer that stops the program.
-  static func item(_ name: String, trappedAt place: SourcePlace) -> GradeItem {
+  static func item(_ question: Question, trappedAt place: SourcePlace) -> GradeItem {
     GradeItem(
-      name,
+      question.name,
       passed: false,
-      "the program is stopped by your line \(place)" + (place.code.map { ": \($0)" } ?? "")
+      (question.asked.map { "\($0): " } ?? "") + "the program is stopped by your line \(place)"
+        + (place.code.map { ": \($0)" } ?? "")
     )
   }
 
@@ -164,7 +169,7 @@ extension GradeBook.Question {
     sight: LastSight? = nil,
     _ body: @escaping @Sendable (_ seed: UInt64) async -> GradeItem
   ) -> Self {
-    Self(name: name) { terms in
+    Self(name: name, asked: asked) { terms in
       let answer = Mutex<GradeItem?>(nil)
       let isThere = DispatchSemaphore(value: 0)
       Task.detached(executorPreference: terms.executor) {
@@ -196,11 +201,10 @@ extension GradeBook.Question {
       if let sight = sight?.text {
         return GradeItem(name, passed: false, "\(asked): \(sight), for \(patience.seconds) s")
       }
-      let place = journal?.schedule.map { ", in the middle of the schedule \($0)" } ?? ""
       return GradeItem(
         name,
         passed: false,
-        "\(asked): no end within \(patience.seconds) s\(place). Look for a task that nobody wakes, for a loop that asks "
+        "\(asked): no end within \(patience.seconds) s. Look for a task that nobody wakes, for a loop that asks "
           + "again and again instead of waiting, and for threads that are held by who waits"
       )
     }

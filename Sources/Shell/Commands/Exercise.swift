@@ -234,14 +234,14 @@ extension Session {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file of yours to compare", at: arguments.name)
     }
-    let yours = code.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    var yours = code.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if yours.last == "" { yours.removeLast() }
+    if yours == exercise.solution {
+      return say([.advice("Your file and the solution are the same, line by line.")])
+    }
     return answer(
       json: "",
-      SideBySide.text(
-        ("yours", yours.last == "" ? yours.dropLast() : yours),
-        ("the solution", exercise.solution),
-        output.format
-      )
+      SideBySide.text(("yours", yours), ("the solution", exercise.solution), output.format)
     )
   }
 

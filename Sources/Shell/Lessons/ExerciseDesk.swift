@@ -189,26 +189,37 @@ struct ExerciseDesk: Sendable {
     guard let broken = told.broken else {
       return .graded(told.items, passed: told.passed, seed: seed)
     }
-    let schedule = programs.schedule(broken)
-    let place = schedule.map { " in the middle of the schedule \($0)" } ?? ""
+    let place = told.askedLast.map { ", when this was asked: \($0)" } ?? ""
     let why =
-      ExplorationPlace.lastWords(endings[broken].errors)
-      ?? "a trap, as of an index or a number out of range, a continuation misused, a stack that is full because calls go "
-      + "too deep, or memory that two threads change without a lock."
+      ExplorationPlace.lastWords(endings[broken].errors).map { "It said: \($0)" }
+      ?? "Look for an index or a number out of range, a continuation that is resumed twice, calls that go too deep, and "
+      + "memory that two threads change without a lock."
     switch endings[broken].ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
-        "did not end within five minutes\(place): look for a loop that asks again and again instead of "
+        "did not end within five minutes\(place). Look for a loop that asks again and again instead of "
           + "waiting",
         told.items
       )
-    case .exited(let status), .killed(let status):
-      return .broken(
-        "was stopped\(place) (\(status)): \(why)",
-        told.items
-      )
+    case .exited(let status):
+      return .broken("ended with status \(status)\(place). \(why)", told.items)
+    case .killed(let signal):
+      return .broken("was stopped by \(Self.name(ofSignal: signal))\(place). \(why)", told.items)
     }
+  }
+
+  /// What ends a program so, as far as that is known.
+  private static func name(ofSignal signal: Int32) -> String {
+    let kind =
+      switch signal {
+      case SIGILL, SIGTRAP, SIGFPE: "a trap"
+      case SIGABRT: "an abort"
+      case SIGSEGV, SIGBUS: "a use of memory that is not there"
+      case SIGKILL: "somebody else, or for want of memory"
+      default: "a signal"
+      }
+    return "\(kind) (signal \(signal))"
   }
 
   /// Builds the program around a learner's code, to explore it.

@@ -1,5 +1,4 @@
 internal import ChildProcesses
-internal import Exploration
 internal import Foundation
 internal import LessonBook
 internal import Synchronization
@@ -24,9 +23,6 @@ final class GradingPrograms: Sendable {
 
   /// What they have told so far.
   var told: SharedGrading { shared.withLock { $0 } }
-
-  /// The schedule in which a program was, or ended.
-  func schedule(_ number: Int) -> Schedule? { ScheduleJournal(file: journal(number))?.schedule }
 
   private func journal(_ number: Int) -> String { folder + "/journal\(number)" }
   private func answers(_ number: Int) -> String { folder + "/answers\(number)" }

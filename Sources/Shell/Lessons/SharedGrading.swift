@@ -41,6 +41,11 @@ struct SharedGrading: Sendable {
     }
   }
 
+  /// In words what was asked when that program ended, where that is known.
+  var askedLast: String? {
+    broken.flatMap { programs[$0].lines.last { $0.asking != nil }?.asked }
+  }
+
   /// Whether every question was answered, and all passed.
   var passed: Bool {
     guard firstFailed == nil, let count = programs.compactMap({ $0.lines.last?.questions }).first

@@ -1,6 +1,7 @@
 internal import Experiments
 internal import LessonBook
 internal import Mechanisms
+internal import Rendering
 
 /// The figures of an exploration by the names that checks use.
 struct ExplorationMetrics: MetricSource {
@@ -38,10 +39,12 @@ struct ExplorationMetrics: MetricSource {
       ),
     ]
 
-  /// Whether every schedule was looked at; not if the bound on pre-emptions is below the default.
+  /// Whether every schedule was looked at: all between jobs, whatever was looked at inside code besides, or all within
+  /// no lower bound on pre-emptions than the default.
   private static func isWhole(_ report: ExplorationReport) -> Bool {
-    report.isExhaustive
-      && (report.preemptions ?? .max) >= ExplorationPlan.defaultPreemptions
+    report.schedulesBetweenJobs != nil
+      || report.isExhaustive
+        && (report.preemptions ?? .max) >= ExplorationPlan.defaultPreemptions
   }
 
   var metricForms: [String] { Self.figures.map(\.name) }
@@ -57,8 +60,10 @@ struct ExplorationMetrics: MetricSource {
 
   func plainly(_ metric: Metric) -> String? {
     switch metric.name {
-    case "coverage" where report.isExhaustive && !Self.isWhole(report):
-      return "it looked only at schedules with at most \(report.preemptions ?? 0) pre-emptions"
+    case "coverage" where Self.isWhole(report): return nil
+    case "coverage" where report.isExhaustive:
+      let most = NumberText.count(report.preemptions ?? 0, "pre-emption")
+      return "it looked only at schedules with at most \(most)"
     case "coverage" where !report.isExhaustive:
       if report.stoppedAtFirst { return "it stopped at the first failure: add 'all'" }
       return report.wasInterrupted

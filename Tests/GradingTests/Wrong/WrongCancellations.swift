@@ -19,6 +19,18 @@ final class CancelledGoFree: LearnerLimiter {
   }
 }
 
+/// Turns away who was cancelled before it came.
+struct TurnsCancelledAway: LearnerLimiter {
+  private let limiter: Flawed<NoFlaw>
+
+  init(limit: Int) { limiter = Flawed(limit: limit) }
+
+  func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    try Task.checkCancellation()
+    return try await limiter.run(body)
+  }
+}
+
 /// Keeps the Signals of those who were served until the line is empty.
 final class KeepsWhileInLine: LearnerLimiter {
   private struct State {

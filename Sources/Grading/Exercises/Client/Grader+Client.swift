@@ -123,8 +123,11 @@ extension Grader {
           guard areCancelled else { return await mistake(question, client) }
           withUnsafeCurrentTask { $0?.cancel() }
           do {
-            return try await client.answer(to: question) == 10 * question
-              ? nil : "the answer to \(question) is another"
+            let answer = try await client.answer(to: question)
+            return answer == 10 * question
+              ? nil
+              : "to \(question) you returned \(answer). Who is cancelled gets the server's answer, "
+                + "\(10 * question), or throws 'CancellationError'"
           } catch is CancellationError {
             told.withLock { $0 += 1 }
             return nil
@@ -146,11 +149,12 @@ extension Grader {
           ?? inTurn.withLock { $0 }.map {
             "when \($0) had asked every thread slept: one of them waits before the next question is asked"
           } ?? wrong
-        return GradeItem(
-          name,
-          passed: fault == nil,
-          "\(asked): \(fault ?? "all waited at the same time, and no thread with them")"
-        )
+        let toldOnly = told.withLock { $0 }
+        let right =
+          toldOnly == 0
+          ? "all waited at the same time, and no thread with them"
+          : "\(toldOnly) were told that they are cancelled, and asked nothing to the end"
+        return GradeItem(name, passed: fault == nil, "\(asked): \(fault ?? right)")
       }.ask(terms)
     }
   }

@@ -67,7 +67,7 @@ extension Grader {
           let counts = server.counts
           return
             "\(counts.ended) of \(count) files have come, \(counts.begun - counts.ended) are under way, "
-            + "\(limit) may be at once, and nothing moves"
+            + "\(limit) may be at once (a 'start' that waits holds a thread: have it return at once), and nothing moves"
         }
         let wanted = files(count, list: list)
         await downloader.download(wanted, server.fetch)
@@ -375,6 +375,8 @@ extension Grader {
         name,
         passed: fault == nil,
         "\(asked): \(fault ?? "at most \(counts.peak) ran at once")"
+          + (fault == nil && counts.peak < limit
+            ? " (a barrier that ends one list keeps the next one waiting)" : "")
       )
     }
   }

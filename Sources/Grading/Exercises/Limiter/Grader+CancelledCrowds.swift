@@ -184,10 +184,11 @@ extension Grader {
   // MARK: One that comes cancelled
 
   /// Who was cancelled before it came needs a permit as others do, and stands behind who came before; and nobody
-  /// takes a permit along who is told that it was cancelled.
+  /// takes a permit along who is told that it was cancelled. Where `all` are to be served, nobody is told so.
   static func cancelledBefore(
     _ entry: CatalogueEntry,
-    overtakings: Int = 0
+    overtakings: Int = 0,
+    all: Bool = false
   ) -> GradeBook.Question {
     let asked =
       "one has the only permit, then five come: the second of them was cancelled before, the fourth is cancelled "
@@ -232,8 +233,9 @@ extension Grader {
       let isServedLater = later.admitted == 1
       later.goOn()
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-      // Who was cancelled may be turned away; the others are served, one after the other.
+      // Who was cancelled may be turned away, unless that was asked; the others are served, one after the other.
       let forgotten = [2, 4, 6].first { !order.contains($0) }
+      let turnedAway = all ? [3, 5].first { !order.contains($0) } : nil
       var seen = fault.withLock { $0 }.map { "\($0). Being cancelled gives nobody a permit" }
       if seen == nil, together != 1 {
         seen = "\(together) ran at once. Being cancelled gives nobody a permit"
@@ -241,6 +243,10 @@ extension Grader {
       if seen == nil, let forgotten {
         seen =
           "number \(forgotten - 1) of them was never served: a permit went along with one who was cancelled"
+      }
+      if seen == nil, let turnedAway {
+        seen =
+          "number \(turnedAway - 1) of them was not served. Who is cancelled waits like the others"
       }
       if seen == nil, let number = overtaken(order, moreThan: overtakings) {
         seen = "number \(number - 1) of them was overtaken. Being cancelled moves nobody forward"
@@ -250,6 +256,10 @@ extension Grader {
           "then all was free, one came that had been cancelled before, and it waits for ever. Nobody comes who would "
           + "wake it: let it in, or tell it"
       }
+      if seen == nil, all, alone.begun.isEmpty {
+        seen =
+          "then all was free, and one that had been cancelled before was not served. It is served like the others"
+      }
       if seen == nil, !isServedLater {
         seen =
           "then all was free, one came that had been cancelled before, and who came behind it was not served: what it "
@@ -258,7 +268,7 @@ extension Grader {
       return GradeItem(
         "cancelled_before",
         passed: seen == nil,
-        "\(asked): \(seen ?? "none of the two runs beside the others or before its turn, and all others are served")"
+        "\(asked): \(seen ?? "none of the two runs beside the others or before its turn, and all \(all ? "" : "others ")are served")"
       )
     }
   }

@@ -519,7 +519,8 @@ extension Grader {
         "\(asked): "
           + (late > 0
             ? (blocked.withLock { $0 }.map { "a task of \($0) priority" } ?? "it")
-              + " got no thread for 5 s, because the others blocked them all"
+              + " got no thread for 5 s, because \(threads) reads blocked as many threads. On Linux the threads of "
+              + "a global or concurrent queue are those of the tasks' pool: read on a queue that needs one thread"
             : "the pool went on, and \(right) read what they asked for")
       )
     }
