@@ -679,8 +679,11 @@ extension ExplorationReport.Step {
         "'\(line.code)'" + (labelled ? line.label.map { ", \($0)" } ?? "" : "")
       }
     }
-    let moved = after.indices.filter {
-      states[$0] == .waiting && before[$0] != nil && before[$0] != after[$0] && text($0) != nil
+    // Of who waits each such line is told, of others one that says what they are about to do.
+    let moved = after.indices.filter { place in
+      let label = after[place].flatMap(code.labelled)?.label
+      return (states[place] == .waiting || label != nil)
+        && before[place] != nil && before[place] != after[place] && text(place) != nil
     }
     let arrivals = moved.compactMap { after[$0] }
     if record.isUneventful, record.choice.kind == .turn, moved.count == 1, let line = text(moved[0])
@@ -697,6 +700,14 @@ extension ExplorationReport.Step {
       let line = text(record.task - 1, labelled: false)
     {
       words.append(" at \(line)")
+    }
+    // Who has gone on from a line that says what is to come has done it, which nothing else tells.
+    let own = record.task - 1
+    if record.reports.isEmpty, before.indices.contains(own), before[own] != after[own],
+      !record.isParked,
+      let line = before[own].flatMap(code.labelled), line.label?.hasPrefix("to ") == true
+    {
+      words.append("; has run '\(line.code)'")
     }
     return (words.joined(), arrivals, nil)
   }

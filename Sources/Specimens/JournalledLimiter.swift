@@ -18,10 +18,10 @@ extension JournalledLimiter {
     try await enter()
     do {
       let value = try await body()
-      await depart()
+      await depart()  // to signal
       return value
     } catch {
-      await depart()
+      await depart()  // to signal
       throw error
     }
   }

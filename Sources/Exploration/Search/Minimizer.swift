@@ -125,6 +125,10 @@ package struct Minimum: Sendable {
     _ shouldStop: () -> Bool
   ) -> (first: Int, second: Int)? {
     let choices = replay.steps.map(\.choice)
+    // An actor's turn is nobody's own step: it runs the code of whoever stands first in its queue.
+    func areOfOne(_ one: Choice, _ other: Choice) -> Bool {
+      one.agent == other.agent && (one.kind == .turn) == (other.kind == .turn)
+    }
     // A schedule as long as that tells of a loop, not of two steps.
     guard (2...500).contains(choices.count) else { return nil }
     let run = ScheduleRun(scenario, reduction: .none)
@@ -132,7 +136,7 @@ package struct Minimum: Sendable {
     var pairs: [(first: Int, second: Int)] = []
     for distance in 1..<choices.count {
       for first in (0..<min(replay.length, choices.count - distance)).reversed()
-      where choices[first].agent != choices[first + distance].agent {
+      where !areOfOne(choices[first], choices[first + distance]) {
         pairs.append((first, first + distance))
       }
     }
@@ -151,7 +155,7 @@ package struct Minimum: Sendable {
     func isMeeting(_ pair: (first: Int, second: Int)) -> Bool {
       meet(replay.steps[pair.first], replay.steps[pair.second])
         && !choices[(pair.first + 1)..<pair.second].contains {
-          $0.agent == choices[pair.first].agent
+          areOfOne($0, choices[pair.first])
         }
     }
     let apart = told.filter { !isMeeting($0) }
@@ -173,7 +177,7 @@ package struct Minimum: Sendable {
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {
-        moving.isInterference || $0.isInterference || $0.agent != moving.agent
+        moving.isInterference || $0.isInterference || !areOfOne($0, moving)
       }
       let moved = choices[..<first] + between + [moving] + choices[(second + 1)...]
       let place = first + between.count
