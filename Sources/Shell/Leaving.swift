@@ -22,9 +22,13 @@ struct LeaveRequest: Sendable {
 }
 
 extension Session {
-  /// Leaves, unless a person is to hear first what leaving would cancel.
-  func leaveIfMeant() -> Outcome {
-    guard mayAsk, let told = whatGoesOn, mustTellBeforeLeaving() else { return .quit }
+  /// Leaves, unless a person is to hear first what leaving would cancel, or has typed the key once more that closes
+  /// a view.
+  func leaveIfMeant(typed: String = "quit") -> Outcome {
+    guard mayAsk else { return .quit }
+    let told =
+      whatGoesOn ?? (typed == "q" ? "nothing is open here: 'q' once more leaves the lab." : nil)
+    guard let told, mustTellBeforeLeaving() else { return .quit }
     output.complain(sentence(told))
     return .failed
   }

@@ -13,6 +13,7 @@ import Testing
     var grader = ""
     var said: String
     var advised = "\n"
+    var commands = "lesson 1; exercise; exercise grade"
     var status: Int32
   }
 
@@ -30,6 +31,16 @@ import Testing
       grader: oneAsks + "echo '\(praise)'; echo '{\"passed\":true,\"questions\":1}'",
       said: "All right.",
       status: 0
+    ),
+    Grading(
+      testDescription: "an answer that is changed once it was graded, and checked",
+      grader: oneAsks
+        + "echo '// more' >> $XDG_STATE_HOME/concurrency-lab/exercises/one/own/MyLimiter.swift; "
+        + "echo '\(praise)'; echo '{\"passed\":true,\"questions\":1}'",
+      said: "All right.",
+      advised: "Your file has changed since it was graded",
+      commands: "lesson 1; exercise; exercise grade; check",
+      status: 1
     ),
     Grading(
       testDescription: "an answer that is refused",
@@ -81,7 +92,7 @@ import Testing
     environment["PATH"] = "\(package.path)/bin:/usr/bin:/bin"
     environment["XDG_STATE_HOME"] = "\(package.path)/state"
     let result = try await LabRunTests.lab.get().run(
-      ["-c", "lesson 1; exercise; exercise grade"],
+      ["-c", grading.commands],
       environment: environment,
       folder: package.path
     )

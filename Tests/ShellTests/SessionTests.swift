@@ -395,4 +395,19 @@ import Testing
     await lab.run("set describe on")
     #expect(await lab.run("run 4 fifo-queue limit=5 clock=virtual").contains(note))
   }
+
+  @Test func `a lone q at the prompt leaves at the second asking, in a script at the first`() async
+  {
+    let lab = Lab()
+    func typed(_ line: String) async -> Session.Outcome {
+      await lab.session.execute(line, at: .prompt(columns: 0))
+    }
+    #expect(await typed("q") == .failed)
+    #expect(lab.output.takeComplaints().joined().contains("'q' once more leaves the lab"))
+    #expect(await typed("run 1") == .done)
+    #expect(await typed("q") == .failed)
+    #expect(await typed("q") == .quit)
+    #expect(await typed("quit") == .quit)
+    #expect(await Lab().outcome(of: "q") == .quit)
+  }
 }

@@ -60,7 +60,7 @@ package enum GameText {
     let steps = NumberText.count(count, "step")
     var text = "\(format.glyphs.bad) \(broken.kind) in \(steps): \(broken.message)."
     if let best {
-      text += " The explorer's best is \(best)."
+      text += " The explorer's best, with as few pre-emptions as possible, has \(best)."
       if count == best { text += " You matched it." }
       if count < best { text += " You beat it." }
     }

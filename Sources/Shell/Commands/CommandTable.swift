@@ -50,7 +50,7 @@ package enum CommandTable {
   package static let commands: [Command] = groups.flatMap(\.commands)
 
   /// What other programs call some of them: a person tries these first.
-  static let otherNames: [String: Command] = ["exit": .quit, "?": .help]
+  static let otherNames: [String: Command] = ["exit": .quit, "?": .help, "words": .word]
 
   /// What is wrong with words that begin with the program's own name, as typed to the system's shell.
   static func complaint(aboutProgramIn words: [Word]) -> ShellError? {

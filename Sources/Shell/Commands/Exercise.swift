@@ -135,6 +135,7 @@ extension Session {
       try await desk.grade(code, by: harness, seed: seed, telling: progress, interruption)
     }
     note(GradeMetrics(harness: exercise.harness, grading))
+    teach { $0.graded = (file, code) }
     // Who leaves before the check, and comes back, has not to grade again.
     tell(teach { $0.inLesson { $0.keepEvidence() } }?.notice)
     var passages: [Passage] = []

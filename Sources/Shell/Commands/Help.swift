@@ -36,10 +36,10 @@ extension Command {
     summary: "leave; so do 'exit', and Ctrl-D on an empty line",
     details: """
       While tasks run in the background on the wall clock it says so first; asked again right after, it \
-      cancels them and leaves.
+      cancels them and leaves. At the prompt a lone 'q', which closes other views, is asked for twice.
       """,
     examples: ["quit"]
-  ) { session, _ in session.leaveIfMeant() }
+  ) { session, arguments in session.leaveIfMeant(typed: arguments.name.text) }
 }
 
 extension Session {

@@ -119,6 +119,12 @@ extension Command {
     summary: "see whether what you have run passes the lesson's step",
     examples: ["lesson 7; run 6 limiter limit=2 work=100ms; check"]
   ) { session, arguments in
+    if session.hasChangedSinceGrading {
+      _ = session.say([
+        .advice("Your file has changed since it was graded: 'exercise grade' again, then 'check'.")
+      ])
+      return .unmet
+    }
     let now = Date.now.formatted(.iso8601)
     var passed = false
     let outcome = try session.inLesson(arguments) { visit in
@@ -234,6 +240,15 @@ enum Reset: Sendable {
 }
 
 extension Session {
+  /// Whether the answer to the page's exercise is another than the one that this session has graded.
+  fileprivate var hasChangedSinceGrading: Bool {
+    guard let graded = classroom.graded, let visit = classroom.visit,
+      let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness],
+      classroom.exerciseFile(of: visit, named: harness.type) == graded.file
+    else { return false }
+    return (try? String(contentsOfFile: graded.file, encoding: .utf8)) != graded.code
+  }
+
   static func noLesson(_ arguments: Arguments) -> ShellError {
     ShellError(
       "no lesson is under way. 'lesson 1' begins the first, 'lessons' lists all",

@@ -26,6 +26,8 @@ package struct Classroom: Sendable {
   private(set) var ownSettings: Settings?
   /// Which wrong answer the learner is looking at.
   private(set) var puzzle: Int?
+  /// The code that was graded last in this session, and its file.
+  var graded: (file: String, code: String)?
   /// What the learner was asked whether to forget, until they answer.
   var resetAsked: Reset?
 
