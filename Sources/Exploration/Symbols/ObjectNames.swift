@@ -21,6 +21,8 @@ package enum ObjectNames {
     return name
   }
 
+  private static let checked: Set = ["add", "subtract"]
+
   private static func methods(of kind: SynchronizationOperation.Kind) -> Set<String> {
     switch kind {
     case .lock: ["withLock", "lock", "withLockVoid", "withWriterLock"]
@@ -37,14 +39,14 @@ package enum ObjectNames {
     case .signal, .givePermit: ["signal"]
     case .broadcast: ["broadcast"]
     case .hop, .check, .cancel, .begin, .goOn, .register, .sleep, .loadWeak: []
-    case .load: ["load"]
+    // An addition that checks for an overflow is a look, and then a comparison.
+    case .load: checked.union(["load"])
     case .store: ["store"]
     case .update:
-      [
-        "add", "subtract", "wrappingAdd", "wrappingSubtract", "bitwiseAnd", "bitwiseOr",
-        "bitwiseXor", "min", "max",
-      ]
-    case .compare: ["compareExchange", "weakCompareExchange"]
+      checked.union([
+        "wrappingAdd", "wrappingSubtract", "bitwiseAnd", "bitwiseOr", "bitwiseXor", "min", "max",
+      ])
+    case .compare: checked.union(["compareExchange", "weakCompareExchange"])
     case .exchange: ["exchange", "logicalAnd", "logicalOr", "logicalXor"]
     case .park, .parkAWhile: ["park"]
     case .unpark: ["unpark"]

@@ -312,8 +312,8 @@ struct SourceLines {
   /// The addresses of such frames, and behind those of the thread those of the task's callers.
   static func points(of frames: [stack_frame]) -> [UInt] {
     let points = frames.map(\.point)
-    guard let index = firstResumed(in: points) else { return points }
-    // Behind it stands the runtime; the callers are in the contexts.
+    guard let index = firstAsynchronous(in: points) else { return points }
+    // Behind it stands the runtime: an asynchronous function is called by a jump. The callers are in the contexts.
     return points[...index]
       + withUnsafeTemporaryAllocation(of: UInt.self, capacity: mostFrames) {
         Array($0.prefix(stack_callers(frames[index].base, $0.baseAddress, $0.count)))
@@ -329,24 +329,30 @@ struct SourceLines {
 
   private static let mostFrames = 64
 
-  /// Whether each address that was looked up is in a part of an asynchronous function that goes on after a
-  /// suspension.
-  private static let resumed = Synchronization.Mutex<[UInt: Bool]>([:])
+  /// Whether each address that was looked up is in an asynchronous function, or a part of one.
+  private static let asynchronous = Synchronization.Mutex<[UInt: Bool]>([:])
 
-  /// The index of the innermost address in such a part.
-  private static func firstResumed(in points: [UInt]) -> Int? {
-    var known = resumed.withLock { $0 }
+  /// The index of the innermost address in such a function.
+  private static func firstAsynchronous(in points: [UInt]) -> Int? {
+    var known = asynchronous.withLock { $0 }
     let unknown = Set(points.filter { known[$0] == nil })
     if !unknown.isEmpty {
       // With no lock held: it takes long, and a job that waited for the lock meanwhile would be called blocked.
       let names = FunctionNames.at(unknown)
-      // The compiler's names for such parts: `TQ0_`, `TY1_`.
-      for address in unknown {
-        known[address] = names[address]?.contains(/T[QY][0-9]*_$/) ?? false
-      }
-      resumed.withLock { [known] in $0.merge(known) { $1 } }
+      for address in unknown { known[address] = names[address].map(isAsynchronous) ?? false }
+      asynchronous.withLock { [known] in $0.merge(known) { $1 } }
     }
     return points.firstIndex { known[$0] == true }
+  }
+
+  /// Whether that is the mangled name of an asynchronous function or closure, or of a part of one that goes on after a
+  /// suspension: `…YaKF`, `…YaKlF`, `…YaYbKcfU_`, `…TQ0_`, `…TY1_`.
+  ///
+  /// Not of one that only takes an asynchronous closure: `…YaXEF`.
+  static func isAsynchronous(_ name: String) -> Bool {
+    name.contains(
+      /T[QY][0-9]*_$|Ya(?!(YK|K|Yb|YA|YT)*c|\w*XE)(YK|K|Yb|YA|YT)*(l|\w*R\w*l)?F$|Ya(YK|K|Yb|YA|YT)*cfU[0-9]*_$/
+    )
   }
 
   /// The addresses as a backtrace.

@@ -16,6 +16,9 @@ import Testing
       ("most.max(1, ordering: .relaxed)  // not least.max(1)", .update, "most"),
       ("_count.load(ordering: .relaxed)", .load, "_count"),
       ("pair.0.load(ordering: .relaxed)", .load, nil),
+      ("count.add(1, ordering: .relaxed)", .load, "count"),
+      ("count.subtract(1, ordering: .relaxed)", .compare, "count"),
+      ("count.add(other.load(ordering: .relaxed), ordering: .relaxed)", .load, nil),
       ("parker.park(atMost: .seconds(1))", .parkAWhile, "parker"),
       // Of several, or of one without a name, none is told.
       ("a.load(ordering: .relaxed) + b.load(ordering: .relaxed)", .load, nil),

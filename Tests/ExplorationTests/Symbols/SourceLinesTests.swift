@@ -69,4 +69,24 @@ import Testing
     #expect(SymbolizerProgram("/bin/true", [])?.answers(to: questions) == nil)
     #expect(SymbolizerProgram("/bin/no such program", [])?.process == nil)
   }
+
+  @Test(arguments: [
+    ("$s2mg1LV3runyxxyYaKXEYaKlF", true), ("$s2mg1LV3runyxxyYaKXEYaKlFTQ0_", true),
+    ("$s2mg1LV4run2yxxyYaYbKXEYaKs8SendableRzlF", true), ("$s2mg1LV5plainyyYaF", true),
+    ("$s2mg1LV5typedyyyyYaxYKXEYaxYKs5ErrorRzlFTY1_", true),
+    ("$s2mg1LV5typedyyyyYaxYKXEYaxYKs5ErrorRzlF", true),
+    ("$s2mg1LV7syncEscyyyyYaYbcFyyYacfU_", true),
+    ("$s2mg1LV8closuresyyYaFyyYaYbcfU0_TY0_", true),
+    ("$s2mg1LV8closuresyyYaFyyYaYbcfU0_", true),
+    // What takes an asynchronous closure, or stands in an asynchronous function, need not be one.
+    ("$s2mg1LV9syncTakesyyyyYaXEF", false), ("$s2mg1LV10syncTakesGyyxyYaXElF", false),
+    ("$s2mg1LV7syncEscyyyyYaYbcF", false), ("$s2mg1LV8closuresyyYaFyycfU_", false),
+    ("$s2mg1LVACycfC", false), ("main", false),
+  ])
+  func `are looked for behind asynchronous functions where their callers are kept`(
+    name: String,
+    isAsynchronous: Bool
+  ) {
+    #expect(SourceLines.isAsynchronous(name) == isAsynchronous)
+  }
 }

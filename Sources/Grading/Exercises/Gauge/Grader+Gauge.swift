@@ -258,8 +258,8 @@ extension Grader {
         told.inside,
         due.inside,
         { place + "'inside' is \($0), and it is \($1) on average over the time" },
-        ", in which nobody may have been inside for long: multiply how many were inside by how long, add these up, and "
-          + "divide by all the time"
+        ": multiply how many were inside by how long, add these up, and divide by all the time. Times when nobody is inside "
+          + "count too, and so does the time since somebody last came or went"
       )
     }
     guard let response = due.response else {

@@ -10,7 +10,7 @@ extension Grader {
   ) -> GradeBook.Question {
     promise(
       "cancelled_as_others_come",
-      "one has the only permit, one that waits is cancelled, and another comes at that moment",
+      "one has the only permit until one that waits, and is cancelled, has left the line; another comes at that moment",
       tasks: ["the one that is cancelled", "the one that cancels it", "the one that comes"],
       preemptions: 1,
       schedules: 3_000
