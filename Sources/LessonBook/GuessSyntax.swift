@@ -83,6 +83,8 @@ enum GuessSyntax {
 
   /// Whether somebody who writes this means a value of some form, and no command.
   static func isValue(_ guess: String) -> Bool {
-    plain(guess, of: .count).drop { "+-.,".contains($0) }.first?.isNumber ?? false
+    let text = plain(guess, of: .count)
+    return text.drop { "+-.,".contains($0) }.first?.isNumber ?? false
+      || ["yes", "no", "y", "n", "few", "half", "most"].contains(text.lowercased())
   }
 }

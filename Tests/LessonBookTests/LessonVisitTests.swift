@@ -219,7 +219,7 @@ import Testing
 
   @Test func `a value of another form is answered with the form that is asked for`() {
     var visit = LessonVisit(lesson)
-    for guess in ["300", "7 tasks", "about 20", "-3ms", "30/s"] {
+    for guess in ["300", "7 tasks", "about 20", "-3ms", "30/s", "no", "Yes", "few"] {
       #expect(visit.predict(guess) == nil)
       let refusal = visit.refusal(of: guess).map { advice($0) } ?? ""
       #expect(refusal.contains("'\(guess)' is not what is asked for"))

@@ -254,7 +254,7 @@ extension Grader {
   /// Numbers as large as they come: what a type of fewer bits rounds, or has no room for.
   static func largeAmounts<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
     let asked =
-      "withdrawals from accounts of three thousand millions and of ten million thousand millions"
+      "withdrawals from accounts of 3,000,000,000 and of 10,000,000,000,000,001"
     return .task("large", asked, seconds: 30) { _ in
       for balance in [3_000_000_000, 10_000_000_000_000_001, .max - 1] {
         let account = Account(balance: balance, bank: Bank())

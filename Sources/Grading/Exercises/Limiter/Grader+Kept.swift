@@ -115,8 +115,15 @@ extension Grader {
 
   /// Who is cancelled leaves the line, also if no permit comes by.
   static func keptBehindOne(_ entry: CatalogueEntry) -> GradeBook.Question {
-    keptOfEach("kept_behind", "tasks, each cancelled while one and the same task has the permit") {
-      scheduler in
+    let sight = LastSight()
+    sight.tell {
+      "it takes longer with each: who has left is still in the line, which is gone through again and again"
+    }
+    return keptOfEach(
+      "kept_behind",
+      "tasks, each cancelled while one and the same task has the permit",
+      sight: sight
+    ) { scheduler in
       let mechanism = entry.make(MechanismSetup(limit: 1))
       let stays = Crowd()
       visit(mechanism, 1, stays, on: scheduler)
@@ -139,12 +146,13 @@ extension Grader {
   private static func keptOfEach(
     _ name: String,
     _ what: String,
+    sight: LastSight? = nil,
     _ make: @escaping @Sendable (VirtualScheduler) async -> @Sendable () async -> Void
   ) -> GradeBook.Question {
     let asked = "\(HeapTrial.count) \(what)"
     return GradeBook.Question(name: name) { terms in
       let heap = terms.heap
-      return GradeBook.Question.task(name, asked, seconds: 120) { _ in
+      return GradeBook.Question.task(name, asked, seconds: 120, sight: sight) { _ in
         let grows = Lock<Bool?>(nil)
         let scheduler = VirtualScheduler(workers: 1)
         Task(executorPreference: scheduler) {

@@ -239,10 +239,13 @@ extension Grader {
     _ priorities: [(name: String, priority: TaskPriority)]
   ) -> GradeBook.Question {
     let words = priorities.map { "one of \($0.name) urgency" }
+    let both =
+      Set(words).count == 1
+      ? "both of \(priorities[0].name) urgency" : words.joined(separator: " and ")
     let urgencies = priorities.map(\.priority)
     return promise(
       "each_urgency",
-      "two tasks add a record each, \(words.joined(separator: " and "))",
+      "two tasks add a record each, \(both)",
       tasks: words,
       preemptions: onePreemption,
       schedules: 1_000
