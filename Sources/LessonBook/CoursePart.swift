@@ -52,8 +52,12 @@ extension Course {
     return inParts + lessons.filter { lesson in !inParts.contains { $0.slug == lesson.slug } }
   }
 
-  /// The lesson that is taken after another; nil after the last.
-  package func lesson(after lesson: Lesson) -> Lesson? {
-    way.drop { $0.slug != lesson.slug }.dropFirst().first
+  /// The lesson that a learner takes after another: the next of the way that they are not through, or else the first;
+  /// nil where they are through all others.
+  package func lesson(after lesson: Lesson, for progress: LearnerProgress) -> Lesson? {
+    let place = way.firstIndex { $0.slug == lesson.slug } ?? way.startIndex
+    return (way[place...].dropFirst() + way[..<place]).first { other in
+      progress.lessons[other.slug]?.isThrough(other) != true
+    }
   }
 }

@@ -323,7 +323,8 @@ package struct LessonVisit: Sendable {
   package mutating func next() -> [Passage] {
     if isOpen {
       let how =
-        section.exercise == nil ? "'check' when your run shows it" : "'exercise grade', then 'check'"
+        section.exercise == nil
+        ? "'check' when your run shows it" : "'exercise grade', then 'check'"
       return [
         .advice(
           "This step is not passed yet: \(how), 'hint' for help, 'solution' to give it up."

@@ -44,7 +44,7 @@ extension Command {
     let visit = LessonVisit(
       lesson,
       record: progress.lessons[lesson.slug] ?? .init(),
-      following: course.lesson(after: lesson),
+      following: course.lesson(after: lesson, for: progress),
       othersAreThrough: course.lessons.allSatisfy { other in
         other.slug == lesson.slug || progress.lessons[other.slug]?.isThrough(other) == true
       },

@@ -178,7 +178,11 @@ struct ImaginedRun {
     let near = ProcessorDistance(before: 80, after: 80)
     let far = ProcessorDistance(before: 400, after: 400)
     // Each of these cells in turn, whether a mechanism's or a part's.
-    let selection = Selection(scale: .ci, forks: 6, filter: "hand-off.*limiter|baseline-(lock|yield)")
+    let selection = Selection(
+      scale: .ci,
+      forks: 6,
+      filter: "hand-off.*limiter|baseline-(lock|yield)"
+    )
     for other in try Plan(selection).entries.indices {
       let run = try ImaginedRun(selection) { $0 == other ? far : near }
       let report = run.files.report(run.environment)
