@@ -16,7 +16,9 @@ extension Grader {
         let network = FakeNetwork(failures: failures, failure: error)
         let cache = Cache(fetch: network.fetch)
         func refused(_ why: String) -> GradeItem {
-          GradeItem("failures", passed: false, "\(failures) fetches fail with \(error): \(why)")
+          let count =
+            failures == 1 ? "a fetch fails" : "\(failures) fetches fail, one after the other,"
+          return GradeItem("failures", passed: false, "\(count) with \(error): \(why)")
         }
         for number in 1...failures + 3 {
           let result: Result<[UInt8], any Error>
@@ -24,7 +26,8 @@ extension Grader {
           let due = min(number, failures + 1)
           guard network.count("logo") == due else {
             return refused(
-              "when \(number) had asked it had been fetched \(network.count("logo")) times, not \(due)"
+              "when \(number == 1 ? "one" : "\(number)") had asked, the image had been fetched "
+                + "\(howOften(network.count("logo"))), and \(howOften(due)) was expected"
             )
           }
           switch result {

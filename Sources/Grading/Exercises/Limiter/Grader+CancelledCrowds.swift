@@ -125,7 +125,11 @@ extension Grader {
   ) -> GradeBook.Question {
     let (early, served, late) = (600, 300, 17_000)
     let asked = "\(early) wait, limit 1, \(served) of them are served, and \(late) more come"
-    return .task("grown_line", asked, seconds: 120) { _ in
+    let sight = LastSight()
+    sight.tell {
+      "it is too slow. Who goes through the whole line for each that comes or goes takes longer with each"
+    }
+    return .task("grown_line", asked, seconds: 120, sight: sight) { _ in
       let scheduler = VirtualScheduler(workers: 1)
       let mechanism = entry.make(MechanismSetup(limit: 1))
       let all = Crowd()

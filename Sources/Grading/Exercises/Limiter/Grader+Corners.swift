@@ -340,13 +340,16 @@ extension Grader {
       guard order.count == priorities.count else {
         return GradeItem("urgencies", passed: false, "\(asked): served were only \(names)")
       }
-      let most = order.enumerated().map { place, one in
-        order[..<place].count { $0 > one }
-      }.max()
+      let most =
+        order.enumerated().map { place, one in order[..<place].count { $0 > one } }.max() ?? 0
+      let rule =
+        overtakings == 0
+        ? "Urgency moves nobody forward: they are served as they came"
+        : "One who waits may be overtaken at most once, here one was \(most) times"
       return GradeItem(
         "urgencies",
-        passed: (most ?? 0) <= overtakings,
-        "\(asked): served in the order \(names)"
+        passed: most <= overtakings,
+        "\(asked): served in the order \(names)" + (most > overtakings ? ". \(rule)" : "")
       )
     }
   }
