@@ -134,6 +134,7 @@ struct TestProgram {
     environment["EXPLORATION_VERDICTS"] = environment["EXPLORATION_VERDICTS"] ?? "1"
     if let schedule = options.schedule { environment["EXPLORATION_REPLAY"] = schedule }
     if let limit = options.limit { environment["EXPLORATION_WITHIN"] = limit }
+    if !Self.isAtTerminal, environment["NO_COLOR"] == nil { environment["NO_COLOR"] = "1" }
     var failed = false
     let filter = options.filter.map { ["--filter", $0] } ?? []
     let status = try execute(file, ["--testing-library", "swift-testing"] + filter, environment)
@@ -145,6 +146,14 @@ struct TestProgram {
     }
     if status == 69, names.isEmpty { throw Stop("no test has a name that matches") }
     if failed { throw Stop("some tests failed, see above") }
+  }
+
+  /// Whether what is printed comes to a terminal: where the program prints that runs this one, `swift package`.
+  private static var isAtTerminal: Bool {
+    let output = try? FileManager.default.destinationOfSymbolicLink(
+      atPath: "/proc/\(getppid())/fd/1"
+    )
+    return output.map { $0.hasPrefix("/dev/pts/") || $0.hasPrefix("/dev/tty") } ?? true
   }
 
   private func file() throws -> String {
