@@ -127,7 +127,7 @@ private func stopTheProgram() {
     await expect(
       Grader.door(WakesTheFirst.self),
       "opened_twice_for_two",
-      refusedSaying: "two tasks wait, two open the door: not in every schedule"
+      refusedSaying: "two tasks wait, two open the door: wrong in at least one schedule"
     )
     await expect(
       Grader.door(LeavesItToTheFirst.self),

@@ -70,12 +70,12 @@ import Testing
     await expect(
       Grader.pool(OnePoolForAll.self),
       refusedBy: "apart",
-      saying: "a task in one and two in the other: not in every schedule"
+      saying: "a task in one and two in the other: wrong in at least one schedule"
     )
     await expect(
       Grader.limiter(OneLineForAll.self),
       refusedBy: "apart",
-      saying: "a task in one and two in the other: not in every schedule"
+      saying: "a task in one and two in the other: wrong in at least one schedule"
     )
   }
 

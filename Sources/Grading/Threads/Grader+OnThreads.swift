@@ -48,7 +48,7 @@ extension Grader {
           return GradeItem(
             name,
             passed: false,
-            "\(asked): not in every schedule: \(what(error))",
+            "\(asked): wrong in at least one schedule: \(what(error))",
             story: story(error, [])
           )
         default: extent = "those schedules that can be followed"

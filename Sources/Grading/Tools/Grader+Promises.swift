@@ -52,7 +52,7 @@ extension Grader {
         return GradeItem(
           name,
           passed: false,
-          "\(asked): not in every schedule: \(what(error))",
+          "\(asked): wrong in at least one schedule: \(what(error))",
           story: story(error, tasks)
         )
       }

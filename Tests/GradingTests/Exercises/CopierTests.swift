@@ -64,12 +64,12 @@ import Testing
     await expect(
       Grader.copier(GivesBackEarly<TheFile>.self),
       "cancelled_copying",
-      refusedSaying: "2 connections and 1 file: not in every schedule: 2 copied at once"
+      refusedSaying: "2 connections and 1 file: wrong in at least one schedule: 2 copied at once"
     )
     await expect(
       Grader.copier(GivesBackEarly<TheConnection>.self),
       "cancelled_copying",
-      refusedSaying: "1 connection and 2 files: not in every schedule: 2 copied at once"
+      refusedSaying: "1 connection and 2 files: wrong in at least one schedule: 2 copied at once"
     )
     await expect(
       Grader.copier(GivesBackEarly<TheFileToAWaiter>.self),
