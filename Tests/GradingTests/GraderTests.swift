@@ -304,6 +304,6 @@ import Testing
   @Test func `a test that refuses what is right fails, and is told the schedule`() async {
     let (_, failed) = await grade(Grader.test(RefusesAll.self))
     #expect(failed?.name == "right")
-    #expect(failed?.story.contains("begins; ends") == true)
+    #expect(failed?.story.contains("begins; ends") == true, "\(failed as Any)")
   }
 }

@@ -61,6 +61,15 @@ import Testing
     #expect(ExerciseDesk.moved("/b", "Gate.swift:3:5: error: cannot find 'x' in scope") == nil)
   }
 
+  @Test func `orders that allow reorderings are seen in code, not in what is said of it`() {
+    #expect(Session.hasWeakOrders("count.add(1, ordering: .relaxed)"))
+    #expect(Session.hasWeakOrders("let a = 1\nword.load(ordering: .acquiring)"))
+    #expect(
+      !Session.hasWeakOrders("count.add(1, ordering: .sequentiallyConsistent)  // not .relaxed")
+    )
+    #expect(!Session.hasWeakOrders("let isrelaxed = true"))
+  }
+
   @Test func `who waits for a grading is told which part has taken how long`() {
     #expect(GradingProgress.text(.building, seconds: 7) == "building, 7 s; Ctrl-C ends it")
     #expect(

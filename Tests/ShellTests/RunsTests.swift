@@ -203,4 +203,12 @@ import Testing
     )
     #expect(text.count { $0 == "█" } == 2)
   }
+
+  @Test func `why tells a task's priority where not all have the same`() async {
+    let lab = Lab()
+    await lab.run("run 6 limiter limit=1 work=10ms priority=mixed")
+    #expect(await lab.run("why t03").contains(/its\s+priority\s+is\s+(low|medium|high)/))
+    await lab.run("run 6 limiter limit=1 work=10ms")
+    #expect(await !lab.run("why t03").contains("priority"))
+  }
 }

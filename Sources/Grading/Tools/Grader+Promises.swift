@@ -89,6 +89,11 @@ extension Grader {
   static func what(_ failure: ExplorationFailure) -> String {
     if case .diverged = failure.kind { return differentRuns }
     if failure.message.contains(runtimesLock) { return resumedUnderLock }
+    if case .tooManySteps = failure.kind {
+      return
+        "it comes to no end. Look for a loop that tries the same again and finds the same, and for waits that ask again "
+        + "and again"
+    }
     // The closure is ours.
     if case .thrown(let error) = failure.kind {
       return "a task was told an error that was not due: \(error)"

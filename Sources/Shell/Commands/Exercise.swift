@@ -163,6 +163,14 @@ extension Session {
             : "Mend it, then 'exercise grade'\(same)."
         )
       )
+      if passed, Self.hasWeakOrders(code) {
+        passages.append(
+          .advice(
+            "Not asked: your atomics have orders weaker than sequentially consistent, as '.relaxed' is. What these allow on "
+              + "other processors no schedule here shows."
+          )
+        )
+      }
     case .broken(let what, let items):
       passages =
         items.map { $0.passed ? .met($0.sentence) : .missed($0.sentence, because: "") } + [
@@ -223,6 +231,14 @@ extension Session {
         "this comes once the step is passed, or given up. 'exercise grade', then 'check'",
         at: arguments.name
       )
+    }
+  }
+
+  /// Whether code names an order of atomics that allows reorderings; what stands behind `//` is no code.
+  static func hasWeakOrders(_ code: String) -> Bool {
+    code.split(separator: "\n").contains { line in
+      let code = line.prefix(upTo: line.firstRange(of: "//")?.lowerBound ?? line.endIndex)
+      return code.contains(/\.(relaxed|acquiring|releasing|acquiringAndReleasing)\b/)
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Experiments
+internal import Mechanisms
 internal import Rendering
 internal import Tracing
 
@@ -104,7 +105,7 @@ extension Command {
       let ready = run.readyWithoutWorker(why.life).map {
         "; for \(DurationText.text($0)) of its service it was ready, but had no worker"
       }
-      return why.text + (ready ?? "")
+      return why.text + (ready ?? "") + run.priorityText(of: task)
     }
     guard let told else { return session.gaveUpView() }
     guard let text = told else { throw arguments.missing("the task") }
@@ -113,6 +114,16 @@ extension Command {
       json: JSONObject.line([("why", .string(text))] + UnderWayText.members(run)),
       session.heading(run) + lines.map { $0 + "\n" }.joined()
     )
+  }
+}
+
+extension Run {
+  /// The task's priority, where not all have the same.
+  fileprivate func priorityText(of task: TaskID) -> String {
+    guard let own = plan.first(where: { $0.number == task.number })?.priority,
+      plan.contains(where: { $0.priority != own })
+    else { return "" }
+    return "; its priority is \(own.rawValue)"
   }
 }
 
