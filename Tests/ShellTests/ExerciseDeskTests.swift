@@ -78,7 +78,15 @@ import Testing
     )
     #expect(
       GradingProgress.text(.asking("storm", before: 3), seconds: 40)
-        == "grading, 40 s: question 4, 'storm'; Ctrl-C ends it"
+        == "grading, 40 s: no. 4, storm; Ctrl-C ends it"
     )
+    let long = GradingProgress.text(
+      .asking("6 downloads for a task that was cancelled before", before: 11),
+      seconds: 400
+    )
+    #expect(
+      long == "grading, 400 s: no. 12, 6 downloads for a task that was ca …; Ctrl-C ends it"
+    )
+    #expect(long.count < 80)
   }
 }

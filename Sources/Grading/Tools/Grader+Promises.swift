@@ -34,20 +34,25 @@ extension Grader {
             ? .pct(schedules: schedules, depth: preemptions + 1, seed: terms.seed) : .exhaustive,
           preemptions: isDrawn ? nil : preemptions,
           schedules: schedules,
+          // A right answer takes seconds. One that goes on for ever in some schedules takes as long as it may.
+          within: .seconds(60),
           besides: Scenario.aroundAnswers,
           body
         )
+        // As where a limiter is explored.
+        guard verdict.givenUp * 10 < verdict.schedules else {
+          return GradeItem(
+            name,
+            passed: false,
+            "\(asked): in \(verdict.givenUp) of \(verdict.schedules) schedules \(endless)"
+          )
+        }
         let extent =
           verdict.schedules == 1 && verdict.ranEverySchedule
           ? "the only schedule"
           : "\(verdict.schedules) schedules, \(isDrawn ? "drawn" : which(preemptions, verdict))"
         let left = verdict.givenUp == 0 ? "" : ", \(verdict.givenUp) given up as too long"
-        return GradeItem(
-          name,
-          // As where a limiter is explored.
-          passed: verdict.givenUp * 10 < verdict.schedules,
-          "\(asked): right in \(extent)\(left)"
-        )
+        return GradeItem(name, passed: true, "\(asked): right in \(extent)\(left)")
       } catch {
         return GradeItem(
           name,
@@ -58,6 +63,10 @@ extension Grader {
       }
     }
   }
+
+  private static let endless =
+    "it comes to no end. Look for a loop that tries the same again and finds the same, and for waits that ask again and "
+    + "again"
 
   /// Which schedules were looked at.
   private static func which(_ preemptions: Int, _ verdict: ExplorationVerdict) -> String {
@@ -89,11 +98,7 @@ extension Grader {
   static func what(_ failure: ExplorationFailure) -> String {
     if case .diverged = failure.kind { return differentRuns }
     if failure.message.contains(runtimesLock) { return resumedUnderLock }
-    if case .tooManySteps = failure.kind {
-      return
-        "it comes to no end. Look for a loop that tries the same again and finds the same, and for waits that ask again "
-        + "and again"
-    }
+    if case .tooManySteps = failure.kind { return endless }
     // The closure is ours.
     if case .thrown(let error) = failure.kind {
       return "a task was told an error that was not due: \(error)"

@@ -32,11 +32,13 @@ extension Command {
     {
       let title = visit.lesson.sections[place].title
       let way = place < visit.place ? "back" : "next"
-      return session.say([
+      let said = session.say([
         .advice(
           "Not on this page: '\(title)' is page \(place + 1) of this lesson. '\(way)' leads there, step by step."
         )
       ])
+      // A script that grades must not take this for a pass.
+      return session.mayAsk ? said : .unmet
     }
     guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
     else {

@@ -68,7 +68,8 @@ final class GradingPrograms: Sendable {
       isInterrupted: { [self] in
         read(number, hasEnded: false)
         let told = told
-        progress.note(.asking(told.asking?.asking, before: told.asking?.question ?? 0))
+        let asking = told.asking
+        progress.note(.asking(asking?.asked ?? asking?.asking, before: asking?.question ?? 0))
         return interruption.hasCome || told.isNeedless(number)
       }
     )

@@ -6,7 +6,7 @@ final class GradingProgress: Sendable {
     /// Another lab builds or grades here.
     case waiting
     case building
-    /// The name of what is asked, and how many questions come before it.
+    /// What is asked, and how many questions come before it.
     case asking(String?, before: Int)
   }
 
@@ -34,9 +34,16 @@ final class GradingProgress: Sendable {
         "building, \(seconds) s"
           + (seconds < 20 ? "" : "; the first time, or beside another build, it takes minutes")
       case .asking(nil, _): "grading, \(seconds) s"
-      case .asking(let name?, let before):
-        "grading, \(seconds) s: question \(before + 1), '\(name)'"
+      case .asking(let asked?, let before):
+        "grading, \(seconds) s: no. \(before + 1), \(shortened(asked))"
       }
     return what + "; Ctrl-C ends it"
   }
+
+  /// As much of it as there is room for in a line of a small terminal.
+  private static func shortened(_ asked: String) -> String {
+    asked.count <= mostLetters ? asked : asked.prefix(mostLetters - 2) + " …"
+  }
+
+  private static let mostLetters = 36
 }
