@@ -679,7 +679,7 @@ extension ExplorationReport.Step {
         "'\(line.code)'" + (labelled ? line.label.map { ", \($0)" } ?? "" : "")
       }
     }
-    // Of who waits each such line is told, of others one that says what they are about to do.
+    // A task that waits: each such line. Another: only a line whose author says what it is about to do.
     let moved = after.indices.filter { place in
       let label = after[place].flatMap(code.labelled)?.label
       return (states[place] == .waiting || label != nil)

@@ -38,6 +38,7 @@ import Testing
     #expect(text.contains("memory is used that was given back: task"), "\(text)")
     #expect(text.contains("gives back at ReturnedMemoryTests.swift"), "\(text)")
     #expect(text.contains("reads at ReturnedMemoryTests.swift"), "\(text)")
+    #expect(text.contains(/what matters: step \d+ comes before step \d+/), "\(text)")
   }
 
   @Test func `who writes to what the same task has given back is told`() throws {

@@ -53,6 +53,8 @@ struct ScheduleTrace {
   private(set) var further = 0
   /// Two steps whose order matters, or that race.
   var race: (first: Int, second: Int)?
+  /// Whether nothing puts these two in an order: a data race, and no use of memory that was given back before.
+  private(set) var isDataRace = false
   /// What left the exploration, if that is why nothing can run.
   private(set) var escape: String?
   private let place: String
@@ -155,6 +157,7 @@ struct ScheduleTrace {
     findLines(scenario, of: race.map { [$0.first.points, $0.second.points] } ?? [])
     raceText = race?.text(lines)
     self.race = race?.steps.flatMap { $0.second <= steps.count ? $0 : nil }
+    isDataRace = race.map { !$0.first.givesBack } ?? false
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
@@ -412,9 +415,9 @@ extension ScheduleTrace {
     }
     if let race {
       let how =
-        raceText == nil
-        ? "step \(race.first) comes before step \(race.second)"
-        : "step \(race.first) and step \(race.second), which nothing puts in an order"
+        isDataRace
+        ? "step \(race.first) and step \(race.second), which nothing puts in an order"
+        : "step \(race.first) comes before step \(race.second)"
       text.append("  what matters: \(how)")
     }
     return text.joined(separator: "\n")

@@ -189,7 +189,7 @@ extension Grader {
 
   /// Who was cancelled before it came needs a permit as others do, and stands behind who came before.
   ///
-  /// And nobody takes a permit along who is told that it was cancelled. Where `all` are to be served, nobody is told so.
+  /// Who is told that it was cancelled takes no permit along. Where `all` are to be served, nobody is told so.
   static func cancelledBefore(
     _ entry: CatalogueEntry,
     overtakings: Int = 0,
