@@ -189,11 +189,11 @@ extension Grader {
 
   /// Who was cancelled before it came needs a permit as others do, and stands behind who came before.
   ///
-  /// Who is told that it was cancelled takes no permit along. Where `all` are to be served, nobody is told so.
+  /// Who is told that it was cancelled takes no permit along. In lesson 7 nobody is told so: it `servesAll`.
   static func cancelledBefore(
     _ entry: CatalogueEntry,
     overtakings: Int = 0,
-    all: Bool = false
+    servesAll: Bool = false
   ) -> GradeBook.Question {
     let asked =
       "one has the only permit, then five come: the second of them was cancelled before, the fourth is cancelled "
@@ -240,7 +240,7 @@ extension Grader {
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
       // Who was cancelled may be turned away, unless that was asked; the others are served, one after the other.
       let forgotten = [2, 4, 6].first { !order.contains($0) }
-      let turnedAway = all ? [3, 5].first { !order.contains($0) } : nil
+      let turnedAway = servesAll ? [3, 5].first { !order.contains($0) } : nil
       var seen = fault.withLock { $0 }.map { "\($0). Being cancelled gives nobody a permit" }
       if seen == nil, together != 1 {
         seen = "\(together) ran at once. Being cancelled gives nobody a permit"
@@ -261,7 +261,7 @@ extension Grader {
           "then all was free, one came that had been cancelled before, and it waits for ever. Nobody comes who would "
           + "wake it: let it in, or tell it"
       }
-      if seen == nil, all, alone.begun.isEmpty {
+      if seen == nil, servesAll, alone.begun.isEmpty {
         seen =
           "then all was free, and one that had been cancelled before was not served. It is served like the others"
       }
@@ -273,7 +273,7 @@ extension Grader {
       return GradeItem(
         "cancelled_before",
         passed: seen == nil,
-        "\(asked): \(seen ?? "none of the two runs beside the others or before its turn, and all \(all ? "" : "others ")are served")"
+        "\(asked): \(seen ?? "none of the two runs beside the others or before its turn, and all \(servesAll ? "" : "others ")are served")"
       )
     }
   }

@@ -39,7 +39,7 @@ extension Grader {
       keptOfAlone(entry),
       keptOfThrown(entry),
       keptOfCancelled(entry),
-      cancelledBefore(entry, all: true),
+      cancelledBefore(entry, servesAll: true),
       manyVisits(entry),
       manyThrown(entry),
       children(type),
