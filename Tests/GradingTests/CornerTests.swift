@@ -666,7 +666,8 @@ import Testing
     )
     #expect(turnedAway?.passed == true, "\(turnedAway as Any)")
     for book in [
-      Grader.limiter(Flawed<NoFlaw>.self), Grader.cancellableLimiter(Flawed<NoFlaw>.self),
+      Grader.limiter(GraderTests.Uncancellable.self),
+      Grader.cancellableLimiter(Flawed<NoFlaw>.self),
       Grader.design(Flawed<NoFlaw>.self), Grader.pool(SoundPool.self),
     ] {
       let item = await item("cancelled_before", of: book)
