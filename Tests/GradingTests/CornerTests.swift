@@ -568,10 +568,26 @@ import Testing
       refusedBy: "failed_for_nobody",
       saying: "the next who asked was told of the old failure"
     )
-    await expect(cache(TwoFailures.self), refusedBy: "failures", saying: "2 times, not 3")
-    await expect(cache(ThreeFailures.self), refusedBy: "failures", saying: "3 times, not 4")
-    await expect(cache(KeepsCancellation.self), refusedBy: "failures", saying: "1 times, not 2")
-    await expect(cache(TriesThrice.self), refusedBy: "failures", saying: "2 times, not 1")
+    await expect(
+      cache(TwoFailures.self),
+      refusedBy: "failures",
+      saying: "2 times, and 3 times was expected"
+    )
+    await expect(
+      cache(ThreeFailures.self),
+      refusedBy: "failures",
+      saying: "3 times, and 4 times was expected"
+    )
+    await expect(
+      cache(KeepsCancellation.self),
+      refusedBy: "failures",
+      saying: "once, and 2 times was expected"
+    )
+    await expect(
+      cache(TriesThrice.self),
+      refusedBy: "failures",
+      saying: "2 times, and once was expected"
+    )
     await expect(
       cache(RepeatsError.self),
       refusedBy: "failures_of_its_own",

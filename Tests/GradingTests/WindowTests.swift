@@ -74,7 +74,7 @@ private func stopTheProgram() {
       Grader.pool(TwoLocksWhenCancelled.self),
       "cancelled_inside",
       refusedSaying:
-        "two tasks, one of which was cancelled before it came, one element: not in"
+        "two tasks, one of which was cancelled before it came, one element: wrong in at least one"
     )
   }
 
