@@ -49,6 +49,21 @@ import Testing
       status: 1
     ),
     Grading(
+      testDescription: "a file that is right and not the learner's, and a check",
+      grader: oneAsks + "echo '\(praise)'; echo '{\"passed\":true,\"questions\":1}'",
+      said: "All right: Package.swift. 'check' asks for your own file.",
+      advised: "you have not run anything since this page began that shows it",
+      commands: "lesson 1; exercise grade Package.swift; check",
+      status: 1
+    ),
+    Grading(
+      testDescription: "a file that is refused and not the learner's",
+      grader: oneAsks + "echo '\(refusal)'; echo '{\"passed\":false,\"seed\":7}'",
+      said: "Refused: Package.swift. 'check' asks for your own file.",
+      commands: "lesson 1; exercise grade Package.swift",
+      status: 1
+    ),
+    Grading(
       testDescription: "an answer that does not build",
       compiler: "echo 'MyLimiter.swift:1:1: error: cannot find it'; exit 1",
       said: "it does not build",

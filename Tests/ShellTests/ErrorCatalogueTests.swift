@@ -1042,9 +1042,21 @@ import Testing
       after: toTheExercise
     ),
     Wrong(
-      "exercise grade twice",
+      "exercise again twice",
       at: "twice",
-      "'twice' is one word too many: 'take' needs a folder.",
+      "'twice' is one word too many: 'grade' takes a file, 'take' a folder.",
+      after: toTheExercise
+    ),
+    Wrong(
+      "exercise grade /nowhere/Answer.swift",
+      at: "/nowhere/Answer.swift",
+      "'/nowhere/Answer.swift' cannot be read: no such file or directory.",
+      after: toTheExercise
+    ),
+    Wrong(
+      "exercise grade puzzle",
+      at: "exercise",
+      "this comes once the step is passed, or given up. 'exercise grade', then 'check'.",
       after: toTheExercise
     ),
     Wrong(

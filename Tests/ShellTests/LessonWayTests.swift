@@ -101,6 +101,13 @@ import Testing
     #expect(await lab.run("lesson 3; next; run 3; check").contains("'lesson 2' is the next"))
   }
 
+  @Test func `a script that is not let on to the next page does not go on`() async {
+    let lab = lab()
+    #expect(await lab.outcome(of: "lesson 1; next") == .done)
+    #expect(await lab.outcome(of: "next") == .unmet, "its step is open")
+    #expect(await lab.outcome(of: "run 3; check; next") == .done)
+  }
+
   @Test
   func `after an exercise one's file stands beside the solution, and wrong answers are a puzzle`()
     async throws
@@ -123,9 +130,9 @@ import Testing
     var seen: Set<String> = []
     for _ in 1...4 { seen.insert(await lab.run("exercise puzzle")) }
     #expect(seen.count == 4)
-    #expect(
-      await lab.run("exercise reveal").contains("Wrong answer 4: takes all that is under way")
-    )
+    let revealed = await lab.run("exercise reveal")
+    #expect(revealed.contains("Wrong answer 4: takes all that is under way"))
+    #expect(revealed.contains("'exercise grade puzzle' shows where it goes wrong"))
   }
 
   @Test func `a limiter that has not passed is taken home with a word about it`() async {

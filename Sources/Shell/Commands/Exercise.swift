@@ -8,7 +8,7 @@ extension Command {
     "exercise",
     [
       Parameter("DO", .choice(ExerciseVerb.allCases.map(\.rawValue)), optional: true),
-      Parameter("FOLDER", .file, optional: true),
+      Parameter("PATH", .file, optional: true),
     ],
     keys: [Keys.seed],
     summary: "write Swift in a lesson: get the starting file, have it built and graded",
@@ -16,20 +16,26 @@ extension Command {
       'exercise' puts the starting file of the lesson's step where you can edit it, and says where. \
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
       it; runs it on workloads drawn from a seed, which 'seed=' repeats; and sends it many rounds of tasks \
-      on real threads, which needs two processors and takes some seconds. 'exercise watch' grades whenever you save the \
+      on real threads, which needs two processors and takes some seconds. 'exercise grade FILE' grades another \
+      file, on any page of the lesson; 'check' asks for yours. 'exercise watch' grades whenever you save your \
       file, until it passes or Ctrl-C. 'exercise again' starts over; what you had is kept beside it. Once \
       the step is passed, 'exercise compare' shows your file beside the solution, and 'exercise puzzle' \
-      a wrong answer: what goes wrong there, and when? 'exercise reveal' tells. In lessons 9 \
-      and 16 'exercise take FOLDER' makes a package of your limiter: your file, tests that explore it, and a bench.
+      a wrong answer: what goes wrong there, and when? 'exercise reveal' tells what, 'exercise grade puzzle' \
+      how. In lessons 9 and 16 'exercise take FOLDER' makes a package of your limiter: your file, tests that \
+      explore it, and a bench.
       """,
     examples: ["lesson 7; exercise"]
   ) { session, arguments in
     guard let visit = session.classroom.visit, let desk = session.classroom.desk else {
       throw Session.noLesson(arguments)
     }
-    if visit.section.exercise == nil,
-      let place = visit.lesson.sections.firstIndex(where: { $0.exercise != nil })
-    {
+    let names = ExerciseVerb.allCases.map(\.rawValue)
+    // Any file is graded on any page of the lesson: who does it brings no progress along.
+    let gradesFile =
+      arguments.places.count > 1 && "grade".hasPrefix(arguments.places[0].text)
+      && arguments.places[1].text != ExerciseVerb.puzzle.rawValue
+    let place = visit.lesson.sections.firstIndex { $0.exercise != nil }
+    if visit.section.exercise == nil, !gradesFile, let place {
       let title = visit.lesson.sections[place].title
       let way = place < visit.place ? "back" : "next"
       let said = session.say([
@@ -41,26 +47,32 @@ extension Command {
       let grades = arguments.places.first.map { "grade".hasPrefix($0.text) } ?? false
       return grades && !session.mayAsk ? .unmet : said
     }
-    guard let exercise = visit.section.exercise, let harness = ExerciseHarness.all[exercise.harness]
+    guard
+      let exercise = visit.section.exercise
+        ?? place.flatMap({ visit.lesson.sections[$0].exercise }),
+      let harness = ExerciseHarness.all[exercise.harness]
     else {
-      if let section = visit.lesson.sections.first(where: { $0.exercise != nil }) {
-        let place = "The exercise of this lesson is under '\(section.title)'. 'next' goes on."
-        return session.say([.advice(place)])
-      }
       throw ShellError("this lesson has no exercise in Swift. 'next' goes on", at: arguments.name)
     }
-    let names = ExerciseVerb.allCases.map(\.rawValue)
     let form = ListText.all(names, "or")
     let verb = try arguments.place(0, as: "what to do", form: form, candidates: names) { text in
       ExerciseVerb.allCases.first { !text.isEmpty && $0.rawValue.hasPrefix(text) }
     }
-    if verb != .take, arguments.places.count > 1 {
+    if verb != .take, verb != .grade, arguments.places.count > 1 {
       let word = arguments.places[1]
-      throw ShellError("'\(word.text)' is one word too many: 'take' needs a folder", at: word)
+      throw ShellError(
+        "'\(word.text)' is one word too many: 'grade' takes a file, 'take' a folder",
+        at: word
+      )
     }
     let file = session.classroom.exerciseFile(of: visit, named: harness.type)
     switch verb {
-    case .grade: return try await session.grade(exercise, harness, file, desk, arguments).outcome
+    case .grade:
+      if arguments.places.count > 1 {
+        let other = try session.otherAnswer(arguments.places[1], to: exercise, arguments)
+        return try await session.show(other, harness, desk, arguments).outcome
+      }
+      return try await session.grade(exercise, harness, file, desk, arguments).outcome
     case .watch: return try await session.watch(exercise, harness, file, desk, arguments)
     case .again: return try session.startExercise(exercise, file, anew: true, arguments)
     case .compare: return try session.compareExercise(exercise, file, arguments)
@@ -82,6 +94,29 @@ private enum ExerciseVerb: String, CaseIterable {
   case puzzle
   case reveal
   case take
+}
+
+/// Swift that is graded.
+private struct AnswerToGrade {
+  /// What it is called on the screen.
+  let name: String
+  let code: String
+  /// Whether it is the file of the learner, which the step asks for.
+  let isLearners: Bool
+
+  /// What there is to do next.
+  func advice(passed: Bool, seed: UInt64?) -> String {
+    guard isLearners else {
+      let verdict = passed ? "All right" : "Refused"
+      return "\(verdict): \(name). 'check' asks for your own file."
+    }
+    if passed {
+      return
+        "All right. 'check' passes the step; 'exercise compare' then shows the solution beside yours."
+    }
+    let same = seed.map { "; 'exercise grade seed=\($0)' asks the same again" } ?? ""
+    return "Mend it, then 'exercise grade'\(same)."
+  }
 }
 
 extension Session {
@@ -129,6 +164,52 @@ extension Session {
     guard let code = try? String(contentsOfFile: file, encoding: .utf8) else {
       throw ShellError("there is no file to grade yet. 'exercise' starts one", at: arguments.name)
     }
+    let answer = AnswerToGrade(name: file, code: code, isLearners: true)
+    return try await show(answer, harness, desk, arguments) { grading in
+      note(GradeMetrics(harness: exercise.harness, grading))
+      teach { $0.graded = (file, code) }
+      // Who leaves before the check, and comes back, has not to grade again.
+      tell(teach { $0.inLesson { $0.keepEvidence() } }?.notice)
+    }
+  }
+
+  /// An answer that is not the learner's file: the puzzle shown last, or any other file.
+  fileprivate func otherAnswer(
+    _ word: Word,
+    to exercise: Exercise,
+    _ arguments: Arguments
+  ) throws(ShellError) -> AnswerToGrade {
+    let path = (word.text as NSString).expandingTildeInPath
+    if word.text == ExerciseVerb.puzzle.rawValue {
+      let (number, puzzle) = try puzzleShownLast(exercise, arguments)
+      let code = puzzle.code.map { $0 + "\n" }.joined()
+      return AnswerToGrade(name: "wrong answer \(number + 1)", code: code, isLearners: false)
+    }
+    do {
+      let data = try Data(contentsOf: URL(fileURLWithPath: path))
+      guard let code = String(data: data, encoding: .utf8) else {
+        throw ShellError(
+          "'\(word.text)' is not text in UTF-8, so no Swift. Name another file",
+          at: word
+        )
+      }
+      return AnswerToGrade(name: word.text, code: code, isLearners: false)
+    } catch let error as ShellError {
+      throw error
+    } catch {
+      throw ShellError("'\(word.text)' cannot be read: \(WholeFile.reason(error))", at: word)
+    }
+  }
+
+  /// Has an answer graded, gives the grading away to be kept, and shows what came of it.
+  fileprivate func show(
+    _ answer: AnswerToGrade,
+    _ harness: ExerciseHarness,
+    _ desk: ExerciseDesk,
+    _ arguments: Arguments,
+    keep: (ExerciseDesk.Outcome) -> Void = { _ in }
+  ) async throws -> (outcome: Outcome, passed: Bool) {
+    let (file, code) = (answer.name, answer.code)
     if !json {
       let isShort = "building \(file) …".count <= output.display.width
       output.write(isShort || !isTyped ? "building \(file) …\n" : "building\n\(file) …\n")
@@ -137,10 +218,7 @@ extension Session {
     let grading = try await telling { progress in
       try await desk.grade(code, by: harness, seed: seed, telling: progress, interruption)
     }
-    note(GradeMetrics(harness: exercise.harness, grading))
-    teach { $0.graded = (file, code) }
-    // Who leaves before the check, and comes back, has not to grade again.
-    tell(teach { $0.inLesson { $0.keepEvidence() } }?.notice)
+    keep(grading)
     var passages: [Passage] = []
     var hasPassed = false
     switch grading {
@@ -158,18 +236,11 @@ extension Session {
       if !json, let story = items.last?.story, !story.isEmpty {
         output.write("\n" + Columns.reflowed(story, width: output.display.width) + "\n")
       }
-      let same = seed.map { "; 'exercise grade seed=\($0)' asks the same again" } ?? ""
-      passages.append(
-        .advice(
-          passed
-            ? "All right. 'check' passes the step; 'exercise compare' then shows the solution beside yours."
-            : "Mend it, then 'exercise grade'\(same)."
-        )
-      )
+      passages.append(.advice(answer.advice(passed: passed, seed: seed)))
       if passed, Self.hasWeakOrders(code) {
         passages.append(
           .advice(
-            "Not asked: your atomics have orders weaker than sequentially consistent, as '.relaxed' is. What these allow on "
+            "Not asked: the atomics have orders weaker than sequentially consistent, as '.relaxed' is. What these allow on "
               + "other processors no schedule here shows."
           )
         )
@@ -177,8 +248,8 @@ extension Session {
     case .broken(let what, let items):
       passages =
         items.map { $0.passed ? .met($0.sentence) : .missed($0.sentence, because: "") } + [
-          .missed("your program \(what)", because: ""),
-          .advice("Mend it, then 'exercise grade'."),
+          .missed("\(answer.isLearners ? "your program" : "the program") \(what)", because: ""),
+          .advice(answer.advice(passed: false, seed: nil)),
         ]
     }
     // Not page by page: the verdict comes last.
@@ -279,7 +350,7 @@ extension Session {
       json: "",
       code
         + "\nwrong answer \(number + 1) of \(exercise.nearMisses.count): what goes wrong here, and "
-        + "when? 'exercise reveal' tells.\n"
+        + "when? 'exercise reveal' tells what, 'exercise grade puzzle' how.\n"
     )
   }
 
@@ -287,13 +358,24 @@ extension Session {
     _ exercise: Exercise,
     _ arguments: Arguments
   ) throws(ShellError) -> Outcome {
+    let (number, puzzle) = try puzzleShownLast(exercise, arguments)
+    let text = puzzle.title.split(separator: ": ", maxSplits: 1).last.map(String.init)
+    return say([
+      .advice(
+        "Wrong answer \(number + 1): \(text ?? puzzle.title). 'exercise grade puzzle' shows where it goes wrong."
+      )
+    ])
+  }
+
+  private func puzzleShownLast(
+    _ exercise: Exercise,
+    _ arguments: Arguments
+  ) throws(ShellError) -> (number: Int, puzzle: NearMiss) {
     try requireDone(arguments)
     guard let number = classroom.puzzle, exercise.nearMisses.indices.contains(number) else {
       throw ShellError("there is no puzzle to reveal yet. 'exercise puzzle'", at: arguments.name)
     }
-    let title = exercise.nearMisses[number].title
-    let text = title.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? title
-    return say([.advice("Wrong answer \(number + 1): \(text).")])
+    return (number, exercise.nearMisses[number])
   }
 
   /// Makes a package of the learner's limiter.

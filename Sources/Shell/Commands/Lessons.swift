@@ -158,7 +158,10 @@ extension Command {
   ) { session, arguments in
     // What is typed in a game is a move: the next page could ask for no guess.
     session.leaveGameThatIsOver()
-    return try session.inLesson(arguments) { $0.next() }
+    let isRefused = session.classroom.visit?.isOpen ?? false
+    let said = try session.inLesson(arguments) { $0.next() }
+    // What a script does next is meant for the page that it has not come to.
+    return isRefused && !session.mayAsk ? .unmet : said
   }
 
   static let back = Command(
