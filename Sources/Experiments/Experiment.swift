@@ -147,9 +147,8 @@ package struct Experiment: Sendable {
     let overlaps = profile.order == .fifoToFirstSuspension && !kind.holdsWorker
     let ordered =
       switch profile.order {
-      case .fifo: true
       case .priority: workload.priorities != .mixed
-      case .fifoToFirstSuspension: !overlaps
+      case .fifo, .fifoToFirstSuspension: true
       case .none: false
       }
     let ownsThreads = profile.clock == .real || mechanism.platform != nil

@@ -308,6 +308,15 @@ extension Run {
     )
   }
 
+  @Test func `an actor's queue keeps its order also where the tasks that began suspend`()
+    async throws
+  {
+    let workload = Workload(count: 6, service: .fixed(10 * milliseconds), kind: .suspend)
+    let run = await (try Experiment.virtual("actor-queue", limit: 1, workload)).run()
+    #expect(run.facts.promisesOrder && run.facts.limit == nil)
+    #expect(run.told(.admitted).map { $0.prefix(3) } == ["t01", "t02", "t03", "t04", "t05", "t06"])
+  }
+
   @Test func `a cancelled task leaves because of the driver that cancelled it`() async throws {
     let workload = Workload(
       count: 2,

@@ -95,6 +95,17 @@ import Testing
   }
 
   @Test
+  func `of a greatest value it is told whose it is, and of a percentile nothing of the greatest`()
+    async
+  {
+    let lab = Lab()
+    await lab.run("run 6 limiter limit=2 work=10ms")
+    #expect(await lab.run("expect waiting_max <= 20ms").contains("20 ms: t05 waited longest"))
+    #expect(await lab.run("expect waiting_p99 <= 20ms") == "✓ waiting_p99 is 20 ms\n")
+    #expect(await lab.run("expect response_p95 <= 30ms") == "✓ response_p95 is 30 ms\n")
+  }
+
+  @Test
   func `a task of a comparison is asked after by its mechanism, which leaves the last run alone`()
     async
   {

@@ -15,6 +15,7 @@ extension Grader {
   ///   - preemptions: how often a schedule may take the turn from a task that could go on.
   ///   - schedules: how many schedules are looked at, at most.
   ///   - isDrawn: whether so many are drawn instead, with as many changes of turn, where those in order are too many.
+  ///   - standstill: what it means where nothing can run any more, for bodies that wait for each other by design.
   ///   - body: what is explored.
   /// - Returns: the question.
   static func promise(
@@ -24,6 +25,7 @@ extension Grader {
     preemptions: Int = 2,
     schedules: Int = 20_000,
     isDrawn: Bool = false,
+    standstill: String? = nil,
     _ body: @escaping @Sendable () async throws -> Void
   ) -> GradeBook.Question {
     GradeBook.Question(name: name) { terms in
@@ -57,7 +59,8 @@ extension Grader {
         return GradeItem(
           name,
           passed: false,
-          "\(asked): wrong in at least one schedule: \(what(error))",
+          "\(asked): wrong in at least one schedule: \(what(error))"
+            + (error.isStandstill ? standstill.map { ". \($0)" } ?? "" : ""),
           story: story(error, tasks)
         )
       }
@@ -114,4 +117,8 @@ extension Grader {
     let legend = (["task 1 is the grading"] + names).joined(separator: ", ")
     return "\(failure.steps)\n  \(legend)"
   }
+}
+
+extension ExplorationFailure {
+  fileprivate var isStandstill: Bool { if case .deadlock = kind { true } else { false } }
 }

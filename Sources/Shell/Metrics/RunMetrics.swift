@@ -224,11 +224,12 @@ package struct RunMetrics: MetricSource {
     case "makespan" where run.isUnderWay: return nil
     case "makespan", "last_end":
       return last(\.ended).map { "\($0.name) ended last, at \($0.at)" }
-    case "waiting_max", "waiting_p99", "waiting_p95":
+    // Who took longest says nothing of a percentile.
+    case "waiting_max":
       return longest(\.waiting).map { "\($0.name) waited longest, from \($0.from) to \($0.to)" }
-    case "response_max", "response_p99", "response_p95":
+    case "response_max":
       return longest(\.response).map { "\($0.name) took longest, from \($0.from) to \($0.to)" }
-    case "service_max", "service_p99":
+    case "service_max":
       return longest(\.service).map { "\($0.name) served longest, until \($0.to)" }
     case "peak_running":
       return peak

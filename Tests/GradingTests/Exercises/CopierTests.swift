@@ -221,6 +221,28 @@ import Testing
     override var changes: Bool { true }
   }
 
+  private final class OneAtATime: LearnerCopier {
+    private let one = ConcurrencyLimiter(concurrency: 1)
+
+    init(connections: Int, files: Int) {}
+
+    func download(_ copy: () async throws -> Void) async throws {
+      try await one.run { try await copy() }
+    }
+
+    func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+  }
+
+  @Test func `that copy one at a time are told that two may, and not of a deadlock alone`() async {
+    for name in ["both", "alike"] {
+      await expect(
+        Grader.copier(OneAtATime.self),
+        name,
+        refusedSaying: "look for what lets in one at a time"
+      )
+    }
+  }
+
   @Test func `that take the two in another order after an error are refused`() async {
     await expect(
       Grader.copier(InAnotherOrderAfterAnError.self),

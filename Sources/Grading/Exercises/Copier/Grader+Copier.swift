@@ -39,7 +39,8 @@ extension Grader {
         "both",
         "a download and an upload at the same time, neither of which ends before both have begun, two of each",
         tasks: ["a download", "an upload"],
-        preemptions: onePreemption
+        preemptions: onePreemption,
+        standstill: bothMayCopy
       ) {
         let copier = Copier(connections: 2, files: 2)
         try await meet(copier.download, copier.upload)
@@ -48,7 +49,8 @@ extension Grader {
         "alike",
         "two downloads at the same time, neither of which ends before both have begun, then two uploads, two of each",
         tasks: ["a download", "a download", "an upload", "an upload"],
-        preemptions: onePreemption
+        preemptions: onePreemption,
+        standstill: bothMayCopy
       ) {
         let copier = Copier(connections: 2, files: 2)
         try await meet(copier.download, copier.download)
@@ -172,6 +174,11 @@ extension Grader {
     }
   }
 
+  /// Where two copies wait for each other inside, and never meet.
+  private static let bothMayCopy =
+    "Two copies here each end when the other is under way too. Both may be: look for what lets in one at a time, or is "
+    + "held by one that waits"
+
   /// Two copies of one kind that wait for each other, and one of the other kind: what it holds while it waits must
   /// not be what they need.
   private static func crowded<Copier: LearnerCopier>(
@@ -186,7 +193,8 @@ extension Grader {
       tasks: uploads
         ? ["an upload", "an upload", "a download"] : ["a download", "a download", "an upload"],
       preemptions: onePreemption,
-      schedules: 1_500
+      schedules: 1_500,
+      standstill: bothMayCopy
     ) {
       let copier = Copier(connections: 2, files: 2)
       let meeting = Meeting()
@@ -628,7 +636,8 @@ extension Grader {
       "a download by one copier and an upload by another at the same time, neither of which ends before both have begun, "
         + "one of each",
       tasks: ["the download", "the upload"],
-      preemptions: onePreemption
+      preemptions: onePreemption,
+      standstill: bothMayCopy
     ) {
       let (one, other) = (Copier(connections: 1, files: 1), Copier(connections: 1, files: 1))
       try await meet(one.download, other.upload)

@@ -192,7 +192,10 @@ extension Grader {
       "apart",
       "two limiters of one permit, a task in one and two in the other",
       tasks: ["in one limiter", "in the other", "in the other too"],
-      preemptions: onePreemption
+      preemptions: onePreemption,
+      standstill:
+        "The first of each end when both are in service, each in a limiter of its own. They never were: look for a permit or "
+        + "a line that limiters share"
     ) {
       let one = Limiter(limit: 1)
       let other = Limiter(limit: 1)

@@ -13,7 +13,10 @@ extension Grader {
       "one has the only permit until one that waits, and is cancelled, has left the line; another comes at that moment",
       tasks: ["the one that is cancelled", "the one that cancels it", "the one that comes"],
       preemptions: 1,
-      schedules: 3_000
+      schedules: 3_000,
+      standstill:
+        "The body that has the permit ends once the cancelled task is told so. It was told nothing: a task that is "
+        + "cancelled leaves the line at once, and does not wait for a permit first"
     ) {
       let limiter = Limiter(limit: 1)
       let running = Lock(0)

@@ -44,7 +44,10 @@ extension Grader {
       "apart",
       "two pools of one element, a task in one and two in the other",
       tasks: ["at one pool", "at the other", "at the other too"],
-      preemptions: onePreemption
+      preemptions: onePreemption,
+      standstill:
+        "The first of each end when both have an element, each of a pool of its own. They never had: look for what pools "
+        + "share"
     ) {
       let one = Pool(size: 1, waiting: Waiting(report: { _ in }))
       let other = Pool(size: 1, waiting: Waiting(report: { _ in }))
