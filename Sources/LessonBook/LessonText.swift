@@ -139,8 +139,8 @@ package struct LessonText: Sendable {
       } else if character == "*", let (inner, after) = Self.emphasis(rest) {
         result += plain(String(inner))
         rest = after
-      } else if character == "[", let (label, after) = Self.link(rest) {
-        result += label
+      } else if character == "[", let (label, target, after) = Self.link(rest) {
+        result += Self.address(of: target, called: label) ?? String(label)
         rest = after
       } else {
         result.append(character)
@@ -160,13 +160,28 @@ package struct LessonText: Sendable {
     return (body[..<end.lowerBound], body[end.upperBound...])
   }
 
-  /// The label of a link at the start of `text`, and what follows the link.
-  private static func link(_ text: Substring) -> (label: Substring, rest: Substring)? {
+  /// The label of a link at the start of `text`, where it leads, and what follows the link.
+  private static func link(
+    _ text: Substring
+  ) -> (label: Substring, target: Substring, rest: Substring)? {
     guard let middle = text.firstRange(of: "]("),
       let end = text[middle.upperBound...].firstIndex(of: ")")
     else { return nil }
     let label = text[..<middle.lowerBound].dropFirst()
-    return label.contains("[") ? nil : (label, text[text.index(after: end)...])
+    if label.contains("[") { return nil }
+    return (label, text[middle.upperBound..<end], text[text.index(after: end)...])
+  }
+
+  /// A link with its address, which a terminal does not open; a file's from the package's folder.
+  ///
+  /// - Returns: nil where the label says enough: in the lab one comes to a lesson by its number, and to a word by 'word'.
+  private static func address(of target: Substring, called label: Substring) -> String? {
+    if target.contains("://") { return "\(label) (\(target))" }
+    if target.first?.isNumber ?? true || target.hasPrefix("#") || target.hasPrefix("GLOSSARY") {
+      return nil
+    }
+    let path = target.hasPrefix("../") ? String(target.dropFirst(3)) : "Lessons/\(target)"
+    return path.hasSuffix("/\(label)") ? path : "\(label) (\(path))"
   }
 
   private static func transliterated(_ text: String) -> String {

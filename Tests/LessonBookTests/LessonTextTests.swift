@@ -43,6 +43,22 @@ import Testing
     #expect(text.text([.question("Is it *so*?", form: "yes")]).contains("\nIs it so?\n"))
   }
 
+  @Test func `a link has its address, unless one comes there by a number or a word`() {
+    let text = LessonText(width: 80)
+    #expect(
+      text.plain(
+        "[thirty lines](../Sources/Limiters/Thirty.md), [Gate.swift](../Sources/Gate.swift)."
+      )
+        == "thirty lines (Sources/Limiters/Thirty.md), Sources/Gate.swift."
+    )
+    #expect(text.plain("[On Monday](MONDAY.md)") == "On Monday (Lessons/MONDAY.md)")
+    #expect(text.plain("[a book](https://example.com)") == "a book (https://example.com)")
+    #expect(
+      text.plain("[lesson 9](09-nine.md), [hand-off](GLOSSARY.md#hand-off), [waiting](#waiting)")
+        == "lesson 9, hand-off, waiting"
+    )
+  }
+
   @Test func `a path that does not fit beside its sentence has a line of its own, unbroken`() {
     let path = "/home/somebody/My Projects/exercises/MyDoor.swift"
     let passages = [Passage.file("Your file:", path: path)]
@@ -99,7 +115,7 @@ import Testing
   }
 
   @Test func `plain text is ASCII where only ASCII can be shown`() {
-    let text = LessonText(width: 60, ascii: true).plain("**L = λW** – “so” ≥ 3… [a](b.md) é")
+    let text = LessonText(width: 60, ascii: true).plain("**L = λW** – “so” ≥ 3… [a](01-b.md) é")
     #expect(text == "L = lambdaW - \"so\" >= 3... a ?")
   }
 
