@@ -184,7 +184,10 @@ struct TestProgram {
   }
 
   private func swift(_ arguments: [String]) throws -> Int32 {
-    try execute("/usr/bin/env", ["swift"] + arguments, nil)
+    var environment = ProcessInfo.processInfo.environment
+    // The manifest of Exploration reads it, and leaves what explores uninstrumented.
+    environment["CONCURRENCY_LAB_EXPLORES"] = "1"
+    return try execute("/usr/bin/env", ["swift"] + arguments, environment)
   }
 
   /// Runs a program to its end; what it prints is printed.
