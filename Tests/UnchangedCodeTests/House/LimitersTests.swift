@@ -137,4 +137,22 @@ import Testing
       try require(log.entries.count == 3, "\(log.entries)")
     }
   }
+
+  @Test(.search) func `let three tasks wait for an actor, each for its own turn`() throws {
+    // Each run to its end, they would be too many.
+    let verdict = try explore("actor-queue-waiting", schedules: 1_000_000, reduction: true) {
+      let queue = ActorQueue<Ledger>()
+      let ledger = Ledger()
+      queue.adoptExecutionContext(of: ledger)
+      try await withThrowingTaskGroup { group in
+        for number in 1...3 {
+          group.addTask { try await queue.enqueueAndWait { $0.entries.append(number) } }
+        }
+        try await group.waitForAll()
+      }
+      let entries = await ledger.entries
+      try require(entries.sorted() == [1, 2, 3], "\(entries)")
+    }
+    #expect(verdict.merged > 0 && verdict.estimate == nil && verdict.drawn == 0, "\(verdict)")
+  }
 }
