@@ -288,7 +288,19 @@ bool is_called_by_study(uintptr_t address, const void *frame) {
   return is_under_study(caller[1]);
 }
 
-bool is_under_study(uintptr_t address) { return keep(kept_study, address, find_under_study); }
+/// What was asked last, near to each other where the addresses are: at each access of instrumented code it is asked,
+/// and in the large table each address has a page of its own.
+#define NEAR 1024
+static uintptr_t near_study[NEAR];
+
+bool is_under_study(uintptr_t address) {
+  uintptr_t *near = &near_study[(address >> 3 ^ address >> 13) % NEAR];
+  uintptr_t word = __atomic_load_n(near, __ATOMIC_RELAXED);
+  if (word >> 1 == address) return word & 1;
+  bool is = keep(kept_study, address, find_under_study);
+  __atomic_store_n(near, address << 1 | is, __ATOMIC_RELAXED);
+  return is;
+}
 
 extern void taken_try_lock_slow(void) __asm__("$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF");
 
