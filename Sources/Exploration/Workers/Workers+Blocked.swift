@@ -20,6 +20,8 @@ extension Workers {
   private static let shortPause = 20_000
   /// The same, at most, while it runs: the longer it has, the longer it is not looked at.
   private static let longPause = 500_000
+  /// How many drives in a row begin with a short pause, once a leader was found asleep.
+  static let closeDrives = 8
 
   /// Notes whether some job is paused, for the watch.
   func noteMiddle() { isInMiddle.store(isBusy, ordering: .releasing) }
@@ -34,7 +36,9 @@ extension Workers {
     var isCalled = false
     var span = SleepSpan()
     var step = (pulse: -1, begun: ContinuousClock.now)
-    var pause = Self.shortPause
+    // To look costs as much as several steps, and most code never sleeps where the watch has to see it.
+    var pause = drivesToWatchClosely > 0 ? Self.shortPause : Self.longPause
+    drivesToWatchClosely = max(0, drivesToWatchClosely - 1)
     while true {
       isCalled = isCalled || home.wait(atMost: pause)
       if tellsSteps, let fall = Standstill.take() {
@@ -60,7 +64,10 @@ extension Workers {
         continue
       }
       let state = worker.state
-      if state != .runs { pause = Self.shortPause }
+      if state != .runs {
+        pause = Self.shortPause
+        drivesToWatchClosely = Self.closeDrives
+      }
       let slept = span.look(pulse, state)
       let long = Duration.seconds(Self.longStep.load(ordering: .acquiring))
       if let end = run.scenario.isOverAt, ContinuousClock.now > end,

@@ -97,6 +97,8 @@ final class Workers: @unchecked Sendable {
   /// The key of the worker that has the baton and whose job runs; 0 where none runs.
   ///
   /// Then the home has the baton, or a worker chooses what comes next. What sleeps at that is no job, and must
+  /// In how many drives to come the home looks at the leader soon; the home's, too.
+  var drivesToWatchClosely = Workers.closeDrives
   /// not be called blocked.
   let leader = Synchronization.Atomic<UInt>(0)
   /// Whether some job is paused in the middle.
