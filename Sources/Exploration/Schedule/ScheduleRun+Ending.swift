@@ -62,7 +62,7 @@ extension ScheduleRun {
     if touches != nil, violation == nil, runnable > 0 {
       // Left only since another stands for it: nothing is wrong with its tasks, and they come to their ends by
       // themselves, without being cancelled.
-      finish(\.defaultOption)
+      finishByDefault()
       if trapPoints != nil { return leave() }
     }
     if let workers, workers.isBusy || !workers.threads.isEmpty {
@@ -136,18 +136,30 @@ extension ScheduleRun {
   /// Runs what is left to its end, on workers where code may stop in the middle: on this thread it would
   /// block for what only another could give it.
   private func finishAll() {
-    if workers == nil { drain() } else { finish(\.defaultOption) }
+    if workers == nil { drain() } else { finishByDefault() }
   }
+
+  /// How much may happen, at most, in bringing a schedule to its end.
+  private static let mostAtEnd = 10_000
 
   /// Lets happen what `choose` chooses, until nothing can run, or all that can retries in vain.
   func finish(_ choose: (ScheduleRun) -> Int?) {
-    var left = 10_000
+    var left = Self.mostAtEnd
     rounds.forgetIdleRounds()
     findOptions()
     drive { run in
       left -= 1
       return left > 0 && run.rounds.idle < 20 ? choose(run) : nil
     }
+  }
+
+  /// Has whoever ran last go on, until nothing can run, or all that can retries in vain.
+  ///
+  /// Nobody looks at what happens, so a job that can go on where it comes to a point does so at once.
+  private func finishByDefault() {
+    pointsToPass = Self.mostAtEnd
+    finish(\.defaultOption)
+    pointsToPass = 0
   }
 
   func drain() {

@@ -175,6 +175,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// Who goes round in circles.
   @exclusivity(unchecked) var rounds = Rounds()
   @exclusivity(unchecked) var isRestToFinish = false
+  /// How many points a job may still go past without being paused, where a schedule is only brought to its end.
+  @exclusivity(unchecked) var pointsToPass = 0
   @exclusivity(unchecked) private var readyBefore = 0
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario

@@ -166,7 +166,8 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   private func pause(beforeAny operation: SynchronizationOperation) -> Bool {
     withoutPoints {
       self.operation = operation
-      if !hasRejoined || !workers.isEnabled(self) { workers.pause(self, before: operation) }
+      let goesOn = workers.isEnabled(self) && (hasRejoined || workers.passesPoint(self))
+      if !goesOn { workers.pause(self, before: operation) }
       if isLetGo { return true }
       hasRejoined = false
       isTimeOver = false

@@ -477,6 +477,18 @@ final class Workers: @unchecked Sendable {
   /// whether it had to.
   @discardableResult
   func rejoin() -> Bool {
+  /// Whether a job that could go on is not paused: the schedule is only brought to its end, by those who run last.
+  func passesPoint(_ me: Worker) -> Bool {
+    guard run.pointsToPass > 0, blocked.isEmpty, has(me) else { return false }
+    let choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
+    if run.isExhausted(choice.agent) { return false }
+    run.pointsToPass -= 1
+    run.journal?.noteLife()
+    pulse.add(1, ordering: .relaxed)
+    me.choice = choice
+    return true
+  }
+
     guard let me = Worker.current, me.workers === self, !has(me) else { return false }
     pause(me, before: nil)
     return true
