@@ -35,6 +35,10 @@ void *copy_of_object(const void *object) {
   return copy ? memcpy(copy, object, size) : NULL;
 }
 
+extern void *swift_task_getCurrent(void) __attribute__((swiftcall));
+
+uintptr_t current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
+
 int thread_number(void) { return gettid(); }
 
 bool thread_exists(int number) { return tgkill(getpid(), number, 0) == 0; }

@@ -59,6 +59,11 @@ void *thread_explorer(void);
 /// Has the calling thread's jobs be those of that explorer.
 void thread_set_explorer(void *explorer);
 
+/// The address of the task that runs on the calling thread; 0 for none.
+///
+/// Asked of the runtime: `withUnsafeCurrentTask` retains the task, and each point asks.
+uintptr_t current_task(void);
+
 /// The kernel's number of the calling thread.
 int thread_number(void);
 /// Whether there is a thread of this process of that number.

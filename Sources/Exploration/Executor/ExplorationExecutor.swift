@@ -138,7 +138,13 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   /// The calling thread's task, of those that the code has.
-  private var currentTask: UnownedJob? { endsSleep ? nil : UnownedJob.ofCurrentTask }
+  private var currentTask: UnownedJob? { endsSleep ? nil : Self.taskOfThread }
+
+  /// The calling thread's task.
+  static var taskOfThread: UnownedJob? {
+    let address = current_task()
+    return address == 0 ? nil : UnownedJob(address: address)
+  }
 
   /// Told of what the code under study found wrong with itself.
   var onRequirement: ((RequirementNotMet) -> Void)?

@@ -103,8 +103,9 @@ extension ScheduleRun {
   /// fairness bound kept.
   private func addPaused(_ workers: Workers) -> Int {
     var kept = 0
-    for (slot, worker) in workers.paused.enumerated().reversed()
-    where workers.isEnabled(worker) {
+    for slot in workers.paused.indices.reversed() {
+      let worker = workers.paused[slot]
+      if !workers.isEnabled(worker) { continue }
       if worker.choice.kind == .run, isExhausted(worker.choice.agent) {
         kept += 1
         continue

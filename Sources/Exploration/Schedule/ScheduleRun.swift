@@ -188,12 +188,11 @@ final class ScheduleRun: @unchecked Sendable {
     context = ScenarioContext(self)
     if scenario.atRest != nil {
       // The thread that admits a job has the baton, though not always the name of the leader.
-      executor.onDoubleResume = { [weak self] agent in
-        guard let self, isLive else { return }
-        monitor.noteDoubleResume("the continuation of task \(agent)")
+      executor.onDoubleResume = { [self] agent in
+        if isLive { monitor.noteDoubleResume("the continuation of task \(agent)") }
       }
     }
-    executor.onRequirement = { [weak self] in self?.note(.requirement, $0.description) }
+    executor.onRequirement = { [self] in note(.requirement, $0.description) }
     if scenario.inside { workers = Workers(self) }
     executor.workers = workers
     touches =
@@ -206,6 +205,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// Ends threads and breaks circles; call it when no more schedules follow.
   func close() {
     context = nil
+    executor.onDoubleResume = nil
+    executor.onRequirement = nil
     touches?.end()
     let runaway = doesNotComeBack ? workers : nil
     workers?.close()
@@ -542,7 +543,8 @@ final class ScheduleRun: @unchecked Sendable {
   /// Notes that the pool's threads are all blocked, by what only a job could end that needs one of them.
   private func judgePool() {
     guard let width = scenario.poolWidth, runnable > 0, let workers,
-      workers.threadsBlocked >= width, !workers.hasThreadThatGoesOn,
+      workers.paused.count + workers.blocked.count >= width, workers.threadsBlocked >= width,
+      !workers.hasThreadThatGoesOn,
       options[..<runnable].allSatisfy(needsThreadOfPool),
       // More threads would not help: that is told at the schedule's end.
       !workers.hasCircle

@@ -8,7 +8,8 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
   // Safe: touched with the baton only, but for what is atomic, and for what a thread that was called
   // blocked writes before it says that it has come back.
 
-  unowned let workers: Workers
+  /// Owned, as the run is by them.
+  let workers: Workers
   /// From 1.
   let number: Int
   let seat = ThreadSemaphore()

@@ -22,7 +22,8 @@ internal import Synchronization
 /// who holds it is called blocked after a while.
 final class Workers: @unchecked Sendable {
   // Safe: all but what is atomic, behind a lock or the home's is touched by the thread that has the baton
-  // only. It is handed over through semaphores, which carry memory along.
+  // only. It is handed over through semaphores, which carry memory along. Exclusivity is unchecked where each point of
+  // the code under study asks, because no access lasts while that code runs.
 
   /// How a thread that has been called is to go on.
   enum Order {
@@ -33,19 +34,21 @@ final class Workers: @unchecked Sendable {
     case leave
   }
 
-  unowned let run: ScheduleRun
+  /// Owned, in a circle until the run is closed: to look each time whether it still exists takes a tenth of a step.
+  let run: ScheduleRun
   /// Whether calls that are taken over are points.
   let takesOver: Bool
   /// Whether accesses to memory are looked at.
   let looksForRaces: Bool
   /// Jobs in the middle, waiting to be chosen, in the order in which they stopped.
-  var paused: [Worker] = []
+  @exclusivity(unchecked) var paused: [Worker] = []
   /// Jobs that sleep in the runtime.
-  var blocked: [Worker] = []
+  @exclusivity(unchecked) var blocked: [Worker] = []
   /// Threads started by the code under study that have not begun.
-  var threads: [(agent: Int32, object: Int, isOnMain: Bool, body: @Sendable () -> Void)] = []
+  @exclusivity(unchecked) var threads:
+    [(agent: Int32, object: Int, isOnMain: Bool, body: @Sendable () -> Void)] = []
   /// Who is in line at dispatch queues.
-  var lines = DispatchLines()
+  @exclusivity(unchecked) var lines = DispatchLines()
   /// By which agent each serial queue does its work.
   var agentsOfQueues: [Int: Int32] = [:]
   /// By what a timer of Dispatch is known, who fires it, and the alarm that does so next.
@@ -67,38 +70,38 @@ final class Workers: @unchecked Sendable {
   var lost = 0
   /// Threads of the code under study that were let go of: each goes on by itself.
   private(set) var letGo = 0
-  private var idle: [Worker] = []
+  @exclusivity(unchecked) private var idle: [Worker] = []
   /// All of them, by what the kernel calls their threads.
   let byThread = WorkersByThread()
   /// Who holds which lock.
-  var locks = LockTable()
+  @exclusivity(unchecked) var locks = LockTable()
   /// Who waits for which condition.
-  var conditions = ConditionTable()
+  @exclusivity(unchecked) var conditions = ConditionTable()
   /// The numbers of what they come to.
-  var objects = ObjectTable()
+  @exclusivity(unchecked) var objects = ObjectTable()
   /// The locks that are held inside of libraries, by their addresses.
-  var locksInside: Set<UInt> = []
+  @exclusivity(unchecked) var locksInside: Set<UInt> = []
   /// Which agent took each of those last.
-  var takersInside: [UInt: Int32] = [:]
+  @exclusivity(unchecked) var takersInside: [UInt: Int32] = [:]
   /// Parkers with a wake-up to come.
-  var wakeUps: Set<Int> = []
+  @exclusivity(unchecked) var wakeUps: Set<Int> = []
   /// Whether those who park for a while have slept long enough: nothing else can go on.
-  var isTimeOver = false
+  @exclusivity(unchecked) var isTimeOver = false
   /// Threads that have ended.
-  var ended: Set<Int> = []
+  @exclusivity(unchecked) var ended: Set<Int> = []
   /// What the code under study takes for chance: the same in each run of a schedule.
   var random = SplitMix64(seed: 1)
   private var count = 0
   private(set) var schedule: UInt32 = 0
-  private var choose: ((ScheduleRun) -> Int?)?
+  @exclusivity(unchecked) private var choose: ((ScheduleRun) -> Int?)?
   let home = ThreadSemaphore()
   /// The home's, as the home itself is; nobody else touches it.
   private var processor = SharedProcessor()
+  /// In how many drives to come the home looks at the leader soon; the home's, too.
+  var drivesToWatchClosely = Workers.closeDrives
   /// The key of the worker that has the baton and whose job runs; 0 where none runs.
   ///
   /// Then the home has the baton, or a worker chooses what comes next. What sleeps at that is no job, and must
-  /// In how many drives to come the home looks at the leader soon; the home's, too.
-  var drivesToWatchClosely = Workers.closeDrives
   /// not be called blocked.
   let leader = Synchronization.Atomic<UInt>(0)
   /// Whether some job is paused in the middle.
@@ -171,7 +174,8 @@ final class Workers: @unchecked Sendable {
   func close() {
     for worker in idle { give(worker, .leave) }
     for worker in idle { worker.thread?.join() }
-    idle = []
+    // They know the workers, which know them.
+    (idle, paused, blocked, waitingJobs) = ([], [], [], [:])
     byThread.withLock { $0 = [:] }
     processor?.end()
     if looksForRaces {
@@ -443,7 +447,7 @@ final class Workers: @unchecked Sendable {
       me.running = run.executor.running
       me.choice = run.executor.choiceOfCurrentCode(orElse: me.choice)
       if looksForRaces { races_name(me.choice.agent) }
-      if run.touches != nil { me.task = UnownedJob.ofCurrentTask }
+      if run.touches != nil { me.task = ExplorationExecutor.taskOfThread }
       place(me)
       me.depth = me.depthOfStack()
       if let points = run.points {
@@ -473,10 +477,6 @@ final class Workers: @unchecked Sendable {
     run.executor.running = me.running
   }
 
-  /// Waits for the baton where a job that was called blocked goes on to something that can be seen;
-  /// whether it had to.
-  @discardableResult
-  func rejoin() -> Bool {
   /// Whether a job that could go on is not paused: the schedule is only brought to its end, by those who run last.
   func passesPoint(_ me: Worker) -> Bool {
     guard run.pointsToPass > 0, blocked.isEmpty, has(me) else { return false }
@@ -489,6 +489,10 @@ final class Workers: @unchecked Sendable {
     return true
   }
 
+  /// Waits for the baton where a job that was called blocked goes on to something that can be seen;
+  /// whether it had to.
+  @discardableResult
+  func rejoin() -> Bool {
     guard let me = Worker.current, me.workers === self, !has(me) else { return false }
     pause(me, before: nil)
     return true
