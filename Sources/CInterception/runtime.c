@@ -51,6 +51,30 @@ TAKEN __attribute__((swiftasynccall)) void swift_task_switch(
   __attribute__((musttail)) return original(context, function, identity, implementation);
 }
 
+// MARK: Tasks
+
+/// A task, and the context in which it begins.
+struct made_task {
+  void *task;
+  void *context;
+};
+
+typedef __attribute__((swiftcall)) struct made_task task_create_function(
+  size_t flags, void *options, const void *type, void *function, void *captured);
+
+/// No point. That a task is made shows nowhere else, where it begins in the turn of an actor.
+TAKEN __attribute__((swiftcall)) struct made_task swift_task_create(
+  size_t flags, void *options, const void *type, void *function, void *captured) {
+  struct made_task made =
+    ORIGINAL("swift_task_create", task_create_function *)(flags, options, type, function, captured);
+  if (IS_EXPLORED) {
+    bool were_open = points_close();
+    exploration_answers.note_made((uintptr_t)made.task);
+    points_reopen(were_open);
+  }
+  return made;
+}
+
 // MARK: Continuations
 
 typedef __attribute__((swiftcall)) void *continuation_init_function(void *context, uintptr_t flags);

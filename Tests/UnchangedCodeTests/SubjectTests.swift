@@ -17,6 +17,22 @@ import Testing
 
   actor Journal { func note() {} }
 
+  /// Has the newest value acted on, once all is quiet.
+  actor Debouncer {
+    private(set) var heard: [Int] = []
+    private var pending: Task<Void, Never>?
+
+    func submit(_ value: Int) {
+      pending?.cancel()
+      pending = Task {
+        try? await Task.sleep(for: .seconds(1))
+        heard.append(value)
+      }
+    }
+
+    func settle() async { await pending?.value }
+  }
+
   @MainActor final class Screen {
     nonisolated init() {}
 
@@ -95,6 +111,23 @@ import Testing
       await account.putLater(1).value
     }
     #expect(told.contains("takes its turn on actor Account 2"), "\(told)")
+  }
+
+  @Test func `a task that begins in its actor's turn is started by who makes it`() throws {
+    let told = try steps("debounce") {
+      let debouncer = Debouncer()
+      await debouncer.submit(1)
+      await debouncer.submit(2)
+      await debouncer.settle()
+    }
+    let lines = told.split(separator: "\n").map(String.init)
+    func first(_ words: String) -> Int { lines.firstIndex { $0.contains(words) } ?? .max }
+    let (started, cancelled) = (first("starts task 2"), first("cancels task 2"))
+    #expect(started < cancelled && cancelled < lines.count, "\(told)")
+    let again = first("starts task 3")
+    #expect(cancelled <= again && again < first("  task 3  "), "\(told)")
+    // Both have begun in the actor's turn, and have slept since.
+    #expect(!told.contains(/task [23] .* begins/), "\(told)")
   }
 
   @Test func `the task that is cancelled is named`() throws {

@@ -140,6 +140,8 @@ struct exploration_answers {
   void (*await_group)(uintptr_t group, const struct exploration_line *line, struct exploration_work work);
   /// Notes that the group has ended.
   void (*end_group)(uintptr_t group);
+  /// Notes that the code has made a task.
+  void (*note_made)(uintptr_t task);
   /// Notes that the calling task has made itself a continuation; on any thread, and whether points were open there.
   void (*begin_continuation)(uintptr_t task, bool is_explored);
   /// Notes that the continuation is resumed, if it may be: it was not before. On any thread, too.

@@ -121,6 +121,8 @@ final class ExplorationExecutor: TaskExecutor, @unchecked Sendable {
   private let keepsTasks: Bool
   /// Told of the first job of each new agent, while it is being enqueued.
   var onFirstJob: ((Int32) -> Void)?
+  /// Told of each task that the code has made.
+  var onMade: ((UnownedJob) -> Void)?
   /// Told of the work of a queue that begins: the queue's number, and where the work was given.
   var onWork: ((Int, [UInt]) -> Void)?
   /// Told of a thread that is started: its agent, and the thread's number.

@@ -30,6 +30,8 @@ struct ScheduleTrace {
     /// What it came to, if it did not come to its end.
     var endsAt: [UInt] = []
     var hasEnded = false
+    /// The tasks it made, by their serial numbers, and where.
+    var made: [(serial: UInt64, at: [UInt])] = []
     /// The agents it began, and those it made ready.
     var began: [Int] = []
     var woke: [Int] = []
@@ -98,6 +100,7 @@ struct ScheduleTrace {
       witness.starts[Int(agent)] = SourceLines.here()
       FollowedTasks.add(serial: executor.serials[Int(agent)])
     }
+    run.executor.onMade = { witness.made.append(($0.taskSerial, SourceLines.here())) }
     run.executor.onWork = { witness.work = Work(queue: $0, given: $1) }
     run.executor.onThread = { witness.note(agent: $0, thread: $1) }
     run.begin()
@@ -133,6 +136,7 @@ struct ScheduleTrace {
     violation = run.violation
     races = Race.Search(isMade: run.workers?.looksForRaces ?? false)
     starts = witness.starts
+    noteMakers(run.executor.serials)
     threads = witness.threads
     // Where the first was started is the call of `explore`.
     starts[1] = nil
@@ -187,6 +191,7 @@ struct ScheduleTrace {
     let witness = Witness()
     run.notePlaces()
     run.executor.onFirstJob = { witness.starts[Int($0)] = SourceLines.here() }
+    run.executor.onMade = { witness.made.append(($0.taskSerial, SourceLines.here())) }
     run.executor.onWork = { witness.work = Work(queue: $0, given: $1) }
     run.executor.onThread = { witness.note(agent: $0, thread: $1) }
     run.begin()
@@ -206,9 +211,31 @@ struct ScheduleTrace {
       append(step)
     }
     starts = witness.starts
+    noteMakers(run.executor.serials)
     threads = witness.threads
     starts[1] = nil
     findLines(scenario)
+  }
+
+  /// Says of each task that it was started in the step that made it.
+  ///
+  /// One that begins in the turn of an actor becomes known later, where it does something that can be seen: perhaps
+  /// behind the step that has cancelled it.
+  private mutating func noteMakers(_ serials: [UInt64]) {
+    for index in steps.indices {
+      steps[index].subject = steps[index].subject?.known(by: serials)
+      for (serial, points) in steps[index].made {
+        guard let agent = serials.firstIndex(of: serial), !steps[index].began.contains(agent)
+        else { continue }
+        for later in steps.indices {
+          steps[later].began.removeAll { $0 == agent }
+          // It went on: it had begun before anybody knew.
+          if steps[later].choice.agent == agent { steps[later].isFirst = false }
+        }
+        steps[index].began.append(agent)
+        starts[agent] = points
+      }
+    }
   }
 
   private mutating func findLines(_ scenario: Scenario, of accesses: [[UInt]] = []) {
@@ -235,6 +262,7 @@ struct ScheduleTrace {
   private final class Witness {
     var starts: [Int: [UInt]] = [:]
     var work: Work?
+    var made: [(serial: UInt64, at: [UInt])] = []
     /// The tasks of each `async let` that has begun and not ended.
     ///
     /// Nobody keeps one: its memory is there until it has ended, so after each step those that have are left out.
@@ -277,12 +305,14 @@ struct ScheduleTrace {
     let known = executor.seen
     let time = executor.now
     witness.work = nil
+    witness.made = []
     if run.options[index].source == .ready, choice.kind == .run {
       let job = executor.ready[run.options[index].slot].job
       if job.isAsyncLet { witness.unkept[agent] = job }
     }
     run.take(index)
     step.work = witness.work
+    step.made = witness.made
     step.passed = executor.now - time
     step.values = run.values
     step.began = (known..<max(known, executor.seen)).filter { $0 != agent && executor.isTask($0) }

@@ -7,6 +7,8 @@ enum StepSubject: Hashable {
   /// An actor, or an executor of somebody's own, by its address and what it is: `actor Cache`.
   case actor(UInt, what: String)
   case task(Int)
+  /// A task that is not known yet, by its serial number.
+  case unknownTask(UInt64)
   /// All tasks of a group.
   case group
   /// The task whose step it is.
@@ -24,6 +26,7 @@ enum StepSubject: Hashable {
       if subject == 0 { return .itself }
       if subject == SUBJECT_GROUP { return .group }
       return executor.agent(ofTaskAt: subject).map { .task($0) }
+        ?? .unknownTask(UnownedJob(address: subject).taskSerial)
     default: return nil
     }
   }
@@ -39,6 +42,12 @@ enum StepSubject: Hashable {
     }
     let noun = object is any Actor ? "actor" : "executor"
     return .actor(address, what: "\(noun) \(type(of: object))")
+  }
+
+  /// The same, where the task may have become known by its number since.
+  func known(by serials: [UInt64]) -> StepSubject? {
+    guard case .unknownTask(let serial) = self else { return self }
+    return serials.firstIndex(of: serial).map { .task($0) }
   }
 
   /// What the step does: `enters actor Cache`, `cancels task 3`.

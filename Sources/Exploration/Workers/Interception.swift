@@ -1,3 +1,4 @@
+internal import Basics
 internal import CExplorable
 internal import ExplorableSynchronization
 
@@ -125,6 +126,7 @@ enum Interception {
       me.workers.give(me.workers.told(work), to: line, atEndOf: group)
     }
     answers.end_group = { Worker.leading?.workers.endGroup($0) }
+    answers.note_made = { Worker.current?.workers.run.executor.onMade?(UnownedJob(address: $0)) }
     answers.begin_continuation = { task, isExplored in
       Continuations.begin(task, by: isExplored ? Worker.leading : nil)
     }
