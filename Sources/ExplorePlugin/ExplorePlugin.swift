@@ -156,6 +156,33 @@ struct TestProgram {
     return output.map { $0.hasPrefix("/dev/pts/") || $0.hasPrefix("/dev/tty") } ?? true
   }
 
+  /// Where `swift package` prints, if that is no terminal and it lets this process print there by itself.
+  ///
+  /// What a plugin prints it keeps back until there is enough of it, and errors it does not: the one that ends the
+  /// command came in the middle of a line of a test's report.
+  private static let output = isAtTerminal ? nil : duplicateOfOutput() ?? pipe()
+
+  /// Asked of the kernel, which allows it where this process might debug the other.
+  private static func duplicateOfOutput() -> FileHandle? {
+    typealias OpenProcess = @convention(c) (pid_t, CUnsignedInt) -> CInt
+    typealias Duplicate = @convention(c) (CInt, CInt, CUnsignedInt) -> CInt
+    guard let open = dlsym(nil, "pidfd_open"), let duplicate = dlsym(nil, "pidfd_getfd") else {
+      return nil
+    }
+    let process = unsafeBitCast(open, to: OpenProcess.self)(getppid(), 0)
+    defer { close(process) }
+    let output = unsafeBitCast(duplicate, to: Duplicate.self)(process, 1, 0)
+    return output < 0 ? nil : FileHandle(fileDescriptor: output)
+  }
+
+  /// A pipe can be opened anew; a file that is would be written to from its beginning.
+  private static func pipe() -> FileHandle? {
+    let path = "/proc/\(getppid())/fd/1"
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return nil }
+    return FileHandle(forWritingAtPath: path)
+  }
+
   private func file() throws -> String {
     let output = try text(
       of: "/usr/bin/env",
@@ -223,6 +250,9 @@ struct TestProgram {
     process.executableURL = URL(fileURLWithPath: file)
     process.arguments = arguments
     process.currentDirectoryURL = directory
+    if let output = Self.output {
+      (process.standardOutput, process.standardError) = (output, output)
+    }
     if let environment { process.environment = environment }
     return process
   }
