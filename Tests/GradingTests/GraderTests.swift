@@ -103,7 +103,7 @@ import Testing
     #expect(cancelled.failed == nil)
     let design = await grade(Grader.design(Sound.self))
     #expect(design.failed == nil)
-    #expect(design.passed.count == 38)
+    #expect(design.passed.count == 41)
   }
 
   @Test func `no limit at all fails with the schedule that shows it`() async {

@@ -9,8 +9,8 @@ internal import VirtualTime
 extension Grader {
   // MARK: A line of hundreds
 
-  /// Of a line of hundreds, and of one of thousands, most are cancelled; the others are served in their order, and no
-  /// permit is lost.
+  /// Of a line of hundreds most are cancelled, and of one of thousands some; the others are served in their order, and
+  /// no permit is lost.
   ///
   /// More than a byte can count wait, so that ids which are used again name two who wait; and more than the round
   /// numbers that a line might have room for.
@@ -18,14 +18,15 @@ extension Grader {
     _ entry: CatalogueEntry,
     overtakings: Int = 0
   ) -> GradeBook.Question {
-    let lines = "lines of hundreds and thousands, most of them cancelled"
+    let lines = "lines of hundreds and thousands, some of them cancelled"
     return .task("cancelled_crowd", lines, seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
       var asked: [String] = []
-      for (limit, least) in [(1, 300), (3, 4_097)] {
+      // Each may look for its place from the first in line on, so of a long line fewer leave.
+      for (limit, least, share) in [(1, 300, 0.67), (3, 10_001, 0.05)] {
         let waiting = least + random.next(below: 300)
         let numbers = limit + 1...limit + waiting
-        let gone = numbers.filter { _ in random.next(below: 3) > 0 }.shuffled(using: &random)
+        let gone = numbers.filter { _ in random.nextUnit() < share }.shuffled(using: &random)
         asked.append("limit \(limit), \(waiting) wait, \(gone.count) of them are cancelled")
         let fault = await fault(
           of: entry,
@@ -76,7 +77,7 @@ extension Grader {
       return "\(forgotten.count) whom nobody cancelled were never served, the first of them number "
         + "\(first - limit) in the line"
     }
-    if let number = overtaken(Array(served), moreThan: overtakings) {
+    if let number = overtakenInLongLine(Array(served), moreThan: overtakings) {
       return "number \(number - limit) in the line was overtaken"
     }
     let later = Crowd()
@@ -125,35 +126,40 @@ extension Grader {
   ) -> GradeBook.Question {
     let (early, served, late) = (600, 300, 17_000)
     let asked = "\(early) wait, limit 1, \(served) of them are served, and \(late) more come"
-    let sight = LastSight()
-    sight.tell {
-      "it is too slow. Who goes through the whole line for each that comes or goes takes longer with each"
-    }
-    return .task("grown_line", asked, seconds: 120, sight: sight) { _ in
+    return .task("grown_line", asked, seconds: 120) { _ in
       let scheduler = VirtualScheduler(workers: 1)
       let mechanism = entry.make(MechanismSetup(limit: 1))
       let all = Crowd()
-      // Who has the permit first, and the last who is served before the others come.
-      let stays = [1: Crowd(), served + 2: Crowd()]
+      // Who has the permit first, the last who is served before the others come, and one who is served soon after.
+      let stays = [1: Crowd(), served + 2: Crowd(), 2 * served + 3: Crowd()]
       all.goOn()
-      let come: @Sendable (ClosedRange<Int>) async -> Void = { numbers in
+      let goOn: @Sendable (Int) async -> Int64 = { number in
+        stays[number]?.goOn()
+        return await timeToIdle(scheduler)
+      }
+      let come: @Sendable (ClosedRange<Int>) async -> Int64 = { numbers in
         for number in numbers {
           Task(executorPreference: scheduler) {
             let task = SimulatedTask(number: number, service: 1)
             await mechanism.carry(Visit(task, tracer: all, world: stays[number] ?? all))
           }
         }
-        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+        return await timeToIdle(scheduler)
       }
-      let goOn: @Sendable (Int) async -> Void = { number in
-        stays[number]?.goOn()
-        _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-      }
-      await come(1...early + 1)
+      _ = await come(1...early + 1)
       let together = all.begun.count
-      await goOn(1)
-      await come(early + 2...early + late + 1)
-      await goOn(served + 2)
+      _ = await goOn(1)
+      for first in stride(from: early + 2, through: early + late + 1, by: 1_000) {
+        let time = await come(first...first + 999)
+        if let slow = tooSlow(time, 1_000, "come", waiting: first) {
+          return GradeItem("grown_line", passed: false, "\(asked): \(slow)")
+        }
+      }
+      let time = await goOn(served + 2)
+      if let slow = tooSlow(time, served, "are served", waiting: early - served + late) {
+        return GradeItem("grown_line", passed: false, "\(asked): \(slow)")
+      }
+      _ = await goOn(2 * served + 3)
       let order = all.begun
       let left = early + late + 1 - order.count
       let fault: String? =
@@ -175,8 +181,29 @@ extension Grader {
     }
   }
 
+  /// How much processor time it takes until nothing more can run.
+  private static func timeToIdle(_ scheduler: VirtualScheduler) async -> Int64 {
+    await scheduler.onOwnThread { scheduler in
+      let before = MachineClock.threadTime()
+      _ = scheduler.runUntilIdle()
+      return MachineClock.threadTime() - before
+    }
+  }
+
+  /// Who takes a millisecond for each goes through the line; who does not takes some microseconds.
+  private static func tooSlow(_ time: Int64, _ count: Int, _ what: String, waiting: Int) -> String?
+  {
+    guard time > Int64(count) * mostForEach else { return nil }
+    return
+      "it is too slow. Where \(count) \(what) while \(waiting) wait, your code takes \(time / Int64(count) / 1_000_000) ms "
+      + "of processor time for each. Who goes through the whole line for each that comes or departs takes longer with "
+      + "each that waits: take the first, and look at no other"
+  }
+
+  private static let mostForEach: Int64 = 1_000_000
+
   /// The same as `overtaken`, of a line that is mostly in order.
-  private static func overtakenInLongLine(_ served: [Int], moreThan most: Int) -> Int? {
+  static func overtakenInLongLine(_ served: [Int], moreThan most: Int) -> Int? {
     var last = 0
     for (place, one) in served.enumerated() {
       if one < last, served[..<place].count(where: { $0 > one }) > most { return one }

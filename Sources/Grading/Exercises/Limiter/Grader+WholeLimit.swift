@@ -12,19 +12,31 @@ extension Grader {
   /// Bodies stay until all that can begin have begun, so it takes tasks and no time: many more of them than the
   /// workloads have, whose every step is recorded.
   ///
-  static func wholeLimit(_ entry: CatalogueEntry) -> GradeBook.Question {
+  /// - Parameters:
+  ///   - entry: what is asked.
+  ///   - beyondBits: whether a limit may be any `Int`, the largest of which stands for no limit.
+  /// - Returns: the question.
+  static func wholeLimit(
+    _ entry: CatalogueEntry,
+    beyondBits: Bool = false
+  ) -> GradeBook.Question {
     let beyond = 20
-    return .task("whole_limit", "more tasks than a large limit allows", seconds: 120) { seed in
+    let asked =
+      "more tasks than a large limit allows\(beyondBits ? ", and limits up to Int.max" : "")"
+    return .task("whole_limit", asked, seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
       // Each small one; and beyond what the workloads draw, beyond the round numbers that a limit might be cut to, and
       // beyond two bytes.
       let limits = Array(1...64) + [129, 10_001, 65_537].map { $0 + random.next(below: 128) }
-      for limit in limits {
-        if let fault = await fault(of: entry, limit: limit, tasks: limit + beyond) {
+      // A number of fewer bits ends before, or takes it for another.
+      let huge = beyondBits ? [1 << 31, 1 << 32, 1 << 32 + 3, .max - 1, .max] : []
+      for limit in limits + huge {
+        let tasks = limit > limits[limits.count - 1] ? beyond : limit + beyond
+        if let fault = await fault(of: entry, limit: limit, tasks: tasks) {
           return GradeItem(
             "whole_limit",
             passed: false,
-            "\(limit + beyond) tasks at once, limit \(limit): \(fault)"
+            "\(tasks) tasks at once, limit \(limit): \(fault)"
           )
         }
       }
@@ -33,6 +45,7 @@ extension Grader {
         passed: true,
         "limits 1 to 64, \(ListText.all(limits.suffix(3).map(String.init))), and \(beyond) tasks more than that: as many ran at "
           + "once as the limit says, and then the others"
+          + (huge.isEmpty ? "" : "; up to \(Int.max), \(beyond) tasks: all ran at once")
       )
     }
   }
@@ -52,9 +65,10 @@ extension Grader {
     let together = crowd.admitted
     crowd.goOn()
     _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-    if together > limit { return "\(together) ran at once, \(together - limit) too many" }
-    if together < limit {
-      return "\(together) ran at once; \(limit - together) permits lay idle, and the others "
+    let due = min(limit, tasks)
+    if together > due { return "\(together) ran at once, \(together - due) too many" }
+    if together < due {
+      return "\(together) ran at once; \(due - together) permits lay idle, and the others "
         + "waited. Whatever number 'init' is given is how many may run at once"
     }
     let left = tasks - crowd.admitted
