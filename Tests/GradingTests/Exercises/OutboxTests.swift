@@ -268,6 +268,11 @@ import Testing
     await expect(Plain.self, refusedBy: "two", saying: "in this order, and taken 'sw' and 's'")
     await expect(TwoLocks.self, refusedBy: "at_once", saying: "while another was being taken")
     await expect(TwoSections.self, refusedBy: "at_once", saying: "while another was being taken")
+    await expect(
+      TwoLocks.self,
+      refusedBy: "at_once_drawn",
+      saying: "while another was being taken"
+    )
     await expect(UnseenOutbox.self, refusedBy: "threads", saying: "Let one lock guard")
     await expect(NeverFinished.self, refusedBy: "two", saying: "end it in 'deinit'")
     await expect(CancelledAtTheEnd.self, refusedBy: "let_go", saying: "a task that is cancelled")

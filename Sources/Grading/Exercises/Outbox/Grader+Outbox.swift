@@ -17,6 +17,8 @@ extension Grader {
       sentTwiceLater(type),
       sentAfterMany(type),
       senders(type, "at_once", [["a"], ["b"]], preemptions: 2),
+      // Those in order change the end first: of the two sends themselves the first thousands have nothing.
+      senders(type, "at_once_drawn", [["a"], ["b"]], preemptions: 2, isDrawn: true),
       senders(type, "two_senders", [["a1", "a2"], ["b1", "b2"]], preemptions: onePreemption),
       urgentSender(type),
       cancelledSender(type),
@@ -25,10 +27,12 @@ extension Grader {
       outboxesApart(type),
       nextWaits(type),
       sendReturns(type),
+      manyWait(type),
       manySenders(type),
       onThreads(type),
       outboxGone(type),
       messagesKept(type),
+      longMessagesKept(type),
       keptInLine(type),
       keptOneByOne(type),
     ])
@@ -154,9 +158,12 @@ extension Grader {
         ("of two lines", "a\nb"), ("that ends with a new line", "c\n"),
         ("with spaces around it", "  d "), ("of a space", " "), ("with a tab", "e\tf"),
         ("with commas and quotes", "g, \"h\"; i|j"), ("with a zero in it", "k\0l"),
+        ("of two lines as Windows writes them", "u\r\nv\r\n"),
+        ("with a lone carriage return", "w\rx"),
+        ("with a mark of byte order", "\u{FEFF}y"), ("of one flag", "\u{1F1E6}\u{1F1FA}"),
         ("in capitals", "M"), ("with an accent of its own", "e\u{301}"),
         ("of 300 characters", (0..<100).map { "\($0 % 7)n " }.joined()),
-        ("of 100,000 characters", String(repeating: "opqrs", count: 20_000)),
+        ("of a million characters", String(repeating: "opqrs", count: 200_000) + "t"),
         ("of one letter", "t"),
       ]
       let inbox = Inbox()
@@ -192,14 +199,17 @@ extension Grader {
     _ type: Outbox.Type,
     _ name: String,
     _ senders: [[String]],
-    preemptions: Int
+    preemptions: Int,
+    isDrawn: Bool = false
   ) -> GradeBook.Question {
     let sent = senders.map { ListText.all($0.map { "'\($0)'" }) }
     return promised(
       name,
       "two tasks, of which one sends \(sent[0]) and the other \(sent[1])",
+      tasks: sent.map { "the one that sends \($0)" },
       preemptions: preemptions,
-      schedules: 2_000
+      schedules: isDrawn ? 600 : 2_000,
+      isDrawn: isDrawn
     ) {
       let inbox = Inbox()
       let outbox = Outbox(receiver: inbox.receiver)
@@ -369,15 +379,19 @@ extension Grader {
   private static func promised(
     _ name: String,
     _ asked: String,
+    tasks: [String] = [],
     preemptions: Int = 2,
     schedules: Int = 4_000,
+    isDrawn: Bool = false,
     _ body: @escaping @Sendable () async throws -> Void
   ) -> GradeBook.Question {
     let question = promise(
       name,
       asked,
+      tasks: tasks,
       preemptions: preemptions,
       schedules: schedules,
+      isDrawn: isDrawn,
       body
     )
     return GradeBook.Question(name: name) { terms in
@@ -436,6 +450,43 @@ extension Grader {
         "returns",
         passed: false,
         "\(asked): 'send' does not return, or a message is never taken. However many wait, 'send' cannot"
+      )
+    }
+  }
+
+  /// Hundreds wait, and the order is still that in which they were sent.
+  private static func manyWait<Outbox: LearnerOutbox>(_ type: Outbox.Type) -> GradeBook.Question {
+    let urgencies: [TaskPriority] = [.low, .high, .background, .medium, .high]
+    let count = 600
+    let asked =
+      "\(count) messages, sent one after the other by tasks of every urgency, some of them cancelled, while the first is "
+      + "being taken"
+    return .task("many_wait", asked, seconds: 30) { _ in
+      let inbox = Inbox()
+      let (mayEnd, ends) = Condition.makeCondition()
+      let messages = (1...count).map(String.init)
+      let outbox = Outbox(
+        receiver: Receiver { message in
+          await inbox.take(message) {
+            if message == messages[0] { try? await mayEnd.waitUncancellably() }
+          }
+        }
+      )
+      let send: @Sendable (String) -> Void = { outbox.send($0) }
+      for (number, message) in messages.enumerated() {
+        await Task(priority: urgencies[number % urgencies.count]) {
+          if number % 7 == 6 { withUnsafeCurrentTask { $0?.cancel() } }
+          send(message)
+        }.value
+      }
+      ends.signal()
+      await inbox.settle(for: count)
+      let fault = inbox.fault([messages])
+      withExtendedLifetime(outbox) {}
+      return GradeItem(
+        "many_wait",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "they are taken in that order")"
       )
     }
   }
@@ -638,6 +689,44 @@ extension Grader {
         "memory grows with each batch of \(batch), so something is kept of each message when it has been taken. "
           + "Keep the last task at most, not all of them"
       )
+    }
+  }
+
+  /// Of what was taken nothing is kept, not even of the last few.
+  private static func longMessagesKept<Outbox: LearnerOutbox>(
+    _ type: Outbox.Type
+  ) -> GradeBook.Question {
+    // One or two may still be in the hands of the task that took them.
+    let (count, size, most) = (40, 1_000_000, 5)
+    let asked = "\(count) messages of a million characters"
+    return GradeBook.Question(name: "kept_long") { terms in
+      let heap = terms.heap
+      return GradeBook.Question.task("kept_long", asked, seconds: 60) { _ in
+        let inbox = Inbox(remembers: false)
+        let outbox = Outbox(receiver: inbox.receiver)
+        let before = heap()
+        for number in 1...count {
+          outbox.send(String(repeating: "m", count: size) + "\(number)")
+        }
+        await inbox.settle(for: count)
+        let isKept = { heap() - before > most * size }
+        // What has ended may be let go of a little later.
+        for _ in 1...2_000 where isKept() { await Moment.pass() }
+        let taken = inbox.count
+        let kept = (heap() - before) / Int64(size)
+        withExtendedLifetime(outbox) {}
+        let fault: String? =
+          taken < count
+          ? "\(taken) were taken"
+          : kept > most
+            ? "all have been taken, and \(kept) million bytes more are in use than before. Keep nothing of what was taken"
+            : nil
+        return GradeItem(
+          "kept_long",
+          passed: fault == nil,
+          "\(asked): \(fault ?? "nothing is kept of them")"
+        )
+      }.ask(terms)
     }
   }
 
