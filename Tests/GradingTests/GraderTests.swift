@@ -235,13 +235,12 @@ import Testing
   @Test func `an account that checks, awaits and acts is overdrawn`() async {
     let (_, failed) = await grade(Grader.account(CheckThenAct.self))
     #expect(failed?.name == "safety")
-    #expect(failed?.sentence.hasPrefix("2 withdrawals of 60 from 100: overdrawn in ") == true)
-    let paid = "2 withdrawals of 60 are paid out of 100"
-    #expect(failed?.sentence.hasSuffix(paid) == true, "\(failed as Any)")
-    // Nothing runs in an account, and it has no limit.
-    #expect(failed?.story.contains("overdrawn") == true && failed?.story.contains(paid) == true)
+    let paid = "overdrawn: 2 withdrawals of 60 are paid out of 100. Each looked before another took"
+    #expect(failed?.sentence.contains(paid) == true, "\(failed as Any)")
+    // Nothing is admitted to an account, and it has no limit: its lines are told.
+    #expect(failed?.story.contains("task 2 is the first withdrawal") == true)
     #expect(
-      failed?.story.contains("limit 1") == false && failed?.story.contains("admission") == false
+      failed?.story.contains("limit 1") == false && failed?.story.contains("admitted") == false
     )
   }
 

@@ -158,7 +158,7 @@ import Testing
     await expect(
       Grader.account(AsksNobody.self),
       refusedBy: "safety",
-      saying: "the account paid 60 that the bank had not approved"
+      saying: "60 was paid, and the bank had not approved it"
     )
     await expect(
       Grader.account(AsksForLittle.self),

@@ -194,7 +194,7 @@ extension GradeBook.Question {
         if let item = answer.withLock({ $0 }) { return item }
         patience.look(
           poolHasTurn: hasTurn,
-          steps: journal?.schedule == nil ? 0 : journal?.steps ?? 0,
+          steps: journal?.schedule == nil ? sight?.moves ?? 0 : journal?.steps ?? 0,
           areAllAsleep: OtherThreads.areAllAsleep
         )
       }

@@ -27,20 +27,6 @@ extension Grader {
   /// The same of four tasks: a second overtaking shows in one of some five hundred schedules.
   static let mostDrawnOfFour = 4_000
 
-  /// How an exercise calls what the explorer knows as tasks, limits and violations.
-  struct Words {
-    var asked: String
-    var violations: [String: String]
-    /// What is wrong, where it is told in words of a limiter.
-    var told: @Sendable (_ message: String) -> String = { $0 }
-
-    /// A schedule that is told, with what is wrong with it in these words.
-    func told(inStory story: String, _ kind: String, _ message: String) -> String {
-      story.replacing("\(kind)\n", with: "\(violations[kind] ?? kind)\n")
-        .replacing(message, with: told(message))
-    }
-  }
-
   static func explored(
     _ entry: CatalogueEntry,
     _ name: String,
@@ -52,11 +38,10 @@ extension Grader {
     overtaking: Int? = nil,
     isRandom: Bool = false,
     drawing: Int? = nil,
-    preemptions: Int = ExplorationPlan.defaultPreemptions,
-    as words: Words? = nil
+    preemptions: Int = ExplorationPlan.defaultPreemptions
   ) -> GradeBook.Question {
     let asked = [
-      words?.asked ?? "\(tasks) tasks, limit \(limit)",
+      "\(tasks) tasks, limit \(limit)",
       cancels ? "any of them cancelled at any step" : "",
       fails ? "every body throwing" : "",
       inside ? "stopping at any two operations on locks and atomics" : "",
@@ -86,15 +71,12 @@ extension Grader {
         guard let violation = report.found?.minimum.violation else {
           return verdict(on: report, plan, name, asked)
         }
-        let kind = words.flatMap { $0.violations[violation.kind] } ?? violation.kind
-        let story = ExplorationText.text(report, withTime: false, TextFormat())
         return GradeItem(
           name,
           passed: false,
-          "\(asked): \(kind) in schedule \(report.firstFailureAt ?? report.schedules), "
-            + (isRandom ? "seed \(seed): " : "")
-            + (words?.told(violation.message) ?? violation.message),
-          story: words?.told(inStory: story, violation.kind, violation.message) ?? story
+          "\(asked): \(violation.kind) in schedule \(report.firstFailureAt ?? report.schedules), "
+            + (isRandom ? "seed \(seed): " : "") + violation.message,
+          story: ExplorationText.text(report, withTime: false, TextFormat())
         )
       } catch {
         return GradeItem(

@@ -22,15 +22,16 @@ struct QuestionPatience {
   /// For how long the question has had what it needs to be answered.
   var seconds: Int { fifths / 50 }
 
-  /// No answer is to be expected: the time is up, an exploration takes no step for ten seconds, or all threads
-  /// have slept for five.
+  /// No answer is to be expected: the time is up, nothing of what is noted moves for ten seconds, or all threads have
+  /// slept for five.
   var isOver: Bool { fifths >= 50 * allowed || looksWithoutStep >= 100 || asleep >= 250 }
 
   /// Looks once more.
   ///
   /// - Parameters:
   ///   - poolHasTurn: whether the pool has come to what was put into it before the look.
-  ///   - steps: how many steps the exploration in progress has taken, 0 if there is none.
+  ///   - steps: how many steps the exploration in progress has taken, or how often something has moved; 0 if neither is
+  ///     noted.
   ///   - areAllAsleep: whether every other thread of the program sleeps.
   mutating func look(poolHasTurn: Bool, steps: Int, areAllAsleep: Bool) {
     fifths += poolHasTurn ? 5 : 1

@@ -1,4 +1,3 @@
-internal import Experiments
 internal import Exploration
 internal import LessonBook
 internal import Mechanisms
@@ -11,8 +10,8 @@ extension Grader {
   package static func account<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook {
     let entry = CatalogueEntry(LearnerAccountMechanism<Account>.self)
     return GradeBook([
-      withdrawn(entry, "safety", withdrawals: 2, from: 1),
-      withdrawn(entry, "safety_three", withdrawals: 3, from: 2),
+      withdrawn(type, "safety", withdrawals: 2, from: 1),
+      withdrawn(type, "safety_three", withdrawals: 3, from: 2),
       moneyPaidOut(entry),
       oneByOne(type),
       comeAndGo(type),
@@ -34,25 +33,36 @@ extension Grader {
     ]).about(entry)
   }
 
-  /// Explores withdrawals of 60 from an account that has enough for `permits` of them.
-  private static func withdrawn(
-    _ entry: CatalogueEntry,
+  /// Explores withdrawals of 60 from an account that has enough for `paid` of them.
+  ///
+  /// Not as an exploration of a limiter, which would tell of tasks that are admitted: its steps are lines of the answer.
+  private static func withdrawn<Account: LearnerAccount>(
+    _ type: Account.Type,
     _ name: String,
     withdrawals: Int,
-    from permits: Int
+    from paid: Int
   ) -> GradeBook.Question {
-    // A task is a withdrawal, and one too many in service overdraws.
-    let words = Words(
-      asked: "\(withdrawals) withdrawals of 60 from \(60 * permits + 40)",
-      violations: ["over-admission": "overdrawn"]
-    ) { message in
-      // `2 running, limit 1`.
-      guard message.hasSuffix(" running, limit \(permits)"),
-        let count = Int(message.prefix { $0 != " " })
-      else { return message }
-      return "\(count) withdrawals of 60 are paid out of \(60 * permits + 40)"
+    let balance = LearnerAccountLedger.balance(limit: paid)
+    return promise(
+      name,
+      "\(withdrawals) withdrawals of 60 from \(balance)",
+      tasks: ["first", "second", "third"].prefix(withdrawals).map { "the \($0) withdrawal" },
+      schedules: 2_000
+    ) {
+      let account = Account(balance: balance, bank: Bank())
+      let tasks = (1...withdrawals).map { _ in Task { await withdraw(60, from: account) } }
+      var count = 0
+      for task in tasks {
+        let (isPaid, isApproved) = await task.value
+        try require(!isPaid || isApproved, "60 was paid, and the bank had not approved it")
+        if isPaid { count += 1 }
+      }
+      try require(
+        count <= paid,
+        "overdrawn: \(count) withdrawals of 60 are paid out of \(balance). Each looked before another took: what was true "
+          + "before an 'await' may no longer be so behind it"
+      )
     }
-    return explored(entry, name, tasks: withdrawals, limit: permits, as: words)
   }
 
   private static func moneyPaidOut(_ entry: CatalogueEntry) -> GradeBook.Question {
@@ -64,8 +74,7 @@ extension Grader {
         "paid_out",
         passed: passed,
         "five withdrawals of 60 from 160: \(summary.finished) paid, \(summary.rejected) refused, "
-          + "expected 2 and 3",
-        story: passed ? "" : picture(run)
+          + "expected 2 and 3"
       )
     }
   }

@@ -14,14 +14,16 @@ extension Grader {
     let amounts = Array(1...count)
     let all = amounts.reduce(0, +)
     let asked = "withdrawals of 1 to \(count) at once, from \(all) and from \(all / 2)"
-    return .task(name, asked, seconds: 60) { _ in
+    let sight = LastSight()
+    return .task(name, asked, seconds: 60, sight: sight) { _ in
       let parts: [(who: String, [Int])] = [
         ("nobody", []), ("the first", [1]), ("the sixth", [6]), ("the last", [count]),
         ("every third", Array(stride(from: 1, through: count, by: 3))), ("everybody", amounts),
       ]
       for balance in [all, all / 2] {
         for (who, cancelled) in parts {
-          guard let fault = await fault(of: type, balance, amounts, cancelled) else { continue }
+          guard let fault = await fault(of: type, balance, amounts, cancelled, sight)
+          else { continue }
           return GradeItem(
             name,
             passed: false,
@@ -39,16 +41,30 @@ extension Grader {
     of type: Account.Type,
     _ balance: Int,
     _ amounts: [Int],
-    _ cancelled: [Int]
+    _ cancelled: [Int],
+    _ sight: LastSight
   ) async -> String? {
+    sight.move()
     let scheduler = VirtualScheduler(workers: 1)
     let door = SlowDoor()
-    let account = Account(balance: balance, bank: Bank { try? await door.pass() })
+    let account = Account(
+      balance: balance,
+      bank: Bank {
+        sight.move()
+        try? await door.pass()
+      }
+    )
     let told = Lock<[Int: Bool]>([:])
+    sight.tell {
+      "somebody asks again and again whether its turn has come, instead of awaiting something that ends with the one "
+        + "before: of \(amounts.count + 1) withdrawals \(told.withLock { $0.count }) have an answer, \(door.count) "
+        + "\(door.count == 1 ? "is" : "are") at the bank, and nothing moves"
+    }
     let tasks = (amounts + [Int.max]).map { amount in
       Task(executorPreference: scheduler) { @Sendable in
         let isPaid = await account.withdraw(amount)
         told.withLock { $0[amount] = isPaid }
+        sight.move()
       }
     }
     _ = await scheduler.onOwnThread { $0.runUntilIdle() }

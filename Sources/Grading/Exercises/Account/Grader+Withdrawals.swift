@@ -7,7 +7,7 @@ internal import Synchronization
 /// What accounts are asked one by one, in other amounts and when a task is cancelled.
 extension Grader {
   /// A withdrawal, and whether the bank had approved it when it was paid.
-  private static func withdraw(
+  static func withdraw(
     _ amount: Int,
     from account: some LearnerAccount
   ) async -> (paid: Bool, isApproved: Bool) {
