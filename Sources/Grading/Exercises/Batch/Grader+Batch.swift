@@ -33,6 +33,7 @@ extension Grader {
       asAListComes(type),
       explored(type),
       exploredLists(type),
+      waitsAtEachLimit(type),
       exploredWide(type),
     ])
   }
