@@ -76,6 +76,7 @@ package struct LearnerMutex<Value: ~Copyable>: ~Copyable, Sendable {
   ) throws(Failure) -> sending Result? {
     LockTurn.pass()
     defer { LockTurn.pass() }
+    if TakenLock.isMet() { return nil }
     return try real.withLockIfAvailable(body)
   }
 }
@@ -128,12 +129,12 @@ package final class LearnerLock: NSLocking, Sendable {
 
   package func `try`() -> Bool {
     LockTurn.pass()
-    return real.try()
+    return !TakenLock.isMet() && real.try()
   }
 
   package func lock(before limit: Date) -> Bool {
     LockTurn.pass()
-    return real.lock(before: limit)
+    return !TakenLock.isMet() && real.lock(before: limit)
   }
 
   package func unlock() {

@@ -148,7 +148,7 @@ extension AskingFlaw {
     await expect(
       Grader.reader(WaitsForAll.self),
       "some",
-      refusedSaying: "hold the threads of the pool until the others have theirs"
+      refusedSaying: "holds its thread until others have theirs"
     )
     await expect(Grader.reader(ToldInLine.self), "some")
   }

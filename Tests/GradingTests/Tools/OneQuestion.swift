@@ -12,6 +12,8 @@ func expect(
   refusedSaying part: String? = nil,
   heap: @escaping @Sendable () -> Int64 = heapAtRest,
   executor: (any TaskExecutor)? = racetrack,
+  threads: @escaping @Sendable () -> Int = { 0 },
+  areAllAsleep: @escaping @Sendable () -> Bool = { OtherThreads.areAllAsleep },
   _ location: SourceLocation = #_sourceLocation
 ) async {
   let terms = GradeBook.Terms(
@@ -20,7 +22,9 @@ func expect(
     sharesPool: true,
     heap: heap,
     processorTime: processorAtRest,
-    sleeps: threadsAtRest
+    sleeps: threadsAtRest,
+    areAllAsleep: areAllAsleep,
+    threads: threads
   )
   let questions = book.questions.filter { $0.name == name }
   #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)

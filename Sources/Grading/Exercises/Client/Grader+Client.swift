@@ -22,11 +22,14 @@ extension Grader {
       cancelledMeanwhile(type),
       answeredLater(type),
       answeredBefore(type),
+      answeredBesideALock(type),
       serversApart(type),
       sameQuestionApart(type),
       cancelledAsTheServerAnswers(type),
       keptOfQuestions(type),
       manyMoreQuestions(type),
+      questionsLetGo(type),
+      threadsOfQuestions(type),
       explored(type),
     ])
   }
@@ -552,20 +555,43 @@ extension Grader {
     }
   }
 
-  /// Numbers that are given to questions do not come to an end after two bytes of them.
+  /// Numbers that are given to questions do not come to an end after two bytes of them, nor come again while the first
+  /// is in use.
   private static func manyMoreQuestions<Client: LearnerClient>(
     _ type: Client.Type
   ) -> GradeBook.Question {
     let count = 70_000
-    let asked = "\(count) questions one after the other, some of which have no answer"
+    let asked =
+      "a task asks, then another \(count) times, some of them what has no answer, and the first is answered last"
     return .task("many", asked, seconds: 120) { _ in
-      let client = Client(server: CallingServer(answersAtOnce: true))
+      let server = CallingServer(answersAtOnce: true, keeps: 1)
+      let client = Client(server: server)
+      let first = Lock<(fault: String?, isTold: Bool)>((nil, false))
+      let ask: @Sendable () async -> Void = {
+        let fault = await mistake(1, client)
+        first.withLock { $0 = (fault, true) }
+      }
+      Task { await ask() }
+      await Moment.pass(until: 1) { server.asked }
       for number in 1...count {
         let question = number % 3 == 0 ? -number : number
         guard let fault = await mistake(question, client) else { continue }
+        server.giveUp()
         return GradeItem("many", passed: false, "\(asked): at number \(number) \(fault)")
       }
-      return GradeItem("many", passed: true, "\(asked): the last is answered as the first")
+      server.giveUp()
+      await Moment.pass(until: 1) { first.withLock { $0.isTold ? 1 : 0 } }
+      let (wrong, isTold) = first.withLock { $0 }
+      let fault =
+        isTold
+        ? wrong.map { "the first was told something else: \($0)" }
+        : "the server has answered the first, and it waits for ever. A later question had taken its place: while a "
+          + "question waits, no other may have its number"
+      return GradeItem(
+        "many",
+        passed: fault == nil,
+        "\(asked): \(fault ?? "each got its own answer")"
+      )
     }
   }
 }

@@ -73,4 +73,37 @@ extension Grader {
       }.detach()
     }
   }
+
+  /// An answer that comes while another thread has the client's lock is told all the same.
+  static func answeredBesideALock<Client: LearnerClient>(
+    _ type: Client.Type
+  ) -> GradeBook.Question {
+    let asked = "a task asks, and another thread has your lock just as the server answers"
+    return .task("lock_taken", asked, seconds: 20) { _ in
+      let server = CallingServer(together: .max)
+      let client = Client(server: server)
+      let told = Lock<[Int?]>([])
+      let ask: @Sendable () async -> Void = {
+        let answer = try? await client.answer(to: 7)
+        told.withLock { $0.append(answer) }
+      }
+      // Its own lock is taken as it asks, too.
+      let jobs = MeasuredJobs { job in TakenLock.during(job) }
+      Task(executorPreference: jobs) { await ask() }
+      await Moment.pass(until: 1) { server.asked }
+      await onOwnThread { TakenLock.during { server.giveUp(here: true) } }
+      await Moment.pass(until: 1) { told.withLock { $0.count } }
+      let answers = told.withLock { $0 }
+      if !answers.isEmpty { jobs.end() }
+      return GradeItem(
+        "lock_taken",
+        passed: answers == [70],
+        "\(asked): "
+          + (answers == [70]
+            ? "it gets its answer"
+            : (answers.isEmpty ? "it waits for ever" : "the answer is 70, and it got another")
+              + ". Who only tries to take a lock must say what comes where another has it: wait for it, with 'withLock'")
+      )
+    }
+  }
 }

@@ -37,6 +37,7 @@ package final class CallingServer: Sendable {
   private let answersAtOnce: Bool
   private let base: Int
   private let counts: Bool
+  private let keeps: Int
   private let queue = DispatchQueue(label: "server")
 
   /// - Parameters:
@@ -44,24 +45,38 @@ package final class CallingServer: Sendable {
   ///   - answersAtOnce: calls back before `ask` returns.
   ///   - base: what is added to each answer.
   ///   - counts: whether the number of the asking, from 0, is added too.
-  init(together: Int = 1, answersAtOnce: Bool = false, base: Int = 0, counts: Bool = false) {
+  ///   - keeps: how many of those who ask first are answered only by `giveUp`.
+  init(
+    together: Int = 1,
+    answersAtOnce: Bool = false,
+    base: Int = 0,
+    counts: Bool = false,
+    keeps: Int = 0
+  ) {
     self.together = together
     self.answersAtOnce = answersAtOnce
     self.base = base
     self.counts = counts
+    self.keeps = keeps
   }
 
   /// How many have asked.
   var asked: Int { state.withLock { $0.asked } }
 
   /// Answers whoever has asked, and waits for no more.
-  func giveUp() {
+  ///
+  /// - Parameter here: whether it calls back on the thread that calls this.
+  func giveUp(here: Bool = false) {
     let waiting = state.withLock { state in
       state.isPatient = false
       defer { state.waiting = [] }
       return state.waiting
     }
-    queue.async { for one in waiting { one.callBack() } }
+    if here {
+      for one in waiting { one.callBack() }
+    } else {
+      queue.async { for one in waiting { one.callBack() } }
+    }
   }
 
   /// Answers who has waited longest.
@@ -87,8 +102,8 @@ package final class CallingServer: Sendable {
       state.asked += 1
       state.waiting.append(Waiting(result: result, answer: answer))
       guard state.asked >= together || !state.isPatient else { return State().waiting }
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waiting = Array(state.waiting.prefix(keeps)) }
+      return Array(state.waiting.dropFirst(keeps))
     }
     if answersAtOnce {
       for one in answered { one.callBack() }
