@@ -188,7 +188,7 @@ import Testing
     await expect(
       Grader.executor(Ending<AfterSeconds>.self),
       "asleep",
-      refusedSaying: "the thread ended when no job was left"
+      refusedSaying: "the thread sleeps for a time, and would wake by itself within 2 s"
     )
   }
 

@@ -268,9 +268,11 @@ private let areLookersOver = Atomic(false)
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      let before = jobs.withLock { $0 }
+      // Not on other threads: a line that somebody has a copy of is copied when it changes.
+      let isOwn = own.load(ordering: .acquiring) == OSThread.current
+      let before = isOwn ? jobs.withLock { $0 } : []
       // Only where the line is long, so it does not depend on chance which question refuses it.
-      if own.load(ordering: .acquiring) == OSThread.current, (100..<1_000).contains(before.count) {
+      if (100..<1_000).contains(before.count) {
         // What others add meanwhile is lost, as where two threads change an array. On one processor, too, they do.
         sched_yield()
         jobs.withLock { $0 = before + [job] }

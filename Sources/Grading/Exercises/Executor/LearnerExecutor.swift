@@ -56,6 +56,39 @@ struct Place: Hashable, Sendable {
     return words.count > 4 && ["202", "98"].contains(words[0]) && words[4] == "0x0"
   }
 
+  /// In how many seconds a thread wakes that waits for another, but for no longer than a time; nil where that is not
+  /// known, or there is no such time.
+  var wakesByItself: Double? {
+    let words = KernelFile.line("/proc/self/task/\(thread)/syscall")?.split(separator: " ") ?? []
+    guard words.count > 4, ["202", "98"].contains(words[0]), let operation = Self.number(words[2]),
+      let address = Self.number(words[4]), address != 0, let time = Self.time(at: address)
+    else { return nil }
+    switch operation & 127 {
+    case 0: return Self.seconds(time)
+    case 9:
+      let now =
+        operation & 256 == 0 ? MachineClock.monotonic() : MachineClock.read(CLOCK_REALTIME)
+      return Self.seconds(time) - Double(now) / 1_000_000_000
+    default: return nil
+    }
+  }
+
+  private static func number(_ word: Substring) -> Int? { Int(word.dropFirst(2), radix: 16) }
+
+  private static func seconds(_ time: timespec) -> Double {
+    Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
+  }
+
+  /// What stands in this program's memory, through the kernel: the thread may have gone on, and it be there no more.
+  private static func time(at address: Int) -> timespec? {
+    let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+    guard memory >= 0 else { return nil }
+    defer { close(memory) }
+    var time = timespec()
+    let size = MemoryLayout<timespec>.size
+    return pread(memory, &time, size, address) == size ? time : nil
+  }
+
   /// Whether the thread has ended.
   var hasEnded: Bool { KernelFile.line("/proc/self/task/\(thread)/stat") == nil }
 
