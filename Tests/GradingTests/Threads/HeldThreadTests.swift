@@ -234,6 +234,49 @@ private enum HasAThreadWait: WaitingFlaw {
     await expect(Grader.reader(Reader<Suspends>.self), "long_line")
   }
 
+  /// Looks for a moment whether the file comes at once, on the thread that starts its operation.
+  private final class LooksWhetherItComes: LearnerDownloader {
+    private static let waiting = Atomic(0)
+
+    /// Whether a thread looks so: then the others sleep.
+    static let isOneWaiting: @Sendable () -> Bool = { waiting.load(ordering: .relaxed) > 0 }
+
+    private let queue = DispatchQueue(label: "starts")
+
+    init(limit: Int) {}
+
+    func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+      await withTaskGroup { group in
+        for file in files {
+          group.addTask { [queue] in
+            await withCheckedContinuation { continuation in
+              queue.async {
+                let hasCome = ThreadSemaphore()
+                Task.detached(executorPreference: racetrack) {
+                  await fetch(file)
+                  hasCome.post()
+                  continuation.resume()
+                }
+                Self.waiting.add(1, ordering: .relaxed)
+                _ = hasCome.wait(atMost: 20_000_000)
+                Self.waiting.subtract(1, ordering: .relaxed)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test(.long) func `an operation whose start waits for a moment is refused`() async {
+    await expect(
+      Grader.downloader(LooksWhetherItComes.self),
+      "begins_at_once",
+      refusedSaying: "had begun, every thread slept for a moment",
+      areAllAsleep: LooksWhetherItComes.isOneWaiting
+    )
+  }
+
   // MARK: What comes later, and what comes beside
 
   /// Keeps who waits by a number that comes again.

@@ -15,6 +15,7 @@ extension Grader {
     return GradeBook([
       downloads(type, "over", [6], limit: 2),
       downloads(type, "limit_reached", [many], limit: many, together: many),
+      beginsAtOnce(type, many),
       listsTogether(type, many),
       downloads(type, "all", [100, 0, 5, 1], limit: 8),
       downloadLimits(type),
@@ -84,6 +85,37 @@ extension Grader {
         }
       }
       return GradeItem(name, passed: true, sentence)
+    }
+  }
+
+  /// Who starts an operation goes on with the next, not a moment later.
+  private static func beginsAtOnce<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    _ many: Int
+  ) -> GradeBook.Question {
+    let name = "begins_at_once"
+    let asked = "\(many) downloads, limit \(many), none of which ends before all have begun"
+    return GradeBook.Question(name: name) { terms in
+      let areAllAsleep = terms.areAllAsleep
+      return GradeBook.Question.task(name, asked, seconds: 30) { _ in
+        let server = FakeServer(together: many)
+        let standstill = Standstill(
+          due: many,
+          begun: { server.counts.begun },
+          areAllAsleep: areAllAsleep
+        )
+        await Downloader(limit: many).download(files(many), server.fetch)
+        standstill.end()
+        let fault = standstill.at.map {
+          "\($0 == 0 ? "before one" : "when \($0)") had begun, every thread slept for a moment, and then the next began: a "
+            + "'start' waits before it returns. Have it return at once"
+        }
+        return GradeItem(
+          name,
+          passed: fault == nil,
+          "\(asked): \(fault ?? "they began without a pause")"
+        )
+      }.ask(terms)
     }
   }
 
