@@ -95,7 +95,8 @@ import Testing
           "limit_reached", "inside_two", "inside_two_of_four", "limits", "long_line", "throwing",
           "urgencies", "whole_limit",
           "grown_line", "kept", "kept_in_line", "apart", "kept_alone", "kept_thrown",
-          "kept_cancelled", "cancelled_before", "many", "many_thrown", "children", "nested",
+          "kept_cancelled", "cancelled_before", "many", "long_run", "many_thrown", "children",
+          "nested",
           "storm",
         ]
     )

@@ -14,22 +14,22 @@ extension Grader {
   ///
   /// - Parameters:
   ///   - entry: what is asked.
-  ///   - beyondBits: whether a limit may be any `Int`, the largest of which stands for no limit.
+  ///   - most: the largest limit that is asked, beyond those for which there are as many tasks; nil for none.
   /// - Returns: the question.
   static func wholeLimit(
     _ entry: CatalogueEntry,
-    beyondBits: Bool = false
+    most: Int? = nil
   ) -> GradeBook.Question {
     let beyond = 20
     let asked =
-      "more tasks than a large limit allows\(beyondBits ? ", and limits up to Int.max" : "")"
+      "more tasks than a large limit allows\(most.map { ", and limits up to \($0)" } ?? "")"
     return .task("whole_limit", asked, seconds: 120) { seed in
       var random = SplitMix64(seed: seed)
       // Each small one; and beyond what the workloads draw, beyond the round numbers that a limit might be cut to, and
       // beyond two bytes.
       let limits = Array(1...64) + [129, 10_001, 65_537].map { $0 + random.next(below: 128) }
       // A number of fewer bits ends before, or takes it for another.
-      let huge = beyondBits ? [1 << 31, 1 << 32, 1 << 32 + 3, .max - 1, .max] : []
+      let huge = most.map { [1 << 31, 1 << 32, 1 << 32 + 3, $0 - 1, $0] } ?? []
       for limit in limits + huge {
         let tasks = limit > limits[limits.count - 1] ? beyond : limit + beyond
         if let fault = await fault(of: entry, limit: limit, tasks: tasks) {
@@ -45,7 +45,7 @@ extension Grader {
         passed: true,
         "limits 1 to 64, \(ListText.all(limits.suffix(3).map(String.init))), and \(beyond) tasks more than that: as many ran at "
           + "once as the limit says, and then the others"
-          + (huge.isEmpty ? "" : "; up to \(Int.max), \(beyond) tasks: all ran at once")
+          + (most.map { "; up to \($0), \(beyond) tasks: all ran at once" } ?? "")
       )
     }
   }
