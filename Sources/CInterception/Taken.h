@@ -53,6 +53,9 @@ struct block {
   void (*invoke)(void *);
 };
 
+/// Lets go of a block; in order behind those who did before.
+void _Block_release(const void *block);
+
 /// Notes that the block, which Dispatch may have made, is given to a queue; whether nothing else of that may run while
 /// it does.
 bool taken_note_given(const void *block);

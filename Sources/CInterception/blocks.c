@@ -3,6 +3,19 @@
 
 #ifndef NOTHING_IS_TAKEN
 
+// Any block: who lets go of it last, and gives its memory back.
+
+typedef void release_block_function(const void *block);
+
+/// Who lets go of a block last comes behind all that had it, as its count of owners sees to.
+TAKEN void _Block_release(const void *block) {
+  if (block) {
+    RELEASE(DISPATCH_ORDER(block));
+    ACQUIRE(DISPATCH_ORDER(block));
+  }
+  ORIGINAL("_Block_release", release_block_function *)(block);
+}
+
 // Blocks that Dispatch made, of a `DispatchWorkItem`: whether one is a barrier, and who waits for its end.
 //
 // Dispatch keeps both inside the block. What the schedule needs of it is kept here too, for as long as no other block

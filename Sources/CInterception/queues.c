@@ -24,7 +24,6 @@ typedef void *make_queue_function(const char *label, void *attributes);
 // MARK: Blocks
 
 typedef void *copy_block_function(const void *);
-typedef void release_block_function(const void *);
 
 static void *copied(void *block) { return ORIGINAL("_Block_copy", copy_block_function *)(block); }
 
@@ -38,7 +37,7 @@ static void run_block(void *block) {
   if (IS_ORDER_NOTED) race_acquire((uintptr_t)&resumed);
   ((struct block *)block)->invoke(block);
   taken_end_block(block);
-  ORIGINAL("_Block_release", release_block_function *)(block);
+  _Block_release(block);
 }
 
 // MARK: Kinds of queues

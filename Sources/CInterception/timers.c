@@ -56,12 +56,8 @@ static struct timer *find(const void *source) {
   return found && found->schedule == taken_schedule() ? found : NULL;
 }
 
-/// Who lets go of a block last comes behind all that had it, as its count of owners sees to.
 static void release_block(struct block *block) {
-  if (!block) return;
-  RELEASE(DISPATCH_ORDER(block));
-  ACQUIRE(DISPATCH_ORDER(block));
-  ORIGINAL("_Block_release", void (*)(const void *))(block);
+  if (block) _Block_release(block);
 }
 
 static struct block *copy_of_block(void *block) {
