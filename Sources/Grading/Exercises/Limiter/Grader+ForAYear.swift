@@ -6,12 +6,13 @@ extension Grader {
   /// Who waits leaves when it is cancelled and at no other time, however long the permit is away.
   static func heldForAYear<Limiter: LearnerLimiter>(_ type: Limiter.Type) -> GradeBook.Question {
     let advice = "Who waits is served, however long it takes"
-    let question = promise(
+    return promise(
       "held_for_a_year",
       "one has the only permit for a year, and two wait for it meanwhile",
       tasks: ["the first in line", "the second"],
       preemptions: 0,
-      schedules: 20
+      schedules: 20,
+      standstill: advice
     ) {
       let limiter = Limiter(limit: 1)
       let isTaken = Lock(true)
@@ -40,11 +41,6 @@ extension Grader {
           "the \(place) in line, whom nobody cancelled, was told \(error). \(advice)"
         )
       }
-    }
-    return GradeBook.Question(name: question.name) { terms in
-      var item = question.ask(terms)
-      if item.sentence.contains("nothing can run any more") { item.sentence += ". \(advice)" }
-      return item
     }
   }
 }
