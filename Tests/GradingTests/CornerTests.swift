@@ -327,8 +327,8 @@ import Testing
     await expect(Grader.batch(OwnThreads.self), refusedBy: "idle", saying: "36 threads are held")
     await expect(
       Grader.downloader(ThreadForOneFile.self),
-      refusedBy: "lists_together",
-      saying: "and is free until it has come"
+      refusedBy: "threads",
+      saying: "threads were started that only wait"
     )
     for name in ["lists_together", "ends_before_later", "limits", "quiet"] {
       let item = await item(name, of: Grader.downloader(ListAfterList.self))

@@ -84,6 +84,9 @@ extension Grader {
     var end: @Sendable () async -> Void
   }
 
+  /// A thread that Dispatch made in a hurry, and that has nothing to do, ends after five seconds.
+  private static let untilIdleThreadsEnd = Duration.seconds(10)
+
   /// Where many wait, the program has hardly a thread more than it must.
   ///
   /// - Parameters:
@@ -102,9 +105,9 @@ extension Grader {
       return GradeBook.Question.task(name, asked, seconds: 60) { _ in
         let before = count()
         let waiting = await make()
-        // Threads that are only there to come to rest have ended after a few looks, or wait for good.
         var more = count() - before - waiting.due
-        for _ in 1...100 where more > most {
+        let end = ContinuousClock.now + untilIdleThreadsEnd
+        while more > most, .now < end {
           await Moment.pass()
           more = count() - before - waiting.due
         }

@@ -17,6 +17,7 @@ extension Grader {
       downloads(type, "limit_reached", [many], limit: many, together: many),
       beginsAtOnce(type, many),
       listsTogether(type, many),
+      threadsOfDownloads(type),
       downloads(type, "all", [100, 0, 5, 1], limit: 8),
       downloadLimits(type),
       nextBegins(type),
@@ -42,7 +43,7 @@ extension Grader {
   }
 
   /// Files whose numbers tell nothing of how many there are.
-  private static func files(_ count: Int, list: Int = 0) -> [Int] {
+  static func files(_ count: Int, list: Int = 0) -> [Int] {
     (0..<count).map { 1_000 * (list + 1) + ($0 * 37) % 101 + 101 * ($0 / 101) }
   }
 
