@@ -78,14 +78,9 @@ extension Grader {
 extension Grader {
   /// Tasks that wait.
   struct WaitingTasks: Sendable {
-    /// How many threads must wait with them.
-    var due: Int
     /// Has them go on, and waits for their ends.
     var end: @Sendable () async -> Void
   }
-
-  /// A thread that Dispatch made in a hurry, and that has nothing to do, ends after five seconds.
-  private static let untilIdleThreadsEnd = Duration.seconds(10)
 
   /// Where many wait, the program has hardly a thread more than it must.
   ///
@@ -101,15 +96,15 @@ extension Grader {
   ) -> GradeBook.Question {
     let name = "threads"
     return GradeBook.Question(name: name) { terms in
-      let count = terms.threads
+      let count = terms.waitingThreads
       return GradeBook.Question.task(name, asked, seconds: 60) { _ in
         let before = count()
         let waiting = await make()
-        var more = count() - before - waiting.due
-        let end = ContinuousClock.now + untilIdleThreadsEnd
-        while more > most, .now < end {
+        // Those that are only there to come to rest have done so after a few looks, or wait for good.
+        var more = count() - before
+        for _ in 1...100 where more > most {
           await Moment.pass()
-          more = count() - before - waiting.due
+          more = count() - before
         }
         await waiting.end()
         return GradeItem(

@@ -42,6 +42,8 @@ package struct GradeBook: Sendable {
     var areAllAsleep: @Sendable () -> Bool = { OtherThreads.areAllAsleep }
     /// How many threads this program has besides; in a test program those of other tests come and go.
     var threads: @Sendable () -> Int = { OtherThreads.count }
+    /// How many of those wait, and for no time that ends by itself.
+    var waitingThreads: @Sendable () -> Int = { OtherThreads.waitingForGood }
   }
 
   let questions: [Question]

@@ -154,8 +154,7 @@ private enum HasAThreadWait: WaitingFlaw {
       Grader.reader(Reader<HasAThreadWait>.self),
       "threads",
       refusedSaying: advice,
-      // Those that are in a disk are counted as due.
-      threads: { 200 * min(1, HeldThreads.count()) + HeldThreads.count() }
+      threads: HeldThreads.count
     )
     await expect(Grader.client(Client<Suspends>.self), "threads", threads: HeldThreads.count)
     await expect(Grader.reader(Reader<Suspends>.self), "threads", threads: HeldThreads.count)

@@ -24,7 +24,8 @@ func expect(
     processorTime: processorAtRest,
     sleeps: threadsAtRest,
     areAllAsleep: areAllAsleep,
-    threads: threads
+    threads: threads,
+    waitingThreads: threads
   )
   let questions = book.questions.filter { $0.name == name }
   #expect(!questions.isEmpty, "no question is called \(name)", sourceLocation: location)

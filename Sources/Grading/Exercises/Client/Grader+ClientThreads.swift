@@ -38,7 +38,6 @@ extension Grader {
         gone.cancel()
       }
       return WaitingTasks(
-        due: 0,
         end: {
           for server in servers { server.giveUp() }
           for task in tasks.withLock({ $0 }) { await task.value }

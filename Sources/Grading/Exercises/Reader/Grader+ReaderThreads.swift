@@ -15,7 +15,7 @@ extension Grader {
     }
   }
 
-  /// For each reader one thread waits, the one that is in the disk.
+  /// For each reader one thread waits, the one that is in the disk: for a second each time, so it is not counted.
   static func threadsOfReads<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
     // Many more than the threads that the pool and the library may make meanwhile.
     let count = 120 + 2 * ProcessInfo.processInfo.activeProcessorCount
@@ -31,7 +31,6 @@ extension Grader {
       }
       await Moment.pass(until: count) { disks.reduce(0) { $0 + $1.mostAtOnce } }
       return WaitingTasks(
-        due: disks.reduce(0) { $0 + $1.mostAtOnce },
         end: {
           for disk in disks { disk.makeReady() }
           for task in tasks.withLock({ $0 }) { await task.value }
