@@ -167,7 +167,7 @@ private func stopTheProgram() {
       client(KeepsErrors.self), client(KeepsWhoWasCancelled.self), reader(KeepsErrors.self),
       reader(KeepsWhoWasCancelled.self),
     ] { await expect(book, "kept", refusedSaying: "memory grows with each") }
-    await expect(client(TwoBytesOfQuestions.self), "many", refusedSaying: "at number 65536")
+    await expect(client(TwoBytesOfQuestions.self), "many", refusedSaying: "at number 65535")
     await expect(
       reader(TwoBytesOfQuestions.self),
       "many",
