@@ -158,8 +158,8 @@ struct TestProgram {
 
   /// Where `swift package` prints, if that is no terminal and it lets this process print there by itself.
   ///
-  /// What a plugin prints it keeps back until there is enough of it, and errors it does not: the one that ends the
-  /// command came in the middle of a line of a test's report.
+  /// SwiftPM buffers what a plugin prints, but not its errors: the error that ends the command would stand in the middle
+  /// of a line of a test's report.
   private static let output = isAtTerminal ? nil : duplicateOfOutput() ?? pipe()
 
   /// Asked of the kernel, which allows it where this process might debug the other.
@@ -175,7 +175,7 @@ struct TestProgram {
     return output < 0 ? nil : FileHandle(fileDescriptor: output)
   }
 
-  /// A pipe can be opened anew; a file that is would be written to from its beginning.
+  /// A pipe can be opened a second time; a file cannot, as it would be overwritten from its beginning.
   private static func pipe() -> FileHandle? {
     let path = "/proc/\(getppid())/fd/1"
     var status = stat()

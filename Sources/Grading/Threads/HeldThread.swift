@@ -76,43 +76,37 @@ extension Grader {
 // MARK: Threads that are there to wait
 
 extension Grader {
-  /// Tasks that wait.
-  struct WaitingTasks: Sendable {
-    /// Has them go on, and waits for their ends.
-    var end: @Sendable () async -> Void
-  }
-
   /// Where many wait, the program has hardly a thread more than it must.
   ///
   /// - Parameters:
   ///   - asked: what is asked, in words.
   ///   - most: how many more there may be: those of the pool, and what the library adds for itself.
-  ///   - make: has tasks wait.
+  ///   - begin: has tasks wait, and says how to have them go on, and wait for their ends.
   /// - Returns: the question.
   static func threadsThatWait(
     _ asked: String,
     most: Int,
-    _ make: @escaping @Sendable () async -> WaitingTasks
+    _ begin: @escaping @Sendable () async -> @Sendable () async -> Void
   ) -> GradeBook.Question {
     let name = "threads"
     return GradeBook.Question(name: name) { terms in
       let count = terms.waitingThreads
       return GradeBook.Question.task(name, asked, seconds: 60) { _ in
         let before = count()
-        let waiting = await make()
+        let end = await begin()
         // Those that are only there to come to rest have done so after a few looks, or wait for good.
         var more = count() - before
         for _ in 1...100 where more > most {
           await Moment.pass()
           more = count() - before
         }
-        await waiting.end()
+        await end()
         return GradeItem(
           name,
           passed: more <= most,
           "\(asked): "
             + (more > most
-              ? "\(more) threads were started that only wait. Have a task wait, and start no thread for that"
+              ? "\(more) threads were started that only wait. Let tasks wait, and start no thread for that"
               : "no thread waits with them")
         )
       }.ask(terms)

@@ -23,13 +23,13 @@ final class MeasuredJobs: TaskExecutor {
   }
 
   private let state = Mutex(State())
-  private let place = Mutex<Place?>(nil)
+  private let place = Mutex<KernelThread?>(nil)
   private let ready = ThreadSemaphore()
 
   /// - Parameter aroundJob: is given each job to run.
   init(aroundJob: @escaping @Sendable (_ job: () -> Void) -> Void = { $0() }) {
     OSThread("measured") { [self] in
-      let place = Place.here
+      let place = KernelThread.here
       self.place.withLock { $0 = place }
       while let job = next() {
         let (sleeps, time) = (place.sleeps, MachineClock.threadTime())

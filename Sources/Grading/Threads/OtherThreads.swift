@@ -25,13 +25,7 @@ enum OtherThreads {
   /// How many of them wait, and for no time that ends by itself.
   ///
   /// Dispatch makes threads in a hurry on a busy machine. One that has nothing to do waits for five seconds, and then ends.
-  static var waitingForGood: Int {
-    all.count { thread in
-      let words = KernelFile.line("/proc/self/task/\(thread)/syscall")?.split(separator: " ") ?? []
-      // A wait in the kernel, whose fourth argument says until when.
-      return words.count > 4 && ["202", "98"].contains(words[0]) && words[4] == "0x0"
-    }
-  }
+  static var waitingForGood: Int { all.count { KernelThread(thread: $0).waitsForAnother } }
 
   /// How often each thread has gone to sleep until now, by its number.
   static var sleeps: [String: Int] {

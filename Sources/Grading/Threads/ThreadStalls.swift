@@ -23,7 +23,7 @@ enum ThreadStalls {
 
   /// A timer whose signal the calling thread gets; nil if the system has none left.
   private static func timer() -> Int? {
-    guard let thread = pid_t(Place.here.thread) else { return nil }
+    guard let thread = pid_t(KernelThread.here.thread) else { return nil }
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in ThreadStalls.stall() }
     // What waits in the system goes on waiting.

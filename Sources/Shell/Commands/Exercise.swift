@@ -179,25 +179,17 @@ extension Session {
     to exercise: Exercise,
     _ arguments: Arguments
   ) throws(ShellError) -> AnswerToGrade {
-    let path = (word.text as NSString).expandingTildeInPath
     if word.text == ExerciseVerb.puzzle.rawValue {
       let (number, puzzle) = try puzzleShownLast(exercise, arguments)
       let code = puzzle.code.map { $0 + "\n" }.joined()
       return AnswerToGrade(name: "wrong answer \(number + 1)", code: code, isLearners: false)
     }
+    let path = (word.text as NSString).expandingTildeInPath
     do {
-      let data = try Data(contentsOf: URL(fileURLWithPath: path))
-      guard let code = String(data: data, encoding: .utf8) else {
-        throw ShellError(
-          "'\(word.text)' is not text in UTF-8, so no Swift. Name another file",
-          at: word
-        )
-      }
-      return AnswerToGrade(name: word.text, code: code, isLearners: false)
-    } catch let error as ShellError {
-      throw error
+      return AnswerToGrade(name: word.text, code: try WholeFile.text(of: path), isLearners: false)
     } catch {
-      throw ShellError("'\(word.text)' cannot be read: \(WholeFile.reason(error))", at: word)
+      let reason = WholeFile.reason(error, reading: path)
+      throw ShellError("'\(word.text)' cannot be read: \(reason)", at: word)
     }
   }
 

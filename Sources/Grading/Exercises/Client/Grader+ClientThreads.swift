@@ -37,12 +37,10 @@ extension Grader {
         await Moment.pass(until: 2) { server.asked }
         gone.cancel()
       }
-      return WaitingTasks(
-        end: {
-          for server in servers { server.giveUp() }
-          for task in tasks.withLock({ $0 }) { await task.value }
-        }
-      )
+      return {
+        for server in servers { server.giveUp() }
+        for task in tasks.withLock({ $0 }) { await task.value }
+      }
     }
   }
 }

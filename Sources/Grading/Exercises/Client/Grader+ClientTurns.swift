@@ -102,7 +102,7 @@ extension Grader {
           + (answers == [70]
             ? "it gets its answer"
             : (answers.isEmpty ? "it waits for ever" : "the answer is 70, and it got another")
-              + ". Who only tries to take a lock must say what comes where another has it: wait for it, with 'withLock'")
+              + ". A try at a lock fails where another thread has it. Wait for the lock, with 'withLock'")
       )
     }
   }

@@ -100,14 +100,14 @@ extension Grader {
       let areAllAsleep = terms.areAllAsleep
       return GradeBook.Question.task(name, asked, seconds: 30) { _ in
         let server = FakeServer(together: many)
-        let standstill = Standstill(
+        let watch = AllAsleepWatch(
           due: many,
           begun: { server.counts.begun },
           areAllAsleep: areAllAsleep
         )
         await Downloader(limit: many).download(files(many), server.fetch)
-        standstill.end()
-        let fault = standstill.at.map {
+        watch.end()
+        let fault = watch.at.map {
           "\($0 == 0 ? "before one" : "when \($0)") had begun, every thread slept for a moment, and then the next began: a "
             + "'start' waits before it returns. Have it return at once"
         }

@@ -195,11 +195,11 @@ extension Grader {
       let executor = made(type)
       let ran = Arrivals()
       let isInside = Atomic(false)
-      let place = Mutex<Place?>(nil)
-      let here = Place.here
+      let place = Mutex<KernelThread?>(nil)
+      let here = KernelThread.here
       isInside.store(true, ordering: .releasing)
       Task(executorPreference: executor) {
-        place.withLock { $0 = Place.here }
+        place.withLock { $0 = KernelThread.here }
         ran.come()
       }
       if ran.missing(of: 1) != nil {
@@ -374,12 +374,12 @@ extension Grader {
       _ in
       let executor = made(type)
       let ran = Arrivals()
-      let places = Mutex<Set<Place>>([])
+      let places = Mutex<Set<KernelThread>>([])
       let queues = Mutex<Set<String>>([])
       for _ in 1...40 {
         Task(executorPreference: executor) { @Sendable in
           for _ in 1...5 {
-            places.withLock { _ = $0.insert(Place.here) }
+            places.withLock { _ = $0.insert(KernelThread.here) }
             queues.withLock { _ = $0.insert(ThisThread.queue) }
             await Task.yield()
           }
@@ -505,8 +505,8 @@ extension Grader {
     guard 2 * last > 5 * first, last > mostOfAThousand else { return nil }
     return
       "'enqueue' takes the longer the more jobs are in line: the last thousand took \(last / 1_000_000) ms of the "
-      + "processor, and a thousand of the first \(first / 1_000_000) ms. Add to the line as it is: copy it not, nor go "
-      + "through it"
+      + "processor, and a thousand of the first \(first / 1_000_000) ms. Add to its end, and neither copy the "
+      + "line nor go through it"
   }
 
   /// Of each kind one, and a less urgent one behind a more urgent one.
@@ -525,13 +525,13 @@ extension Grader {
     ) { _ in
       let executor = made(type)
       let ran = Arrivals()
-      let place = Mutex<Place?>(nil)
+      let place = Mutex<KernelThread?>(nil)
       let before = Mutex<(time: Int64?, sleeps: Int)>((nil, 0))
-      var thread: Place?
+      var thread: KernelThread?
       var (times, sleepings): ([Int64], [Int]) = ([], [])
       for _ in 1...5 {
         Task(executorPreference: executor) { @Sendable in
-          let here = Place.here
+          let here = KernelThread.here
           place.withLock { $0 = here }
           before.withLock { $0 = (here.processorTime, here.sleeps) }
           ran.come()
@@ -614,7 +614,7 @@ extension Grader {
       for _ in 1...count {
         let executor = made(type)
         let ran = Arrivals()
-        let places = Mutex<Set<Place>>([])
+        let places = Mutex<Set<KernelThread>>([])
         let ready = Atomic(0)
         for _ in 1...2 {
           // Now one is first and now the other, by less than a job takes to be sent.
@@ -625,7 +625,7 @@ extension Grader {
             for _ in 0..<delay { _ = ready.load(ordering: .acquiring) }
             for _ in 1...3 {
               Task(executorPreference: executor) { @Sendable in
-                places.withLock { _ = $0.insert(Place.here) }
+                places.withLock { _ = $0.insert(KernelThread.here) }
                 ran.come()
               }
             }
@@ -636,7 +636,7 @@ extension Grader {
         let isThere = DispatchSemaphore(value: 0)
         Task(executorPreference: executor) { @Sendable in
           let other = comes(isThere, within: 20)
-          if other { places.withLock { _ = $0.insert(Place(thread: "another")) } }
+          if other { places.withLock { _ = $0.insert(KernelThread(thread: "another")) } }
           ran.come()
         }
         Task(executorPreference: executor) { @Sendable in
@@ -713,7 +713,7 @@ extension Grader {
 
   /// Has timers of this thread end when they are due: usually they end up to 50 microseconds later.
   private static func wakePunctually() {
-    let file = FileHandle(forWritingAtPath: "/proc/\(Place.here.thread)/timerslack_ns")
+    let file = FileHandle(forWritingAtPath: "/proc/\(KernelThread.here.thread)/timerslack_ns")
     try? file?.write(contentsOf: Data("1".utf8))
   }
 
@@ -731,7 +731,7 @@ extension Grader {
         for point in 1...20 {
           let (first, second) = (Arrivals(), Arrivals())
           let (isThere, mayGoOn) = (ThreadSemaphore(), ThreadSemaphore())
-          let place = Mutex<Place?>(nil)
+          let place = Mutex<KernelThread?>(nil)
           let turn = LockTurn(at: point) {
             isThere.post()
             // An 'enqueue' that waits for what the thread has is another question's.
@@ -739,7 +739,7 @@ extension Grader {
           }
           defer { turn.giveUp() }
           Task(executorPreference: executor) {
-            place.withLock { $0 = Place.here }
+            place.withLock { $0 = KernelThread.here }
             turn.begin()
             first.come()
           }
@@ -772,7 +772,7 @@ extension Grader {
   /// Whether a thread sleeps, and goes on to sleep, though a job is ready.
   ///
   /// One that could run and has no processor does not sleep, nor does who may be about to wake it.
-  private static func slept(_ thread: Place, until job: Arrivals, isAlone: Bool) -> Bool {
+  private static func slept(_ thread: KernelThread, until job: Arrivals, isAlone: Bool) -> Bool {
     var asleep = 0
     var sleeps = thread.sleeps
     for _ in 1...1_000 {
@@ -880,9 +880,9 @@ extension Grader {
     question("asleep", "nothing to do for a second", "the thread sleeps") { _ in
       let executor = made(type)
       let ran = Arrivals()
-      let place = Mutex<Place?>(nil)
+      let place = Mutex<KernelThread?>(nil)
       Task(executorPreference: executor) { @Sendable in
-        place.withLock { $0 = Place.here }
+        place.withLock { $0 = KernelThread.here }
         ran.come()
       }
       guard ran.missing(of: 1) == nil, let thread = place.withLock({ $0 }) else {
@@ -922,7 +922,7 @@ extension Grader {
       }
       if thread.hasEnded { return threadEnded }
       Task(executorPreference: executor) {
-        place.withLock { $0 = Place.here }
+        place.withLock { $0 = KernelThread.here }
         ran.come()
       }
       if ran.missing(of: 1) != nil { return "a task that came then never ran. \(neverRan)" }

@@ -4,7 +4,7 @@ internal import Limiters
 
 /// Sees whether every thread sleeps while somebody still has to begin: one of them waits for time to pass, and others
 /// wait for that one.
-final class Standstill: Sendable {
+final class AllAsleepWatch: Sendable {
   private let due: Int
   private let begun: @Sendable () -> Int
   private let areAllAsleep: @Sendable () -> Bool
@@ -25,7 +25,7 @@ final class Standstill: Sendable {
     self.due = due
     self.begun = begun
     self.areAllAsleep = areAllAsleep
-    OSThread("standstill") { [self] in watch() }.detach()
+    OSThread("watch") { [self] in watch() }.detach()
   }
 
   /// How many had begun when all threads slept; nil if that was never so.
