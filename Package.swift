@@ -148,8 +148,6 @@ let package = Package(
     room("ExplorableLimiters", "ExplorableSynchronization"),
     room("WorkStealing", "Basics"),
     room("RealWork", "Basics", "Limiters", "CSQLite", http, sockets),
-    room("Tracing", "Basics"),
-    room("VirtualTime", "Basics", collections, heap),
     room("ExplorableSynchronization", "Basics", "CExplorable"),
     room(
       "Exploration",
@@ -172,12 +170,10 @@ let package = Package(
     ),
     // A test's body explored, by a trait. No program links it.
     room("ExplorationTesting", "Exploration", "Basics", "CExplorable"),
-    room("ChildProcesses", subprocess, system),
     room("LessonBook", "Basics"),
-    room("Terminal", "Basics", "CLibedit"),
 
     room("Specimens", "Basics", "ExplorableLimiters", "ExplorableSynchronization"),
-    room("Mechanisms", "Basics", "Limiters", "Specimens", "Tracing", collections),
+    room("Mechanisms", "Basics", "Limiters", "Specimens", collections),
     room("ExplorableMechanisms", "ExplorableLimiters", "Limiters", "Mechanisms"),
     room(
       "Experiments",
@@ -185,19 +181,19 @@ let package = Package(
       "Specimens",
       "Mechanisms",
       "ExplorableMechanisms",
-      "Tracing",
-      "VirtualTime",
       "Exploration",
       "WorkStealing",
       "RealWork",
       "Basics",
-      heap
+      collections,
+      heap,
+      subprocess,
+      system
     ),
     room(
       "Rendering",
       "Basics",
       "Exploration",
-      "Tracing",
       "Experiments",
       "Mechanisms",
       "WorkStealing",
@@ -213,10 +209,9 @@ let package = Package(
       "Exploration",
       "Rendering",
       "LessonBook",
-      "ChildProcesses",
       "Mechanisms",
-      "Tracing",
       "Basics",
+      "CLibedit",
       embedding: ["Manifest", "ReadMe", "Limit", "LimitBench", "LimitTests"].map {
         "Lessons/TakenPackage/\($0).txt"
       }
@@ -226,14 +221,12 @@ let package = Package(
       "Benchmarking",
       "Basics",
       "CAllocations",
-      "ChildProcesses",
       "Experiments",
       "Exploration",
       "ExplorableSynchronization",
       "Limiters",
       "Mechanisms",
       "RealWork",
-      "Tracing",
       "WorkStealing",
       argumentParser,
       heap,
@@ -253,13 +246,11 @@ let package = Package(
       "LessonBook",
       "Rendering",
       "Mechanisms",
-      "Tracing",
       "Limiters",
-      "RealWork",
-      "VirtualTime"
+      "RealWork"
     ),
 
-    program("lab", "Experiments", "Shell", "Terminal", "Basics", argumentParser),
+    program("lab", "Experiments", "Shell", "Basics", argumentParser),
     program("bench", "Benchmarking"),
 
     // What the test targets share: the watchdog, running programs, pseudo-terminals, executors.
@@ -327,8 +318,6 @@ let package = Package(
       "fetch-storm",
       "download-storm"
     ),
-    tests("TracingTests", "Tracing", "Basics"),
-    tests("VirtualTimeTests", "VirtualTime", "Basics"),
     tests("ExplorationTests", "Exploration", "ExplorableSynchronization", "Basics", "Limiters"),
     tests("ExplorationTestingTests", "Exploration"),
     // Ordinary Swift, as packages have it: explored without a line changed, since the compiler instruments it.
@@ -360,30 +349,21 @@ let package = Package(
     // Echoes the lines it reads: the line editor, with nothing of the lab around it.
     .executableTarget(
       name: "echo-editor",
-      dependencies: ["Terminal", "Basics"],
+      dependencies: ["Shell", "Basics"],
       path: "Tests/EchoEditor",
       swiftSettings: house
     ),
-    tests("TerminalTests", "Terminal", "Basics", "echo-editor"),
     tests("SpecimensTests", "Specimens", "Limiters"),
-    tests("MechanismsTests", "Mechanisms", "Tracing", "Limiters", "Basics"),
+    tests("MechanismsTests", "Mechanisms", "Limiters", "Basics"),
     tests(
       "ExperimentsTests",
       "Experiments",
       "Mechanisms",
-      "Tracing",
       "WorkStealing",
       "Exploration",
       "Basics"
     ),
-    tests(
-      "RenderingTests",
-      "Rendering",
-      "Experiments",
-      "Mechanisms",
-      "Tracing",
-      "Basics"
-    ),
+    tests("RenderingTests", "Rendering", "Experiments", "Mechanisms", "Basics"),
     tests(
       "ShellTests",
       "Shell",
@@ -391,10 +371,10 @@ let package = Package(
       "LessonBook",
       "Mechanisms",
       "Rendering",
-      "Basics"
+      "Basics",
+      "echo-editor"
     ),
-    tests("ChildProcessesTests", "ChildProcesses", "Basics"),
-    tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Tracing", "Basics"),
+    tests("BenchmarkingTests", "Benchmarking", "Mechanisms", "Basics"),
     // The built programs, as a person or a script runs them.
     tests(
       "ProgramsTests",

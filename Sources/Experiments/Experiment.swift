@@ -1,6 +1,5 @@
 internal import Basics
 package import Mechanisms
-package import Tracing
 
 /// One mechanism, one workload, one clock: everything a run needs to be asked for.
 package struct Experiment: Sendable {

@@ -1,7 +1,6 @@
 internal import ExplorableMechanisms
 package import Exploration
 package import Mechanisms
-internal import Tracing
 
 /// What is to be explored: one mechanism, some tasks, what may happen to them.
 ///

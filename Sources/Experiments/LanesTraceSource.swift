@@ -1,4 +1,4 @@
-internal import Tracing
+internal import Mechanisms
 internal import WorkStealing
 
 /// Stamps events as the wall clock does, and says of those on lanes how the step came to its worker.

@@ -1,5 +1,4 @@
 package import Mechanisms
-package import Tracing
 
 /// A run under way, on any clock: it can be given tasks, watched, steered, stopped and waited for.
 package protocol LiveRun: AnyObject, Sendable {

@@ -1,5 +1,4 @@
 internal import Synchronization
-internal import VirtualTime
 
 /// Two withdrawals from an account that an actor keeps: who looks, awaits and takes, and what is left.
 package struct Overdraft: Sendable {

@@ -1,8 +1,6 @@
 internal import Basics
 internal import Mechanisms
 internal import Synchronization
-internal import Tracing
-internal import VirtualTime
 
 // An urgent task waits for an unimportant one, and the unimportant one waits for everybody.
 //

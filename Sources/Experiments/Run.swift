@@ -1,5 +1,4 @@
 package import Mechanisms
-package import Tracing
 package import WorkStealing
 
 /// Which clock a run was timed with.

@@ -1,6 +1,4 @@
 internal import Mechanisms
-internal import Tracing
-internal import VirtualTime
 
 /// A server that stands still for a while, and who sends requests to it meanwhile.
 ///

@@ -1,5 +1,5 @@
 internal import Basics
-internal import Tracing
+internal import Mechanisms
 
 /// Who waits for what in a run in which nothing can run, nothing sleeps, and tasks remain.
 ///

@@ -1,6 +1,5 @@
 internal import Mechanisms
 internal import Synchronization
-internal import Tracing
 
 /// Steers the mechanism of a run, and notes in the log what becomes of its limit.
 final class Steering: Sendable {

@@ -1,8 +1,6 @@
 internal import Basics
 package import Mechanisms
 internal import Synchronization
-package import Tracing
-internal import VirtualTime
 
 /// A run in virtual time, under way: it stands still until it is told to go on.
 ///

@@ -2,7 +2,6 @@ internal import Basics
 internal import Foundation
 internal import Limiters
 package import Mechanisms
-package import Tracing
 internal import WorkStealing
 
 /// A run on the wall clock, under way.

@@ -1,6 +1,5 @@
 internal import Limiters
 internal import Synchronization
-package import Tracing
 
 /// One way to let at most `limit` tasks run at once, behind the interface all of them share.
 ///

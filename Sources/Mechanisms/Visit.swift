@@ -1,5 +1,3 @@
-package import Tracing
-
 /// One simulated task on its way through one mechanism, reporting to a tracer.
 ///
 /// The adapters call these methods at the moments their names say and add nothing of their own, so

@@ -2,7 +2,6 @@ import Basics
 import Foundation
 import Shell
 import Synchronization
-import Terminal
 
 /// Standard output and standard error as the session sees them.
 final class Console: ShellOutput {

@@ -4,7 +4,6 @@ import Experiments
 import Foundation
 import Shell
 import Synchronization
-import Terminal
 
 /// The program: reads the arguments, wires the shell to the terminal, turns outcomes into a status.
 @main

@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import Shell
 import Synchronization
-import Terminal
 
 /// The interactive shell: reads a line, has the session carry it out, and so on.
 struct Prompt {

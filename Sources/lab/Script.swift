@@ -1,7 +1,6 @@
 internal import Basics
 import Foundation
 import Shell
-import Terminal
 
 /// Runs commands that nobody types: from options, files and standard input.
 struct Script {

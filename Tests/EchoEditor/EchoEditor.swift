@@ -1,8 +1,8 @@
 import Basics
 import Foundation
 import Glibc
+import Shell
 import Synchronization
-import Terminal
 
 /// Echoes the lines it reads: the line editor with nothing around it, for tests to drive through a
 /// pseudo-terminal.

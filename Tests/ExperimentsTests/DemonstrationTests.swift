@@ -1,7 +1,7 @@
 import Experiments
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 /// The account that is overdrawn, and the server that stands still.
 @Suite(.watched) struct DemonstrationTests {

@@ -2,7 +2,6 @@ import Experiments
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 import WorkStealing
 
 @Suite(.watched) struct `A run on lanes` {

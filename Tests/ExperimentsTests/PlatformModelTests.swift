@@ -1,6 +1,5 @@
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Experiments
 @testable import Mechanisms

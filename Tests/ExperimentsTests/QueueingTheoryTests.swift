@@ -2,7 +2,6 @@ import Experiments
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 /// Virtual time is exact: a run is a queue out of the textbook, to the nanosecond.
 @Suite(.watched) struct QueueingTheoryTests {

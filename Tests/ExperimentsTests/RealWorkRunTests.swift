@@ -2,7 +2,6 @@ import Experiments
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 /// Real work through the lab's mechanisms: what the server, the disk and the database counted, and the trace.
 @Suite(.watched, .serialized) struct `A run of real work` {

@@ -2,7 +2,6 @@ import Experiments
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 extension Experiment {
   /// A run of one of the catalogue's, in virtual time.

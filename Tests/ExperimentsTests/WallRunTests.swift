@@ -3,7 +3,6 @@ import Experiments
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @Suite(.watched) struct `A run on the wall clock` {
   private static let hour: Int64 = 3_600_000_000_000

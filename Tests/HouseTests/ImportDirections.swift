@@ -34,8 +34,6 @@ struct ImportDirections {
       packages: ["FlyingFox", "FlyingSocks"]
     ),
     "Basics": Room(rooms: []),
-    "Tracing": Room(rooms: ["Basics"]),
-    "VirtualTime": Room(rooms: ["Basics"], packages: ["DequeModule", "HeapModule"]),
     "ExplorableSynchronization": Room(
       rooms: ["Basics", "CExplorable"],
       system: ["Synchronization"]
@@ -47,16 +45,14 @@ struct ImportDirections {
     // Tests of any package: no program may look into it, for it needs the test framework.
     "ExplorationTesting": Room(rooms: ["Basics", "CExplorable", "Exploration"]),
     "ExplorePlugin": Room(rooms: [], system: ["Foundation", "PackagePlugin"]),
-    "ChildProcesses": Room(rooms: [], packages: ["Subprocess", "SystemPackage"]),
     "LessonBook": Room(rooms: ["Basics"]),
     "CLibedit": Room(rooms: []),
     "CAllocations": Room(rooms: []),
     "CExplorable": Room(rooms: []),
     "CInterception": Room(rooms: ["CExplorable"]),
-    "Terminal": Room(rooms: ["Basics", "CLibedit"]),
     "Specimens": Room(rooms: ["Basics", "ExplorableLimiters", "ExplorableSynchronization"]),
     "Mechanisms": Room(
-      rooms: ["Basics", "Limiters", "Specimens", "Tracing"],
+      rooms: ["Basics", "Limiters", "Specimens"],
       packages: ["DequeModule"]
     ),
     "ExplorableMechanisms": Room(
@@ -64,39 +60,34 @@ struct ImportDirections {
     ),
     "Experiments": Room(
       rooms: [
-        "Limiters", "Specimens", "Mechanisms", "ExplorableMechanisms", "VirtualTime", "Exploration",
-        "WorkStealing", "RealWork", "Tracing", "Basics",
+        "Limiters", "Specimens", "Mechanisms", "ExplorableMechanisms", "Exploration",
+        "WorkStealing", "RealWork", "Basics",
       ],
-      packages: ["HeapModule"]
+      packages: ["DequeModule", "HeapModule", "Subprocess", "SystemPackage"]
     ),
     "Rendering": Room(
-      rooms: [
-        "Basics", "Exploration", "Tracing", "Experiments", "Mechanisms", "WorkStealing",
-      ]
+      rooms: ["Basics", "Exploration", "Experiments", "Mechanisms", "WorkStealing"]
     ),
     "Shell": Room(
       rooms: [
-        "ChildProcesses", "Experiments", "Exploration", "Rendering", "LessonBook",
-        "Mechanisms", "Tracing", "Basics",
+        "Experiments", "Exploration", "Rendering", "LessonBook", "Mechanisms", "Basics", "CLibedit",
       ]
     ),
     "Benchmarking": Room(
       rooms: [
-        "ChildProcesses", "Limiters", "Mechanisms", "Experiments", "Exploration",
-        "ExplorableSynchronization", "RealWork", "WorkStealing", "Tracing", "Basics",
-        "CAllocations",
+        "Limiters", "Mechanisms", "Experiments", "Exploration", "ExplorableSynchronization",
+        "RealWork", "WorkStealing", "Basics", "CAllocations",
       ],
       packages: ["ArgumentParser", "HeapModule", "Histogram"]
     ),
     "Grading": Room(
       rooms: [
         "Basics", "CAllocations", "Experiments", "Exploration", "ExplorableSynchronization",
-        "LessonBook", "Rendering",
-        "Mechanisms", "Tracing", "Limiters", "RealWork", "VirtualTime",
+        "LessonBook", "Rendering", "Mechanisms", "Limiters", "RealWork",
       ]
     ),
     "lab": Room(
-      rooms: ["Experiments", "Shell", "Terminal", "Basics"],
+      rooms: ["Experiments", "Shell", "Basics"],
       packages: ["ArgumentParser"]
     ),
     "bench": Room(rooms: ["Benchmarking"]),

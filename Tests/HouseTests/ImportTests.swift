@@ -40,12 +40,12 @@ import Testing
 
   @Test func `are found out when they run the wrong way, with the line and what is allowed`() {
     let findings = Self.findings(
-      "Sources/Tracing/Bad.swift",
+      "Sources/LessonBook/Bad.swift",
       "// a comment\nimport Foundation\n\npackage import Mechanisms\n"
     )
     #expect(
       findings == [
-        "Sources/Tracing/Bad.swift:4: Tracing may not import Mechanisms; "
+        "Sources/LessonBook/Bad.swift:4: LessonBook may not import Mechanisms; "
           + "the rooms it may import are Basics"
       ]
     )
@@ -54,7 +54,7 @@ import Testing
   @Test func `are found out in the limiters whatever they are, but for Synchronization`() {
     let findings = Self.findings(
       "Sources/Limiters/Bad.swift",
-      "internal import Synchronization\nimport struct Foundation.URL\n@testable import Tracing"
+      "internal import Synchronization\nimport struct Foundation.URL\n@testable import LessonBook"
     )
     #expect(findings.count == 2)
     #expect(findings.first?.hasPrefix("Sources/Limiters/Bad.swift:2: ") == true)
@@ -71,11 +71,13 @@ import Testing
   }
 
   @Test func `are read with any modifier, and nothing else is taken for one`() {
-    #expect(ImportDirections.imported(by: "import Tracing") == "Tracing")
-    #expect(ImportDirections.imported(by: "package import Tracing") == "Tracing")
-    #expect(ImportDirections.imported(by: "@preconcurrency internal import Tracing") == "Tracing")
+    #expect(ImportDirections.imported(by: "import LessonBook") == "LessonBook")
+    #expect(ImportDirections.imported(by: "package import LessonBook") == "LessonBook")
+    #expect(
+      ImportDirections.imported(by: "@preconcurrency internal import LessonBook") == "LessonBook"
+    )
     #expect(ImportDirections.imported(by: "  import func Glibc.read") == "Glibc")
-    #expect(ImportDirections.imported(by: "// import Tracing") == nil)
+    #expect(ImportDirections.imported(by: "// import LessonBook") == nil)
     #expect(ImportDirections.imported(by: "let important = 1") == nil)
   }
 
@@ -84,21 +86,21 @@ import Testing
       path: "Package.swift",
       text: """
         func room(_ name: String, _ dependencies: Target.Dependency...) -> Target {}
-        room("Limiters", "Tracing"),
-        room("Tracing"),
+        room("Limiters", "LessonBook"),
+        room("LessonBook"),
         room(
           "Shell",
           "Experiments",
-          "Terminal"
+          "RealWork"
         ),
-        program("lab", "Shell", "Terminal", argumentParser),
-        tests("ShellTests", "Terminal"),
+        program("lab", "Shell", "Experiments", argumentParser),
+        tests("ShellTests", "RealWork"),
         """
     )
     let findings = ImportDirections.house.findings(inManifest: manifest)
     #expect(findings.map(\.line) == [2, 7])
-    #expect(findings.first?.message.contains("Limiters may not depend on Tracing") == true)
-    #expect(findings.last?.message.contains("Shell may not depend on Terminal") == true)
+    #expect(findings.first?.message.contains("Limiters may not depend on LessonBook") == true)
+    #expect(findings.last?.message.contains("Shell may not depend on RealWork") == true)
   }
 
   @Test func `are found missing when the manifest declares what no file imports`() {
@@ -107,31 +109,31 @@ import Testing
       text: """
         let heap = external(
           "HeapModule", from: "swift-collections")
-        room("Tracing"),
+        room("LessonBook"),
         room(
           "Shell",  // imports neither "Limiters"
-          "Tracing",
-          "Terminal",
+          "LessonBook",
+          "RealWork",
           heap, resources: [.copy("page")]
         ),
         program("lab", "Shell"),
         .executableTarget(
           name: "echo", dependencies: []),
-        tests("ShellTests", "Shell", "Tracing", "lab", "echo"),
+        tests("ShellTests", "Shell", "LessonBook", "lab", "echo"),
         """
     )
     let files = [
-      SourceFile(path: "Sources/Shell/A.swift", text: "package import Tracing"),
-      SourceFile(path: "Sources/ShellToo/A.swift", text: "import Terminal\nimport HeapModule"),
+      SourceFile(path: "Sources/Shell/A.swift", text: "package import LessonBook"),
+      SourceFile(path: "Sources/ShellToo/A.swift", text: "import RealWork\nimport HeapModule"),
       SourceFile(path: "Sources/lab/A.swift", text: "import Shell"),
       SourceFile(path: "Tests/ShellTests/A.swift", text: "@testable import Shell"),
     ]
     let findings = Manifest(manifest).unused(amongst: files)
     #expect(
       findings.map(\.description) == [
-        "Package.swift:7: Shell imports Terminal nowhere; do not declare it",
+        "Package.swift:7: Shell imports RealWork nowhere; do not declare it",
         "Package.swift:8: Shell imports HeapModule nowhere; do not declare it",
-        "Package.swift:13: ShellTests imports Tracing nowhere; do not declare it",
+        "Package.swift:13: ShellTests imports LessonBook nowhere; do not declare it",
       ]
     )
   }

@@ -52,7 +52,7 @@ import Testing
       "Tests/ExplorationTests/Search/ExplorerTests.swift",
       "Tests/ExplorationTests/Library/ExploreTests.swift",
       "Tests/ExplorationTests/Library/InsideTests.swift",
-      "Tests/GradingTests/Wrong/", "Tests/VirtualTimeTests/StopTests.swift",
+      "Tests/GradingTests/Wrong/", "Tests/ExperimentsTests/VirtualTime/StopTests.swift",
       "Tests/UnchangedCodeTests/",
     ]
     let grading = try SourceTree.files(in: "Sources", withExtensions: ["swift"])

@@ -3,7 +3,6 @@ import Limiters
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 /// Many tasks, each cancelled at some moment of its life, on the machine's own threads.
 ///

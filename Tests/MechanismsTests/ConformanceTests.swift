@@ -3,7 +3,6 @@ import Mechanisms
 import Synchronization
 import TestSupport
 import Testing
-import Tracing
 
 /// Every claim of every profile, for every mechanism of the catalogue.
 ///

@@ -1,6 +1,6 @@
 import Glibc
 import Limiters
-import Tracing
+import Mechanisms
 
 /// What happened in a run, in order, with the thread it happened on.
 struct History: Sendable {

@@ -1,6 +1,6 @@
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 /// The judge of the conformance suite, judged.
 @Suite(.watched) struct `A history` {

@@ -1,7 +1,6 @@
 import Synchronization
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Mechanisms
 

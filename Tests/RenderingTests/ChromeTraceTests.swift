@@ -4,7 +4,6 @@ import Mechanisms
 import Rendering
 import TestSupport
 import Testing
-import Tracing
 
 /// Reads a trace back and holds it against the rules Perfetto's importer has, and against the log.
 struct ChromeTraceChecker {

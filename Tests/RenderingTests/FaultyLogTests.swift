@@ -4,7 +4,6 @@ import Mechanisms
 import Rendering
 import TestSupport
 import Testing
-import Tracing
 
 /// A faulty mechanism leaves a faulty log, and that is when its views are needed most.
 @Suite(.watched)

@@ -2,7 +2,6 @@ import Experiments
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Rendering
 

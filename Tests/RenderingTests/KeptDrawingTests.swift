@@ -1,8 +1,8 @@
 import Basics
 import Experiments
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Rendering
 

@@ -5,7 +5,6 @@ import Mechanisms
 import Rendering
 import TestSupport
 import Testing
-import Tracing
 
 /// Counts the elements of a picture, and notes whether it is XML at all.
 private final class ElementCounter: NSObject, XMLParserDelegate {

@@ -1,7 +1,7 @@
 import Experiments
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Rendering
 

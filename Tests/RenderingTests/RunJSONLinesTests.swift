@@ -4,7 +4,6 @@ import Mechanisms
 import Rendering
 import TestSupport
 import Testing
-import Tracing
 
 @Suite(.watched)
 struct RunJSONLinesTests {

@@ -1,7 +1,6 @@
 import Basics
 import Experiments
 import Mechanisms
-import Tracing
 
 let millisecond: Int64 = 1_000_000
 

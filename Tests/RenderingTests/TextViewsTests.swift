@@ -3,7 +3,6 @@ import Mechanisms
 import Rendering
 import TestSupport
 import Testing
-import Tracing
 
 /// Golden texts of the views that are not drawings.
 @Suite(.watched)

@@ -3,7 +3,6 @@ import Foundation
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Shell
 

@@ -1,9 +1,9 @@
 import Basics
 import Experiments
 import Foundation
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Shell
 

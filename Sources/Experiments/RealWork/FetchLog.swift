@@ -1,7 +1,6 @@
 internal import Limiters
 internal import Mechanisms
 internal import RealWork
-internal import Tracing
 
 // Who a fetch is for, in the trace.
 //

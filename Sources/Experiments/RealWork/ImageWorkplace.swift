@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Mechanisms
 internal import RealWork
-internal import Tracing
 
 /// An image cache, whose misses go through the mechanism to a server of the run's own.
 final class ImageWorkplace: Workplace {

@@ -3,7 +3,6 @@ internal import Dispatch
 internal import Foundation
 internal import Limiters
 internal import Mechanisms
-internal import Tracing
 
 /// Where real work of one kind is done, for one run.
 protocol Workplace: Sendable {

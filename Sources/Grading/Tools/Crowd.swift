@@ -1,7 +1,6 @@
 internal import Basics
 internal import Limiters
 internal import Mechanisms
-internal import Tracing
 
 /// Bodies that stay until they are told to go on, and who has begun.
 final class Crowd: World, Tracer {

@@ -2,7 +2,6 @@ internal import Basics
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 // Workloads that nobody has seen, drawn to reach each design's corner: what an exploration of three
 // tasks cannot meet, because it takes a line of forty, or six permits, or amounts that differ.

@@ -4,7 +4,6 @@ internal import Foundation
 internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
-internal import Tracing
 
 // A storm: rounds of tasks on the machine's own threads, which meet where no explored step ends, as
 // between two locks.

@@ -1,5 +1,4 @@
 internal import Specimens
-internal import Tracing
 
 /// Two sound limits, taken in either order.
 package final class NestedDeadlockMechanism: Mechanism {

@@ -16,7 +16,7 @@
 // for the idle task.
 
 package import Experiments
-import Tracing
+import Mechanisms
 
 /// A run as a Chrome trace, for Perfetto and `chrome://tracing`.
 package enum ChromeTrace {

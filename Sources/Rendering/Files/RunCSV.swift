@@ -1,6 +1,5 @@
 package import Experiments
 import Mechanisms
-import Tracing
 
 /// A run as a table of its tasks, comma-separated, for a spreadsheet or a data frame.
 ///

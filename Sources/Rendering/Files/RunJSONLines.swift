@@ -1,6 +1,5 @@
 package import Experiments
-import Mechanisms
-package import Tracing
+package import Mechanisms
 internal import WorkStealing
 
 /// A run as JSON Lines: a header, the events in the order of time, a summary.

@@ -1,6 +1,6 @@
 import Basics
 import Experiments
-import Tracing
+import Mechanisms
 
 /// The workers of a run as lanes of slices that never overlap.
 struct WorkerLanes {

@@ -1,5 +1,5 @@
 import Experiments
-import Tracing
+import Mechanisms
 
 /// What was drawn of a run that is watched: from one picture to the next only what looks different is drawn again.
 ///

@@ -1,5 +1,4 @@
 package import Mechanisms
-package import Tracing
 
 /// Where every task of a run that is under way stands now, kept up to date from the events.
 package struct LiveBoard: Sendable {

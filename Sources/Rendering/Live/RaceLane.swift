@@ -1,5 +1,4 @@
 package import Mechanisms
-package import Tracing
 
 /// How many tasks of one mechanism in a race waited, ran, were served and had ended at each moment since the first
 /// of them arrived, counted from its events as they come.

@@ -1,5 +1,5 @@
 internal import Basics
-package import Tracing
+package import Mechanisms
 
 /// The same tasks on several mechanisms, one below the other on one axis, as they stood at a moment.
 ///

@@ -1,4 +1,4 @@
-internal import Tracing
+internal import Mechanisms
 
 /// Where the tasks of a run that is under way stand, as text.
 package enum StatusText {

@@ -1,7 +1,6 @@
 internal import Basics
 package import Experiments
 package import Mechanisms
-package import Tracing
 
 /// The log of a run that is watched, kept so that any moment of it is drawn quickly.
 ///

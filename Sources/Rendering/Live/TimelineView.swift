@@ -1,5 +1,5 @@
 import Experiments
-package import Tracing
+package import Mechanisms
 
 /// The timeline of a run as it stood at a moment, on an axis with room for what is to come.
 ///

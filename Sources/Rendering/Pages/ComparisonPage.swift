@@ -1,7 +1,7 @@
 internal import Basics
 package import Experiments
 internal import Exploration
-internal import Tracing
+internal import Mechanisms
 
 // A comparison as one HTML page that needs nothing else: the table, what differs in words, and all runs on
 // one axis of time, switched on and off and played.

@@ -8,7 +8,7 @@
 internal import Basics
 package import Experiments
 internal import Exploration
-package import Tracing
+package import Mechanisms
 
 /// A run as a page for the browser.
 package enum RunPage {

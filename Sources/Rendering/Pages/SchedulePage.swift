@@ -2,7 +2,6 @@ internal import Basics
 package import Experiments
 internal import Exploration
 internal import Mechanisms
-internal import Tracing
 
 /// A schedule as a page for the browser.
 package enum SchedulePage {

@@ -1,6 +1,6 @@
 internal import Basics
 internal import Experiments
-internal import Tracing
+internal import Mechanisms
 
 /// The utilisation curve as a picture: a mark for each run, how long tasks waited against how busy the permits were.
 package enum CurveSVG {

@@ -1,6 +1,6 @@
 internal import Basics
 package import Experiments
-internal import Tracing
+internal import Mechanisms
 
 /// What an open and a closed loop saw of the same stall, as one picture over one axis of time.
 package enum LoopsSVG {

@@ -6,7 +6,7 @@
 internal import Basics
 package import Experiments
 internal import Exploration
-package import Tracing
+package import Mechanisms
 
 /// A run as a picture.
 package enum RunSVG {

@@ -1,5 +1,5 @@
 internal import Basics
-internal import Tracing
+internal import Mechanisms
 
 /// A picture that is not a run's own: its title, its axes, and marks at numbers; and the file of any of them.
 struct SVGSheet {

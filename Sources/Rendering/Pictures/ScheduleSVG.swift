@@ -4,7 +4,6 @@
 internal import Basics
 package import Experiments
 internal import Mechanisms
-internal import Tracing
 
 /// A schedule as a picture.
 package enum ScheduleSVG {

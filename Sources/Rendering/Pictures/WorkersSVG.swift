@@ -1,6 +1,6 @@
 internal import Basics
 package import Experiments
-internal import Tracing
+internal import Mechanisms
 
 /// The workers of a run as a picture: a row for each, and in it what it ran, and where that came from.
 package enum WorkersSVG {

@@ -1,4 +1,4 @@
-internal import Tracing
+internal import Mechanisms
 
 /// Errors of one reason, whatever was asked for: of forty images that a server refuses, one sentence says enough.
 struct CommonFailure: Hashable {

@@ -1,7 +1,6 @@
 internal import Basics
 package import Experiments
 internal import Mechanisms
-import Tracing
 
 /// The same work on several mechanisms, side by side, and what differs in words.
 package enum ComparisonTable {

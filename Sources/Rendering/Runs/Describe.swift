@@ -1,5 +1,5 @@
 package import Experiments
-package import Tracing
+package import Mechanisms
 
 /// A run in plain sentences: what the drawings say, for a reader who hears them.
 package enum Describe {

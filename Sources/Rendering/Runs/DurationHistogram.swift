@@ -1,4 +1,4 @@
-import Tracing
+import Mechanisms
 
 /// How many durations fall into each of a few intervals of a round length.
 struct DurationHistogram {

@@ -1,4 +1,4 @@
-package import Tracing
+package import Mechanisms
 
 /// The names of events, in files and in texts.
 package enum EventText {

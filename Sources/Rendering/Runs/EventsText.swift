@@ -1,5 +1,5 @@
 package import Experiments
-package import Tracing
+package import Mechanisms
 
 /// The log of a run, a line for each event unless it is folded.
 package enum EventsText {

@@ -1,4 +1,4 @@
-import Tracing
+import Mechanisms
 
 /// One task's life in a few words.
 enum LifeText {

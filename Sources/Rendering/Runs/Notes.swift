@@ -1,6 +1,5 @@
 package import Experiments
-import Mechanisms
-package import Tracing
+package import Mechanisms
 
 /// What looks wrong in a run, or what it teaches, each with the command that shows it.
 package struct Note: Hashable, Sendable {

@@ -1,6 +1,5 @@
 package import Experiments
-internal import Mechanisms
-package import Tracing
+package import Mechanisms
 
 extension Run {
   /// The figures of the run.

@@ -1,5 +1,5 @@
 package import Experiments
-import Tracing
+import Mechanisms
 
 /// What differs between two runs.
 package enum RunDiff {

@@ -1,5 +1,5 @@
 package import Experiments
-package import Tracing
+package import Mechanisms
 
 /// Runs, a line each.
 package enum RunList {

@@ -1,4 +1,4 @@
-internal import Tracing
+internal import Mechanisms
 
 /// A figure of several runs of the same: its median and its range.
 package struct Spread: Hashable, Sendable {

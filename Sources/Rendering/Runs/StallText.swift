@@ -1,5 +1,5 @@
 package import Experiments
-import Tracing
+import Mechanisms
 
 /// What two ways of sending requests saw of the same stall, side by side.
 package enum StallText {

@@ -1,5 +1,5 @@
 package import Experiments
-package import Tracing
+package import Mechanisms
 
 /// The figures of a run as text.
 package enum SummaryText {

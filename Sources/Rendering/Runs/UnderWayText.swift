@@ -1,5 +1,5 @@
 package import Experiments
-import Tracing
+import Mechanisms
 
 /// That a run goes on, said beside what it has come to by now.
 package enum UnderWayText {

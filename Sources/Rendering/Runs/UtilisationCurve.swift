@@ -1,6 +1,5 @@
 import Experiments
 import Mechanisms
-import Tracing
 
 /// How long tasks waited against how busy the permits were: a mark for each run of a session.
 package enum UtilisationCurve {

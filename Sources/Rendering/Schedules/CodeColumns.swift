@@ -1,5 +1,5 @@
 internal import Experiments
-internal import Tracing
+internal import Mechanisms
 
 /// The code of several tasks side by side, the line that each stands at marked; empty where there is no room.
 package enum CodeColumns {

@@ -1,6 +1,5 @@
 package import Experiments
 internal import Mechanisms
-internal import Tracing
 
 /// What an exploration found, for people.
 package enum ExplorationText {

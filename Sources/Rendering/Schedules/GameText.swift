@@ -1,6 +1,5 @@
 package import Experiments
 internal import Mechanisms
-internal import Tracing
 
 /// A position in the game of playing the scheduler, as text.
 package enum GameText {

@@ -1,5 +1,5 @@
 internal import Experiments
-internal import Tracing
+internal import Mechanisms
 
 /// The steps of a schedule with a column for each task, where there is room.
 enum StepColumns {

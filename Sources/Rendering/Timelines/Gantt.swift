@@ -5,7 +5,7 @@
 // says how many are not shown and what became of them, so that a failure is never folded away unseen.
 
 package import Experiments
-import Tracing
+import Mechanisms
 internal import WorkStealing
 
 /// Draws a run as text, by task or by worker.

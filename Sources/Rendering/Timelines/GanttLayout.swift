@@ -1,4 +1,4 @@
-import Tracing
+import Mechanisms
 
 /// How a run over time is laid out: the axis, what stands in the margin, and what a row and a curve look like.
 struct GanttLayout {

@@ -1,4 +1,4 @@
-import Tracing
+import Mechanisms
 
 /// One row of a drawing over time: a glyph and its role for each cell.
 ///

@@ -1,4 +1,4 @@
-import Tracing
+import Mechanisms
 
 /// How time is laid out over the cells of a line: cells of a round length, ticks on their edges.
 struct TimeAxis {

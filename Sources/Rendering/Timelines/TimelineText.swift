@@ -1,5 +1,5 @@
 package import Experiments
-import Tracing
+import Mechanisms
 
 /// The drawings over time, for those who do not see them: in sentences, and as data.
 package enum TimelineText {

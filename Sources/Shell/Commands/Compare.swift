@@ -3,7 +3,6 @@ internal import Experiments
 internal import Mechanisms
 internal import Rendering
 internal import Synchronization
-internal import Tracing
 
 extension Command {
   static let compare = Command(

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Experiments
+internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 extension Keys {
   static let remedy = Key(

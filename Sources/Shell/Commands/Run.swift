@@ -3,7 +3,6 @@ internal import Experiments
 internal import LessonBook
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 extension Command {
   static let run = Command(

@@ -2,7 +2,6 @@ internal import Experiments
 internal import Mechanisms
 internal import Rendering
 internal import Synchronization
-internal import Tracing
 
 extension Command {
   static let spawn = Command(

@@ -2,7 +2,6 @@ internal import Basics
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 extension Command {
   static let status = Command(

@@ -1,7 +1,6 @@
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 extension Command {
   static let timeline = Command(

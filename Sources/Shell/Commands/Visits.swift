@@ -1,8 +1,8 @@
 internal import Basics
 internal import Experiments
 internal import LessonBook
+internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 extension Keys {
   static let visitsExecutor = Key(

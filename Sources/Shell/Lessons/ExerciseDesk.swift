@@ -1,4 +1,3 @@
-internal import ChildProcesses
 internal import Experiments
 internal import Exploration
 internal import Foundation

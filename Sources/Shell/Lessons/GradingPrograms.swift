@@ -1,4 +1,4 @@
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 internal import LessonBook
 internal import Synchronization

@@ -3,7 +3,6 @@ internal import Foundation
 internal import LessonBook
 internal import Mechanisms
 internal import Synchronization
-internal import Tracing
 
 /// What could stand at the cursor of a line: read from the table of commands.
 package struct Completions: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import Basics
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 internal import Mechanisms
 internal import Rendering

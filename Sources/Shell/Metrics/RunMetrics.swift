@@ -4,7 +4,6 @@ internal import Foundation
 package import LessonBook
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// The figures of a run by the names that checks and expectations use.
 package struct RunMetrics: MetricSource {

@@ -2,7 +2,6 @@ internal import Experiments
 internal import Mechanisms
 internal import Rendering
 internal import Synchronization
-internal import Tracing
 
 /// A run that goes on while the shell takes other commands.
 ///

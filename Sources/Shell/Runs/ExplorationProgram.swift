@@ -1,5 +1,4 @@
 internal import Basics
-internal import ChildProcesses
 internal import Experiments
 internal import Exploration
 internal import Foundation

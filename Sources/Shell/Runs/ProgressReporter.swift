@@ -5,7 +5,6 @@ internal import Foundation
 internal import Mechanisms
 internal import Rendering
 internal import Synchronization
-internal import Tracing
 
 /// Tells of a run on the wall clock while it goes on, a line for each report of a download.
 ///

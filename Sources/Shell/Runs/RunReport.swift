@@ -1,7 +1,6 @@
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// A run that has ended, and what is told of it.
 ///

@@ -1,7 +1,6 @@
 internal import Experiments
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// What a run was asked for, in one line: "12 tasks of 100 ms · limiter, limit 3 · virtual time, seed 1".
 enum RunTitle {

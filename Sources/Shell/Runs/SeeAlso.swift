@@ -1,6 +1,6 @@
 internal import Experiments
+internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// What helps next after a run: three commands, chosen by what there is to see.
 enum SeeAlso {

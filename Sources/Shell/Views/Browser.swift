@@ -1,5 +1,5 @@
 internal import Basics
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 
 /// The pages that 'open' has written: in a folder that goes with the program.

@@ -1,8 +1,8 @@
 internal import Basics
 internal import Experiments
+internal import Mechanisms
 internal import Rendering
 internal import Synchronization
-internal import Tracing
 
 /// The frames of a race, read on the thread that draws them: as it goes on, or played again.
 final class RaceFrames: FrameSource {

@@ -3,7 +3,6 @@ internal import Experiments
 internal import Mechanisms
 internal import Rendering
 internal import Synchronization
-internal import Tracing
 
 /// The frames of a run that is watched, read on the thread that draws them: as it goes on, on either clock, or
 /// played again.

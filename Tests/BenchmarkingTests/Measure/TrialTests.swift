@@ -2,7 +2,6 @@ import Basics
 import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @testable import Benchmarking
 

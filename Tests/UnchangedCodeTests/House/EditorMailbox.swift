@@ -1,1 +1,1 @@
-../../../Sources/Terminal/EditorMailbox.swift
+../../../Sources/Shell/Terminal/EditorMailbox.swift

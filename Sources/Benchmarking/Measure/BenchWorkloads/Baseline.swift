@@ -1,8 +1,8 @@
 internal import Basics
 internal import Dispatch
 internal import Foundation
+internal import Mechanisms
 internal import Synchronization
-internal import Tracing
 
 /// The costs of the parts that every limiter is made of; a limiter's own cost is what it takes beyond.
 package struct Baseline: PairedWorkload {

@@ -1,4 +1,4 @@
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 internal import Limiters
 internal import WorkStealing

@@ -1,7 +1,6 @@
 internal import Basics
 internal import Foundation
 internal import Mechanisms
-internal import Tracing
 
 /// Starts each task at its intended arrival, even while earlier tasks still wait: an open loop
 /// (Schroeder, Wierman and Harchol-Balter, "Open versus closed: a cautionary tale", NSDI 2006).

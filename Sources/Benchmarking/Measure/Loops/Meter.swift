@@ -3,7 +3,6 @@ internal import CAllocations
 internal import Foundation
 internal import Mechanisms
 internal import Synchronization
-internal import Tracing
 
 func elapsedNanoseconds(_ body: () async -> Void) async -> Int64 {
   let start = MachineClock.monotonic()

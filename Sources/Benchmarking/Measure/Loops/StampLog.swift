@@ -1,6 +1,6 @@
 internal import Basics
+package import Mechanisms
 internal import Synchronization
-package import Tracing
 
 /// The bench's tracer: it stamps when each visit arrived, was admitted and departed or left.
 ///

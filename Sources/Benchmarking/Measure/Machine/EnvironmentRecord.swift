@@ -1,5 +1,5 @@
 internal import Basics
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 
 /// Where and how a run was measured: `env.json`.

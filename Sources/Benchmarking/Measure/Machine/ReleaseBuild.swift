@@ -1,4 +1,4 @@
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 
 /// Builds the bench for release, if it was built for debugging, and continues as the result.

@@ -1,7 +1,6 @@
 internal import Basics
 internal import Mechanisms
 internal import Synchronization
-internal import Tracing
 
 /// Workers that send one visit after the other through one mechanism, each waiting for its own.
 struct ClosedLoop: Sendable {

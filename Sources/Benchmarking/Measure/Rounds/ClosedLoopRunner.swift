@@ -1,5 +1,4 @@
 internal import Mechanisms
-internal import Tracing
 
 /// Workers that send one visit after the other through one mechanism: what the visits cost, and what was
 /// promised of them.

@@ -1,4 +1,4 @@
-internal import ChildProcesses
+internal import Experiments
 internal import Foundation
 
 /// Files that `gzip` has packed, which every system of this kind has, and which programs that read tables open by name.

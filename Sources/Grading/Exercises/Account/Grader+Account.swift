@@ -2,7 +2,6 @@ internal import Exploration
 internal import LessonBook
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// What accounts are asked as limiters are: a withdrawal is a task, and one too many overdraws.
 extension Grader {

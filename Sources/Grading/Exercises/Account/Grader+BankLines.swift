@@ -1,7 +1,7 @@
 internal import Basics
+internal import Experiments
 internal import LessonBook
 internal import Limiters
-internal import VirtualTime
 
 /// Who is cancelled while many are at the bank.
 extension Grader {

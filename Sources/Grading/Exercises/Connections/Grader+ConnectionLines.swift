@@ -1,7 +1,7 @@
 internal import Basics
+internal import Experiments
 internal import LessonBook
 internal import Limiters
-internal import VirtualTime
 
 /// What befalls who has the only connection while others wait for it.
 private enum Misfortune: CaseIterable {

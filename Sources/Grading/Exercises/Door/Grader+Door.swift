@@ -1,8 +1,8 @@
 internal import Basics
+internal import Experiments
 internal import Exploration
 internal import LessonBook
 internal import Limiters
-internal import VirtualTime
 
 extension Grader {
   /// Lesson 6: no wake-up is lost, in any order.

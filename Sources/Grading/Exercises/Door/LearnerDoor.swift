@@ -1,8 +1,8 @@
 internal import Basics
+internal import Experiments
 internal import Exploration
 internal import LessonBook
 internal import Limiters
-internal import VirtualTime
 
 /// What a learner mends in the exercise on lost wake-ups: a door that is shut until somebody opens it.
 package protocol LearnerDoor: Sendable {

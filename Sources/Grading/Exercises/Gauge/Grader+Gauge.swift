@@ -6,7 +6,6 @@ internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// What is told to a gauge, in the order in which it is told, and what it must have measured.
 private struct GaugeLog: Sendable {

@@ -6,7 +6,6 @@ internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// What a learner writes in the exercise on Little's law: a gauge in a server, which is told when requests come and
 /// when they go, and not which.

@@ -1,7 +1,7 @@
 internal import Basics
+internal import Experiments
 internal import LessonBook
 internal import Mechanisms
-internal import VirtualTime
 
 extension Grader {
   /// Whoever comes, departs or is cancelled, in whatever order and at whatever limit, each gets what it is owed.

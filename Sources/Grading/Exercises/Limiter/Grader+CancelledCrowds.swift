@@ -3,7 +3,6 @@ internal import Experiments
 internal import LessonBook
 internal import Limiters
 internal import Mechanisms
-internal import VirtualTime
 
 // Lines of hundreds and thousands, and who is cancelled in them or before it comes.
 extension Grader {

@@ -5,8 +5,6 @@ internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
-internal import VirtualTime
 
 /// What a body throws that is nobody's error but its own.
 private struct Refusal: Error {}

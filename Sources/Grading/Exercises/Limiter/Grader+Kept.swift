@@ -3,7 +3,6 @@ internal import Experiments
 internal import LessonBook
 internal import Limiters
 internal import Mechanisms
-internal import VirtualTime
 
 // Whether anything is kept for ever of one kind of visit, while the limiter lives on.
 extension Grader {

@@ -4,7 +4,6 @@ internal import LessonBook
 internal import Limiters
 internal import Mechanisms
 internal import Rendering
-internal import Tracing
 
 /// What the three limiters of the course are asked.
 extension Grader {

@@ -2,7 +2,6 @@ internal import Basics
 internal import Experiments
 internal import LessonBook
 internal import Mechanisms
-internal import VirtualTime
 
 extension Grader {
   /// What a limiter meets that lives for months: more visits than it has numbers for, and more who wait than it has

@@ -3,8 +3,6 @@ internal import Experiments
 internal import LessonBook
 internal import Limiters
 internal import Mechanisms
-internal import Tracing
-internal import VirtualTime
 
 extension Grader {
   /// All of a limit is used and no more, however large it is.

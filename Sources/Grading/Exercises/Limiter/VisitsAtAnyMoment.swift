@@ -2,8 +2,6 @@ internal import Basics
 internal import Experiments
 internal import Limiters
 internal import Mechanisms
-internal import Tracing
-internal import VirtualTime
 
 /// Sends visitors of any urgency to a limiter, who come, depart and are cancelled at any moment, and watches what
 /// becomes of them.

@@ -1,8 +1,8 @@
 internal import Basics
+internal import Experiments
 internal import LessonBook
 internal import Limiters
-internal import Tracing
-internal import VirtualTime
+internal import Mechanisms
 
 /// A server of some permits, which notes when each request came and when it was answered.
 final class RequestServer: Sendable {

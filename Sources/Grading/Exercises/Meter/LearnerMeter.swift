@@ -1,8 +1,8 @@
 internal import Basics
+internal import Experiments
 internal import LessonBook
 internal import Limiters
-internal import Tracing
-internal import VirtualTime
+internal import Mechanisms
 
 /// What a learner mends in the exercise on coordinated omission: requests that are sent when they are due, and how
 /// long their users wait.

@@ -1,9 +1,9 @@
 internal import Basics
+internal import Experiments
 internal import LessonBook
 internal import Limiters
+internal import Mechanisms
 internal import Rendering
-internal import Tracing
-internal import VirtualTime
 
 /// One worker, tasks of several urgencies on it, and a learner's recorder, in virtual time.
 struct RecorderScene<Recorder: LearnerRecorder>: Sendable {

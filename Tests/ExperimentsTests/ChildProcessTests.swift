@@ -1,5 +1,5 @@
 import Basics
-import ChildProcesses
+import Experiments
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import VirtualTime
+@testable import Experiments
 
 @Suite(.watched) struct CauseTests {
   let scheduler = VirtualScheduler(workers: 2)

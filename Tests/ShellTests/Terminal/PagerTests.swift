@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Terminal
+@testable import Shell
 
 /// A long text, a page at a time.
 @Suite(.watched) struct PagerTests {

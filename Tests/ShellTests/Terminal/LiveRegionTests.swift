@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Terminal
+@testable import Shell
 
 @Suite(.watched) struct `Live painter` {
   private let size = TerminalSize(columns: 20, rows: 10)

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Terminal
+@testable import Shell
 
 @Suite(.watched) struct `Completing a word` {
   /// What Tab makes of the word before `|`, which stands for the cursor; nil when it lists.

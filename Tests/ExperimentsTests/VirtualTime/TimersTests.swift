@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import VirtualTime
+@testable import Experiments
 
 @Suite(.watched) struct TimersTests {
   /// Every way to set three deadlines amongst three times, and to cancel some of them.

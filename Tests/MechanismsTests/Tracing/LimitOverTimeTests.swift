@@ -1,7 +1,7 @@
 import Basics
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 /// What a change of the limit does to every reading of the log.
 @Suite(.watched) struct LimitOverTimeTests {

@@ -1,7 +1,7 @@
 import Basics
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @Suite(.watched)
 struct DurationTextTests {

@@ -1,6 +1,6 @@
+import Mechanisms
 import TestSupport
 import Testing
-import Tracing
 
 @Suite(.watched)
 struct WhyTests {

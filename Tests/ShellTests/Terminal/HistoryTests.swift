@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Terminal
+@testable import Shell
 
 @Suite(.watched) struct `Remembering lines` {
   @Test func `blank lines, lines that begin with a space and repetitions are not remembered`() {

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import Terminal
+@testable import Shell
 
 @Suite(.watched) struct `UTF-8 assembler` {
   private func assemble(_ bytes: some Sequence<UInt8>) -> String {

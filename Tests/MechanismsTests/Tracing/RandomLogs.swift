@@ -1,5 +1,5 @@
 import Basics
-import Tracing
+import Mechanisms
 
 /// Logs to check against: well-formed ones in which the next task to be admitted is drawn at random,
 /// so that limits and orders are kept in some and broken in others.

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import VirtualTime
+@testable import Experiments
 
 @Suite(.watched) struct StopTests {
   let log = Log<String>()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Terminal
+@testable import Shell
 
 @Suite(.watched) struct `Terminal capabilities` {
   private func capabilities(

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Tracing
+@testable import Mechanisms
 
 @Suite(.watched) struct `An error of real work` {
   private func event(_ time: Int64, _ task: Int, _ kind: TraceEvent.Kind) -> TraceEvent {

@@ -2,7 +2,7 @@ import Basics
 import TestSupport
 import Testing
 
-@testable import VirtualTime
+@testable import Experiments
 
 @Suite(.watched) struct TaskTagsTests {
   @Test func `the table agrees with a dictionary over a long random history`() {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import VirtualTime
+@testable import Experiments
 
 @Suite(.watched) struct WorkersTests {
   @Test(arguments: [1, 2, 63, 64, 65, 130])

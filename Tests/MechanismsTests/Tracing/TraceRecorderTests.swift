@@ -1,9 +1,9 @@
 import Basics
 import Foundation
+import Mechanisms
 import Synchronization
 import TestSupport
 import Testing
-import Tracing
 
 @Suite(.watched)
 struct TraceRecorderTests {
