@@ -16,9 +16,9 @@
 /// Stands before the lock is released, where somebody may try to take it meanwhile: that it is taken shows.
 static void stand_before_release(uintptr_t lock) {
   bool were_open = points_close();
-  bool is_tried = exploration_answers.is_tried(lock);
+  bool stands = exploration_answers.stands_before_release(lock);
   points_reopen(were_open);
-  if (is_tried) exploration_pause(point_go_on, 0);
+  if (stands) exploration_pause(point_go_on, 0);
 }
 
 void taken_stand_before_release(uintptr_t lock) { stand_before_release(lock); }

@@ -54,6 +54,7 @@ package final class LockObject: Sendable {
   private func free() {
     let explores = isExplored
     isExplored = false
+    if explores { identity.willUnlock() }
     real.unlock()
     if explores { identity.didUnlock() }
   }

@@ -23,7 +23,10 @@ public struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
   ) throws(Failure) -> sending Result {
     let isExplored = exploration_is_under_way() && identity.willLock()
     defer { if isExplored { identity.didUnlock() } }
-    return try real.withLock(body)
+    return try real.withLock { value throws(Failure) in
+      defer { if isExplored { identity.willUnlock() } }
+      return try body(&value)
+    }
   }
 
   /// Calls `body` with the value if no other thread has the lock; nil if one has.
@@ -37,7 +40,10 @@ public struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
       isExplored = taken
     }
     defer { if isExplored { identity.didUnlock() } }
-    return try real.withLockIfAvailable(body)
+    return try real.withLockIfAvailable { value throws(Failure) in
+      defer { if isExplored { identity.willUnlock() } }
+      return try body(&value)
+    }
   }
 }
 
@@ -58,6 +64,14 @@ struct MutexIdentity: ~Copyable, Sendable {
   func mayLock() -> Bool? {
     guard let part = currentPart else { return false }
     return part.pause(before: .tryLock, of: identity) ? true : nil
+  }
+
+  /// Stands before the lock is released, where somebody may try to take it meanwhile: that it is taken shows.
+  @usableFromInline
+  func willUnlock() {
+    guard let part = currentPart, part.standsBeforeRelease(of: part.number(of: identity))
+    else { return }
+    _ = part.pause(before: SynchronizationOperation(.goOn, 0))
   }
 
   @usableFromInline

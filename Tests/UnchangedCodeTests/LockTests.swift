@@ -70,6 +70,36 @@ import Testing
     }
   }
 
+  @Test func `trying again until somebody has done something under the lock comes to an end`()
+    throws
+  {
+    final class Answer: @unchecked Sendable {
+      let lock = NSLock()
+      let mutex = Mutex(false)
+      private var isThere = false
+
+      /// Nil if the lock is taken.
+      func look(_ kind: Int) -> Bool? {
+        if kind == 1 { return mutex.withLockIfAvailable { $0 } }
+        guard lock.try() else { return nil }
+        defer { lock.unlock() }
+        return isThere
+      }
+
+      func give(_ kind: Int) {
+        if kind == 1 { mutex.withLock { $0 = true } } else { lock.withLock { isThere = true } }
+      }
+    }
+    for kind in 0...1 {
+      try explore("tries again") {
+        let answer = Answer()
+        let giver = Task { answer.give(kind) }
+        while answer.look(kind) != true {}
+        await giver.value
+      }
+    }
+  }
+
   final class Mailbox: @unchecked Sendable {
     private let condition = NSCondition()
     private var isFull = false

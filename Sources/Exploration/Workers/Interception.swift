@@ -73,7 +73,11 @@ enum Interception {
     answers.must_let_others_take = { address in
       Worker.leading.map { $0.workers.mustLetOthersTake(address, after: $0) } ?? false
     }
-    answers.is_tried = { Worker.leading?.workers.isTried($0) ?? false }
+    answers.stands_before_release = { address in
+      guard let me = Worker.leading, let object = me.workers.objects.knownNumber(at: address)
+      else { return false }
+      return me.workers.standsBeforeRelease(of: object, by: me)
+    }
     answers.limit_wait = { time in
       guard let me = Worker.leading else { return }
       me.deadline = me.workers.run.executor.deadline(in: time)

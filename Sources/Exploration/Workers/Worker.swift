@@ -199,6 +199,10 @@ final class Worker: SynchronizationPart, @unchecked Sendable {
 
   func note(_ values: OperationValues) { workers.run.values = values }
 
+  func standsBeforeRelease(of object: Int) -> Bool {
+    withoutPoints { workers.standsBeforeRelease(of: object, by: self) }
+  }
+
   func noteRelease(of object: Int) { withoutPoints { workers.noteRelease(of: object) } }
 
   func start(_ thread: Int, _ body: @escaping @Sendable () -> Void) {

@@ -72,10 +72,12 @@ extension Workers {
     }
   }
 
-  /// Whether somebody has tried to take the lock at the address, or is paused before it: then it shows that another
-  /// holds it, even if that one does nothing else meanwhile.
-  func isTried(_ address: UInt) -> Bool {
-    guard let object = objects.knownNumber(at: address) else { return false }
+  /// Whether the worker stands before it releases the lock, even if it does nothing else while it has it: that it is
+  /// taken shows where somebody has tried to take it, or is paused before that.
+  ///
+  /// Who takes it again and again, until another has done something, does not: that one may need it for this.
+  func standsBeforeRelease(of object: Int, by worker: Worker) -> Bool {
+    if run.isExhausted(worker.choice.agent) { return false }
     return locks.isTried(object)
       || paused.contains {
         guard let operation = $0.operation, operation.object == object else { return false }

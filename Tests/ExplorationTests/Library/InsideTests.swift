@@ -481,6 +481,41 @@ import Testing
     #expect(failure.description.contains("comes to no end"), "\(failure)")
   }
 
+  @Test func `a try that finds the lock taken is seen to fail, whoever holds it does nothing else`()
+    throws
+  {
+    final class Tries: Sendable {
+      let value = Mutex(0)
+      let plain = LockObject()
+
+      func tryLock(_ isPlain: Bool) -> Bool {
+        guard isPlain else { return value.withLockIfAvailable { _ in } != nil }
+        guard plain.try() else { return false }
+        plain.unlock()
+        return true
+      }
+    }
+    for isPlain in [false, true] {
+      for hasTriedToo in [false, true] {
+        let failure = try ExploreTests.failure("tries") {
+          let tries = Tries()
+          let holder = Task {
+            if hasTriedToo {
+              _ = tries.tryLock(isPlain)
+            } else if isPlain {
+              tries.plain.withLock {}
+            } else {
+              tries.value.withLock { $0 += 1 }
+            }
+          }
+          try require(tries.tryLock(isPlain), "taken")
+          await holder.value
+        }
+        guard case .requirement = failure.kind else { throw failure }
+      }
+    }
+  }
+
   /// Ways to wait for somebody that end when somebody comes.
   static let patientWays: [@Sendable (Flags) async -> Void] = [
     { flags in
