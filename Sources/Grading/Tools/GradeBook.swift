@@ -153,6 +153,9 @@ package struct GradeBook: Sendable {
 }
 
 extension GradeBook.Question {
+  /// How many bytes an answer may take beyond what there was before the question.
+  private static let mostHeap: Int64 = 2 << 30
+
   /// A question that is a task, asked from a thread that waits for it.
   ///
   /// - Parameters:
@@ -182,6 +185,7 @@ extension GradeBook.Question {
       let journal = ScheduleJournal.ofThisProgram
       let pool = PoolTurn()
       var patience = QuestionPatience(seconds: seconds, sharesPool: terms.sharesPool)
+      let heap = terms.heap()
       var wasSilent = false
       while !patience.isOver {
         let isSilent = silence?.isKept == true
@@ -194,6 +198,15 @@ extension GradeBook.Question {
         let hasTurn = pool.looks()
         _ = isThere.wait(timeout: .now() + .milliseconds(100))
         if let item = answer.withLock({ $0 }) { return item }
+        if terms.heap() - heap > mostHeap {
+          return GradeItem(
+            name,
+            passed: false,
+            "\(asked): the program had taken \(mostHeap >> 30) GB of memory, and was not at the end. Look for what "
+              + "grows without a limit, and for tasks that nobody wakes: of each continuation that is dropped the system "
+              + "keeps a message"
+          )
+        }
         patience.look(
           poolHasTurn: hasTurn,
           steps: journal?.schedule == nil ? sight?.moves ?? 0 : journal?.steps ?? 0,

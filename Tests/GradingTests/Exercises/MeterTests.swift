@@ -479,14 +479,14 @@ import Testing
       From<WhenItIsAsked>.self,
       refusedBy: "overdue",
       saying:
-        "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 10 ms"
+        "request 0, due at -1 s, was refused at 3.01 s, so it took 4.01 s, and 'measure' says 10 ms"
     )
     await expect(SwapsWithin.self, refusedBy: "same_time", saying: "and 'measure' says 19 ms")
     await expect(
       From<TheServersStart>.self,
       refusedBy: "overdue",
       saying:
-        "request 0, due at -1 s, was answered at 3.01 s, so it took 4.01 s, and 'measure' says 3.01 s"
+        "request 0, due at -1 s, was refused at 3.01 s, so it took 4.01 s, and 'measure' says 3.01 s"
     )
     await expect(
       UnlessCancelled.self,

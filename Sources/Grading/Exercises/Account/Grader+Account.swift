@@ -16,6 +16,7 @@ extension Grader {
       comeAndGo(type),
       refusedBeside(type),
       manyAtOnce(type),
+      manyMeanwhile(type),
       accountsApart(type),
       accountsAtOnce(type),
       withdrawalCancelled(type, cancelled: 0),

@@ -13,7 +13,8 @@ extension Grader {
     let count = 12
     let amounts = Array(1...count)
     let all = amounts.reduce(0, +)
-    let asked = "withdrawals of 1 to \(count) at once, from \(all) and from \(all / 2)"
+    let asked =
+      "withdrawals of 1 to \(count) and of the largest Int at once, from \(all) and from \(all / 2)"
     let sight = LastSight()
     return .task(name, asked, seconds: 60, sight: sight) { _ in
       let parts: [(who: String, [Int])] = [

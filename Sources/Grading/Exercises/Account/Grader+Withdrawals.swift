@@ -205,7 +205,7 @@ extension Grader {
 
   /// However many are at the bank, who has enough is paid.
   static func manyAtOnce<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
-    let count = 400
+    let count = 1_200
     let asked =
       "\(count) withdrawals of 1 at once from \(count), and from 300, and a bank that takes its time"
     return .task("many_at_once", asked, seconds: 60) { _ in
@@ -228,6 +228,49 @@ extension Grader {
         )
       }
       return GradeItem("many_at_once", passed: true, "\(asked): as many were paid as there is")
+    }
+  }
+
+  /// What has changed meanwhile has changed, also if it was as often as a small number has values.
+  static func manyMeanwhile<Account: LearnerAccount>(_ type: Account.Type) -> GradeBook.Question {
+    let asked = "while one of all there is is at the bank, 256 or 65536 of 1 come"
+    return .task("many_meanwhile", asked, seconds: 60) { _ in
+      for count in [256, 65_536] {
+        let (mayGoOn, goesOn) = Condition.makeCondition()
+        let come = Lock(0)
+        let account = Account(
+          balance: count + 1,
+          bank: Bank {
+            let isFirst = come.withLock { come in
+              come += 1
+              return come == 1
+            }
+            if isFirst { try? await mayGoOn.waitUncancellably() }
+          }
+        )
+        let large = Task { await account.withdraw(count + 1) }
+        await Moment.pass(until: 1) { come.withLock { $0 } }
+        let small = Lock((ended: 0, paid: 0))
+        let others = Task {
+          for _ in 1...count {
+            let isPaid = await account.withdraw(1)
+            small.withLock { $0 = ($0.ended + 1, $0.paid + (isPaid ? 1 : 0)) }
+          }
+        }
+        // They may wait until that one is back.
+        await Moment.pass(until: count, patience: 300) { small.withLock { $0.ended } }
+        goesOn.signal()
+        let isPaid = await large.value
+        await others.value
+        let sum = small.withLock { $0.paid } + (isPaid ? count + 1 : 0)
+        guard sum > count + 1 else { continue }
+        return GradeItem(
+          "many_meanwhile",
+          passed: false,
+          "\(asked): \(sum) was paid from \(count + 1)"
+        )
+      }
+      return GradeItem("many_meanwhile", passed: true, "\(asked): no more was paid than there is")
     }
   }
 

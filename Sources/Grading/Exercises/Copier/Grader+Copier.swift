@@ -102,6 +102,13 @@ extension Grader {
       copiersApart(type),
       copyInACopy(type),
       copyLimits(type),
+      keptOfAnswers("pairs of copies, one after the other") {
+        let copier = Copier(connections: 1, files: 1)
+        return {
+          try? await copier.download {}
+          try? await copier.upload {}
+        }
+      },
       ringOfMany(type),
       limitsAfter(type),
     ])
@@ -650,7 +657,8 @@ extension Grader {
       "limits from 1 to 6 and larger, of connections and of files, and many copies of both kinds"
     let sight = LastSight()
     return .task("limits", asked, seconds: 60, sight: sight) { _ in
-      let pairs = (1...6).flatMap { one in (1...6).map { (one, $0) } } + [(40, 13), (11, 40)]
+      let pairs =
+        (1...6).flatMap { one in (1...6).map { (one, $0) } } + [(40, 13), (11, 40), (1_100, 1_100)]
       for (connections, files) in pairs {
         let copier = Copier(connections: connections, files: files)
         if let wrong = await crowd(copier, connections, files, telling: sight) {

@@ -25,9 +25,11 @@ extension Grader {
       cancelledWhileTheyWait(type, "cancelled_waiting", of: 3, [1]),
       cancelledInAnyPlace(type),
       cancelledWhileTheyWait(type, "cancelled_waiting", of: 200, Array(0..<200)),
-      crowdAtTheDoor(type),
+      crowdAtTheDoor(type, 300),
+      crowdAtTheDoor(type, 20_000),
       keptOfLater(type),
       keptOfOpenings(type),
+      keptOfDoors(type),
       openedOften(type),
       doorsApart(type),
     ])
@@ -343,8 +345,10 @@ extension Grader {
   }
 
   /// However many wait, all are woken.
-  private static func crowdAtTheDoor<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
-    let count = 20_000
+  private static func crowdAtTheDoor<Door: LearnerDoor>(
+    _ type: Door.Type,
+    _ count: Int
+  ) -> GradeBook.Question {
     let asked = "\(count) tasks wait, and another opens the door"
     return .task("crowd", asked, seconds: 60) { _ in
       let door = Door()
@@ -405,6 +409,19 @@ extension Grader {
       "an open door is opened \(HeapTrial.count) times",
       of: "each time"
     ) { $0.open() }
+  }
+
+  private static func keptOfDoors<Door: LearnerDoor>(_ type: Door.Type) -> GradeBook.Question {
+    kept(
+      type,
+      "kept_of_doors",
+      "\(HeapTrial.count) doors, each of which is opened, gone through and let go of",
+      of: "each"
+    ) { _ in
+      let door = Door()
+      door.open()
+      await door.wait()
+    }
   }
 
   /// A door that is open stays open, however often it is opened.

@@ -57,6 +57,7 @@ private struct GaugeLog: Sendable {
 
 extension Grader {
   private static let second: Int64 = 1_000_000_000
+  private static let millisecond: Int64 = 1_000_000
 
   /// Lesson 14: the three figures of Little's law, by a gauge that keeps nothing of a request.
   package static func gauge<Gauge: LearnerGauge>(_ type: Gauge.Type) -> GradeBook {
@@ -64,7 +65,22 @@ extension Grader {
       read(type, "alone", "one request, inside from 1 s to 3 s", at: [4]) { _ in
         GaugeLog([.init(arrived: second, departed: 3 * second)])
       },
-      read(type, "nobody", "no request at all", at: [0, 10]) { _ in GaugeLog([]) },
+      read(
+        type,
+        "nobody",
+        "no request at all",
+        at: [0, 10],
+        advice: "A gauge counts what it is told itself, and shares nothing with others"
+      ) { _ in GaugeLog([]) },
+      read(
+        type,
+        "milliseconds",
+        "one request, inside from 1 to 3 ms",
+        at: [4],
+        unit: millisecond
+      ) { _ in
+        GaugeLog([.init(arrived: millisecond, departed: 3 * millisecond)])
+      },
       read(
         type,
         "unequal",
@@ -140,6 +156,19 @@ extension Grader {
         ]
         return log
       },
+      read(
+        type,
+        "departures_first",
+        "three requests inside from 1 to 3 s, and the departures are told first: 3, 3, 3, 1, 1, 1",
+        at: [8],
+        advice: "Count each departure, also when several come before their arrivals"
+      ) { _ in
+        var log = GaugeLog(
+          Array(repeating: .init(arrived: second, departed: 3 * second), count: 3)
+        )
+        log.words = [3, 3, 3, 1, 1, 1].map { .init(time: $0 * second, isArrival: $0 == 1) }
+        return log
+      },
       told(type),
       whole(type),
       wholeVisit(type),
@@ -167,7 +196,8 @@ extension Grader {
     _ type: Gauge.Type,
     _ name: String,
     _ asked: String,
-    at seconds: [Int64],
+    at times: [Int64],
+    unit: Int64 = second,
     advice: String? = nil,
     insteadOfAdvice: String? = nil,
     _ draw: @escaping @Sendable (UInt64) -> GaugeLog
@@ -176,11 +206,11 @@ extension Grader {
       let log = draw(seed)
       let gauge = Gauge()
       log.tell(gauge)
-      for second in seconds {
-        if let fault = fault(of: gauge, log, at: second * Self.second) {
+      for time in times {
+        if let fault = fault(of: gauge, log, at: time * unit) {
           let fresh = Gauge()
           log.tell(fresh)
-          let isSpoilt = Self.fault(of: fresh, log, at: second * Self.second) == nil
+          let isSpoilt = Self.fault(of: fresh, log, at: time * unit) == nil
           let remark =
             insteadOfAdvice
             ?? (isSpoilt
@@ -683,11 +713,11 @@ extension Grader {
             _ = gauge.reading(at: .milliseconds(2 * requests + $0))
           }
           ?? growth(
-            "requests that come and go, one a second",
-            "A server runs for years: keep nothing of each second, either"
+            "requests that come and go, one a minute",
+            "A server runs for years: keep nothing of each second or minute, either"
           ) {
-            slow.arrived(at: .seconds($0))
-            slow.departed(at: .seconds($0))
+            slow.arrived(at: .seconds(60 * $0))
+            slow.departed(at: .seconds(60 * $0))
           }
         if let fault { return fault }
         // Each was inside for as long as the arrivals took.

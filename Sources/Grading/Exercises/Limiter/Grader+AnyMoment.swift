@@ -5,14 +5,25 @@ internal import Mechanisms
 
 extension Grader {
   /// Whoever comes, departs or is cancelled, in whatever order and at whatever limit, each gets what it is owed.
-  static func anyMoment(_ entry: CatalogueEntry, overtakings: Int = 0) -> GradeBook.Question {
+  ///
+  /// Nobody is cancelled where an answer need not heed that.
+  static func anyMoment(
+    _ entry: CatalogueEntry,
+    cancels: Bool = true,
+    overtakings: Int = 0
+  ) -> GradeBook.Question {
     let limits = 1...64
-    let asked =
-      "limits \(limits.lowerBound) to \(limits.upperBound), and tasks of any urgency that come, depart and are cancelled "
-      + "at any moment"
+    let tasks =
+      "tasks of any urgency that \(cancels ? "come, depart and are cancelled" : "come and depart") at any moment"
+    let asked = "limits \(limits.lowerBound) to \(limits.upperBound), and \(tasks)"
     return .task("any_moment", asked, seconds: 120) { seed in
       for limit in limits {
-        let visits = VisitsAtAnyMoment(entry, limit: limit, overtakings: overtakings)
+        let visits = VisitsAtAnyMoment(
+          entry,
+          limit: limit,
+          cancels: cancels,
+          overtakings: overtakings
+        )
         let fault = await VirtualScheduler(workers: 1).onOwnThread { scheduler in
           var random = SplitMix64(seed: seed &+ UInt64(limit))
           return visits.play(40, &random, on: scheduler)
@@ -21,7 +32,7 @@ extension Grader {
         return GradeItem(
           "any_moment",
           passed: false,
-          "tasks of any urgency that come, depart and are cancelled at any moment, limit \(limit), seed \(seed): \(fault)",
+          "\(tasks), limit \(limit), seed \(seed): \(fault)",
           story: "what was done, the last at the end:\n\(visits.story)"
         )
       }

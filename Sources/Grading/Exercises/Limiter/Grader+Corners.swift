@@ -440,6 +440,31 @@ extension Grader {
     manyOfOneKind(entry, "many_thrown", " whose bodies throw", Course(fails: true))
   }
 
+  /// After a long life as many run at once as at first: no permit is worn out, and none has come to be two.
+  static func limitAfterMany(_ entry: CatalogueEntry) -> GradeBook.Question {
+    let (visits, limit) = (30_000, 3)
+    let asked = "\(visits) visits of six tasks, limit \(limit), and then six that stay"
+    return .task("limit_after_many", asked, seconds: 120) { _ in
+      let scheduler = VirtualScheduler(workers: 1)
+      let mechanism = entry.make(MechanismSetup(limit: limit))
+      let stays = Crowd()
+      Task(executorPreference: scheduler) {
+        await crowd(mechanism, visits, Course(), CountingTracer(ordered: false))
+        for number in 1...6 { visit(mechanism, number, stays, on: scheduler) }
+      }
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      let running = stays.admitted
+      stays.goOn()
+      _ = await scheduler.onOwnThread { $0.runUntilIdle() }
+      return GradeItem(
+        "limit_after_many",
+        passed: running == limit,
+        "\(asked): \(running) of them ran at once"
+          + (running < limit ? ", and the others waited" : "")
+      )
+    }
+  }
+
   /// The same where most are cancelled while they wait; all of those who come then are served.
   static func manyCancelled(_ entry: CatalogueEntry) -> GradeBook.Question {
     let visits = 105_000

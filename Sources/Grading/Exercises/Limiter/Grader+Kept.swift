@@ -18,6 +18,20 @@ extension Grader {
     }
   }
 
+  /// Nothing is kept of a limiter that nobody has any more.
+  static func keptOfLimiters(
+    _ entry: CatalogueEntry,
+    _ what: String = "limiters"
+  ) -> GradeBook.Question {
+    keptOfEach("kept_of_\(what)", "\(what), each used once and let go of") { _ in
+      {
+        let crowd = Crowd()
+        crowd.goOn()
+        await carry(entry.make(MechanismSetup(limit: 1)), 1, crowd)
+      }
+    }
+  }
+
   /// Nothing is kept of a body that throws, whether its task had to wait or not.
   static func keptOfThrown(_ entry: CatalogueEntry) -> GradeBook.Question {
     keptOfEach("kept_thrown", "pairs of tasks, one of which waits for the other; both bodies throw")

@@ -55,6 +55,44 @@ extension Grader {
     }
   }
 
+  /// What was handed to one that is cancelled belongs to the next in line, and not to who comes at that moment.
+  static func handedToTheCancelled<Limiter: LearnerLimiter>(
+    _ type: Limiter.Type
+  ) -> GradeBook.Question {
+    promise(
+      "handed_to_the_cancelled",
+      "two wait for the only permit; the first is cancelled just as its turn comes, and another comes behind the second",
+      tasks: [
+        "the one that is cancelled", "the one behind it", "the one that cancels",
+        "the one that comes",
+      ],
+      preemptions: 2,
+      schedules: 6_000,
+      isDrawn: true
+    ) {
+      let limiter = Limiter(limit: 1)
+      let begun = Lock<[String]>([])
+      let visit: @Sendable (String) async -> Void = { name in
+        try? await limiter.run { begun.withLock { $0.append(name) } }
+      }
+      // They wait when this goes on.
+      let tasks = try await limiter.run {
+        let gone = Task.immediate { await visit("first") }
+        let second = Task.immediate { await visit("second") }
+        let cancels = Task { gone.cancel() }
+        let comes = Task { await visit("third") }
+        return [gone, second, cancels, comes]
+      }
+      for task in tasks { await task.value }
+      let order = begun.withLock { $0.filter { $0 != "first" } }
+      try require(
+        order == ["second", "third"],
+        "the one that came last overtook the one that waited. A permit that was handed to a cancelled task is handed on "
+          + "to the next in line in one step: in between it is nobody's to take"
+      )
+    }
+  }
+
   /// Who was cancelled before it came goes no other way, on which others may come in between.
   static func cancelledInside<Limiter: LearnerLimiter>(
     _ type: Limiter.Type

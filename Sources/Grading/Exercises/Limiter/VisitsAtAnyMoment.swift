@@ -30,11 +30,13 @@ final class VisitsAtAnyMoment: Tracer {
 
   private let mechanism: any Mechanism
   private let limit: Int
+  private let cancels: Bool
   private let state: Lock<State>
 
-  init(_ entry: CatalogueEntry, limit: Int, overtakings: Int) {
+  init(_ entry: CatalogueEntry, limit: Int, cancels: Bool, overtakings: Int) {
     mechanism = entry.make(MechanismSetup(limit: limit))
     self.limit = limit
+    self.cancels = cancels
     state = Lock(State(owed: OwedVisits(limit: limit, overtakings: overtakings)))
   }
 
@@ -81,16 +83,17 @@ final class VisitsAtAnyMoment: Tracer {
       return come(2 + random.next(below: 3), &random).enumerated().map { place, act in
         Act(kind: act.kind, turns: place * Self.turnsToLeave)
       }
-    case 2 where !waiting.isEmpty:
+    case 2 where cancels && !waiting.isEmpty:
       let most = 1 + random.next(below: waiting.count)
       let some = waiting.shuffled(using: &random).prefix(most)
       return some.map { Act(kind: .cancel($0)) }
-    case 3:
+    case 3 where cancels:
       // A permit is handed over, and who gets it is cancelled, just before or just after.
       let first = waiting.first.map { Act(kind: .cancel($0), turns: random.next(below: 2)) }
       return [end, first].compactMap(\.self).shuffled(using: &random)
     case 4:
-      let some = (waiting + running).shuffled(using: &random).prefix(random.next(below: 4))
+      let most = cancels ? random.next(below: 4) : 0
+      let some = (waiting + running).shuffled(using: &random).prefix(most)
       let ends = running.shuffled(using: &random).prefix(1 + random.next(below: 3))
       let newcomers = hasRoom ? come(random.next(below: 4), &random) : []
       let acts = some.map { Act(kind: .cancel($0)) } + ends.map { Act(kind: .end($0)) } + newcomers
@@ -110,7 +113,7 @@ final class VisitsAtAnyMoment: Tracer {
           Self.urgencies[random.next(below: Self.urgencies.count)].priority,
           fails: random.next(below: 4) == 0,
           heedsCancellation: random.next(below: 2) == 0,
-          isCancelled: random.next(below: 20) == 0
+          isCancelled: random.next(below: 20) == 0 && cancels
         )
       )
     }

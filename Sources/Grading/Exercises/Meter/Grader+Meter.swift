@@ -207,11 +207,12 @@ extension Grader {
       measured(
         type,
         "overdue",
-        "a request due a second before 0, ten from 2.95 s on, one every 10 ms, and 'measure' is called at 3 s",
+        "a request due a second before 0, ten from 2.95 s on, one every 10 ms, every second of them refused, and 'measure' is "
+          + "called at 3 s",
         begins: 3_000 * millisecond
       ) { _ in
-        ([-1_000] + (0..<10).map { 2_950 + $0 * 10 }).map {
-          .init(due: $0 * millisecond, work: 10 * millisecond)
+        ([-1_000] + (0..<10).map { 2_950 + $0 * 10 }).enumerated().map { number, due in
+          .init(due: due * millisecond, work: 10 * millisecond, fails: number % 2 == 0)
         }
       },
       measured(
@@ -232,6 +233,21 @@ extension Grader {
           )
         }
       },
+      measured(
+        type,
+        "two_meters",
+        "two meters at once, each of 20 requests at drawn times",
+        meters: 2
+      ) {
+        seed in
+        var random = SplitMix64(seed: seed)
+        return (0..<20).map { _ in
+          .init(
+            due: Int64(random.next(below: 500)) * millisecond,
+            work: Int64(1 + random.next(below: 50)) * millisecond
+          )
+        }
+      },
       measured(type, "many", "10,000 requests of 9 ms, one each millisecond", limit: 10) { _ in
         (0..<10_000).map { .init(due: $0 * millisecond, work: 9 * millisecond) }
       },
@@ -246,30 +262,36 @@ extension Grader {
     begins: Int64 = 0,
     busy: Int64 = 0,
     isCancelled: Bool = false,
+    meters: Int = 1,
     _ draw: @escaping @Sendable (UInt64) -> [RequestServer.Request]
   ) -> GradeBook.Question {
     .task(name, asked, seconds: 20) { seed in
       let scheduler = VirtualScheduler(workers: 1)
       let clock = RequestClock(scheduler: scheduler)
-      let server = RequestServer(draw(seed), limit: limit, clock: clock)
-      let told = Lock<[Duration]?>(nil)
+      let servers = (0..<meters).map {
+        RequestServer(draw(seed &+ UInt64($0)), limit: limit, clock: clock)
+      }
+      let told = Lock<[Int: [Duration]]>([:])
       if busy > 0 {
         Task(executorPreference: scheduler) {
           try? await scheduler.clock.sleep(nanoseconds: 15 * millisecond)
           scheduler.hold(for: busy)
         }
       }
-      Task(executorPreference: scheduler) {
-        if begins > 0 { try? await scheduler.clock.sleep(nanoseconds: begins) }
-        if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-        let took = await Meter().measure(
-          due: server.requests.map { .nanoseconds($0.due) },
-          on: clock
-        ) { try await server.answer($0) }
-        told.withLock { $0 = took }
+      for (number, server) in servers.enumerated() {
+        Task(executorPreference: scheduler) { @Sendable in
+          if begins > 0 { try? await scheduler.clock.sleep(nanoseconds: begins) }
+          if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+          let took = await Meter().measure(
+            due: server.requests.map { .nanoseconds($0.due) },
+            on: clock
+          ) { try await server.answer($0) }
+          told.withLock { $0[number] = took }
+        }
       }
       _ = await scheduler.onOwnThread { $0.runUntilIdle() }
-      let place = asked + (name == "drawn" ? ", seed \(seed)" : "") + ": "
+      let isDrawn = name == "drawn" || meters > 1
+      let place = asked + (isDrawn ? ", seed \(seed)" : "") + ": "
       if clock.wasAskedFromOutside.isRaised {
         return GradeItem(
           name,
@@ -277,7 +299,8 @@ extension Grader {
           place + "a 'Task {}' of yours knows nothing of this clock. Start tasks in a task group"
         )
       }
-      guard let took = told.withLock({ $0 }) else {
+      let took = told.withLock { $0 }
+      guard took.count == meters else {
         return GradeItem(
           name,
           passed: false,
@@ -286,9 +309,12 @@ extension Grader {
             + "a task group: a 'Task {}' knows nothing of this clock"
         )
       }
-      let fault = server.fault(in: took, begins: begins, lateness: busy)
+      let faults = servers.enumerated().lazy.compactMap { number, server in
+        server.fault(in: took[number] ?? [], begins: begins, lateness: busy)
+      }
+      let fault = faults.first.map { $0 + (meters > 1 ? ". Let meters share nothing" : "") }
       let praise =
-        server.requests.isEmpty
+        servers[0].requests.isEmpty
         ? "no time comes back"
         : "each was sent \(busy > 0 || begins > 0 ? "as soon as it could be" : "when due"), and measured from when it was due"
       return GradeItem(

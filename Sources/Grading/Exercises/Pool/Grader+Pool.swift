@@ -28,13 +28,16 @@ extension Grader {
       urgencies(entry),
       wholeLimit(entry),
       grownLine(entry),
+      poolsApart(type),
       kept(entry),
       keptInLine(entry),
-      poolsApart(type),
       keptOfAlone(entry),
       keptOfCancelled(entry),
+      keptOfLimiters(entry, "pools"),
       cancelledBefore(entry),
       manyVisits(entry),
+      limitAfterMany(entry),
+      anyMoment(entry, cancels: false),
       Storm.question(entry),
     ]).about(entry)
   }

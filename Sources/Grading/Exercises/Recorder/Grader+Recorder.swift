@@ -416,13 +416,21 @@ extension Grader {
   private static func manyRecords<Recorder: LearnerRecorder>(
     _ type: Recorder.Type
   ) -> GradeBook.Question {
-    let asked = "100 records at once, some equal, some negative"
-    return .task("many", asked, seconds: 30) { _ in
-      let state = Lock((running: 0, peak: 0, added: [Int: Int](), read: 0))
+    let count = 1_200
+    let asked =
+      "\(count) records at once, some equal, some negative; the first is added when all have been read"
+    return .task("many", asked, seconds: 60) { _ in
+      let state = Lock(
+        (running: 0, peak: 0, added: [Int: Int](), read: 0, unread: nil as Int?)
+      )
       let ledger = Ledger { record in
         state.withLock {
           $0.running += 1
           $0.peak = max($0.peak, $0.running)
+        }
+        if state.withLock({ $0.unread == nil }) {
+          let read = await Moment.pass(until: count) { state.withLock { $0.read } }
+          state.withLock { $0.unread = count - read }
         }
         await Task.yield()
         state.withLock {
@@ -431,7 +439,7 @@ extension Grader {
         }
       }
       let recorder = Recorder()
-      let records = (1...100).map { $0 % 9 - 4 }
+      let records = (1...count).map { $0 % 9 - 4 }
       let add: @Sendable (Int) async -> String? = { record in
         let file = RecordFile {
           state.withLock { $0.read += 1 }
@@ -448,14 +456,18 @@ extension Grader {
         for record in records { group.addTask { await add(record) } }
         return await group.reduce(nil as String?) { $0 ?? $1 }
       }
-      let (_, peak, added, read) = state.withLock { $0 }
+      let (_, peak, added, read, unread) = state.withLock { $0 }
       let due = Dictionary(records.map { ($0, 1) }, uniquingKeysWith: +)
       let wrong = due.keys.sorted().first { added[$0] != due[$0] }
       let what =
         fault
         ?? (peak > 1 ? "\(peak) were added at the same time" : nil)
         ?? wrong.map { "\($0) was added \(added[$0, default: 0]) times, not \(due[$0] ?? 0)" }
-        ?? (read == 100 ? nil : "100 files were read \(read) times")
+        ?? (read == count ? nil : "\(count) files were read \(read) times")
+        ?? (unread == 0
+          ? nil
+          : "\(unread ?? count) files were read only when the first record had been added: their tasks wait for "
+            + "the ledger before they read")
       return GradeItem(
         "many",
         passed: what == nil,
