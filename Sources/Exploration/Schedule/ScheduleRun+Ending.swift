@@ -49,6 +49,7 @@ extension ScheduleRun {
   /// waits for a lock whose holder waits for another, or it goes on for ever although it is cancelled.
   func end() {
     isLive = false
+    endsBy = .now + longestEnd
     defer { GlobalPoolHook.setCurrent(nil) }
     journal?.endSchedule()
     let leaves = journal?.leaves ?? .nothing
@@ -141,6 +142,13 @@ extension ScheduleRun {
 
   /// How much may happen, at most, in bringing a schedule to its end.
   private static let mostAtEnd = 10_000
+  /// How long that may take: steps are long where a thread waits for what nobody explored does.
+  ///
+  /// What is left then may hold a lock that schedules to come need, which does no harm where one has failed.
+  private var longestEnd: Duration {
+    let long = Workers.longStep.load(ordering: .acquiring)
+    return .seconds(violation == nil ? long : min(long, 2))
+  }
 
   /// Lets happen what `choose` chooses, until nothing can run, or all that can retries in vain.
   func finish(_ choose: (ScheduleRun) -> Int?) {
@@ -149,7 +157,7 @@ extension ScheduleRun {
     findOptions()
     drive { run in
       left -= 1
-      return left > 0 && run.rounds.idle < 20 ? choose(run) : nil
+      return left > 0 && run.rounds.idle < 20 && .now < run.endsBy ? choose(run) : nil
     }
   }
 

@@ -177,6 +177,8 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) var isRestToFinish = false
   /// How many points a job may still go past without being paused, where a schedule is only brought to its end.
   @exclusivity(unchecked) var pointsToPass = 0
+  /// Until when a schedule that is brought to its end may go on.
+  @exclusivity(unchecked) var endsBy = ContinuousClock.Instant.now
   @exclusivity(unchecked) private var readyBefore = 0
   init(_ scenario: Scenario, reduction: Reduction) {
     self.scenario = scenario

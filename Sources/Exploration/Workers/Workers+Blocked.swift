@@ -11,7 +11,8 @@ extension Workers {
   /// The same where no job is paused, so that it waits for nothing that is explored.
   private static let greatPatience = Duration.seconds(3)
 
-  /// How many seconds a job runs with nothing to be seen until that is told.
+  /// How many seconds a job runs with nothing to be seen until that is told, and a schedule may take to its end once
+  /// it is over.
   ///
   /// Only a test changes it, in a process of its own.
   static let longStep = Synchronization.Atomic(10)

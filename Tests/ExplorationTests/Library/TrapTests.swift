@@ -112,6 +112,33 @@ import Testing
     #expect(!text.contains("The program stops"), "\(text)")
   }
 
+  @Test func `what does not end as a schedule's tasks are cleared away keeps no failure back`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      Workers.longStep.store(0, ordering: .releasing)
+      let failure = try ExploreTests.failure("goes on", Self.goOnInHandler)
+      guard case .deadlock = failure.kind else { fatalError("\(failure)") }
+    }
+  }
+
+  private static func goOnInHandler() async {
+    let visits = `Exploring inside one's own synchronous code`.Visits(isCareful: true)
+    let task = Task {
+      await withTaskCancellationHandler {
+        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+      } onCancel: {
+        while true {
+          // As long as a wait for something that is not explored.
+          var file = pollfd(fd: -1, events: 0, revents: 0)
+          poll(&file, 1, 20)
+          visits.add()
+        }
+      }
+    }
+    await task.value
+  }
+
   @Test(arguments: [true, false])
   func `a trap as a schedule's tasks are cleared away hides nothing`(fails: Bool) async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
