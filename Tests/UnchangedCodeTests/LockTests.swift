@@ -20,6 +20,9 @@ import Testing
       _ = await (first, second)
     }
     guard case .deadlock = failure.kind else { throw failure }
+    let lines = failure.description.split(separator: "\n")
+    let waiting = lines.filter { $0.contains("waits for ever") }
+    #expect(waiting.count == 3 && Set(waiting).count == 3, "each task once: \(failure)")
   }
 
   @Test func `a recursive lock is taken twice by one task, and not by two`() throws {

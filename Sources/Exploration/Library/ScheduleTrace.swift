@@ -147,7 +147,7 @@ struct ScheduleTrace {
         return (agent, worker?.points ?? run.executor.resumePoints(of: agent))
       }
       // Threads, and work of queues.
-      let known = Set(waiting.map(\.agent))
+      let known = Set(waiting.map(\.agent)).union(witness.unkept.keys)
       waiting += paused.map { (Int($0.choice.agent), $0.points) }
         .filter { !known.contains($0.0) }
       waiting += witness.unkept.map { agent, job in
