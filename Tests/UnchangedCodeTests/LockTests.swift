@@ -23,6 +23,12 @@ import Testing
     let lines = failure.description.split(separator: "\n")
     let waiting = lines.filter { $0.contains("waits for ever") }
     #expect(waiting.count == 3 && Set(waiting).count == 3, "each task once: \(failure)")
+    let marked = lines.filter { $0.hasSuffix("◀") }
+    #expect(marked.count == 2 && marked.allSatisfy { $0.contains("takes lock") }, "\(failure)")
+    #expect(
+      failure.description.contains(", by which each has what the other waits for"),
+      "\(failure)"
+    )
   }
 
   @Test func `a recursive lock is taken twice by one task, and not by two`() throws {

@@ -53,10 +53,10 @@ struct ScheduleTrace {
   private(set) var races = Race.Search()
   /// How many steps come behind those that are told.
   private(set) var further = 0
-  /// Two steps whose order matters, or that race.
+  /// Two steps whose order matters, that race, or that hold each other up.
   var race: (first: Int, second: Int)?
-  /// Whether nothing puts these two in an order: a data race, and no use of memory that was given back before.
-  private(set) var isDataRace = false
+  /// What these two have to do with each other.
+  private(set) var relation = StepRelation.comesBefore
   /// What left the exploration, if that is why nothing can run.
   private(set) var escape: String?
   private let place: String
@@ -161,7 +161,9 @@ struct ScheduleTrace {
     findLines(scenario, of: race.map { [$0.first.points, $0.second.points] } ?? [])
     raceText = race?.text(lines)
     self.race = race?.steps.flatMap { $0.second <= steps.count ? $0 : nil }
-    isDataRace = race.map { !$0.first.givesBack } ?? false
+    // Memory is used after it was given back in that order.
+    if let race, !race.first.givesBack { relation = .unordered }
+    if violation?.kind == .deadlock, let held = run.workers?.locksOfCircle { noteCircle(held) }
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
@@ -236,6 +238,16 @@ struct ScheduleTrace {
         starts[agent] = points
       }
     }
+  }
+
+  /// Marks the two steps by which each of two has taken what the other waits for.
+  private mutating func noteCircle(_ held: [LockTable.Holding]) {
+    let takings = held.compactMap { held in
+      steps.lastIndex { $0.choice.agent == held.agent && $0.operation?.object == held.object }
+    }
+    guard takings.count == 2, let first = takings.min(), let second = takings.max() else { return }
+    race = (first + 1, second + 1)
+    relation = .holdUp
   }
 
   private mutating func findLines(_ scenario: Scenario, of accesses: [[UInt]] = []) {
@@ -443,13 +455,7 @@ extension ScheduleTrace {
       let told = chain.isEmpty ? at(waiting.at) : " " + Self.text(of: chain)
       return "  task \(waiting.agent) waits for ever\(told)"
     }
-    if let race {
-      let how =
-        isDataRace
-        ? "step \(race.first) and step \(race.second), which nothing puts in an order"
-        : "step \(race.first) comes before step \(race.second)"
-      text.append("  what matters: \(how)")
-    }
+    if let race { text.append("  what matters: \(relation.text(race.first, race.second))") }
     return text.joined(separator: "\n")
   }
 

@@ -44,7 +44,7 @@ extension ScheduleTrace {
     )
     page.files = files.read(atMost: Self.mostFiles, lines: Self.mostLinesOfFile)
     page.race = race
-    page.isDataRace = isDataRace
+    page.relation = relation
     page.opensAtFailure = true
     page.foot = "<p>To run it again: <code>\(XMLText.escaped(call))</code></p>"
     return page

@@ -160,8 +160,7 @@
       return made;
     };
     element('matters').replaceChildren('What matters: ', go(data.race[0]),
-      data.isDataRace ? ' and ' : ' comes before ', go(data.race[1]),
-      data.isDataRace ? ', which nothing puts in an order.' : '.');
+      data.between, go(data.race[1]), data.behind + '.');
   }
   show(data.start);
   // The page opens at its beginning; what it is about may be far down.

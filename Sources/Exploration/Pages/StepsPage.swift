@@ -63,8 +63,8 @@ package struct StepsPage: Sendable {
   package var files: [File] = []
   /// The numbers of two steps whose order matters.
   package var race: (first: Int, second: Int)?
-  /// Whether nothing puts these two in an order.
-  package var isDataRace = false
+  /// What these two have to do with each other.
+  package var relation = StepRelation.comesBefore
   /// The number of the last step that belongs to the schedule.
   package var length: Int
   /// How many bodies may run at once, where that means something.
@@ -86,7 +86,8 @@ package struct StepsPage: Sendable {
   private struct Data: Encodable {
     var files: [File]
     var race: [Int]
-    var isDataRace: Bool
+    var between: String
+    var behind: String
     var tasks: [String]
     var length: Int
     var limit: Int?
@@ -97,12 +98,7 @@ package struct StepsPage: Sendable {
   /// The whole file.
   package var html: String {
     let styles = embedded(PackageResources.StepsPage_css)
-    let matters =
-      race.map {
-        isDataRace
-          ? "What matters: step \($0.first) and step \($0.second), which nothing puts in an order."
-          : "What matters: step \($0.first) comes before step \($0.second)."
-      } ?? ""
+    let matters = race.map { "What matters: \(relation.text($0.first, $0.second))." } ?? ""
     return """
       \(PageHead.html(title: title, styles: styles, hasScripts: true))
       <body>
@@ -170,7 +166,8 @@ package struct StepsPage: Sendable {
     let data = Data(
       files: files,
       race: race.map { [$0.first, $0.second] } ?? [],
-      isDataRace: isDataRace,
+      between: relation.between,
+      behind: relation.behind,
       tasks: tasks,
       length: length,
       limit: limit,

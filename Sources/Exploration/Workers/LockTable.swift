@@ -84,6 +84,26 @@ struct LockTable {
     }
   }
 
+  /// What an agent has.
+  struct Holding: Equatable {
+    var agent: Int32
+    var object: Int
+  }
+
+  /// Looks for two agents that wait for each other.
+  ///
+  /// - Parameter waits: the lock that each agent waits for.
+  /// - Returns: each of the first two with the lock that the other waits for; nothing if there are none.
+  func circleOfTwo(_ waits: [Int32: Int]) -> [Holding] {
+    for (agent, object) in waits.sorted(by: { $0.key < $1.key }) {
+      guard let other = holders[object]?.choice.agent, other != agent, let back = waits[other],
+        holders[back]?.choice.agent == agent
+      else { continue }
+      return [Holding(agent: agent, object: back), Holding(agent: other, object: object)]
+    }
+    return []
+  }
+
   /// Whether the agent has released the lock so often in a row, while somebody waits for it, that it has to be that
   /// one's turn.
   mutating func mustLetOthersTake(_ object: Int, after agent: Int32) -> Bool {

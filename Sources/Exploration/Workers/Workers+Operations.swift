@@ -254,10 +254,16 @@ extension Workers {
   }
 
   /// Whether some wait for locks in a circle, whatever others do.
-  var hasCircle: Bool {
+  var hasCircle: Bool { locks.hasCircle(locksWaitedFor) }
+
+  /// The two locks, and who has each, where two wait for each other; nothing where none do.
+  var locksOfCircle: [LockTable.Holding] { locks.circleOfTwo(locksWaitedFor) }
+
+  /// The lock that each agent waits for.
+  private var locksWaitedFor: [Int32: Int] {
     let waits = paused.lazy.filter { $0.operation?.kind == .lock }
       .map { ($0.choice.agent, $0.operation?.object ?? 0) }
-    return locks.hasCircle(Dictionary(waits) { first, _ in first })
+    return Dictionary(waits) { first, _ in first }
   }
 
   /// Whether a thread that is not explored has signalled what a job waits for, since there were so many such signals.

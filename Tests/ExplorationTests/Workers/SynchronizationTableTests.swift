@@ -111,6 +111,14 @@ import Testing
     #expect(locks.hasCircle([1: 2, 2: 3, 3: 1]))
     // Who only waits for a circle is in none, but there is one.
     #expect(locks.hasCircle([1: 2, 2: 3, 3: 2]))
+    // Two that hold each other up, and what each has.
+    #expect(
+      locks.circleOfTwo([1: 2, 2: 3, 3: 2]).map { [Int($0.agent), $0.object] } == [
+        [2, 2], [3, 3],
+      ]
+    )
+    #expect(locks.circleOfTwo([1: 1, 2: 3]).isEmpty)
+    #expect(locks.circleOfTwo([1: 2, 2: 3, 3: 1]).isEmpty)
     locks.release(3)
     #expect(!locks.hasCircle([1: 2, 2: 3, 3: 1]))
   }
