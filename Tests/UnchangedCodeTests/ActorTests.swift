@@ -38,6 +38,46 @@ import Testing
     #expect(verdict.coverage == .exhaustive, "\(verdict)")
   }
 
+  /// Shows what was asked for last, unless an answer comes late.
+  @MainActor final class Search {
+    private(set) var result = ""
+    private var asked: Task<Void, Never>?
+
+    nonisolated init() {}
+
+    func ask(_ text: String) {
+      asked?.cancel()
+      asked = Task {
+        let answer = await Self.answer(text)
+        result = answer
+      }
+    }
+
+    nonisolated static func answer(_ text: String) async -> String {
+      try? await Task.sleep(for: .milliseconds(50))
+      return text
+    }
+
+    func settle() async { await asked?.value }
+  }
+
+  @Test func `an answer that comes late is told by the two visits that show answers`() throws {
+    let failure = try failure("search") {
+      let search = Search()
+      await search.ask("a")
+      try? await Task.sleep(for: .milliseconds(50))
+      await search.ask("b")
+      await search.settle()
+      try? await Task.sleep(for: .milliseconds(50))
+      try require(await search.result == "b", "the first answer is shown")
+    }
+    let marked = failure.description.split(separator: "\n").filter { $0.hasSuffix("◀") }
+    #expect(
+      marked.count == 2 && marked.allSatisfy { $0.contains("enters the main actor") },
+      "\(failure)"
+    )
+  }
+
   @MainActor final class Log {
     private(set) var entries: [Int] = []
 

@@ -31,6 +31,25 @@ import Testing
     )
   }
 
+  @Test
+  func `two takings of one lock are what matters, also where it is held for more than a step`()
+    throws
+  {
+    final class Shelf: Sendable {
+      let lock = NSLock()
+      let count = Mutex(0)
+    }
+    let failure = try failure("before it is set") {
+      let shelf = Shelf()
+      async let set: Void = shelf.lock.withLock { shelf.count.withLock { $0 = 1 } }
+      async let count = shelf.lock.withLock { shelf.count.withLock { $0 } }
+      let (seen, _) = await (count, set)
+      try require(seen == 1, "not set yet")
+    }
+    let marked = failure.description.split(separator: "\n").filter { $0.hasSuffix("◀") }
+    #expect(marked.count == 2 && marked.allSatisfy { $0.contains("takes lock 1") }, "\(failure)")
+  }
+
   @Test func `a recursive lock is taken twice by one task, and not by two`() throws {
     final class Count: @unchecked Sendable {
       let lock = NSRecursiveLock()

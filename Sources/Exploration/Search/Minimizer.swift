@@ -118,7 +118,9 @@ package struct Minimum: Sendable {
   /// There are often several. Told is the one that says most: a cancellation before another step, if
   /// there is one, and the closest such; else two operations on one lock or atomic; else, of simulated tasks, the
   /// pair that ends latest in the schedule, where what went wrong shows, and of others the closest of two
-  /// in which something happens; else the closest with a step of the aftermath.
+  /// in which something happens; else the closest with a step of the aftermath. Of others than simulated tasks, a pair
+  /// comes first where all else up to the second step can stay as it is: where some of it cannot, as a task that goes
+  /// on only when another has ended, that may be what matters.
   private static func race(
     in replay: Replay,
     _ scenario: Scenario,
@@ -171,9 +173,13 @@ package struct Minimum: Sendable {
     // There may be more pairs than anybody would wait for.
     var left = 100_000
     var asking = Asking()
-    for (first, second) in cancelling + ranked + beyond {
-      if run.hasLostThreads || left <= 0 { return nil }
-      if asking.isDue(), shouldStop() { return nil }
+    var inPart: (first: Int, second: Int)?
+    for (index, (first, second)) in (cancelling + ranked + beyond).enumerated() {
+      if index == cancelling.count || index == cancelling.count + ranked.count, let inPart {
+        return inPart
+      }
+      if run.hasLostThreads || left <= 0 { return inPart }
+      if asking.isDue(), shouldStop() { return inPart }
       // What the same agent did in between it could not have done before the moved step.
       let moving = choices[first]
       let between = choices[(first + 1)...second].filter {
@@ -183,12 +189,16 @@ package struct Minimum: Sendable {
       let place = first + between.count
       // Whom the second wakes by a cancellation does not sleep until its time any more: that is what matters then.
       let needed = moving.kind == .wake ? [place - 1] : [place - 1, place]
-      if run.keepsPromises(following: Array(moved), needing: needed) {
-        return (first + 1, second + 1)
+      switch run.keepsPromises(following: Array(moved), needing: needed, upTo: place) {
+      case .inFull: return (first + 1, second + 1)
+      // Of simulated tasks the one that ends latest says most, whatever had to be left out.
+      case .inPart where scenario.tasks > 1: return (first + 1, second + 1)
+      case .inPart: inPart = inPart ?? (first + 1, second + 1)
+      case nil: break
       }
       left -= run.steps
     }
-    return nil
+    return inPart
   }
 
   /// Whether more happens in the step of that index than that its agent goes on: it begins with an operation, its time
@@ -285,21 +295,49 @@ extension Replay {
 }
 
 extension ScheduleRun {
-  /// Follows `choices`, leaving out what is not possible, then goes on by the default choices; whether
-  /// those at the places `needed` were possible and no promise was broken.
-  fileprivate func keepsPromises(following choices: [Choice], needing needed: [Int]) -> Bool {
+  /// How many steps a task may take with a lock until another has it.
+  private static let mostInLock = 20
+
+  /// How much of some choices could be followed.
+  fileprivate enum Extent {
+    case inFull
+    case inPart
+  }
+
+  /// Follows `choices`, leaving out what is not possible, then goes on by the default choices; says how much of the
+  /// choices up to `place` was followed.
+  ///
+  /// - Returns: Nil if those at the places `needed` were not possible, or a promise was broken.
+  fileprivate func keepsPromises(
+    following choices: [Choice],
+    needing needed: [Int],
+    upTo place: Int
+  ) -> Extent? {
     begin()
     defer { end() }
+    var extent = Extent.inFull
     for (index, choice) in choices.enumerated() {
-      if isAtRest { break }
+      if isAtRest {
+        if index < place { extent = .inPart }
+        break
+      }
+      // Behind a step that takes a lock another that wants it comes when the lock is released.
+      var waited = 0
+      while index == place, self.index(of: choice) == nil, waited < Self.mostInLock,
+        let holder = self.index(of: choices[index - 1])
+      {
+        take(holder)
+        waited += 1
+      }
       guard let option = self.index(of: choice) else {
         // A move that makes one of the two impossible shows nothing about their order.
-        if needed.contains(index) { return false }
+        if needed.contains(index) { return nil }
+        if index < place { extent = .inPart }
         continue
       }
       take(option)
     }
     followDefaultChoices(upTo: 1_000)
-    return violation == nil && isAtRest
+    return violation == nil && isAtRest ? extent : nil
   }
 }
