@@ -241,5 +241,6 @@ import Testing
       }
     }
     guard case .blockedPool = failure.kind else { throw failure }
+    #expect(failure.description.contains(", behind which each blocks a thread"), "\(failure)")
   }
 }

@@ -163,7 +163,7 @@ struct ScheduleTrace {
     self.race = race?.steps.flatMap { $0.second <= steps.count ? $0 : nil }
     // Memory is used after it was given back in that order.
     if let race, !race.first.givesBack { relation = .unordered }
-    if violation?.kind == .deadlock, let held = run.workers?.locksOfCircle { noteCircle(held) }
+    if let workers = run.workers { noteWhoWaits(in: workers) }
     if !scenario.besides.isEmpty {
       // Each address by itself: all lines of the code under test, not the innermost only.
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
@@ -240,14 +240,28 @@ struct ScheduleTrace {
     }
   }
 
-  /// Marks the two steps by which each of two has taken what the other waits for.
-  private mutating func noteCircle(_ held: [LockTable.Holding]) {
-    let takings = held.compactMap { held in
-      steps.lastIndex { $0.choice.agent == held.agent && $0.operation?.object == held.object }
+  /// Marks the two steps by which two hold each other up, or block all threads of the pool, whatever else comes first.
+  private mutating func noteWhoWaits(in workers: Workers) {
+    switch violation?.kind {
+    case .deadlock:
+      let takings = workers.locksOfCircle.map { held in
+        steps.lastIndex { $0.choice.agent == held.agent && $0.operation?.object == held.object }
+      }
+      mark(takings, as: .holdUp)
+    case .blockedPool:
+      let last = workers.agentsOnBlockedThreads.map { agent in
+        steps.lastIndex { $0.choice.agent == agent }
+      }
+      mark(last, as: .blockThreads)
+    default: break
     }
-    guard takings.count == 2, let first = takings.min(), let second = takings.max() else { return }
-    race = (first + 1, second + 1)
-    relation = .holdUp
+  }
+
+  private mutating func mark(_ indices: [Int?], as relation: StepRelation) {
+    let indices = indices.compactMap(\.self).sorted()
+    guard indices.count == 2 else { return }
+    race = (indices[0] + 1, indices[1] + 1)
+    self.relation = relation
   }
 
   private mutating func findLines(_ scenario: Scenario, of accesses: [[UInt]] = []) {

@@ -6,6 +6,8 @@ package enum StepRelation: Sendable {
   case unordered
   /// By each a task takes the lock that the other's task waits for.
   case holdUp
+  /// By each a task keeps a thread of the pool that it blocks.
+  case blockThreads
 
   /// What stands between the two: `step 3 comes before step 5`.
   package var between: String { self == .comesBefore ? " comes before " : " and " }
@@ -16,6 +18,7 @@ package enum StepRelation: Sendable {
     case .comesBefore: ""
     case .unordered: ", which nothing puts in an order"
     case .holdUp: ", by which each has what the other waits for"
+    case .blockThreads: ", behind which each blocks a thread"
     }
   }
 

@@ -253,6 +253,13 @@ extension Workers {
     paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
   }
 
+  /// Who keeps these threads.
+  var agentsOnBlockedThreads: [Int32] {
+    (paused.filter { $0.isOnPool && !isEnabled($0) } + blocked.filter(\.isOnPool)).map(
+      \.choice.agent
+    )
+  }
+
   /// Whether some wait for locks in a circle, whatever others do.
   var hasCircle: Bool { locks.hasCircle(locksWaitedFor) }
 
