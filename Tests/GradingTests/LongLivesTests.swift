@@ -1,5 +1,7 @@
+import Basics
 import ExplorableLimiters
 import ExplorableSynchronization
+import LessonBook
 import TestSupport
 import Testing
 
@@ -7,6 +9,27 @@ import Testing
 
 /// Answers that are right for a while, for few, or where nobody else comes at that moment.
 @Suite(.watched, .serialized) struct `Long lives and large numbers` {
+  @Test func `an answer is ended that takes gigabytes, and told so`() async {
+    let (isOver, over) = Condition.makeCondition()
+    let question = GradeBook.Question.task("grows", "a crowd") { _ in
+      try? await isOver.waitUncancellably()
+      return GradeItem("grows", passed: true, "")
+    }
+    let looks = PlainCount()
+    let terms = GradeBook.Terms(
+      seed: 1,
+      executor: racetrack,
+      sharesPool: true,
+      heap: {
+        looks.add(1)
+        return Int64(looks.value - 1) << 31
+      }
+    )
+    let item = await onOwnThread { question.ask(terms) }
+    #expect(item.sentence.hasPrefix("a crowd: the program had taken 2 GB of memory"))
+    over.signal()
+  }
+
   // MARK: Doors
 
   /// Numbers who waits with a byte, and may know every door.
