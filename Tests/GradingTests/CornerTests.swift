@@ -698,7 +698,7 @@ import Testing
     await expect(
       Grader.downloader(LeavesCancelledLists.self),
       refusedBy: "cancelled",
-      saying: "0 had ended"
+      saying: "6 of its files were not there"
     )
     await expect(
       Grader.client(HoldsThreadOfCancelled.self),

@@ -40,7 +40,7 @@ import Testing
     await expect(
       downloader(OneFilePassesBy.self),
       "limit_of_ones",
-      refusedSaying: "12 lists at once, of 1 file each, limit 2: 12 ran at once"
+      refusedSaying: "300 lists at once, of 1 file each, limit 2: "
     )
     await expect(
       downloader(OneAfterTheOtherPassesBy.self),
@@ -50,7 +50,7 @@ import Testing
     await expect(
       downloader(WholePages.self),
       "long_list",
-      refusedSaying: "1037 downloads, limit 16: file"
+      refusedSaying: "20037 downloads, limit 16, each of which ends at once: file"
     )
     await expect(
       downloader(StopsWhenCancelled.self),
@@ -60,7 +60,7 @@ import Testing
     await expect(
       downloader(SharesDownloads.self),
       "in_two_lists",
-      refusedSaying: "once for the one and not at all for the other"
+      refusedSaying: "of list 2, file 7 was fetched not at all"
     )
   }
 
@@ -75,6 +75,51 @@ import Testing
       "returns_in_line",
       refusedSaying: "a list of 0, limit 1, while another file is under way"
     )
+  }
+
+  @Test func `of lists that are alike, short, cancelled or late are refused`() async {
+    func downloader<F: ListFlaw>(_ flaw: F.Type) -> GradeBook {
+      Grader.downloader(DownloaderOfLists<F>.self)
+    }
+    await expect(
+      downloader(TakesAlikeForOne.self),
+      "in_two_lists",
+      refusedSaying: "all its files have come, and 'download' does not return"
+    )
+    await expect(
+      downloader(EndsWithLastOfEach.self),
+      "twice",
+      refusedSaying: "'download' returned when 6 had ended"
+    )
+    await expect(
+      downloader(ShortListLowers.self),
+      "limits",
+      refusedSaying: "1 of the files are under way and no other begins"
+    )
+    await expect(
+      downloader(CancelledPassBy.self),
+      "cancelled",
+      refusedSaying: "8 files were fetched at once"
+    )
+    await expect(
+      downloader(CancelledLower.self),
+      "cancelled_meanwhile",
+      refusedSaying: "a list of 2 was sent, and 1 of its files began"
+    )
+    await expect(
+      downloader(RenewsPermits.self),
+      "limit_of_ones",
+      refusedSaying: "ran at once. The limit is the downloader's"
+    )
+    await expect(
+      Grader.downloader(FlawedDownloader<SkipsZero>.self),
+      "twice",
+      refusedSaying: "file 0 was fetched not at all"
+    )
+    for name in [
+      "in_two_lists", "twice", "limits", "cancelled", "cancelled_meanwhile", "limit_of_ones",
+      "again", "long_list",
+    ] { await expect(downloader(SoundLists.self), name) }
   }
 
   @Test func `of questions are refused`() async {

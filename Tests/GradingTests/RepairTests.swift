@@ -55,7 +55,7 @@ import Testing
     let hasty = await refusal(Grader.downloader(Hasty.self))
     #expect(hasty?.name == "over")
     #expect(hasty?.sentence.contains("had ended when 'download' returned") == true)
-    #expect(await refusal(Grader.downloader(LimitForEachCall.self))?.name == "limit_of_two")
+    #expect(await refusal(Grader.downloader(LimitForEachCall.self))?.name == "limits")
   }
 
   // MARK: Lesson 5

@@ -97,6 +97,11 @@ enum CountsFiles: DownloaderFlaw {
   static func files(_ files: [Int]) -> [Int] { files.indices.map { $0 + 1 } }
 }
 
+/// Takes the number 0 for no file.
+enum SkipsZero: DownloaderFlaw {
+  static func files(_ files: [Int]) -> [Int] { files.filter { $0 != 0 } }
+}
+
 /// Begins the next files when all of the first are over.
 enum InBatches: DownloaderFlaw {
   static let batch = 2

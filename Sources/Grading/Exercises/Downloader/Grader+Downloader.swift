@@ -23,12 +23,12 @@ extension Grader {
       nextBegins(type),
       limitOfLists(type, "limit_of_two", lists: 2, of: 12, limit: 3),
       limitOfLists(type, "limit_of_two", lists: 2, of: 4, limit: 1),
-      limitOfLists(type, "limit_of_ones", lists: 12, of: 1, limit: 2),
+      limitOfLists(type, "limit_of_ones", lists: 300, of: 1, limit: 2, moments: 1),
       twoListsAtOnce(type),
       endsBeforeLater(type),
       longList(type),
-      cancelledList(type),
-      cancelledMeanwhile(type),
+      cancelledList(type, meanwhile: false),
+      cancelledList(type, meanwhile: true),
       quietDownloads(type, cancelled: false),
       quietDownloads(type, cancelled: true),
       fileTwice(type),
@@ -40,11 +40,6 @@ extension Grader {
       explored(type),
       exploredList(type),
     ])
-  }
-
-  /// Files whose numbers tell nothing of how many there are.
-  static func files(_ count: Int, list: Int = 0) -> [Int] {
-    (0..<count).map { 1_000 * (list + 1) + ($0 * 37) % 101 + 101 * ($0 / 101) }
   }
 
   /// Lists, one after the other.
@@ -120,51 +115,45 @@ extension Grader {
     }
   }
 
-  /// `download` has no error to tell of a cancellation: it fetches what it was asked for.
-  private static func cancelledList<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
-  ) -> GradeBook.Question {
-    let asked = "6 downloads for a task that was cancelled before"
-    return .task("cancelled", asked, seconds: 30) { _ in
-      let downloader = Downloader(limit: 2)
-      let server = FakeServer()
-      let list = files(6)
-      let download: @Sendable () async -> Void = { await downloader.download(list, server.fetch) }
-      await Task {
-        withUnsafeCurrentTask { $0?.cancel() }
-        await download()
-      }.value
-      let counts = server.counts
-      return GradeItem(
-        "cancelled",
-        passed: counts.ended == 6 && counts.cancelled == 0,
-        "\(asked): "
-          + (counts.cancelled > 0
-            ? fetchedByACancelledTask
-            : "\(counts.ended) had ended when 'download' returned")
-      )
-    }
-  }
-
   private static let fetchedByACancelledTask =
     "a file was fetched by a task that is cancelled, and most fetches bring none then. Fetch in a task that is not "
     + "cancelled with the one that asked"
 
-  /// A list is no set.
+  /// A list is no set, and a list is over when its last file has come, whichever that is.
   private static func fileTwice<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let wanted = [7, 8, 7, 7, 8]
-    let asked = "5 downloads of two files, one of them three times"
+    let wanted = listWithRepeats
+    let asked =
+      "\(wanted.count) downloads of four files, one of them three times, limit 2, one of which ends after all others"
     return .task("twice", asked, seconds: 30) { _ in
-      let server = FakeServer()
-      await Downloader(limit: 2).download(wanted, server.fetch)
-      let fault = fault(in: server.counts.fetches, wanted)
-      return GradeItem(
-        "twice",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "each was fetched as often as it was named")"
-      )
+      for late in wanted.indices {
+        let counts = Lock((begun: 0, ended: 0, fetches: [Int: Int]()))
+        await Downloader(limit: 2).download(wanted) { file in
+          let place = counts.withLock { counts in
+            defer { counts.begun += 1 }
+            counts.fetches[file, default: 0] += 1
+            return counts.begun
+          }
+          await Moment.pass()
+          if place == late {
+            await Moment.pass(until: wanted.count - 1, patience: 500) {
+              counts.withLock { $0.ended }
+            }
+            // Who does not wait for this one returns meanwhile.
+            for _ in 1...5 { await Moment.pass() }
+          }
+          counts.withLock { $0.ended += 1 }
+        }
+        let (_, ended, fetches) = counts.withLock { $0 }
+        let fault =
+          fault(in: fetches, wanted)
+          ?? (ended < wanted.count
+            ? "'download' returned when \(ended) had ended. A file that is named twice has to come twice"
+            : nil)
+        if let fault { return GradeItem("twice", passed: false, "\(asked): \(fault)") }
+      }
+      return GradeItem("twice", passed: true, "\(asked): each was fetched as often as it was named")
     }
   }
 
@@ -270,29 +259,44 @@ extension Grader {
     return other.map { "file \($0) was fetched, which is in no list" }
   }
 
-  /// Every limit is kept and reached.
+  /// Every limit is kept and reached, also when a short list comes meanwhile.
   private static func downloadLimits<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
     let asked =
-      "limits from 1 to 12, 25, 40 and 64, twice as many files as may be downloaded at once"
-    return .task("limits", asked, seconds: 60) { _ in
+      "limits from 1 to 12, 25, 40 and 64, twice as many files as may be downloaded at once, and a list of one that "
+      + "comes meanwhile"
+    let sight = LastSight()
+    return .task("limits", asked, seconds: 60, sight: sight) { _ in
       for limit in Array(1...12) + [25, 40, 64] {
+        let downloader = Downloader(limit: limit)
         let rendezvous = Rendezvous(of: limit)
         let server = FakeServer()
         let running = Lock((now: 0, peak: 0))
         let wanted = files(2 * limit)
-        await Downloader(limit: limit).download(wanted) { file in
+        let fetch: @Sendable (Int) async -> Void = { file in
           running.withLock {
             $0.now += 1
             $0.peak = max($0.peak, $0.now)
           }
           // One too many gets the time to begin as well.
           await Moment.pass()
-          await rendezvous.come()
-          await server.fetch(file)
+          if wanted.contains(file) {
+            await rendezvous.come()
+            await server.fetch(file)
+          }
           running.withLock { $0.now -= 1 }
         }
+        sight.tell {
+          let (now, peak) = running.withLock { $0 }
+          return
+            "at a limit of \(limit), \(now) of the files are under way and no other begins, though the long list has "
+            + "more" + (peak < limit ? "" : ". A list leaves the limit as it is for the others")
+        }
+        async let long: Void = downloader.download(wanted, fetch)
+        await Moment.pass(until: limit, patience: 500) { running.withLock { $0.now } }
+        await downloader.download([1], fetch)
+        await long
         let peak = running.withLock { $0.peak }
         let fault =
           peak > limit
@@ -385,12 +389,13 @@ extension Grader {
     _ name: String,
     lists: Int,
     of count: Int,
-    limit: Int
+    limit: Int,
+    moments: Int = 20
   ) -> GradeBook.Question {
     let asked =
       "\(lists == 2 ? "two" : "\(lists)") lists at once, of \(count) \(count == 1 ? "file" : "files") each, limit \(limit)"
     return .task(name, asked, seconds: 30) { _ in
-      let server = FakeServer()
+      let server = FakeServer(moments: moments)
       let downloader = Downloader(limit: limit)
       // Not in a group: who waits for one gives all its urgency.
       let tasks = (0..<lists).map { list in
@@ -414,16 +419,20 @@ extension Grader {
     }
   }
 
-  /// A list may be longer than any page of it.
+  /// A list may be longer than any page of it, and a file come before who has begun it goes on.
   private static func longList<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let wanted = files(1_037)
-    let asked = "\(wanted.count) downloads, limit 16"
-    return .task("long_list", asked, seconds: 60) { _ in
+    let wanted = files(20_037)
+    let asked = "\(wanted.count) downloads, limit 16, each of which ends at once"
+    let sight = LastSight()
+    return .task("long_list", asked, seconds: 60, sight: sight) { _ in
       let fetches = Lock<[Int: Int]>([:])
+      sight.tell {
+        "\(fetches.withLock { $0.count }) of \(wanted.count) files have come, and nothing moves. A file may have come "
+          + "before who has begun it goes on: what is set then must not undo the end"
+      }
       await Downloader(limit: 16).download(wanted) { file in
-        await Task.yield()
         fetches.withLock { $0[file, default: 0] += 1 }
       }
       let fault = fault(in: fetches.withLock { $0 }, wanted)
@@ -435,12 +444,17 @@ extension Grader {
     }
   }
 
-  /// Who is cancelled while its files come gets them all, and so does another.
-  private static func cancelledMeanwhile<Downloader: LearnerDownloader>(
-    _ type: Downloader.Type
+  /// Who is cancelled gets all its files, and so does another: `download` has no error to tell of that.
+  private static func cancelledList<Downloader: LearnerDownloader>(
+    _ type: Downloader.Type,
+    meanwhile: Bool
   ) -> GradeBook.Question {
-    let asked = "two lists of 6, limit 2, one of whose tasks is cancelled while it downloads"
-    return .task("cancelled_meanwhile", asked, seconds: 30) { _ in
+    let name = meanwhile ? "cancelled_meanwhile" : "cancelled"
+    let asked =
+      "two lists of 6, limit 2, one of whose tasks "
+      + (meanwhile ? "is cancelled while it downloads" : "was cancelled before")
+    let sight = LastSight()
+    return .task(name, asked, seconds: 30, sight: sight) { _ in
       let downloader = Downloader(limit: 2)
       let server = FakeServer(together: .max)
       let lists = [files(6), files(6, list: 1)]
@@ -453,7 +467,10 @@ extension Grader {
         }
         return ended.withLock { ended in list.count { !ended.contains($0) } }
       }
-      let gone = Task { await download(lists[0]) }
+      let gone = Task {
+        if !meanwhile { withUnsafeCurrentTask { $0?.cancel() } }
+        return await download(lists[0])
+      }
       await Moment.pass(until: 2) { server.counts.begun }
       let other = Task { await download(lists[1]) }
       // Until the other has come too, as a rule.
@@ -465,7 +482,7 @@ extension Grader {
       let wrong = fault(in: server.counts.fetches, lists.flatMap(\.self))
       let tooMany =
         server.counts.peak > 2
-        ? "\(server.counts.peak) files were fetched at once. Who is cancelled as it waits for a permit has none"
+        ? "\(server.counts.peak) files were fetched at once. Who is cancelled waits for a permit as others do"
         : nil
       let fault =
         missing[0] > 0
@@ -476,72 +493,85 @@ extension Grader {
           : server.counts.cancelled > 0
             ? fetchedByACancelledTask
             : tooMany ?? wrong
+      if let fault { return GradeItem(name, passed: false, "\(asked): \(fault)") }
+      let later = FakeServer(together: 2)
+      sight.tell {
+        "when both were over, a list of 2 was sent, and \(later.counts.begun) of its files began. Who is cancelled "
+          + "leaves the limit as it is for the lists that come later"
+      }
+      await downloader.download(files(2, list: 2), later.fetch)
       return GradeItem(
-        "cancelled_meanwhile",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "all files of both are fetched")"
+        name,
+        passed: true,
+        "\(asked): all files of both are fetched, and a later list reaches the limit"
       )
     }
   }
 
-  /// Each list has its files fetched by its own 'fetch'.
+  /// Each list has its files fetched by its own 'fetch', and is over when those have come.
   private static func fileOfTwoLists<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let asked = "two lists at once that both name file 7, limit 4"
+    let lists = [[8, 7], [7, 9], [8, 7]]
+    let asked = "three lists at once that all name file 7, and of which two are alike, limit 6"
     return .task("in_two_lists", asked, seconds: 30) { _ in
-      let downloader = Downloader(limit: 4)
-      // Nothing is over before the second list has come.
-      let all = FakeServer(together: .max)
-      let first = Lock(0)
-      let second = Lock(0)
-      let one = Task {
-        await downloader.download([8, 7]) { file in
-          if file == 7 { first.withLock { $0 += 1 } }
-          await all.fetch(file)
-        }
+      let downloader = Downloader(limit: 6)
+      // Nothing is over before the last list has come.
+      let servers = lists.map { _ in FakeServer(together: .max) }
+      // How many files of a list had come when its 'download' returned.
+      let returned = Lock<[Int: Int]>([:])
+      let download: @Sendable (Int) async -> Void = { number in
+        await downloader.download(lists[number], servers[number].fetch)
+        returned.withLock { $0[number] = servers[number].counts.ended }
       }
-      await Moment.pass(until: 2) { all.counts.begun }
-      let two = Task {
-        await downloader.download([7, 9]) { file in
-          if file == 7 { second.withLock { $0 += 1 } }
-          await all.fetch(file)
-        }
+      for number in lists.indices {
+        Task { await download(number) }
+        // Some have a list begin when the one before has ended, which is no fault.
+        await Moment.pass(until: 2, patience: 100) { servers[number].counts.begun }
       }
-      for _ in 1...100 where all.counts.begun < 4 { await Moment.pass() }
-      all.answerAll()
-      await one.value
-      await two.value
-      let counts = [first.withLock { $0 }, second.withLock { $0 }]
-      let fault =
-        counts == [1, 1]
-        ? nil
-        : "it was fetched \(howOften(counts[0])) for the one and \(howOften(counts[1])) for the other. Each list has it fetched"
-      return GradeItem(
-        "in_two_lists",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "it is fetched for each")"
-      )
+      for server in servers { server.answerAll() }
+      await Moment.pass(until: lists.count) { returned.withLock { $0.count } }
+      let ends = returned.withLock { $0 }
+      for (number, list) in lists.enumerated() {
+        let fault =
+          fault(in: servers[number].counts.fetches, list).map {
+            "\($0). Each list has all its files fetched"
+          }
+          ?? (ends[number] == list.count
+            ? nil
+            : (ends[number].map { "'download' returned when \($0) of its files had come" }
+              ?? "all its files have come, and 'download' does not return")
+              + ". Lists that name the same files are two lists")
+        guard let fault else { continue }
+        return GradeItem(
+          "in_two_lists",
+          passed: false,
+          "\(asked): of list \(number + 1), \(fault)"
+        )
+      }
+      return GradeItem("in_two_lists", passed: true, "\(asked): it is fetched for each")
     }
   }
 
-  /// Nothing is known of a list that is over: what it named may have changed.
+  /// Nothing is known of a list that is over: what it named may have changed, and the limit is what it was.
   private static func fileAgain<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let lists = [[1, 7, 2], [7], [3, 2, 7, 4], [], [1, 7, 2]]
-    let asked = "five lists one after the other, of which some name a file that another has named"
+    let lists = Array(repeating: [[1, 7, 2], [7], [3, 2, 7, 4], []], count: 125).joined()
+    let asked =
+      "\(lists.count) lists one after the other, of which most name a file that another has named, limit 2"
     return .task("again", asked, seconds: 30) { _ in
       let downloader = Downloader(limit: 2)
       for (number, list) in lists.enumerated() {
-        let server = FakeServer()
+        let server = FakeServer(moments: 0)
         await downloader.download(list, server.fetch)
-        guard let fault = fault(in: server.counts.fetches, list) else { continue }
-        return GradeItem(
-          "again",
-          passed: false,
-          "\(asked): of list \(number + 1), \(fault). Each list has all its files fetched"
-        )
+        let counts = server.counts
+        let fault =
+          counts.peak > 2
+          ? "\(counts.peak) files were fetched at once"
+          : fault(in: counts.fetches, list).map { "\($0). Each list has all its files fetched" }
+        guard let fault else { continue }
+        return GradeItem("again", passed: false, "\(asked): of list \(number + 1), \(fault)")
       }
       return GradeItem("again", passed: true, "\(asked): each time it is fetched again")
     }
@@ -575,40 +605,17 @@ extension Grader {
     }
   }
 
-  private final class Witness: Sendable {}
-
   /// Of a list that is over, nothing is kept.
   private static func downloadsKept<Downloader: LearnerDownloader>(
     _ type: Downloader.Type
   ) -> GradeBook.Question {
-    let asked = "a list that is over, of a downloader that is still there"
-    return .task("kept", asked, seconds: 30) { _ in
-      let downloader = Downloader(limit: 2)
-      let witness = await downloadOnce(downloader)
-      // What has ended may be let go of a little later.
-      for _ in 1...2_000 where witness.object != nil { await Moment.pass() }
-      let isGone = witness.object == nil
-      // Which keeps it until here.
-      await downloader.download([], { _ in })
-      return GradeItem(
-        "kept",
-        passed: isGone,
-        "\(asked): "
-          + (isGone
-            ? "nothing is kept of it"
-            : "its 'fetch' is still kept. Look what is put into an array and never taken out")
-      )
+    keptOfList("a list that is over, of a downloader that is still there") {
+      Downloader(limit: 2)
+    } _: { downloader, witness in
+      await downloader.download(files(5)) { _ in
+        await Moment.pass()
+        withExtendedLifetime(witness) {}
+      }
     }
-  }
-
-  private struct WeakWitness: Sendable { weak let object: Witness? }
-
-  private static func downloadOnce(_ downloader: some LearnerDownloader) async -> WeakWitness {
-    let witness = Witness()
-    await downloader.download(files(5)) { [witness] _ in
-      await Moment.pass()
-      withExtendedLifetime(witness) {}
-    }
-    return WeakWitness(object: witness)
   }
 }

@@ -32,8 +32,14 @@ final class FakeServer: Sendable {
 
   private let state: Mutex<State>
 
+  /// How long a transfer takes.
+  private let moments: Int
+
   /// No answer before `together` have asked.
-  init(together: Int = 1) { state = Mutex(State(together: together)) }
+  init(together: Int = 1, moments: Int = 20) {
+    state = Mutex(State(together: together))
+    self.moments = moments
+  }
 
   /// Answers whoever has asked, and from now on each at once.
   func answerAll() {
@@ -65,7 +71,7 @@ final class FakeServer: Sendable {
     }
     // A transfer takes a moment, in which others can be seen that should have waited. Not `Task.sleep`, which
     // ends late where other code keeps the pool.
-    for _ in 1...20 { await Moment.pass() }
+    for _ in 0..<moments { await Moment.pass() }
     state.withLock {
       $0.counts.ended += 1
       if Task.isCancelled { $0.counts.cancelled += 1 }
