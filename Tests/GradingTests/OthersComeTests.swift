@@ -68,7 +68,7 @@ import Testing
     await expect(
       Grader.batch(OneFileNeedsNoGate.self),
       "threads_of_lists",
-      refusedSaying: "60 lists of 2 and 60 of one file at once"
+      refusedSaying: "200 lists of 2 and 200 of one file at once"
     )
     await expect(
       Grader.batch(ShortListsWait.self),
@@ -120,6 +120,49 @@ import Testing
       "in_two_lists", "twice", "limits", "cancelled", "cancelled_meanwhile", "limit_of_ones",
       "again", "long_list",
     ] { await expect(downloader(SoundLists.self), name) }
+  }
+
+  @Test func `of lists of a batch that are alike, short, long or sent from inside are refused`()
+    async
+  {
+    func batch<F: BatchListFlaw>(_ flaw: F.Type) -> GradeBook { Grader.batch(BatchOfLists<F>.self) }
+    let overtaken = ", which was sent before it"
+    await expect(
+      batch(TakesAlikeForOneList.self),
+      "same_file",
+      refusedSaying: "'whenAll' was not called for each list"
+    )
+    await expect(
+      batch(CallsAtLastOfEach.self),
+      "twice",
+      refusedSaying: "'whenAll' was called when 6 of 7 had come"
+    )
+    await expect(
+      batch(ShortListTakesPermits.self),
+      "three_lists",
+      refusedSaying: "1 ran at once, and 2 may"
+    )
+    await expect(
+      batch(TakesPermitAgain.self),
+      "as_a_file_ends",
+      refusedSaying: "the new list's file began before the one that waited"
+    )
+    await expect(
+      batch(LosesWhatIsMore.self),
+      "returns_in_line",
+      refusedSaying: "of 20039 files 4097 have come"
+    )
+    await expect(
+      batch(WaitsForRoom.self),
+      "returns_in_line",
+      refusedSaying: "a list of 20037, limit 1"
+    )
+    await expect(batch(FetchesOnTheSpot.self), "order", refusedSaying: overtaken)
+    await expect(batch(EndsGoFirst.self), "order", refusedSaying: overtaken)
+    await expect(batch(KeepsLastList.self), "kept", refusedSaying: "is still kept")
+    for name in [
+      "same_file", "twice", "three_lists", "as_a_file_ends", "returns_in_line", "order", "kept",
+    ] { await expect(batch(SoundBatchLists.self), name) }
   }
 
   @Test func `of questions are refused`() async {

@@ -22,6 +22,11 @@ import Testing
       name,
       refusedSaying: "limit 1, none of whose files ends: 1 is under way, and 2 threads wait"
     )
+    await expect(
+      Grader.batch(Gated<LooksEachSecond>.self),
+      name,
+      refusedSaying: "looks again and again. Wait without a time limit"
+    )
     await expect(Grader.batch(GatedAtLimits<OneGate>.self), name)
   }
 }

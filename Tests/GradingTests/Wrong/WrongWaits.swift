@@ -384,6 +384,13 @@ enum ForgetsItself: GatedFlaw {
   static let keepsBatch = false
 }
 
+/// Looks for a permit once a second, which takes next to nothing.
+enum LooksEachSecond: GatedFlaw {
+  static func wait(for permits: DispatchSemaphore) {
+    while permits.wait(timeout: .now() + .seconds(1)) == .timedOut {}
+  }
+}
+
 /// Asks for a permit again and again.
 enum AsksForPermits: GatedFlaw {
   static func wait(for permits: DispatchSemaphore) {

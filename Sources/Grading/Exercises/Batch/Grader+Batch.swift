@@ -19,7 +19,7 @@ extension Grader {
       endOfFirstList(type),
       batches(type, "limits", (1...6).map { (3 * $0, $0) } + [(12, 9)]),
       batches(type, "again", [(6, 2), (0, 2), (1, 2), (7, 2)], shared: true),
-      twoBatches(type),
+      threeBatches(type),
       listsOfOne(type),
       sameFile(type),
       batchesApart(type),
@@ -27,6 +27,7 @@ extension Grader {
       idleBatches(type),
       quietBatch(type),
       keptOfLists(type),
+      keptOfLast(type),
       namedTwice(type),
       sendsTheNext(type),
       asAFileEnds(type),
@@ -94,7 +95,9 @@ extension Grader {
     limit: Int
   ) -> String? {
     guard comes({ watches.allSatisfy(\.isOver) }) else {
+      let (ended, count) = (watches.map(\.ended).reduce(0, +), lists.joined().count)
       return "'whenAll' was not called for each list"
+        + (ended < count ? ": of \(count) files \(ended) have come" : "")
     }
     return zip(lists, watches).lazy.compactMap { $1.fault($0, limit: limit) }.first
   }
@@ -133,8 +136,8 @@ extension Grader {
   /// Nor does a caller wait for its turn, whatever it has sent.
   private static func returnsInLine<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
     GradeBook.Question(name: "returns_in_line") { _ in
-      let lists: [[Int]] = [[], [7], [7, 8]]
-      for list in lists {
+      // One is longer than any table of what waits.
+      for list in [[], [7], [7, 8], files(20_037)] as [[Int]] {
         let asked =
           "a list of \(list.count), limit 1, while another file is under way and a third waits for the permit"
         let batch = Batch(limit: 1)
@@ -158,7 +161,7 @@ extension Grader {
       return GradeItem(
         "returns_in_line",
         passed: true,
-        "lists of 0, 1 and 2, limit 1, while others wait for the permit: 'download' returns at once"
+        "lists of 0, 1, 2 and 20037, limit 1, while others wait for the permit: 'download' returns at once"
       )
     }
   }
@@ -216,8 +219,8 @@ extension Grader {
     heldThreads(
       type,
       "threads_of_lists",
-      "60 lists of 2 and 60 of one file at once, limit 1, the first download of which takes some seconds",
-      (0..<60).flatMap { [[3 * $0, 3 * $0 + 1], [3 * $0 + 2]] as [[Int]] },
+      "200 lists of 2 and 200 of one file at once, limit 1, the first download of which takes some seconds",
+      (0..<200).flatMap { [[3 * $0, 3 * $0 + 1], [3 * $0 + 2]] as [[Int]] },
       advice:
         "One thread may wait for the permit, not one for each list, and none for the end of a list"
     )
@@ -369,29 +372,37 @@ extension Grader {
     }
   }
 
-  /// Two lists at once share the limit, and each hears of its own end.
-  private static func twoBatches<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
-    let asked = "two lists of 6 at once, limit 2, the second of which takes longer"
-    return GradeBook.Question(name: "two_lists") { _ in
+  /// Lists at once share the limit and reach it, also before a short one, and each hears of its own end.
+  private static func threeBatches<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let asked = "lists of 6, 6 and 1 at once, limit 2, the second of which takes longer"
+    return GradeBook.Question(name: "three_lists") { _ in
       let batch = Batch(limit: 2)
-      let both = BatchWatch()
-      let watches = [BatchWatch(), BatchWatch()]
-      let lists = [Array(1...6), Array(7...12)]
+      let all = BatchWatch()
+      let lists = [Array(1...6), Array(7...12), [13]]
+      let watches = lists.map { _ in BatchWatch() }
       for (list, watch) in zip(lists, watches) {
         batch.download(list) { file in
-          both.begin(file)
+          all.begin(file)
           watch.begin(file)
-          usleep(file > 6 ? 20_000 : 2_000)
+          if list == lists[1] { _ = comes { watch.peak >= 2 } }
+          usleep(list == lists[1] ? 20_000 : 2_000)
           watch.end()
-          both.end()
+          all.end()
         } whenAll: {
           watch.allHaveCome()
         }
       }
       let wrong = fault(of: lists, watches, limit: 2)
-      let fault = both.peak > 2 ? "\(both.peak) ran at once" : wrong
+      let fault: String? =
+        if all.peak > 2 {
+          "\(all.peak) ran at once"
+        } else if watches[1].begun > 0, watches[1].peak < 2 {
+          "of the second list 1 ran at once, and 2 may. A list leaves the permits as they are for the others"
+        } else {
+          wrong
+        }
       return GradeItem(
-        "two_lists",
+        "three_lists",
         passed: fault == nil,
         "\(asked): \(fault ?? "at most two ran at once, and each list heard of its own end")"
       )
@@ -425,11 +436,12 @@ extension Grader {
 
   /// What another list has on its way is fetched all the same: each list has its files fetched by its own `fetch`.
   private static func sameFile<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
-    let asked = "2 lists that both name file 7, limit 3, and no file comes before all have begun"
+    let asked =
+      "3 lists that all name file 7, two of them no other, limit 3, and no file comes before 3 have begun"
     return GradeBook.Question(name: "same_file") { _ in
       let batch = Batch(limit: 3)
       let together = BatchWatch()
-      let lists = [[7], [8, 7]]
+      let lists = [[7], [7], [8, 7]]
       let watches = lists.map { _ in BatchWatch() }
       let mayEnd = DispatchSemaphore(value: 0)
       for (list, watch) in zip(lists, watches) {
@@ -441,7 +453,7 @@ extension Grader {
       let wrong = fault(of: lists, watches, limit: 3)
       let count = together.count(of: 7)
       let fault =
-        count != 2
+        count != 3
         ? "it was fetched \(howOften(count)). Each list has it fetched"
         : areTogether ? wrong : "\(most) ran at once, and 3 may"
       return GradeItem(
@@ -528,28 +540,40 @@ extension Grader {
     }
   }
 
-  /// Files begin in the order in which they were sent, however many wait.
+  /// Files begin in the order in which they were sent, however many wait and whoever sends them.
   private static func filesInOrder<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
     // Their numbers tell nothing of their places.
-    let numbers = (1...40).map { $0 * 17 % 41 }
-    let lists = [numbers[..<12], numbers[12..<13], numbers[13..<15], numbers[15...]].map(Array.init)
-    let asked = "lists of 12, 1, 2 and 25, limit 1, all of which wait for the first file"
+    let numbers = (1...43).map { $0 * 17 % 44 }
+    let ends = [1, 12, 13, 15, 40, 42, 43]
+    let lists = zip([0] + ends, ends).map { Array(numbers[$0..<$1]) }
+    let (sent, byWhenAll, byFetch) = (5, 5, 6)
+    let asked =
+      "lists of 1, 11, 1, 2 and 25, limit 1, all of which wait for the first file; then its 'whenAll' sends a list of 2, "
+      + "and the next file's 'fetch' a list of 1"
     return GradeBook.Question(name: "order") { _ in
       let batch = Batch(limit: 1)
       let watches = lists.map { _ in BatchWatch() }
       let begun = Lock<[Int]>([])
       let mayEnd = DispatchSemaphore(value: 0)
-      for (list, watch) in zip(lists, watches) {
-        batch.download(list) { file in
+      let returned = Lock<Set<Int>>([])
+      @Sendable func send(_ number: Int) {
+        batch.download(lists[number]) { file in
           begun.withLock { $0.append(file) }
-          watch.begin(file)
+          watches[number].begin(file)
           mayEnd.wait()
           mayEnd.signal()
-          watch.end()
+          if file == lists[1][0] {
+            _ = comes { returned.withLock { $0.contains(byWhenAll) } }
+            send(byFetch)
+          }
+          watches[number].end()
         } whenAll: {
-          watch.allHaveCome()
+          watches[number].allHaveCome()
+          if number == 0 { send(byWhenAll) }
         }
+        returned.withLock { _ = $0.insert(number) }
       }
+      for number in 0..<sent { send(number) }
       _ = comes { !begun.withLock { $0.isEmpty } }
       mayEnd.signal()
       let wrong = fault(of: lists, watches, limit: 1)
@@ -595,26 +619,45 @@ extension Grader {
     }
   }
 
-  /// A list is no set.
-  private static func namedTwice<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
-    let list = [7, 8, 7, 7, 8]
-    let asked = "5 downloads of two files, one of them three times"
-    return GradeBook.Question(name: "twice") { _ in
-      let watch = BatchWatch()
-      let batch = Batch(limit: 2)
-      batch.download(list) { file in
-        watch.begin(file)
-        usleep(2_000)
-        watch.end()
-      } whenAll: {
-        watch.allHaveCome()
+  /// Nor of the one that came last.
+  private static func keptOfLast<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    keptOfList("a list of 3 that has come, limit 2, of a batch that is still there") {
+      Batch(limit: 2)
+    } _: { batch, witness in
+      await withCheckedContinuation { ended in
+        batch.download([1, 2, 3]) { _ in
+          withExtendedLifetime(witness) {}
+        } whenAll: {
+          withExtendedLifetime(witness) {}
+          ended.resume()
+        }
       }
-      let fault = fault(of: [list], [watch], limit: 2)
-      return GradeItem(
-        "twice",
-        passed: fault == nil,
-        "\(asked): \(fault ?? "each came as often as it was named")"
-      )
+    }
+  }
+
+  /// A list is no set, and a list is over when its last file has come, whichever that is.
+  private static func namedTwice<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
+    let list = listWithRepeats
+    let asked =
+      "\(list.count) downloads of four files, one of them three times, limit 2, one of which ends after all others"
+    return GradeBook.Question(name: "twice") { _ in
+      for late in list.indices {
+        let watch = BatchWatch()
+        Batch(limit: 2).download(list) { file in
+          if watch.begin(file) == late {
+            _ = comes(withinTenths: 10) { watch.ended == list.count - 1 || watch.isOver }
+            // Who does not wait for this one calls meanwhile.
+            usleep(5_000)
+          }
+          watch.end()
+        } whenAll: {
+          watch.allHaveCome()
+        }
+        if let fault = fault(of: [list], [watch], limit: 2) {
+          return GradeItem("twice", passed: false, "\(asked): \(fault)")
+        }
+      }
+      return GradeItem("twice", passed: true, "\(asked): each came as often as it was named")
     }
   }
 }

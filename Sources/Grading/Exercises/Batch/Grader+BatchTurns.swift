@@ -159,12 +159,14 @@ extension Grader {
     let lists = newcomer.lists
     let watches = lists.map { _ in BatchWatch() }
     let all = BatchWatch()
+    let order = Lock<[Int]>([])
     let (mayEnd, othersMayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let turns = Lock<[LockTurn]>([])
     @Sendable func send(_ number: Int) {
       batch.download(lists[number]) { file in
         watches[number].begin(file)
         all.begin(file)
+        order.withLock { $0.append(file) }
         let mine = file == 1 ? mayEnd : othersMayEnd
         mine.wait()
         mine.signal()
@@ -201,6 +203,9 @@ extension Grader {
         "\(most) ran at once"
       } else if areOver {
         fault(of: lists, watches, limit: newcomer.limit)
+          ?? (newcomer == .listBehindAnother && order.withLock { $0 } != [1, 2, 3]
+            ? "the new list's file began before the one that waited. Hand the permit to who waits, under one lock, in one "
+              + "step" : nil)
       } else if watches.contains(where: { $0.begun == 0 }) {
         "a file waits for ever, though no other is under way. Look whether somebody waits, and give the permit back, "
           + "under one lock, in one step"

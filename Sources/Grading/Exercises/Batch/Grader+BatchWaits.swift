@@ -5,7 +5,8 @@ internal import LessonBook
 internal import Limiters
 
 extension Grader {
-  /// Of the files without a permit at most one holds a thread, whatever the limit is.
+  /// Of the files without a permit at most one holds a thread, whatever the limit is, and nobody looks for a permit
+  /// again and again.
   ///
   /// Where no file ends, all come to where they wait, and an exploration says which threads do. Counted by the system
   /// they would take a second each to come.
@@ -40,16 +41,27 @@ extension Grader {
             withExtendedLifetime((batch, signal)) {}
           }
         } catch {
-          guard case .deadlock = error.kind else { continue }
-          let fetching = underWay.withLock { $0 }
-          // Of who holds no thread it says that it never finishes.
-          let held = error.message.split(separator: " waits for ").count - 1 - fetching
-          guard held > 1 else { continue }
+          let scene = "two lists of \(files.count), limit \(limit), none of whose files ends: "
+          let fault: String
+          switch error.kind {
+          case .deadlock:
+            let fetching = underWay.withLock { $0 }
+            // Of who holds no thread it says that it never finishes.
+            let held = error.message.split(separator: " waits for ").count - 1 - fetching
+            guard held > 1 else { continue }
+            fault =
+              "\(fetching) \(fetching == 1 ? "is" : "are") under way, and \(held) threads wait. Of the files without a "
+              + "permit at most one holds a thread, whatever the limit"
+          case .livelock, .tooManySteps:
+            // There are some dozens of steps to take where who waits sleeps.
+            fault =
+              "who waits does not sleep until something has changed, but looks again and again. Wait without a time limit"
+          default: continue
+          }
           return GradeItem(
             "waits_at_limits",
             passed: false,
-            "two lists of \(files.count), limit \(limit), none of whose files ends: \(fetching) "
-              + "\(fetching == 1 ? "is" : "are") under way, and \(held) threads wait. Of the files without a permit at most one holds a thread, whatever the limit",
+            scene + fault,
             story: story(error, [])
           )
         }
@@ -57,7 +69,7 @@ extension Grader {
       return GradeItem(
         "waits_at_limits",
         passed: true,
-        "\(asked): at most one thread waits"
+        "\(asked): at most one thread waits, and sleeps"
       )
     }
   }

@@ -36,12 +36,15 @@ final class BatchWatch: Sendable {
 
   private let state = Lock(State())
 
-  func begin(_ file: Int) {
-    state.withLock {
-      $0.begun += 1
-      $0.running += 1
-      $0.peak = max($0.peak, $0.running)
-      $0.fetched[file, default: 0] += 1
+  /// - Returns: how many had begun before.
+  @discardableResult
+  func begin(_ file: Int) -> Int {
+    state.withLock { state in
+      defer { state.begun += 1 }
+      state.running += 1
+      state.peak = max(state.peak, state.running)
+      state.fetched[file, default: 0] += 1
+      return state.begun
     }
   }
 
