@@ -215,7 +215,7 @@ import Testing
     await expect(
       Grader.door(FlawedDoor<WakesSixtyFour>.self),
       "crowd",
-      refusedSaying: "64 came through, and 19936 wait at an open door"
+      refusedSaying: "64 came through, and 236 wait at an open door"
     )
   }
 
