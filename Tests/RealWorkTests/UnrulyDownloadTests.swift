@@ -362,7 +362,10 @@ import UnrulyServer
     async throws
   {
     let result = try await BuiltProgram("download-storm").run([searchesRun ? "100" : "25", "7"])
-    let told = try #require(result.standardOutput.split(separator: "\n").last)
+    let told = try #require(
+      result.standardOutput.split(separator: "\n").last,
+      "\(result.status): \(result.standardError)"
+    )
     #expect(told.hasSuffix("wrong=0 left=0"), "\(result.standardOutput)\(result.standardError)")
     #expect(result.status == .exited(0))
   }
