@@ -143,7 +143,8 @@ package protocol SynchronizationPart: AnyObject {
   var wantsValues: Bool { get }
   /// Notes what the operation that the thread stood before has found and left.
   func note(_ values: OperationValues)
-  /// Whether somebody has tried to take the lock in this schedule, or is about to: that it is taken shows.
+  /// Whether the thread has to stop before it releases the lock: somebody has tried to take it in this schedule, or is
+  /// about to, and can see that it is taken.
   func standsBeforeRelease(of object: Int) -> Bool
   /// Notes that the lock was released.
   func noteRelease(of object: Int)

@@ -66,7 +66,7 @@ struct MutexIdentity: ~Copyable, Sendable {
     return part.pause(before: .tryLock, of: identity) ? true : nil
   }
 
-  /// Stands before the lock is released, where somebody may try to take it meanwhile: that it is taken shows.
+  /// Stops before the lock is released, where somebody may try to take it meanwhile and see that it is taken.
   @usableFromInline
   func willUnlock() {
     guard let part = currentPart, part.standsBeforeRelease(of: part.number(of: identity))

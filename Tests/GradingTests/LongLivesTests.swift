@@ -32,59 +32,6 @@ import Testing
 
   // MARK: Doors
 
-  /// Numbers who waits with a byte, and may know every door.
-  private final class SmallTickets: LearnerDoor {
-    private let state = Mutex(
-      (isOpen: false, ticket: UInt8(0), line: [UInt8: CheckedContinuation<Void, Never>]())
-    )
-
-    func wait() async {
-      await withCheckedContinuation { continuation in
-        let mayPass = state.withLock { state in
-          if state.isOpen { return true }
-          state.ticket &+= 1
-          // Who had the ticket before goes through too early: nobody is left behind in the test program.
-          state.line.updateValue(continuation, forKey: state.ticket)?.resume()
-          return false
-        }
-        if mayPass { continuation.resume() }
-      }
-    }
-
-    func open() {
-      let woken = state.withLock { state in
-        state.isOpen = true
-        defer { state.line = [:] }
-        return state.line
-      }
-      for continuation in woken.values { continuation.resume() }
-    }
-  }
-
-  /// Takes a lock that is taken for an open door.
-  private final class TriesTheDoor: LearnerDoor {
-    private let state = Mutex((isOpen: false, line: [CheckedContinuation<Void, Never>]()))
-
-    func wait() async {
-      await withCheckedContinuation { continuation in
-        let isOpen = state.withLockIfAvailable { state in
-          if !state.isOpen { state.line.append(continuation) }
-          return state.isOpen
-        }
-        if isOpen ?? true { continuation.resume() }
-      }
-    }
-
-    func open() {
-      let woken = state.withLock { state in
-        state.isOpen = true
-        defer { state.line = [] }
-        return state.line
-      }
-      for continuation in woken { continuation.resume() }
-    }
-  }
-
   /// Is never let go of, which the tests are told in bytes.
   private final class KnownForEver: LearnerDoor {
     static let bytes = PlainCount()
@@ -98,7 +45,7 @@ import Testing
   @Test func `a door is graded by a crowd, by who tries its lock, and by what is kept of doors`()
     async
   {
-    await expect(Grader.door(SmallTickets.self), "crowd", refusedSaying: "while the door was shut")
+    await expect(Grader.door(RoomForAByte.self), "crowd", refusedSaying: "while the door was shut")
     await expect(
       Grader.door(TriesTheDoor.self),
       "two_wait",
@@ -188,12 +135,13 @@ import Testing
     await expect(Grader.limiter(Limiter<1_000_000>.self), "limit_after_many")
   }
 
-  /// A line of two arrays, whose front takes who comes where one is left in it and nobody is behind.
-  private struct Line {
-    private var (front, back): ([Waiting.Waiter], [Waiting.Waiter]) = ([], [])
+  /// A line of two arrays: who comes is put into the front one where one is left in it and nobody is behind.
+  private struct LineThatLetsOneBy: WaitingLine {
+    private var front: [Waiting.Waiter] = []
+    private var back: [Waiting.Waiter] = []
 
     mutating func append(_ waiter: Waiting.Waiter) {
-      // It is popped at its end.
+      // The front is taken from at its end.
       if front.count == 1, back.isEmpty { front.append(waiter) } else { back.append(waiter) }
     }
 
@@ -203,37 +151,12 @@ import Testing
     }
   }
 
-  private final class LetsOneBy: LearnerPool {
-    private let state: Mutex<(free: [Int], line: Line)>
-    private let waiting: Waiting
-
-    init(size: Int, waiting: Waiting) {
-      state = Mutex((Array(1...size), Line()))
-      self.waiting = waiting
-    }
-
-    func take() async -> Int {
-      await waiting.suspend { waiter in
-        let element = state.withLock { state in
-          if state.free.isEmpty { state.line.append(waiter) }
-          return state.free.popLast()
-        }
-        if let element { waiter.resume(with: element) }
-      }
-    }
-
-    func giveBack(_ element: Int) {
-      let next = state.withLock { state in
-        let next = state.line.popFirst()
-        if next == nil { state.free.append(element) }
-        return next
-      }
-      next?.resume(with: element)
-    }
-  }
-
   @Test func `a pool is graded by who comes and departs at any moment`() async {
-    await expect(Grader.pool(LetsOneBy.self), "any_moment", refusedSaying: "which came later")
+    await expect(
+      Grader.pool(PoolWithALine<LineThatLetsOneBy>.self),
+      "any_moment",
+      refusedSaying: "which came later"
+    )
   }
 
   // MARK: Recorders

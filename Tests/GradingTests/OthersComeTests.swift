@@ -228,7 +228,7 @@ import Testing
     await expect(Grader.limiter(Flawed<NoFlaw>.self), "permit_back_cancelled")
     let lost = "300 of them are served, and 17000 more come: "
     await expect(Grader.limiter(GrowsItsLine.self), "grown_line", refusedSaying: lost)
-    await expect(Grader.pool(GrowsItsLinePool.self), "grown_line", refusedSaying: lost)
+    await expect(Grader.pool(PoolWithALine<LineThatGrows>.self), "grown_line", refusedSaying: lost)
     await expect(
       Grader.cancellableLimiter(Flawed<SecondFirstInACrowd>.self),
       "grown_line",

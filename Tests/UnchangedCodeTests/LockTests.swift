@@ -101,6 +101,7 @@ import Testing
   @Test func `trying again until somebody has done something under the lock comes to an end`()
     throws
   {
+    // Safe: `isThere` is used under the lock only.
     final class Answer: @unchecked Sendable {
       let lock = NSLock()
       let mutex = Mutex(false)

@@ -102,8 +102,8 @@ struct exploration_answers {
   bool (*holds)(uintptr_t object);
   /// Notes that the thread is to wait for a signal of `condition`; it releases `lock`.
   void (*begin_wait)(uintptr_t condition, uintptr_t lock);
-  /// Whether the thread stands before it releases the lock: somebody tries to take it in this schedule, or has. Who
-  /// would wait for it does not count.
+  /// Whether the thread has to stop before it releases the lock: somebody has tried to take it in this schedule, or is
+  /// about to. A task that waits for the lock does not count.
   bool (*stands_before_release)(uintptr_t object);
   /// Whether it has to be the turn of who waits for a lock that the thread has released again and again.
   bool (*must_let_others_take)(uintptr_t object);

@@ -72,10 +72,11 @@ extension Workers {
     }
   }
 
-  /// Whether the worker stands before it releases the lock, even if it does nothing else while it has it: that it is
-  /// taken shows where somebody has tried to take it, or is paused before that.
+  /// Whether the worker has to stop before it releases the lock, even if it does nothing else while it has it: somebody
+  /// has tried to take the lock, or is paused before that, and can see that it is taken.
   ///
-  /// Who takes it again and again, until another has done something, does not: that one may need it for this.
+  /// A task that takes the lock again and again until another has done something is not stopped: the other may need the
+  /// lock for that.
   func standsBeforeRelease(of object: Int, by worker: Worker) -> Bool {
     if run.isExhausted(worker.choice.agent) { return false }
     return locks.isTried(object)

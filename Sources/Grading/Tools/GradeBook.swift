@@ -165,7 +165,7 @@ extension GradeBook.Question {
   ///   - silence: while it is kept, nobody looks for the answer.
   ///   - sight: what is told where no answer comes.
   ///   - body: asks it.
-  /// - Returns: the question; its item fails when no answer comes.
+  /// - Returns: the question; its item fails when no answer comes, or when it takes more than `mostHeap` bytes.
   static func task(
     _ name: String,
     _ asked: String,

@@ -81,3 +81,21 @@ final class KeepsOpenings: OneLockDoor, LearnerDoor, @unchecked Sendable {
 final class RoomForTenThousand: OneLockDoor, LearnerDoor, @unchecked Sendable {
   override var most: Int { 10_000 }
 }
+
+/// As many wait as a byte has values, and whoever comes then passes.
+final class RoomForAByte: OneLockDoor, LearnerDoor, @unchecked Sendable {
+  override var most: Int { 256 }
+}
+
+/// Takes a lock that another has for an open door.
+final class TriesTheDoor: OneLockDoor, LearnerDoor, @unchecked Sendable {
+  override func wait() async {
+    await withCheckedContinuation { continuation in
+      let mayPass = state.withLockIfAvailable { state in
+        if !state.isOpen { state.line.append(continuation) }
+        return state.isOpen
+      }
+      if mayPass ?? true { continuation.resume() }
+    }
+  }
+}

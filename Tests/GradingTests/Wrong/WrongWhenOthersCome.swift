@@ -373,9 +373,18 @@ enum KeepsPermitOfCancelled: Flaw {
   static func keeps(_ error: any Error) -> Bool { Task.isCancelled }
 }
 
+/// Those who wait for an element, in the order that the line makes of them.
+protocol WaitingLine: Sendable {
+  associatedtype Waiter: Sendable
+
+  init()
+  mutating func append(_ waiter: Waiter)
+  mutating func popFirst() -> Waiter?
+}
+
 /// Its line doubles its room when that is full, and leaves everybody where they stand, also if the line goes on at the
 /// beginning of its room.
-struct LineThatGrows<Waiter> {
+struct LineThatGrows<Waiter: Sendable>: WaitingLine {
   private var room = [Waiter?](repeating: nil, count: 1_024)
   private var first = 0
   private var count = 0
@@ -427,12 +436,12 @@ final class GrowsItsLine: LearnerLimiter {
   }
 }
 
-final class GrowsItsLinePool: LearnerPool {
-  private let state: Mutex<(free: [Int], line: LineThatGrows<Waiting.Waiter>)>
+final class PoolWithALine<Line: WaitingLine>: LearnerPool where Line.Waiter == Waiting.Waiter {
+  private let state: Mutex<(free: [Int], line: Line)>
   private let waiting: Waiting
 
   init(size: Int, waiting: Waiting) {
-    state = Mutex((Array(1...size), LineThatGrows()))
+    state = Mutex((Array(1...size), Line()))
     self.waiting = waiting
   }
 
