@@ -178,6 +178,13 @@ struct Inquiry {
         count == 1 ? "in schedule 1" : "in each of the first \(count) schedules"
       )
     }
+    if let first = verdict.firstGivenUp, verdict.hasEndlessOnes(Self.longest) {
+      throw failureByLength(
+        first,
+        "in \(verdict.givenUp) of \(verdict.schedules) schedules, where the others ended after at most "
+          + "\(verdict.longestEnded) steps"
+      )
+    }
     return ExplorationVerdict(
       verdict,
       of: scenario,

@@ -173,6 +173,8 @@ package struct Explorer: Sendable {
   private static let mostGivenUpAtFirst = 3
   /// The same where some have.
   private static let mostGivenUpInARow = 20
+  /// The same where those that have were all so short that this is another thing than doing much.
+  private static let mostGivenUpBesideShortOnes = 5
 
   private func explore(
     _ scenario: Scenario,
@@ -260,14 +262,18 @@ package struct Explorer: Sendable {
         givenUpInARow += 1
       } else if run.isOver {
         givenUpInARow = 0
+        verdict.longestEnded = max(verdict.longestEnded, run.steps)
         clean = clean ?? choices
       }
       let isFirstFailure = run.violation != nil && verdict.failed == 1
       // Code that comes to no end is not waited for a thousand times.
       let isFirst = verdict.givenUp == verdict.schedules
-      verdict.isHopeless =
-        scenario.atRest != nil
-        && givenUpInARow >= (isFirst ? Self.mostGivenUpAtFirst : Self.mostGivenUpInARow)
+      let most =
+        isFirst
+        ? Self.mostGivenUpAtFirst
+        : verdict.hasEndlessOnes(longest)
+          ? Self.mostGivenUpBesideShortOnes : Self.mostGivenUpInARow
+      verdict.isHopeless = scenario.atRest != nil && givenUpInARow >= most
       run.end()
       if run.executor.escaped { throw .escapes(scenario: scenario.name) }
       if !stopsAtViolation || run.violation == nil, search.beginsAnew(after: run) {
@@ -394,6 +400,8 @@ package struct Verdict: Sendable {
   var isCut = false
   /// Whether schedule after schedule came to no end, and the rest was left.
   var isHopeless = false
+  /// Steps of the longest schedule that came to its end.
+  var longestEnded = 0
   /// Whether it is of one schedule that was run again.
   var isReplay = false
   /// About how many schedules there are, where a search in order was cut that had looked at enough to tell.
@@ -430,6 +438,12 @@ package struct Verdict: Sendable {
   package internal(set) var sawActorTurn = false
   /// Whether code started a task of its own.
   package internal(set) var sawStart = false
+
+  /// Whether some schedules were left at so many steps, and all that came to their end were so much shorter that those
+  /// are taken to go on for ever.
+  func hasEndlessOnes(_ longest: Int) -> Bool {
+    givenUp > 0 && givenUp < schedules && longestEnded <= longest / 20
+  }
 
   /// Notes what a search has seen besides, which has come to its end.
   mutating func note(_ run: ScheduleRun) {
