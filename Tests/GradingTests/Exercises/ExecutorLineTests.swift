@@ -14,6 +14,8 @@ import Testing
     static var room: Int { get }
     /// Whether the whole line is copied for each job.
     static var copies: Bool { get }
+    /// Whether who finds an empty line sleeps for a moment.
+    static var sleepsIfEmpty: Bool { get }
     /// Whether who finds the lock taken puts the urgent first.
     static var triesLock: Bool { get }
     /// For how many nanoseconds the thread waits for a job before it ends.
@@ -38,6 +40,7 @@ import Testing
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
+      if F.sleepsIfEmpty, jobs.withLock(\.isEmpty) { Thread.sleep(forTimeInterval: 0.001) }
       if F.triesLock {
         let isIn: Void? = jobs.withLockIfAvailable { $0.append(job) }
         if isIn == nil { addByUrgency(job) }
@@ -94,6 +97,10 @@ import Testing
     static let copies = true
   }
 
+  enum SleepsIfEmpty: Flaw {
+    static let sleepsIfEmpty = true
+  }
+
   enum UrgentIfTaken: Flaw {
     static let triesLock = true
   }
@@ -117,6 +124,15 @@ import Testing
       refusedSaying: "'enqueue' takes the longer the more jobs are in line"
     )
     await expect(executor(NoFlaw.self), "pile")
+  }
+
+  @Test func `an executor that has who adds to an empty line sleep is refused`() async {
+    await expect(
+      executor(SleepsIfEmpty.self),
+      "comes_back",
+      refusedSaying: "slept in 'enqueue', where nothing was in line"
+    )
+    await expect(executor(NoFlaw.self), "comes_back")
   }
 
   @Test(.long) func `a line that has its room before it has jobs is refused`() async {
@@ -159,6 +175,7 @@ import Testing
 extension `Executors' lines and sleeps`.Flaw {
   static var room: Int { 0 }
   static var copies: Bool { false }
+  static var sleepsIfEmpty: Bool { false }
   static var triesLock: Bool { false }
   static var patience: Int? { nil }
   static var longest: Duration? { nil }

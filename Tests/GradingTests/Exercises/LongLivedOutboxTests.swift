@@ -18,6 +18,8 @@ import Testing
     static var patience: Int { get }
     /// How many of those that were taken are kept.
     static var kept: Int { get }
+    /// Of which lengths, in bytes, those that are kept are multiples.
+    static var keptLengths: Int { get }
   }
 
   private final class Pumping<F: LateFlaw>: LearnerOutbox {
@@ -44,7 +46,7 @@ import Testing
           return nil
         }
         let first = state.line.removeFirst()
-        if F.kept > 0 {
+        if F.kept > 0, first.utf8.count.isMultiple(of: F.keptLengths) {
           state.taken.append(first)
           `Outboxes that live long`.bytes.add(first.utf8.count)
           if state.taken.count > F.kept {
@@ -76,6 +78,11 @@ import Testing
     static let kept = 100
   }
 
+  enum KeepsOneLengthInSixteen: LateFlaw {
+    static let kept = Int.max
+    static let keptLengths = 16
+  }
+
   private func outbox<F: LateFlaw>(_ flaw: F.Type) -> GradeBook { Grader.outbox(Pumping<F>.self) }
 
   private static let heap: @Sendable () -> Int64 = { Int64(bytes.value) }
@@ -103,11 +110,19 @@ import Testing
     await expect(outbox(NoFlaw.self), "many_wait")
   }
 
-  @Test func `that keep the last hundred that were taken are refused`() async {
+  @Test func `that keep the last hundred that were taken, or those of some lengths, are refused`()
+    async
+  {
     await expect(
       outbox(KeepsAHundred.self),
       "kept_long",
       refusedSaying: "Keep nothing of what was taken",
+      heap: Self.heap
+    )
+    await expect(
+      outbox(KeepsOneLengthInSixteen.self),
+      "kept_long",
+      refusedSaying: "all have been taken, and 5 MB more are in use",
       heap: Self.heap
     )
     await expect(outbox(NoFlaw.self), "kept_long", heap: Self.heap)
@@ -118,4 +133,5 @@ extension `Outboxes that live long`.LateFlaw {
   static func text(_ message: String) -> String { message }
   static var patience: Int { .max }
   static var kept: Int { 0 }
+  static var keptLengths: Int { 1 }
 }

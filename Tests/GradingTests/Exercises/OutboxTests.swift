@@ -285,6 +285,6 @@ import Testing
     await expect(Asking.self, refusedBy: "waits", saying: "asks again and again")
     await expect(Unequal.self, refusedBy: "equal", saying: "sent is never taken")
     await expect(OneForAll.self, refusedBy: "apart", saying: "wrong in at least one schedule")
-    await expect(KeepingTasks.self, refusedBy: "kept", saying: "Keep the last task at most")
+    await expect(KeepingTasks.self, refusedBy: "kept", saying: "of tasks the last one at most")
   }
 }

@@ -82,6 +82,73 @@ extension AskingFlaw {
     static func sent(_ question: Int) -> Int { Int(Int32(truncatingIfNeeded: question)) }
   }
 
+  /// After a thousand questions it tells what it knows, and does not ask.
+  private final class KnowsAfterAThousand: LearnerClient {
+    private let server: CallingServer
+    private let known = Mutex<(count: Int, answers: [Int: Int])>((0, [:]))
+
+    init(server: CallingServer) { self.server = server }
+
+    func answer(to question: Int) async throws -> Int {
+      let answer = known.withLock { known in
+        known.count += 1
+        return known.count > 1_000 ? known.answers[question] : nil
+      }
+      if let answer { return answer }
+      let found = try await withCheckedThrowingContinuation { continuation in
+        server.ask(question) { continuation.resume(with: $0) }
+      }
+      known.withLock { $0.answers[question] = found }
+      return found
+    }
+  }
+
+  /// Has the threads of the least urgent tasks wait.
+  private final class HoldsInTheBackground: LearnerClient {
+    private let server: CallingServer
+
+    init(server: CallingServer) { self.server = server }
+
+    func answer(to question: Int) async throws -> Int {
+      if Task.currentPriority <= .background { return try wait(for: question) }
+      return try await withCheckedThrowingContinuation { continuation in
+        server.ask(question) { continuation.resume(with: $0) }
+      }
+    }
+
+    private func wait(for question: Int) throws -> Int {
+      let told = Mutex<Result<Int, any Error>?>(nil)
+      let isThere = DispatchSemaphore(value: 0)
+      server.ask(question) { result in
+        told.withLock { $0 = result }
+        isThere.signal()
+      }
+      isThere.wait()
+      return try told.withLock { $0 }?.get() ?? 0
+    }
+  }
+
+  @Test func `a client that asks no more what it knows is refused, after a thousand questions too`()
+    async
+  {
+    await expect(
+      Grader.client(KnowsAfterAThousand.self),
+      "many",
+      refusedSaying: "1 was asked again, and the server not. Each call asks it once"
+    )
+    await expect(Grader.client(Asking<Sound>.self), "many")
+  }
+
+  // It holds threads that other tests need until nobody comes any more.
+  @Test(.long) func `a client that holds threads for the least urgent only is refused`() async {
+    await expect(
+      Grader.client(HoldsInTheBackground.self),
+      "open",
+      refusedSaying: "of whatever priority its task is"
+    )
+    await expect(Grader.client(Asking<Sound>.self), "open")
+  }
+
   @Test func `a client that tells another what was meant for who has left is refused`() async {
     await expect(
       Grader.client(Asking<UsesPlacesAgain>.self),

@@ -147,7 +147,8 @@ extension Grader {
         }
         let fault =
           late.withLock { $0 }.map {
-            "\($0) had asked, and then hardly one more. Each of them holds a thread while it waits, and no more are given"
+            "\($0) had asked, and then hardly one more. The others wait until one of these has its answer: for a thread, "
+              + "if each holds one while it waits, or for something else that is given back then"
           }
           ?? inTurn.withLock { $0 }.map {
             "when \($0) had asked every thread slept: one of them waits before the next question is asked"
@@ -168,7 +169,7 @@ extension Grader {
   ) -> GradeBook.Question {
     let count = 5_000
     let asked =
-      "\(count) tasks of three priorities ask, fifty of them the same each time, and the server answers none before "
+      "\(count) tasks of four priorities ask, fifty of them the same each time, and the server answers none before "
       + "all have asked"
     return .task("open", asked, seconds: 60) { _ in
       let server = CallingServer(together: count)
@@ -181,7 +182,7 @@ extension Grader {
         answered.withLock { $0 += 1 }
       }
       for question in 1...count {
-        Task(priority: [nil, .low, .high][question % 3]) { await ask(question % 100) }
+        Task(priority: [nil, .low, .high, .background][question % 4]) { await ask(question % 100) }
       }
       let told = await Moment.pass(until: count) { answered.withLock { $0 } }
       let come = server.asked
@@ -562,7 +563,8 @@ extension Grader {
   ) -> GradeBook.Question {
     let count = 70_000
     let asked =
-      "a task asks, then another \(count) times, some of them what has no answer, and the first is answered last"
+      "a task asks, then another \(count) times, some of them what has no answer, then what was asked before, and the "
+      + "first is answered last"
     return .task("many", asked, seconds: 120) { _ in
       let server = CallingServer(answersAtOnce: true, keeps: 1)
       let client = Client(server: server)
@@ -578,6 +580,21 @@ extension Grader {
         guard let fault = await mistake(question, client) else { continue }
         server.giveUp()
         return GradeItem("many", passed: false, "\(asked): at number \(number) \(fault)")
+      }
+      // Whatever else has been asked, and however often.
+      for question in [1, 2, 40_000, count - 2] {
+        let before = server.asked
+        let fault = await mistake(question, client)
+        guard fault != nil || server.asked != before + 1 else { continue }
+        let times = server.asked - before
+        server.giveUp()
+        return GradeItem(
+          "many",
+          passed: false,
+          "\(asked): \(question) was asked again, and "
+            + (fault
+              ?? "the server \(times == 0 ? "not" : "\(times) times"). Each call asks it once")
+        )
       }
       server.giveUp()
       await Moment.pass(until: 1) { first.withLock { $0.isTold ? 1 : 0 } }

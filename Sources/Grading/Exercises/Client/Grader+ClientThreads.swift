@@ -25,15 +25,16 @@ extension Grader {
     // Many more than the threads that the pool and the library may make meanwhile.
     let count = 100 + 2 * ProcessInfo.processInfo.activeProcessorCount
     let asked =
-      "\(count) clients, each asked by two tasks, of which one is cancelled then, and no server answers"
-    return threadsThatWait(asked, most: count / 2) {
+      "\(count) clients, each asked by two tasks of one priority, of which one is cancelled then, and no server answers"
+    return threadsThatWait(asked, most: count / 3) {
       let servers = (1...count).map { _ in CallingServer(together: .max) }
       let tasks = Lock<[Task<Void, Never>]>([])
-      for server in servers {
+      for (number, server) in servers.enumerated() {
         let client = Client(server: server)
         let ask: @Sendable (Int) async -> Void = { _ = try? await client.answer(to: $0) }
-        let gone = Task { await ask(1) }
-        tasks.withLock { $0 += [gone, Task { await ask(2) }] }
+        let priority = [nil, .low, .high, .background][number % 4] as TaskPriority?
+        let gone = Task(priority: priority) { await ask(1) }
+        tasks.withLock { $0 += [gone, Task(priority: priority) { await ask(2) }] }
         await Moment.pass(until: 2) { server.asked }
         gone.cancel()
       }

@@ -126,6 +126,7 @@ extension Grader {
     GradeBook([
       elsewhere(type),
       inOrder(type),
+      comesBack(type),
       within(type),
       oneThread(type),
       byName(type),
@@ -211,6 +212,56 @@ extension Grader {
           + "job, and let a thread of yours run it"
       }
       return nil
+    }
+  }
+
+  /// Who makes a job ready goes on at once, whether the line is empty or not.
+  private static func comesBack<Executor: LearnerExecutor>(_ type: Executor.Type)
+    -> GradeBook.Question
+  {
+    let count = 20
+    return question(
+      "comes_back",
+      "\(count) tasks, each made ready when nothing is in line, and \(count) more while a job runs",
+      "'enqueue' comes back at once"
+    ) { _ in
+      let executor = made(type)
+      let (begun, ran) = (Arrivals(), Arrivals())
+      let mayEnd = DispatchSemaphore(value: 0)
+      let here = KernelThread.here
+      func sleeps(_ act: () -> Void) -> Bool {
+        let before = here.sleeps
+        act()
+        return here.sleeps > before
+      }
+      // Once in a while another thread has the lock.
+      func fault(_ slept: Int, _ when: String) -> String? {
+        2 * slept <= count
+          ? nil
+          : "in \(slept) of \(count) the thread that made it ready slept in 'enqueue', \(when). Add the job, wake the "
+            + "executor's thread, and let 'enqueue' wait for nothing"
+      }
+      var slept = 0
+      for _ in 1...count {
+        if sleeps({ Task(executorPreference: executor) { ran.come() } }) { slept += 1 }
+        if ran.missing(of: 1) != nil {
+          return "one of them has not run for five seconds. \(neverRan)"
+        }
+      }
+      if let fault = fault(slept, "where nothing was in line") { return fault }
+      Task(executorPreference: executor) {
+        begun.come()
+        waitHere(for: mayEnd)
+      }
+      if begun.missing(of: 1) != nil { return "a job never began. \(neverRan)" }
+      slept = 0
+      for _ in 1...count
+      where sleeps({ Task(executorPreference: executor) { ran.come() } }) { slept += 1 }
+      mayEnd.signal()
+      if let missing = ran.missing(of: count) {
+        return "\(missing) of \(count) never ran. \(neverRan)"
+      }
+      return fault(slept, "while a job was running")
     }
   }
 
@@ -505,8 +556,8 @@ extension Grader {
     guard 2 * last > 5 * first, last > mostOfAThousand else { return nil }
     return
       "'enqueue' takes the longer the more jobs are in line: the last thousand took \(last / 1_000_000) ms of the "
-      + "processor, and a thousand of the first \(first / 1_000_000) ms. Add to its end, and neither copy the "
-      + "line nor go through it"
+      + "processor, and a thousand of the first \(first / 1_000_000) ms. Add to its end, run no "
+      + "job there, and neither copy the line nor go through it"
   }
 
   /// Of each kind one, and a less urgent one behind a more urgent one.

@@ -687,7 +687,7 @@ extension Grader {
         20,
         false,
         "memory grows with each batch of \(batch), so something is kept of each message when it has been taken. "
-          + "Keep the last task at most, not all of them"
+          + "Keep no message then, and of tasks the last one at most"
       )
     }
   }
@@ -697,8 +697,8 @@ extension Grader {
     _ type: Outbox.Type
   ) -> GradeBook.Question {
     // One or two may still be in the hands of the task that took them.
-    let (count, size, most) = (40, 1_000_000, 5)
-    let asked = "\(count) messages of a million characters"
+    let (count, size, most) = (160, 500_000, 5)
+    let asked = "\(count) messages of half a million characters and a few more"
     return GradeBook.Question(name: "kept_long") { terms in
       let heap = terms.heap
       return GradeBook.Question.task("kept_long", asked, seconds: 60) { _ in
@@ -706,20 +706,20 @@ extension Grader {
         let outbox = Outbox(receiver: inbox.receiver)
         let before = heap()
         for number in 1...count {
-          outbox.send(String(repeating: "m", count: size) + "\(number)")
+          outbox.send(String(repeating: "m", count: size + number))
         }
         await inbox.settle(for: count)
         let isKept = { heap() - before > most * size }
         // What has ended may be let go of a little later.
         for _ in 1...2_000 where isKept() { await Moment.pass() }
         let taken = inbox.count
-        let kept = (heap() - before) / Int64(size)
+        let kept = Int(heap() - before)
         withExtendedLifetime(outbox) {}
         let fault: String? =
           taken < count
           ? "\(taken) were taken"
-          : kept > most
-            ? "all have been taken, and \(kept) million bytes more are in use than before. Keep nothing of what was taken"
+          : kept > most * size
+            ? "all have been taken, and \(kept / 1_000_000) MB more are in use than before. Keep nothing of what was taken"
             : nil
         return GradeItem(
           "kept_long",

@@ -66,8 +66,8 @@ extension Grader {
           return GradeItem(
             "answers",
             passed: false,
-            "\(asked): block \(block) was asked for \(asks[block] ?? 0) times, and read "
-              + "\(disk.count(block)) times"
+            "\(asked): 'read' was called for block \(block) \(times(asks[block] ?? 0)), and read it from the disk "
+              + times(disk.count(block))
           )
         }
       }
@@ -78,6 +78,8 @@ extension Grader {
       )
     }
   }
+
+  private static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 
   /// What each of many tasks gets that read at once, two of them the same block, some of them none.
   private static func mixedReads<Reader: LearnerReader>(_ type: Reader.Type) -> GradeBook.Question {
