@@ -159,8 +159,8 @@ public final class ActorQueue<ActorType: Actor>: Sendable {
   ///
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
   /// - Precondition: The queue has adopted an actor, and it still exists.
-  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
-  ///   leaves the queue at once and `body` does not run.
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
+  ///   admitted, also where it need not wait: it leaves the queue at once and `body` does not run.
   public func enqueueAndWait<Value: Sendable>(
     file: StaticString = #file,
     line: UInt = #line,

@@ -181,7 +181,9 @@ public final class AsyncPool<Element: Sendable>: Sendable {
     return Lease(element, loan, of: core)
   }
 
-  /// Builds elements until there are as many as `minElements`, idle and lent.
+  /// Builds elements until there are as many as `minElements`, idle and lent, and no more than `maxElements`.
+  ///
+  /// After ``shutdown()`` it builds none and returns. It does not look at cancellation; the builder may.
   ///
   /// ```swift
   /// let pool = AsyncPool(maxElements: 4, minElements: 2) { try await Connection.open() }

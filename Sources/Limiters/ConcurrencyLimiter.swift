@@ -159,6 +159,7 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
+  /// - Precondition: `weight` is at least 1.
   /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
   ///   admitted: it leaves the line at once and `body` does not run. Once admitted, `body` runs,
   ///   cancelled or not. ``LimiterClosed`` after ``close()``; ``NestedRun`` if the limiter detects it.
@@ -190,6 +191,7 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Returns: What `body` returns.
   /// - Complexity: As ``run(weight:file:line:_:)``; a task that must wait starts a child task, its timer.
+  /// - Precondition: `weight` is at least 1.
   /// - Throws: ``WaitTimedOut``, and what ``run(weight:file:line:_:)`` throws. A permit that comes
   ///   together with the end of the time is either used or passed on.
   public func run<Value, C: Clock>(
@@ -219,6 +221,7 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Returns: What `body` returns.
   /// - Complexity: As ``run(weight:waitingAtMost:clock:file:line:_:)``.
+  /// - Precondition: `weight` is at least 1.
   /// - Throws: As ``run(weight:waitingAtMost:clock:file:line:_:)``.
   public func run<Value, C: Clock>(
     weight: Int = 1,
@@ -245,6 +248,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// awaits the cancelled task waits as long. A closed limiter admits it all the same.
   ///
   /// - Complexity: O(1) amortised to arrive and to be admitted.
+  /// - Precondition: `weight` is at least 1.
   /// - Throws: What `body` throws, nothing of its own.
   #if !DEBUG
   @inline(always)
@@ -271,6 +275,7 @@ public final class ConcurrencyLimiter: Sendable {
   /// Does not overtake: while anybody waits, there is none. Nor is there one after ``close()``.
   ///
   /// - Complexity: O(1).
+  /// - Precondition: `weight` is at least 1.
   /// - Throws: What `body` throws, nothing of its own.
   #if !DEBUG
   @inline(always)
@@ -298,6 +303,7 @@ public final class ConcurrencyLimiter: Sendable {
   ///
   /// - Returns: The permit, of `weight`, as for ``run(weight:file:line:_:)``.
   /// - Complexity: As ``run(weight:file:line:_:)``.
+  /// - Precondition: `weight` is at least 1.
   /// - Throws: As ``run(weight:file:line:_:)``, but looks at cancellation only if it must wait.
   #if !DEBUG
   @inline(always)

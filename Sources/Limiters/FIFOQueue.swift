@@ -107,8 +107,8 @@ public final class FIFOQueue: Sendable {
   /// - Parameter body: Need not be `Sendable`, nor what it returns: they stay where the caller is.
   /// - Returns: What `body` returns.
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
-  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
-  ///   leaves the queue at once and `body` does not run.
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
+  ///   admitted, also where it need not wait: it leaves the queue at once and `body` does not run.
   #if !DEBUG
   @inline(always)
   #endif

@@ -84,8 +84,8 @@ public final class MainActorQueue: Sendable {
   /// ```
   ///
   /// - Complexity: O(1) amortised to arrive, to be admitted and to be cancelled.
-  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled while it waits: it
-  ///   leaves the queue at once and `body` does not run.
+  /// - Throws: What `body` throws. `CancellationError` if the task is cancelled before it is
+  ///   admitted, also where it need not wait: it leaves the queue at once and `body` does not run.
   public func enqueueAndWait<Value: Sendable>(
     _ body: @Sendable @MainActor () async throws -> Value
   ) async throws -> Value {

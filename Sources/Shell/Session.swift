@@ -173,6 +173,7 @@ package actor Session {
     leaveRequest.begin()
     if askedAbout != nil {
       ask(about: nil)
+      output.write("Nothing was run.\n")
     } else if classroom.resetAsked != nil {
       _ = takesAsAnswer("no")
     } else if game != nil {
@@ -181,6 +182,11 @@ package actor Session {
       return leaveIfMeant()
     }
     return .done
+  }
+
+  /// Takes a Ctrl-C at the prompt: where a question is open, it answers no.
+  package func endQuestion() {
+    if askedAbout != nil || classroom.resetAsked != nil { _ = endInput() }
   }
 
   /// Whether a person who wants to leave is to be told now what goes on.

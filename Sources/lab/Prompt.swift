@@ -27,7 +27,7 @@ struct Prompt {
       let outcome = await editor.readLine(prompt: prompt.shown)
       prompt.stop()
       switch outcome {
-      case .interrupted: continue
+      case .interrupted: await session.endQuestion()
       case .endOfInput: if await session.endInput() == .quit { break loop }
       case .line(let line):
         console.remember(line)

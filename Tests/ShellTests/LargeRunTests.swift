@@ -29,7 +29,20 @@ import Testing
     #expect(await lab.complaints(about: "show").isEmpty)
     #expect(lab.output.takeText().contains("Nothing was run.\nmechanism"))
     _ = await lab.complaints(about: line)
+    _ = lab.output.takeText()
     #expect(await lab.session.endInput() == .done)
+    #expect(lab.output.takeText() == "Nothing was run.\n")
+    #expect(await lab.session.prompt.text == "limiter·3 virtual> ")
+  }
+
+  @Test func `an interrupt answers no`() async {
+    let lab = Lab()
+    await lab.session.endQuestion()
+    #expect(lab.output.takeText() == "")
+    _ = await lab.complaints(about: "run 5000000 limiter")
+    _ = lab.output.takeText()
+    await lab.session.endQuestion()
+    #expect(lab.output.takeText() == "Nothing was run.\n")
     #expect(await lab.session.prompt.text == "limiter·3 virtual> ")
   }
 

@@ -13,11 +13,13 @@ package enum Pager {
     let lines: [(text: Substring, rows: Int)]
     /// The rows there are for text: one is the pager's own.
     let room: Int
+    private let columns: Int
     private let endsInLineFeed: Bool
     private(set) var shown = 0
 
     init(_ text: String, size: TerminalSize) {
       let columns = max(1, size.columns)
+      self.columns = columns
       endsInLineFeed = text.hasSuffix("\n")
       let text = endsInLineFeed ? text.dropLast() : text[...]
       lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
@@ -74,8 +76,14 @@ package enum Pager {
       }
     }
 
+    /// What the keys do, as far as there is room for it: how to leave, in any case.
     var status: String {
-      "-- \(shown) of \(lines.count) lines. Space: a page, Enter: a line, q: no more, or type on"
+      let place = "-- \(shown) of \(lines.count)"
+      let texts = [
+        "\(place) lines. Space: a page, Enter: a line, q: no more, or type on",
+        "\(place) lines. Space, Enter, q: no more",
+      ]
+      return texts.first { $0.count < columns } ?? "\(place). q: no more"
     }
   }
 

@@ -203,6 +203,19 @@ import Testing
     #expect(SummaryTable(few).text.contains("no comparison: too few waited"))
   }
 
+  @Test func `the guide tells no cost of a hand-off where few visits waited`() throws {
+    let plan = try Plan(
+      Selection(scale: .quick, mechanisms: ["limiter", "pool", "none"], filter: "hand-off")
+    )
+    func figures(waited percent: Double) -> [String] {
+      Guide(Summary(plan: plan, records: handOffs(plan) { _ in percent }))
+        .costs(Guide.needs[0]).map(\.figure)
+    }
+    #expect(figures(waited: 19.6) == ["too few waited to say (19.6 %)"])
+    #expect(figures(waited: 99).allSatisfy { $0.hasSuffix("ns") })
+    #expect(figures(waited: 99).count == 1)
+  }
+
   @Test func `each question is a family of its own, and what runs on lanes another`() throws {
     let plan = try Plan(
       Selection(

@@ -40,7 +40,7 @@ import Testing
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      if F.sleepsIfEmpty, jobs.withLock(\.isEmpty) { Thread.sleep(forTimeInterval: 0.001) }
+      if F.sleepsIfEmpty, jobs.withLock(\.isEmpty) { _ = ThreadSemaphore().wait(atMost: 1_000_000) }
       if F.triesLock {
         let isIn: Void? = jobs.withLockIfAvailable { $0.append(job) }
         if isIn == nil { addByUrgency(job) }

@@ -29,12 +29,18 @@ import Testing
 
   @Test
   func `a page is as high as the window without the pager's own row, and q ends it`() {
-    var pages = pages(text)
+    var pages = pages(text, columns: 80)
     #expect(pages.take(rows: pages.room) == (1...9).map { "line \($0)\n" }.joined())
     #expect(pages.press(UInt8(ascii: "\r")) == .show("line 10\n"))
     #expect(pages.status.contains("10 of 30 lines"))
     #expect(pages.press(UInt8(ascii: "q")) == .leave)
     #expect(pages.press(UInt8(ascii: "q"), isAlone: false) == .goOn(rest(from: 11)))
+  }
+
+  @Test(arguments: [80, 64, 40, 24])
+  func `how to leave is said in a window of any width`(columns: Int) {
+    let pages = pages(text, columns: columns)
+    #expect(pages.status.count < columns && pages.status.contains("q: no more"), "\(pages.status)")
   }
 
   @Test

@@ -99,10 +99,16 @@ package struct Guide {
   /// What this run says of a need's cost; empty where it did not measure it.
   package func costs(_ need: Need) -> [(words: String, figure: String)] {
     need.costs.compactMap { words, workload, headline in
-      line(need.mechanism, workload, headline).map {
-        (words, Quantity.text($0.median, unit: headline.metric.unit))
-      }
+      line(need.mechanism, workload, headline).map { (words, figure(of: $0, headline)) }
     }
+  }
+
+  /// What was measured, or why it says nothing: a visit that did not wait is no hand-off.
+  private func figure(of line: Summary.Line, _ headline: Headline) -> String {
+    if case .hardlyWaited(let percent) = summary.exclusion(line.entry, line.contestant) {
+      return "too few waited to say (\(Quantity.digits(percent)) %)"
+    }
+    return Quantity.text(line.median, unit: headline.metric.unit)
   }
 
   /// The mechanism's figure in the largest cell of a workload, on the pool.
