@@ -173,7 +173,7 @@ package struct Explorer: Sendable {
   private static let mostGivenUpAtFirst = 3
   /// The same where some have.
   private static let mostGivenUpInARow = 20
-  /// The same where those that have were all so short that this is another thing than doing much.
+  /// The same where those that have were all so short that the others are taken to go on for ever.
   private static let mostGivenUpBesideShortOnes = 5
 
   private func explore(
