@@ -23,8 +23,8 @@ static void leave(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
 /// Tells what belongs to the schedule under way.
 static uint32_t generation = 0;
 static bool is_left_out, saw_weak_orders;
-static bool has_race;
-static struct race found_race;
+static bool has_race, has_doubt;
+static struct race found_race, found_doubt;
 
 // MARK: Memory that lasts until the schedule's end
 
@@ -325,6 +325,15 @@ bool race_found(struct race *race) {
   return found;
 }
 
+bool race_in_doubt(struct race *race) {
+  enter();
+  bool found = has_doubt;
+  if (found) *race = found_doubt;
+  has_doubt = false;
+  leave();
+  return found;
+}
+
 bool races_were_left_out(void) { return __atomic_exchange_n(&is_left_out, false, __ATOMIC_RELAXED); }
 
 bool races_saw_weak_orders(void) { return __atomic_exchange_n(&saw_weak_orders, false, __ATOMIC_RELAXED); }
@@ -356,8 +365,14 @@ static bool note_use_of_kept(uintptr_t at, const struct access *now) {
   return before;
 }
 
-/// Judges an access to eight bytes by those before, and keeps it.
-static void look_at_word(struct racer *racer, uintptr_t at, struct access now) {
+static void note_doubt(const struct access *before, const struct access *now) {
+  if (has_doubt) return;
+  has_doubt = true;
+  found_doubt = (struct race){.first = told(before), .second = told(now)};
+}
+
+/// Judges an access to eight bytes by those before, if it is to be, and keeps it.
+static void look_at_word(struct racer *racer, uintptr_t at, bool is_judged, struct access now) {
   uint16_t number = (uint16_t)(racer - racers);
   now.time = time_of(&racer->now, number);
   now.racer = number;
@@ -384,7 +399,8 @@ static void look_at_word(struct racer *racer, uintptr_t at, struct access now) {
       continue;
     }
     if (!(before->bytes & now.bytes) || !(before->is_write || now.is_write)) continue;
-    if (before->time > time_of(&racer->now, before->racer)) note_race(before, &now);
+    if (before->time <= time_of(&racer->now, before->racer)) continue;
+    if (is_judged) note_race(before, &now); else note_doubt(before, &now);
   }
   if (same < 0 && word->count < KEPT_ACCESSES) same = word->count++;
   if (same < 0) {
@@ -412,7 +428,7 @@ uintptr_t race_share_stack(uintptr_t from) {
   return before;
 }
 
-void race_access(uintptr_t at, size_t size, bool is_write, const struct race_place *place) {
+void race_access(uintptr_t at, size_t size, bool is_write, bool is_judged, const struct race_place *place) {
   if (race_is_on_stack(at)) return;
   enter();
   struct racer *racer = self();
@@ -421,7 +437,7 @@ void race_access(uintptr_t at, size_t size, bool is_write, const struct race_pla
     uintptr_t word = at & ~(uintptr_t)7;
     uintptr_t last = end < word + 8 ? end : word + 8;
     uint8_t bytes = (uint8_t)((0xFFu >> (8 - (last - word))) & (0xFFu << (at - word)));
-    look_at_word(racer, word, (struct access){.place = *place, .bytes = bytes, .is_write = is_write});
+    look_at_word(racer, word, is_judged, (struct access){.place = *place, .bytes = bytes, .is_write = is_write});
     at = last;
   }
   leave();
@@ -451,7 +467,7 @@ bool race_end(uintptr_t at, size_t size, const struct race_place *place, bool is
       struct word *found = find_word(word, words, word_room);
       bool is_used = found->generation == generation && found->count;
       if (!is_used) continue;
-      if (is_judged) look_at_word(self(), word, end_of_use);
+      if (is_judged) look_at_word(self(), word, true, end_of_use);
       found->count = found->next = 1;
       found->accesses[0] = end_of_use;
     }

@@ -94,6 +94,10 @@ void taken_stand_before_release(uintptr_t lock);
 #define ARE_RACES_LOOKED_FOR __builtin_expect(__atomic_load_n(&races_are_looked_for, __ATOMIC_RELAXED), 0)
 #define IS_ORDER_NOTED (IS_EXPLORED && ARE_RACES_LOOKED_FOR)
 
+/// Whether it is known what the thread comes after. Who has a `deinit` run was the last to let go, and others may have
+/// let go before where nobody sees it.
+#define IS_ORDER_KNOWN (!explored_thread.dying)
+
 /// Whether what the thread's steps touch is noted.
 #define ARE_TOUCHES_NOTED __builtin_expect(__atomic_load_n(&touches_are_noted, __ATOMIC_RELAXED), 0)
 #define TOUCH_OF(kind, at, writes) \

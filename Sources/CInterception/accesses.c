@@ -125,9 +125,9 @@ static void look(const void *at, size_t size, bool is_write, uintptr_t here) {
   if (!is_under_study(here)) return;
   if (open_accesses) note_seen((uintptr_t)at);
   if (explored_thread.due) exploration_pause(explored_thread.due, 0);
-  if (ARE_RACES_LOOKED_FOR && !explored_thread.dying && !is_compilers_own((uintptr_t)at)) {
+  if (ARE_RACES_LOOKED_FOR && !is_compilers_own((uintptr_t)at)) {
     struct race_place place = taken_place(here);
-    race_access((uintptr_t)at, size, is_write || is_changed((uintptr_t)at), &place);
+    race_access((uintptr_t)at, size, is_write || is_changed((uintptr_t)at), IS_ORDER_KNOWN, &place);
   }
 }
 
@@ -174,7 +174,7 @@ TAKEN void __tsan_write_range(void *at, unsigned long size) { LOOK(at, size, tru
 typedef void begin_access_function(void *, void *, uintptr_t, void *);
 
 TAKEN void swift_beginAccess(void *at, void *buffer, uintptr_t flags, void *place) {
-  bool is_noted = IS_ORDER_NOTED && flags & ACCESS_IS_TRACKED && !explored_thread.dying && is_under_study(HERE);
+  bool is_noted = IS_ORDER_NOTED && flags & ACCESS_IS_TRACKED && is_under_study(HERE);
   if (is_noted) open_access((uintptr_t)at, buffer, flags & ACCESS_MODIFIES, HERE);
   // The runtime names who called it where two accesses overlap.
   ORIGINAL("swift_beginAccess", begin_access_function *)(at, buffer, flags, place ? place : (void *)HERE);
@@ -187,7 +187,7 @@ TAKEN void swift_endAccess(void *buffer) {
   // No point either, not even for what is due: there would be steps of which the source says nothing.
   if (open_accesses && close_access(buffer, &closed) && IS_ORDER_NOTED && !is_compilers_own(closed.at)) {
     struct race_place place = taken_place(closed.place);
-    race_access(closed.at, 1, closed.is_write, &place);
+    race_access(closed.at, 1, closed.is_write, IS_ORDER_KNOWN, &place);
   }
   ORIGINAL("swift_endAccess", end_access_function *)(buffer);
 }

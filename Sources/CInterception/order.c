@@ -110,7 +110,7 @@ static __attribute__((noinline)) bool note_letting_go(const void *given, uint32_
 }
 
 // What an object's `deinit` uses may have been let go of inside the library before, by another task, which nobody
-// sees: so its accesses are not looked at.
+// sees: so its accesses are not judged by those before, only those after it by them.
 
 #define LETTING_GO(name, type, count, ...)                                                                  \
   bool is_last = IS_EXPLORED && (ARE_RACES_LOOKED_FOR || ARE_TOUCHES_NOTED) && note_letting_go(object, count); \
@@ -176,9 +176,9 @@ typedef void *weak_function(void *reference);
 /// Stands before a weak reference is looked at: another may let go of the object, or replace the reference, meanwhile.
 static void look_at_weak(void *reference, uintptr_t here) {
   exploration_pause(point_load_weak, 0);
-  if (!ARE_RACES_LOOKED_FOR || explored_thread.dying || is_compilers_own((uintptr_t)reference)) return;
+  if (!ARE_RACES_LOOKED_FOR || is_compilers_own((uintptr_t)reference)) return;
   struct race_place place = taken_place(here);
-  race_access((uintptr_t)reference, 1, false, &place);
+  race_access((uintptr_t)reference, 1, false, IS_ORDER_KNOWN, &place);
 }
 
 #define WEAK(name)                                                                                          \

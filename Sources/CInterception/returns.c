@@ -13,10 +13,8 @@ _Thread_local void *taken_passed_on;
 
 bool taken_keep_given_back(void *memory, uintptr_t here) {
   if (!memory || !IS_ORDER_NOTED || memory == taken_passed_on || !is_under_study(here)) return false;
-  // Who has a `deinit` run was the last to let go, which may have happened where nobody saw it.
-  bool is_judged = !explored_thread.dying;
   struct race_place place = taken_place(here);
-  return race_end((uintptr_t)memory, malloc_usable_size(memory), &place, is_judged);
+  return race_end((uintptr_t)memory, malloc_usable_size(memory), &place, IS_ORDER_KNOWN);
 }
 
 typedef void give_back_function(void *, size_t, size_t);

@@ -185,8 +185,7 @@ struct explored_thread {
   void *task;
   /// Whether instrumented code was entered since the job began.
   bool is_seen;
-  /// How many objects are being let go of for the last time, one in the other: what their `deinit` does is not looked
-  /// at.
+  /// How many objects are being let go of for the last time, one in the other.
   uint32_t dying;
   /// Where the functions under way that are instrumented were called from, as far as there is room: the depth may be
   /// more.

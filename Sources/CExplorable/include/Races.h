@@ -54,8 +54,9 @@ void races_name(int32_t agent);
 /// Has what is done from here on count as done in the schedule's step of that number.
 void races_step(uint32_t number);
 
-/// Notes an access to memory that may be shared.
-void race_access(uintptr_t at, size_t size, bool is_write, const struct race_place *place);
+/// Notes an access to memory that may be shared. Where it is not known what the thread comes after, it is not judged by
+/// what was before: others are by it, and a race that it would have been is kept as a doubt.
+void race_access(uintptr_t at, size_t size, bool is_write, bool is_judged, const struct race_place *place);
 
 /// Orders what comes after behind what was released at the address, or number.
 void race_acquire(uintptr_t at);
@@ -104,6 +105,9 @@ void race_forget(uintptr_t at, size_t size);
 
 /// The first race of the schedule, if one was found.
 bool race_found(struct race *race);
+
+/// The first race since the last call that was not judged to be one, if there was any.
+bool race_in_doubt(struct race *race);
 
 /// Whether some accesses were not looked at, for there were too many, since the last call.
 bool races_were_left_out(void);

@@ -102,7 +102,7 @@ package struct NotAsked: Hashable, Sendable {
     phrases += further
     phrases += verdict.races.notCovered(isAll: verdict.isInstrumented)
     // A verdict that calls itself exhaustive must not keep silent about them.
-    if let phrase = verdict.races.weakOrders {
+    for phrase in [verdict.races.weakOrders, verdict.races.unknownOrder].compactMap(\.self) {
       if isAnyCode { addReason(phrase) } else { add(phrase) }
     }
   }

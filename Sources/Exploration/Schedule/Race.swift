@@ -29,10 +29,11 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     /// How many bytes further the next call or load stands, about.
     private static let nextInstructions: UInt = 8
 
-    func text(_ lines: SourceLines?) -> String {
-      let place = lines?.at(points) ?? ""
-      let verb = givesBack ? "gives back" : isWrite ? "writes" : "reads"
-      return "\(ScheduleTrace.name(agent)) \(verb)\(place)"
+    func text(_ lines: SourceLines?) -> String { "\(ScheduleTrace.name(agent)) \(does(lines))" }
+
+    /// What it does, and where if that is known.
+    func does(_ lines: SourceLines?) -> String {
+      (givesBack ? "gives back" : isWrite ? "writes" : "reads") + (lines?.at(points) ?? "")
     }
   }
 
@@ -60,6 +61,8 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     var isPartial = false
     /// Whether some atomic was used with an order weaker than sequentially consistent.
     var sawWeakOrders = false
+    /// What is a race unless something that is not seen orders it: the second is in a `deinit`.
+    var doubt: Race?
 
     init() {}
 
@@ -68,6 +71,10 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
       self.isMade = isMade
       isPartial = races_were_left_out()
       sawWeakOrders = races_saw_weak_orders()
+      var race = race()
+      if race_in_doubt(&race) {
+        doubt = Race(first: Access(race.first), second: Access(race.second))
+      }
     }
 
     /// Adds what another search did.
@@ -75,6 +82,7 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
       isMade = isMade || other.isMade
       isPartial = isPartial || other.isPartial
       sawWeakOrders = sawWeakOrders || other.sawWeakOrders
+      doubt = doubt ?? other.doubt
     }
 
     /// What it leaves open beside ``weakOrders``, in words; `isAll` says whether all of the code under study is instrumented.
@@ -96,6 +104,16 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     var weakOrders: String? {
       isMade && sawWeakOrders
         ? "what atomics allow whose order is weaker than sequentially consistent" : nil
+    }
+
+    /// That it is not known whether what a `deinit` uses is ordered; nil where nothing else would have to order it.
+    var unknownOrder: String? {
+      guard let doubt else { return nil }
+      let lines = SourceLines(of: [doubt.first.points, doubt.second.points])
+      return
+        "whether a deinit races: in one, or in what it calls, a task \(doubt.second.does(lines)) what another "
+        + "\(doubt.first.does(lines)), and nothing that is seen puts one before the other (that objects are let go of is "
+        + "not always seen); a lock would"
     }
   }
 
