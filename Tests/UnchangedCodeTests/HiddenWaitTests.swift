@@ -1,4 +1,5 @@
 import Exploration
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -63,5 +64,29 @@ private final class HiddenCondition: @unchecked Sendable {
     guard case .escaped = failure.kind else { throw failure }
     #expect(failure.description.contains("sleeps on its thread"), "\(failure)")
     #expect(failure.description.contains("inside of a library"), "\(failure)")
+  }
+
+  @Test func `one in a pipe is told with its line`() throws {
+    let failure = try failure("pipe") {
+      let pipe = Pipe()
+      _ = pipe.fileHandleForReading.readData(ofLength: 1)
+    }
+    guard case .escaped = failure.kind else { throw failure }
+    #expect(
+      failure.description.contains("sleeps on its thread at HiddenWaitTests.swift:"),
+      "\(failure)"
+    )
+  }
+
+  @Test func `one in a pipe that a thread of the closure writes to no more is told with its line`()
+    throws
+  {
+    let failure = try failure("pipe of a thread") {
+      let pipe = Pipe()
+      Thread { pipe.fileHandleForWriting.write(Data([1])) }.start()
+      _ = pipe.fileHandleForReading.readDataToEndOfFile()
+    }
+    #expect(failure.description.contains("at HiddenWaitTests.swift:"), "\(failure)")
+    print(failure)
   }
 }

@@ -243,5 +243,9 @@ import Testing
     }
     guard case .blockedPool = failure.kind else { throw failure }
     #expect(failure.description.contains(", behind which each blocks a thread"), "\(failure)")
+    let blocked = failure.description.split(separator: "\n").filter {
+      $0.contains("blocks a thread of the pool at LockTests.swift:227")
+    }
+    #expect(blocked.count == 2, "\(failure)")
   }
 }

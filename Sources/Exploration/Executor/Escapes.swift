@@ -5,7 +5,7 @@ import Synchronization
 final class Escapes: Sendable {
   private let seen = Atomic<Bool>(false)
   private let first = Mutex<[UInt]>([])
-  private let asleep = Mutex<Int?>(nil)
+  private let asleep = Mutex<Sleeper?>(nil)
   private let timer = Mutex<[UInt]?>(nil)
   private let calls = Mutex<[String: [UInt]]>([:])
 
@@ -14,8 +14,14 @@ final class Escapes: Sendable {
   /// Where the first that is a task waited; empty if it is none.
   var resumePoints: [UInt] { first.withLock { $0 } }
 
-  /// The first agent that slept where the exploration cannot wake it; nil for none.
-  var sleeper: Int? { asleep.withLock { $0 } }
+  /// An agent that sleeps where the exploration cannot wake it, and where in the code.
+  struct Sleeper {
+    var agent: Int
+    var points: [UInt]
+  }
+
+  /// The first that did; nil for none.
+  var sleeper: Sleeper? { asleep.withLock { $0 } }
 
   /// Where a task first began to wait for the runtime's own time; nil if none did.
   var timerPoints: [UInt]? { timer.withLock { $0 } }
@@ -35,8 +41,8 @@ final class Escapes: Sendable {
     }
   }
 
-  func note(sleeper agent: Int) {
-    asleep.withLock { $0 = $0 ?? agent }
+  func note(_ sleeper: Sleeper) {
+    asleep.withLock { $0 = $0 ?? sleeper }
     seen.store(true, ordering: .releasing)
   }
 

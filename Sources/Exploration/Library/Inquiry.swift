@@ -491,7 +491,8 @@ extension Inquiry {
           kind: .escaped,
           schedule: "",
           description:
-            "'\(name)' leaves the exploration: \(ScheduleTrace.name(sleeper)) sleeps on its thread, and nothing that "
+            "'\(name)' leaves the exploration: \(ScheduleTrace.name(sleeper.agent)) sleeps on its thread"
+            + "\(SourceLines(of: [sleeper.points]).at(sleeper.points)), and nothing that "
             + "is explored can wake it there. A wait inside of a library, a file or "
             + "the network are not explored; where one thread waits for another, have it wait for a lock, a "
             + "condition or a DispatchSemaphore"

@@ -154,6 +154,11 @@ struct ScheduleTrace {
         let worker = paused.first { Int($0.choice.agent) == agent }
         return (agent, worker?.points ?? job.resumePoints)
       }
+      noteSleepers(in: run.workers)
+      waiting.sort { $0.agent < $1.agent }
+    } else if violation?.kind == .blockedPool, let workers = run.workers {
+      waiting = workers.agentsOnBlockedThreads.map { (Int($0), workers.points(of: Int($0)) ?? []) }
+      noteSleepers(in: workers)
       waiting.sort { $0.agent < $1.agent }
     }
     guard violation != nil else { return }
@@ -169,7 +174,15 @@ struct ScheduleTrace {
       let all = SourceLines(of: waiting.flatMap { $0.at.map { [$0] } }, besides: scenario.besides)
       chains = waiting.map { all.places(of: $0.at) }
     }
-    if !waiting.isEmpty { findEscape(in: run) }
+    if violation?.kind == .deadlock { findEscape(in: run) }
+  }
+
+  /// Says of those who sleep in the middle of a job where they do.
+  private mutating func noteSleepers(in workers: Workers?) {
+    for (agent, points) in workers?.placesOfBlocked ?? [] {
+      guard let index = waiting.firstIndex(where: { $0.agent == agent }) else { continue }
+      waiting[index].at = points
+    }
   }
 
   /// Of a schedule whose last step does not come to its end: all others are taken again.
@@ -467,7 +480,8 @@ extension ScheduleTrace {
     text += waiting.enumerated().map { index, waiting in
       let chain = chains.indices.contains(index) ? chains[index] : []
       let told = chain.isEmpty ? at(waiting.at) : " " + Self.text(of: chain)
-      return "  task \(waiting.agent) waits for ever\(told)"
+      let what = violation?.kind == .blockedPool ? "blocks a thread of the pool" : "waits for ever"
+      return "  task \(waiting.agent) \(what)\(told)"
     }
     if let race { text.append("  what matters: \(relation.text(race.first, race.second))") }
     return text.joined(separator: "\n")

@@ -213,15 +213,19 @@ extension Standstill.Fall {
       let (name, library) = SourceLines(of: [[point]]).function(at: point),
       ["libdispatch.", "libFoundation", "lib_Foundation"].contains(where: { library.hasPrefix($0) })
     else { return nil }
-    return "a trap in \(name) of \(library)" + (Self.causes[name].map { ": \($0)" } ?? "")
+    return "a trap in \(Symbolizer.demangled(name)) of \(library)"
+      + (Self.causes[name].map { ": \($0)" } ?? "")
   }
 
-  /// Why functions of Dispatch trap.
+  /// Why functions of Dispatch and Foundation trap.
   private static let causes = [
     "dispatch_group_leave": "a group is left more often than it is entered",
     "_dispatch_group_dispose": "a group is let go of that was entered and not left",
     "_dispatch_semaphore_dispose":
       "a semaphore is let go of that has fewer permits than it was made with",
+    "$s10Foundation11NSConditionC4wait5untilSb0A10Essentials4DateV_tF":
+      "a date so far off is no number of nanoseconds; lock(whenCondition:) of NSConditionLock asks for such a one "
+      + "where it has to wait, so give it a date",
   ]
 
   /// What the runtime said last, from where it says that this is the end.

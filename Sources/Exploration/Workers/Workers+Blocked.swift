@@ -88,7 +88,11 @@ extension Workers {
       worker.sleep = state
       blocked.append(worker)
       run.endStep(worker.choice, paused: worker)
-      if isAlone, !isHeldUp { return run.executor.escapes.note(sleeper: Int(worker.choice.agent)) }
+      if isAlone, !isHeldUp {
+        return run.executor.escapes.note(
+          Escapes.Sleeper(agent: Int(worker.choice.agent), points: points(ofThreadOf: worker))
+        )
+      }
       guard let option = next() else { return }
       dispatch(option)
     }
@@ -114,12 +118,22 @@ extension Workers {
     return true
   }
 
+  /// Where the worker's thread stands, which it is made to say itself: a call that it sleeps in may end by that.
+  private func points(ofThreadOf worker: Worker) -> [UInt] {
+    byThread.withLock { $0.first { $0.value === worker }?.key }
+      .map(SourceLines.points(ofThread:)) ?? []
+  }
+
+  /// Where the jobs stand that sleep in the middle; asked when a schedule is over.
+  var placesOfBlocked: [(agent: Int, points: [UInt])] {
+    blocked.map { (Int($0.choice.agent), points(ofThreadOf: $0)) }
+  }
+
   /// Leaves a thread to its job, which does not come back.
   private func giveUp(runaway worker: Worker, after time: Duration) {
     runaway = worker
     lost += 1
-    let thread = byThread.withLock { $0.first { $0.value === worker }?.key }
-    let points = thread.map(SourceLines.points(ofThread:)) ?? []
+    let points = points(ofThreadOf: worker)
     worker.giveUp()
     run.noteRunaway(worker.choice, for: Int(time / .seconds(1)), at: points)
   }

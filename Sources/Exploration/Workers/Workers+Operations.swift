@@ -232,7 +232,7 @@ extension Workers {
         let isCancelling = (paused + blocked).contains { $0.choice.isInterference }
         let reason =
           worker.isUnaccounted
-          ? "for what nobody explored will wake it from"
+          ? "in a call, and nothing that is explored will wake it"
           : isForAbsent(worker)
             ? "for a lock that a task holds which is on no thread: it waits for its turn"
             : isCancelling
@@ -254,7 +254,7 @@ extension Workers {
     paused.count { $0.isOnPool && !isEnabled($0) } + blocked.count(where: \.isOnPool)
   }
 
-  /// Who keeps these threads.
+  /// Who keeps these threads, of what is paused and of what sleeps.
   var agentsOnBlockedThreads: [Int32] {
     (paused.filter { $0.isOnPool && !isEnabled($0) } + blocked.filter(\.isOnPool)).map(
       \.choice.agent
