@@ -137,6 +137,9 @@ package actor Session {
   /// going.
   ///
   /// An interrupt that has come since `beginLine` ends it.
+  ///
+  /// On its way a line is carried out with its place kept, each of its statements with where its output goes, and each
+  /// command of those by `perform`.
   package func execute(_ line: String, at place: Place) async -> Outcome {
     isTyped = if case .prompt = place { true } else { false }
     guard isTyped else { return await carryOut(line, at: place) }
@@ -205,7 +208,7 @@ package actor Session {
       let commands = try Lexer.statements(in: line)
       for (index, statement) in commands.enumerated() {
         do {
-          outcome.formUnion(try await execute(statement))
+          outcome.formUnion(try await carryOut(statement))
         } catch {
           let number = commands.count > 1 ? index + 1 : nil
           outcome.formUnion(fail(error, in: line, at: place, command: number))
@@ -250,7 +253,7 @@ package actor Session {
   /// Whether that has happened since `beginLine`.
   package nonisolated var isInterrupted: Bool { interruption.hasCome }
 
-  private func execute(_ statement: Statement) async throws -> Outcome {
+  private func carryOut(_ statement: Statement) async throws -> Outcome {
     guard let redirection = try Redirection(statement) else {
       return try await perform(statement.words)
     }

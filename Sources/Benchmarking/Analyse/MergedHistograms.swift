@@ -1,6 +1,6 @@
 internal import Histogram
 
-/// One HdrHistogram for each latency of each contestant, from all forks that kept their promises, at
+/// One HdrHistogram for each latency of each contestant, from all forks that kept their promises and reported it, at
 /// whatever distance.
 package struct MergedHistograms: Sendable {
   package struct Key: Hashable, Sendable {

@@ -8,7 +8,7 @@ import HeapModule
 ///
 /// A sleeper takes a `Ticket` before its deadline is set, so that a cancellation arriving in between
 /// finds something to cancel. A cancelled deadline stays in the heap as an empty shell until it
-/// surfaces, or until shells outnumber the rest and the heap is rebuilt: cancelling costs O(1)
+/// surfaces, or until there are more than 64 that outnumber the rest and the heap is rebuilt: cancelling costs O(1)
 /// amortised, and memory stays in proportion to those who really wait.
 struct Timers {
   /// Who waits for a deadline.

@@ -116,6 +116,7 @@ package struct Draws: Hashable, Sendable, Codable {
   /// A chance, told no higher than it is: `1 in 40000`, `22 %`.
   static func chance(_ chance: Double) -> String {
     guard chance < 0.01 else { return "\(min(99, Int(chance * 100))) %" }
-    return "1 in \(digits(of: (1 / chance).rounded(), .up))"
+    // 1 / 0.0001 is a little more than 10,000.
+    return "1 in \(digits(of: (1 / chance * (1 - 1e-12)).rounded(.up), .up))"
   }
 }

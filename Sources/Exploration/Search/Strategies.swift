@@ -305,8 +305,9 @@ struct RandomWalk: SearchStrategy {
 ///
 /// Three things are not agents. A sleep ends when its time comes, whatever the sleeper's priority: each
 /// sleep draws one of its own. A cancellation has one step, and as the highest of all it would come
-/// first, as the lowest never: in each schedule every task has a chance of one half to be cancelled, at
-/// a random step. So has the limit, where the scenario changes it.
+/// first, as the lowest never: in each schedule, with a chance of one half, a step is drawn for that of each task,
+/// among as many steps as the longest schedule so far had; a task that has ended by then is not cancelled. So it
+/// is with the limit, where the scenario changes it.
 struct PriorityBased: SearchStrategy {
   var isDeadEnd: Bool { false }
   private let depth: Int

@@ -38,8 +38,8 @@ package struct WorkerID: Hashable, Comparable, Sendable {
 package struct TraceEvent: Hashable, Sendable {
   /// What can happen to a task; a change of the limit happens to the run.
   ///
-  /// A task's life is `arrived`, perhaps what a cache answered, then `admitted` (perhaps after `blocked` and
-  /// `unblocked`), then any number of `progress`, `suspended` and `resumed`, and exactly one end: `finished`,
+  /// A task's life is `arrived`; perhaps `answered`, `holds`, `blocked` and `unblocked`; `admitted`, unless it ends
+  /// before; any number of `progress`, `suspended` and `resumed`, perhaps `error`; and exactly one end: `finished`,
   /// `failed`, `cancelled` or `rejected`.
   package enum Kind: Hashable, Sendable {
     /// The task asked to be let in. Its waiting time starts.

@@ -3,7 +3,7 @@ internal import Mechanisms
 internal import Rendering
 internal import Synchronization
 
-/// A run that goes on while the shell takes other commands.
+/// A run of the shell, whether a command waits for its end or the shell takes other commands meanwhile.
 ///
 /// Its board is read from any thread: by the prompt, by a live view, by `status`.
 final class Background: Sendable {

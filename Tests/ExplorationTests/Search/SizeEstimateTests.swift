@@ -331,6 +331,7 @@ struct ModelTree: Sendable, CustomTestStringConvertible {
     #expect(Draws.chance(1 / 40_000) == "1 in 40,000")
     #expect(Draws.chance(1 / 40_100) == "1 in 41,000")
     #expect(Draws.chance(1 / 112) == "1 in 120")
+    #expect(Draws.chance(1 / 120.4) == "1 in 130")
     #expect(Draws.chance(0.2299) == "22 %")
     #expect(Draws.chance(0.9999) == "99 %")
   }

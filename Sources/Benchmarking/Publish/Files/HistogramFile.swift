@@ -1,4 +1,5 @@
-/// `histograms.csv.gz`: every latency of all forks that kept their promises, in buckets.
+/// `histograms.csv.gz`: every latency that was reported by the forks which kept their promises, in buckets: of an open
+/// loop and an overload by all of them, else by the first.
 ///
 /// The buckets are the same in every run, eight to a doubling, so that those of two histograms can be
 /// added up.
