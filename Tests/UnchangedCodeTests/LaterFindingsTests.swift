@@ -416,4 +416,37 @@ import Testing
       #expect(words.contains("sends itself signal \(number)"))
     }
   }
+
+  private static func waitInExpectation() async {
+    let isStopped = Flag()
+    let task = Task {
+      await withCheckedContinuation { continuation in
+        if !isStopped.value.load(ordering: .relaxed) { continuation.resume() }
+      }
+      return 5
+    }
+    isStopped.value.store(true, ordering: .relaxed)
+
+    #expect(await task.value == 5)
+
+    let one = 1
+    #expect(one == 1)
+  }
+
+  private static let lineOfExpectation: Int = #line - 6
+
+  private final class Flag: Sendable {
+    let value = Atomic(false)
+  }
+
+  @Test func `a wait inside of an expectation is told with the expectation's line`() throws {
+    let failure = try failure("in an expectation") { await Self.waitInExpectation() }
+    guard case .deadlock = failure.kind else { throw failure }
+    #expect(
+      failure.description.contains(
+        "task 1 waits for ever at LaterFindingsTests.swift:\(Self.lineOfExpectation)"
+      ),
+      "\(failure)"
+    )
+  }
 }

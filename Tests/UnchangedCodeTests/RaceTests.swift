@@ -372,6 +372,34 @@ import Testing
     }
   }
 
+  /// Where the compiler gives a call no line of its own, the code behind it has it, not the line before.
+  @Test func `each of two uses is told with the line in which it is`() throws {
+    final class Sum: @unchecked Sendable {
+      // Safe only where a test says so: that is what is tested.
+      var value = 0
+      var counts: [Int: Int] = [:]
+    }
+    let told = try race("sum") {
+      let sum = Sum()
+      DispatchQueue.concurrentPerform(iterations: 2) { number in
+        let next = number + 1
+        let third = next + 1
+
+        sum.value += third
+      }
+    }
+    let line = "writes at RaceTests.swift:\(#line - 3) "
+    #expect(told.contains("\(line)what task 2 \(line.dropLast()),"), "\(told)")
+    let closure = try race("counts") {
+      let sum = Sum()
+      DispatchQueue.concurrentPerform(iterations: 2) { number in
+        sum.counts[number % 2, default: 0] += 1
+      }
+    }
+    let only = "writes at RaceTests.swift:\(#line - 3) "
+    #expect(closure.contains("\(only)what task 2 \(only.dropLast()),"), "\(closure)")
+  }
+
   @Test func `the last of two lists lets go of what both have, and accuses nobody`() throws {
     final class Owner: @unchecked Sendable {
       // Safe: what is written before it is let go is read by who lets it go last.

@@ -163,7 +163,7 @@ struct ScheduleTrace {
     }
     guard violation != nil else { return }
     let race = violation?.kind == .race ? run.race : nil
-    findLines(scenario, of: race.map { [$0.first.points, $0.second.points] } ?? [])
+    findLines(scenario, of: race.map { $0.first.stacks + $0.second.stacks } ?? [])
     raceText = race?.text(lines)
     self.race = race?.steps.flatMap { $0.second <= steps.count ? $0 : nil }
     // Memory is used after it was given back in that order.

@@ -10,11 +10,16 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     var isWrite: Bool
     /// Whether the memory is given back, by `deallocate()` or `free`.
     var givesBack: Bool
-    /// Where in the code, what comes behind it, and where the functions were called from that this is in.
+    /// Where in the code, and what comes behind it.
     ///
     /// An address that a call returns to may have another line than the call, or none. Where the compiler gives the
     /// call itself no line, as to the note before `+=`, the code of the statement follows.
-    var points: [UInt]
+    var own: [UInt]
+    /// Where the functions were called from that this is in.
+    var callers: [UInt]
+
+    /// What lines are looked up for, each by itself or as one stack.
+    var stacks: [[UInt]] { own.map { [$0] } + [callers] }
 
     init(_ access: race_access) {
       agent = Int(access.agent)
@@ -22,18 +27,19 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
       isWrite = access.is_write
       givesBack = access.gives_back
       let place = withUnsafeBytes(of: access.place.at) { Array($0.bindMemory(to: UInt.self)) }
-      points = [place[0] - 1, place[0] + Self.nextInstructions]
-      points += place.dropFirst().prefix { $0 != 0 }.map { $0 - 1 }
+      own = [place[0] - 1] + Self.nextInstructions.map { place[0] + $0 }
+      callers = place.dropFirst().prefix { $0 != 0 }.map { $0 - 1 }
     }
 
-    /// How many bytes further the next call or load stands, about.
-    private static let nextInstructions: UInt = 8
+    /// How many bytes further the next calls and loads stand, about.
+    private static let nextInstructions: [UInt] = [8, 16, 24, 32, 48, 64]
 
     func text(_ lines: SourceLines?) -> String { "\(ScheduleTrace.name(agent)) \(does(lines))" }
 
     /// What it does, and where if that is known.
     func does(_ lines: SourceLines?) -> String {
-      (givesBack ? "gives back" : isWrite ? "writes" : "reads") + (lines?.at(points) ?? "")
+      (givesBack ? "gives back" : isWrite ? "writes" : "reads")
+        + (lines?.at(access: own, calledFrom: callers) ?? "")
     }
   }
 
@@ -109,7 +115,7 @@ struct Race: Hashable, Sendable, CustomStringConvertible {
     /// That it is not known whether what a `deinit` uses is ordered; nil where nothing else would have to order it.
     var unknownOrder: String? {
       guard let doubt else { return nil }
-      let lines = SourceLines(of: [doubt.first.points, doubt.second.points])
+      let lines = SourceLines(of: doubt.first.stacks + doubt.second.stacks)
       return
         "whether a deinit races: in one, or in what it calls, a task \(doubt.second.does(lines)) what another "
         + "\(doubt.first.does(lines)), and nothing that is seen puts one before the other (that objects are let go of is "

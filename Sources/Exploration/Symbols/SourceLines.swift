@@ -39,7 +39,9 @@ struct SourceLines {
     var starts: [UInt: SourcePlace] = [:]
     /// Those whose line is one of a wrapper, or of a package that the author's depends on.
     var passing: Set<UInt> = []
-    /// Of these the wrappers of the author's own package.
+    /// Those whose line is that of the code before them.
+    var borrowed: Set<UInt> = []
+    /// Of those in `passing` the wrappers of the author's own package.
     var wrappers: Set<UInt> = []
     /// The function's name in the binary.
     var names: [UInt: String] = [:]
@@ -169,6 +171,11 @@ struct SourceLines {
     let isPassing = isDependency || isWrapper(name(), rawName: frame.rawName)
     if isPassing, found.places[address] != .some(nil) { return }
     found.places[address] = SourcePlace(path: frame.path, line: frame.line)
+    if frame.isOfCodeBefore {
+      found.borrowed.insert(address)
+    } else {
+      found.borrowed.remove(address)
+    }
     if isPassing { found.passing.insert(address) } else { found.passing.remove(address) }
     if isPassing, !isDependency {
       found.wrappers.insert(address)
@@ -263,6 +270,18 @@ struct SourceLines {
   /// innermost function begins.
   func at(_ points: [UInt]) -> String {
     (place(of: points) ?? start(of: points)).map { " at \($0)" } ?? ""
+  }
+
+  /// The same of an access to memory: `own` has addresses in its function, the call that tells of it first and code
+  /// behind it then, which may have the access's line where the call has none.
+  func at(access own: [UInt], calledFrom callers: [UInt]) -> String {
+    let telling = own.first { point in
+      found.places[point].flatMap(\.self) != nil && !found.borrowed.contains(point)
+        && found.names[point] == own.first.flatMap { found.names[$0] }
+    }
+    if let telling { return at([telling] + callers) }
+    let place = place(of: own) ?? start(of: own) ?? place(of: callers)
+    return place.map { " at \($0)" } ?? ""
   }
 
   /// The function's name in the binary, without what the compiler calls a part of it that rarely runs, and the file

@@ -17,6 +17,13 @@ enum Symbolizer {
     var line: Int
     /// The line at which the function begins, 0 where that is not known.
     var start = 0
+    /// Whether the line is that of the code before it, for it has none of its own.
+    var isOfCodeBefore = false
+
+    /// Whether it is a part of an asynchronous function, at the line at which the whole begins.
+    var beginsPart: Bool { line > 0 && line == start && rawName.contains(/T[QY][0-9]+_$/) }
+
+    var isOfMacro: Bool { path.contains("@__swiftmacro_") }
 
     var lacksLine: Bool { line == 0 && path.hasSuffix(".swift") }
   }
@@ -38,9 +45,43 @@ enum Symbolizer {
           found[address] = own.map { $0.lacksLine ? withLine($0, from: address, others) : $0 }
         }
       }
+      let resumed = found.filter { $0.value.last?.beginsPart ?? false }
+      if !resumed.isEmpty {
+        let behind = resumed.keys.flatMap { address in distancesBehind.map { address + $0 } }
+        guard let others = answers(of: program, image, behind) else { return nil }
+        for (address, own) in resumed {
+          guard let last = own.last, let line = lineOfMacro(in: last, behind: address, others)
+          else { continue }
+          found[address]?[own.count - 1].line = line
+        }
+      }
       frames.merge(found) { first, _ in first }
     }
     return frames
+  }
+
+  /// How far behind the beginning of a part a macro's code is looked for, in bytes.
+  private static let distancesBehind: [UInt] = (1...24).map { 8 * $0 }
+
+  /// The line of the macro in which a part of a function begins, if it does in one.
+  ///
+  /// Where a task goes on behind an `await` inside of `#expect`, the compiler gives the line at which the whole function
+  /// begins. The macro's code follows, and what it stands in has the line.
+  private static func lineOfMacro(
+    in part: Frame,
+    behind address: UInt,
+    _ others: [UInt: [Frame]]
+  ) -> Int? {
+    for distance in distancesBehind {
+      guard let found = others[address + distance], let outer = found.last,
+        outer.rawName == part.rawName
+      else { return nil }
+      // In a closure the macro stands in no line of it.
+      if found.count > 1, found.contains(where: \.isOfMacro), !outer.isOfMacro, outer.line > 0 {
+        return outer.line
+      }
+    }
+    return nil
   }
 
   /// How far back the line of an address without one is looked for, in bytes of code.
@@ -54,7 +95,10 @@ enum Symbolizer {
   ) -> Frame {
     for distance in distances {
       let found = others[address - distance]?.first { $0.rawName == frame.rawName && $0.line > 0 }
-      if let found { return found }
+      if var found {
+        found.isOfCodeBefore = true
+        return found
+      }
     }
     return frame
   }
