@@ -78,7 +78,8 @@ private final class HiddenCondition: @unchecked Sendable {
     )
   }
 
-  @Test func `one in a pipe that a thread of the closure writes to no more is told with its line`()
+  @Test(.search)
+  func `one in a pipe that a thread of the closure writes to no more is told with its line`()
     throws
   {
     let failure = try failure("pipe of a thread") {
@@ -87,6 +88,5 @@ private final class HiddenCondition: @unchecked Sendable {
       _ = pipe.fileHandleForReading.readDataToEndOfFile()
     }
     #expect(failure.description.contains("at HiddenWaitTests.swift:"), "\(failure)")
-    print(failure)
   }
 }

@@ -156,7 +156,7 @@ import Testing
     #expect(
       "\(verdict)"
         == "exhaustive, at most 2 pre-emptions, reduced: 1 schedule run and none left, "
-        + "\(verdict.steps) steps"
+        + "1 step"
     )
   }
 

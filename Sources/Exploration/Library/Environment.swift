@@ -18,6 +18,9 @@ enum Environment {
     return .seconds(seconds)
   }
 
+  /// To which file to write a page of a failing schedule, where the exploration names none: `EXPLORATION_REPORT`.
+  static var report: String? { value(of: "EXPLORATION_REPORT") }
+
   /// Whether a step is told with the callers of its line: `EXPLORATION_STACKS` is 1.
   static var showsStacks: Bool { value(of: "EXPLORATION_STACKS") == "1" }
 

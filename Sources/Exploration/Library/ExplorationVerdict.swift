@@ -54,10 +54,10 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
   /// All of it in a line, with the bounds; of ``notCovered`` what could have been covered.
   public var description: String {
     coverage.rawValue + (isBoundOfSome ? "" : ", \(bounds)") + (isReduced ? ", reduced: " : ": ")
-      + "\(schedules) \(schedules == 1 ? "schedule" : "schedules")"
+      + counted(schedules, "schedule")
       + (way.map(parts) ?? "")
       + (isReduced ? " run and \(merged == 0 ? "none" : "\(merged)") left" : "")
-      + ", \(steps) steps"
+      + ", \(counted(steps, "step"))"
       + (reasons.isEmpty ? "" : "; not covered: " + reasons.joined(separator: "; "))
   }
 
@@ -68,6 +68,15 @@ public struct ExplorationVerdict: Hashable, Sendable, CustomStringConvertible {
     let (inOrder, drawn) = ("\(schedules - drawn) in order", "then \(drawn) drawn by \(way)")
     return isBoundOfSome
       ? " (\(inOrder), with \(bounds); \(drawn), with any number)" : " (\(inOrder), \(drawn))"
+  }
+
+  /// Says that the exploration began anew, once what outlives the closure had been set up.
+  mutating func noteSetUp() {
+    let phrase =
+      "runs in which something that outlives the closure, as a static, is set up or changed for the first time: the "
+      + "exploration began anew behind them"
+    notCovered.insert(phrase, at: 0)
+    reasons.insert(phrase, at: 0)
   }
 
   /// The same, and all of ``notCovered``, one a line.

@@ -35,13 +35,13 @@ internal import Synchronization
 /// - Parameters:
 ///   - name: What schedules are called by; letters, digits, dots and dashes of it are kept.
 ///   - strategy: How to choose among the schedules.
-///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any
+///   - preemptions: How often a schedule may take the turn from a task that could go on, 0 or more; nil for any
 ///     number. Most defects need one or two. Strategies at random ignore it.
-///   - schedules: How many schedules to run, at most.
-///   - within: How long to look for a failure, at most, in real time; nil for as long as it takes. A schedule that
-///     is under way is run to its end, unless a step of it lasts for ten seconds then: that is a failure. To find the
-///     smallest failing schedule has a time of its own, eight seconds at most; a failure that is not proved to be the
-///     smallest for that time was over says so.
+///   - schedules: How many schedules to run, at most; 1 or more, as of a strategy.
+///   - within: How long to look for a failure, at most, in real time, more than nothing; nil for as long as it takes. A
+///     schedule that is under way is run to its end, unless a step of it lasts for ten seconds then: that is a failure.
+///     To find the smallest failing schedule has a time of its own, eight seconds at most; a failure that is not proved
+///     to be the smallest for that time was over says so.
 ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
 ///     order. Looked for in code that is built with the instrumentation.
 ///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state that
@@ -61,7 +61,9 @@ internal import Synchronization
 ///   - body: What to explore. It fails by throwing, by ``require(_:_:fileID:line:)`` in any of its tasks, by ending the
 ///     program, or by leaving a task that waits for ever. (An `async let` counts with the task that awaits it. A task
 ///     that begins inside an actor, or with `Task.immediate`, counts once it sleeps on a ``VirtualClock``, comes to a
-///     lock or an atomic, starts or resumes another task, or goes on after a wait.)
+///     lock or an atomic, starts or resumes another task, or goes on after a wait.) What a test's own `#expect` finds
+///     fails no schedule here: that is for the trait `.explored`.
+/// - Precondition: The numbers are as said: else the program ends, with the line of the call.
 /// - Returns: What was looked at, when nothing failed.
 /// - Throws: The failure, with the smallest schedule that shows it.
 @discardableResult
@@ -84,7 +86,7 @@ public func explore(
   var inquiry = Inquiry(name, place: place, within: within, races: races, body)
   inquiry.isReduced = reduction
   inquiry.remainder = instead
-  inquiry.report = report
+  inquiry.report = report ?? Environment.report
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
 
@@ -118,7 +120,7 @@ package func exploreUntilCancelled(
   )
   inquiry.isReduced = reduction
   inquiry.remainder = instead
-  inquiry.report = report
+  inquiry.report = report ?? Environment.report
   inquiry.isOfTest = true
   return try answer(inquiry, strategy, preemptions, schedules, replaying)
 }
@@ -162,31 +164,34 @@ func answer(
   _ schedules: Int,
   _ replaying: String?
 ) throws(ExplorationFailure) -> ExplorationVerdict {
+  func refuse(_ reason: String) -> Never {
+    fatalError((inquiry.place.isEmpty ? "" : "\(inquiry.place): ") + reason)
+  }
   guard GlobalPoolHook.current == nil else {
-    fatalError("explore was called by code that is being explored; call it from the test itself")
+    refuse("explore was called by code that is being explored; call it from the test itself")
   }
   let wanted = min(schedules, strategy.schedules ?? schedules)
   guard wanted >= 1 else {
-    fatalError("an exploration needs at least 1 schedule, not \(wanted)")
+    refuse("an exploration needs at least 1 schedule, not \(wanted)")
   }
   if let remainder = inquiry.remainder {
     guard let further = remainder.schedules else {
-      fatalError(
+      refuse(
         "an exploration that is too large cannot go over to what it does already; pass nil as 'instead' to have it "
           + "search in order until a limit ends it"
       )
     }
     guard further >= 1 else {
-      fatalError("an exploration goes over to at least 1 schedule, not \(further)")
+      refuse("an exploration goes over to at least 1 schedule, not \(further)")
     }
   }
   if let preemptions, preemptions < 0 {
-    fatalError(
+    refuse(
       "an exploration allows at least 0 pre-emptions, or nil for any number, not \(preemptions)"
     )
   }
   if let limit = inquiry.limit, limit <= .zero {
-    fatalError("an exploration needs some time, not \(limit)")
+    refuse("an exploration needs some time, not \(limit)")
   }
   return try turnsOfExplorations.withLock { _ throws(ExplorationFailure) in
     _ = turnsTaken.load(ordering: .acquiring)
@@ -206,9 +211,11 @@ func answer(
       Interruption.end()
     }
     let schedule = replaying ?? Environment.schedule(of: inquiry.scenario.name)
-    if let schedule { return try inquiry.replay(schedule) }
-    let verdict = try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)
-    if Environment.tellsVerdicts { Headway.tell(verdict, of: inquiry.name) }
+    let verdict = try inquiry.settled { () throws(ExplorationFailure) in
+      if let schedule { return try inquiry.replay(schedule) }
+      return try inquiry.explore(strategy, preemptions: preemptions, schedules: schedules)
+    }
+    if schedule == nil, Environment.tellsVerdicts { Headway.tell(verdict, of: inquiry.name) }
     return verdict
   }
 }

@@ -81,13 +81,13 @@ enum Headway {
     let schedules = schedules.load(ordering: .relaxed)
     var parts = [
       schedules == 0
-        ? "the first schedule, \(steps.load(ordering: .relaxed)) steps"
-        : "\(schedules) schedules, \(Int(Double(schedules) / elapsed))/s"
+        ? "the first schedule, \(counted(steps.load(ordering: .relaxed), "step"))"
+        : "\(counted(schedules, "schedule")), \(Int(Double(schedules) / elapsed))/s"
     ]
     if hasFailed.load(ordering: .acquiring) {
       parts = [
         "schedule \(schedules) fails, looking for the smallest that does, "
-          + "\(steps.load(ordering: .relaxed)) steps"
+          + counted(steps.load(ordering: .relaxed), "step")
       ]
     } else {
       let share = Double(bitPattern: share.load(ordering: .relaxed))

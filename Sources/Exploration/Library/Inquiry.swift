@@ -194,6 +194,41 @@ struct Inquiry {
     )
   }
 
+  /// Answers once more where the same choices have led to different runs, and says so.
+  ///
+  /// What is set up at its first use, as a static is, has been set up by then.
+  func settled(
+    _ answer: () throws(ExplorationFailure) -> ExplorationVerdict
+  ) throws(ExplorationFailure) -> ExplorationVerdict {
+    do {
+      return try answer()
+    } catch {
+      guard case .diverged = error.kind, !isOver else { throw error }
+    }
+    notes.thrown.withLock { $0 = nil }
+    notes.escapes.withLock { $0 = nil }
+    Headway.begin()
+    do {
+      var verdict = try answer()
+      verdict.noteSetUp()
+      return verdict
+    } catch {
+      if case .diverged = error.kind { throw error }
+      throw ExplorationFailure(
+        kind: error.kind,
+        schedule: error.schedule,
+        description: error.description
+          + "\nbefore that, the same choices led to different runs: what outlives the closure, as a static, was set up "
+          + "or changed by the first",
+        message: error.message,
+        steps: error.steps
+      )
+    }
+  }
+
+  /// Whether there is no time left.
+  private var isOver: Bool { isCancelled() || scenario.isOverAt.map { .now > $0 } ?? false }
+
   /// Has the time begin that is allowed.
   mutating func begin() { scenario.isOverAt = limit.map { .now.advanced(by: $0) } }
 

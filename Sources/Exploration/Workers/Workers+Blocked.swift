@@ -84,6 +84,7 @@ extension Workers {
       guard isHeldUp || slept > (isAlone ? Self.greatPatience : Self.patience), take(batonOf: key)
       else { continue }
       span.reset()
+      WorkingTime.note(waited: slept)
       worker.running = run.executor.running
       worker.sleep = state
       blocked.append(worker)
