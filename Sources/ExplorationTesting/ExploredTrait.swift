@@ -18,7 +18,8 @@ public import Testing
 ///
 /// What `#expect` and `#require` find in any of its schedules, an error that the body throws, a trap, and what else
 /// makes `explore` fail becomes one issue, with the smallest schedule that shows it. Each case of a test with
-/// arguments is explored for itself. On a suite it holds for all tests of it that have no such trait of their own, or of
+/// arguments is explored for itself. `Test.cancel` ends the exploration, and the test. What `Attachment.record` is given
+/// is kept once for each schedule. On a suite it holds for all tests of it that have no such trait of their own, or of
 /// a suite within.
 ///
 /// The body runs on threads of the exploration, and waits for its turn without one of the pool's. Other tests run
@@ -118,7 +119,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
             fileID: test.sourceLocation.fileID,
             line: test.sourceLocation.line,
             isCancelled: { answer.isUnwanted.load(ordering: .acquiring) },
-            body
+            { try await answer.unlessCancelled(body) }
           )
         } catch {
           answer.failure.withLock { $0 = error }
@@ -130,6 +131,7 @@ public struct ExploredTrait: TestTrait, SuiteTrait, TestScoping {
         answer.isUnwanted.store(true, ordering: .releasing)
       }
     }
+    if let cancellation = answer.cancellation.withLock({ $0 }) { throw cancellation }
     return answer.failure.withLock { $0 }.map {
       Failure(description: $0.description, place: issues.place(of: $0))
     }
@@ -141,9 +143,9 @@ extension Trait where Self == ExploredTrait {
   ///
   /// - Parameters:
   ///   - strategy: How to choose among the schedules.
-  ///   - preemptions: How often a schedule may take the turn from a task that could go on; nil for any number.
-  ///   - schedules: How many schedules to run, at most.
-  ///   - within: How long to look for a failure, at most; nil for as long as it takes.
+  ///   - preemptions: How often a schedule may take the turn from a task that could go on, 0 or more; nil for any number.
+  ///   - schedules: How many schedules to run, at most; 1 or more, as of a strategy.
+  ///   - within: How long to look for a failure, at most, more than nothing; nil for as long as it takes.
   ///   - races: Whether two uses of the same memory, one of them a write, are a failure where nothing puts them in an
   ///     order. Looked for in code that is built with the instrumentation.
   ///   - reduction: Whether a schedule is left where, as far as it is seen what steps touch, it has come to a state
@@ -155,6 +157,7 @@ extension Trait where Self == ExploredTrait {
   ///     through the steps and the code, and marks the two steps whose order matters. The path is taken from where the
   ///     tests run. What stands there is replaced, by each case of the test that fails too; without a failure, or
   ///     where one has no steps, nothing is written.
+  /// - Precondition: The numbers are as said: else the program ends, with the test's line.
   /// - Returns: The trait.
   public static func explored(
     strategy: ExplorationStrategy = .exhaustive,
@@ -187,8 +190,22 @@ extension Trait where Self == ExploredTrait {
 /// What comes of an exploration.
 private final class Answer: Sendable {
   let failure = Mutex<ExplorationFailure?>(nil)
+  /// What the test threw by `Test.cancel`.
+  let cancellation = Mutex<(any Error)?>(nil)
   /// Whether nobody waits for it any more.
   let isUnwanted = Atomic(false)
+
+  /// Runs the test's body; a test that cancels itself is explored no further.
+  func unlessCancelled(_ body: @Sendable () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch {
+      // Swift Testing keeps the type to itself.
+      guard "\(type(of: error))" == "SkipInfo" else { throw error }
+      cancellation.withLock { $0 = $0 ?? error }
+      isUnwanted.store(true, ordering: .releasing)
+    }
+  }
 }
 
 /// The issues of a test that is explored, kept from being recorded once for each schedule.

@@ -61,6 +61,13 @@ import Testing
     #expect(found.count == 1)
   }
 
+  @Test(.explored) func `and cancels itself in a schedule is cancelled, and does not fail`()
+    async throws
+  {
+    _ = await Self.twoWithdrawals(isCareful: true)
+    try Test.cancel("nothing more to look at")
+  }
+
   @MainActor @Test(.explored()) func `runs on the main actor where it is to`() async {
     MainActor.assertIsolated()
     await Task.yield()
