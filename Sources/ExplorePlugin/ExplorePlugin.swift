@@ -38,21 +38,26 @@ struct Stop: Error, CustomStringConvertible {
 /// What stands behind `swift package explore`.
 struct Options {
   static let help = """
-    USAGE: swift package explore [--filter REGEX] [--replay SCHEDULE] [--within SECONDS] [--configuration NAME]
+    USAGE: swift package explore [--filter REGEX]… [--replay SCHEDULE] [--within SECONDS] [--report FILE]
+                                 [--configuration NAME]
 
     Builds the package's tests so that an exploration can stop at each lock, atomic and hop, in .build/explore, and
     runs them.
 
-      --filter REGEX       run only the tests whose names match
-      --replay SCHEDULE    what a failure prints: of the explorations of that name, run only this schedule
+      --filter REGEX       run only the tests whose names match; given several times, those that match any
+      --replay SCHEDULE    what a failure prints: of the explorations of that name, run only this schedule; the others
+                           are explored as always, so --filter the test
       --within SECONDS     how long each exploration may look for a failure, unless it says less itself
       -c, --configuration debug|release
                            with which of them the tests are built; debug unless told otherwise
+      --report FILE        write the failing schedule as a page for a browser, of explorations that name no file
+                           themselves; of several that fail, the last
     """
 
-  private(set) var filter: String?
+  private(set) var filters: [String] = []
   private(set) var schedule: String?
   private(set) var limit: String?
+  private(set) var report: String?
   private(set) var configuration = "debug"
   private(set) var isHelp = false
 
@@ -70,8 +75,17 @@ struct Options {
         return value
       }
       switch parts[0] {
-      case "--filter": filter = try value()
-      case "--replay": schedule = try value()
+      case "--filter": filters.append(try value())
+      case "--replay":
+        let text = try value()
+        guard text.contains(#/^v\d+:[^:]*:[^:]*:./#) else {
+          throw Stop(
+            "'--replay' wants a schedule as a failure prints it behind 'replaying:', such as 'v3:name:8c1f03d2:1,2', not "
+              + "'\(text)'"
+          )
+        }
+        schedule = text
+      case "--report": report = try value()
       case "--within":
         let text = try value()
         guard let seconds = Double(text), seconds > 0, seconds.isFinite else {
@@ -90,7 +104,7 @@ struct Options {
         )
       }
     }
-    if let filter, (try? Regex(filter)) == nil {
+    for filter in filters where (try? Regex(filter)) == nil {
       throw Stop("'\(filter)' is no regular expression")
     }
   }
@@ -134,13 +148,14 @@ struct TestProgram {
     environment["EXPLORATION_VERDICTS"] = environment["EXPLORATION_VERDICTS"] ?? "1"
     if let schedule = options.schedule { environment["EXPLORATION_REPLAY"] = schedule }
     if let limit = options.limit { environment["EXPLORATION_WITHIN"] = limit }
+    if let report = options.report { environment["EXPLORATION_REPORT"] = report }
     if !Self.isAtTerminal, environment["NO_COLOR"] == nil { environment["NO_COLOR"] = "1" }
     var failed = false
-    let filter = options.filter.map { ["--filter", $0] } ?? []
+    let filter = options.filters.flatMap { ["--filter", $0] }
     let status = try execute(file, ["--testing-library", "swift-testing"] + filter, environment)
     // 69: it has no such tests.
     failed = status != 0 && status != 69
-    let names = try namesOfXCTests(in: file, matching: options.filter, environment)
+    let names = try namesOfXCTests(in: file, matching: options.filters, environment)
     if !names.isEmpty, try execute(file, [names.joined(separator: ",")], environment) != 0 {
       failed = true
     }
@@ -199,14 +214,14 @@ struct TestProgram {
   /// `Module.Class/method` of each test of XCTest.
   private func namesOfXCTests(
     in file: String,
-    matching filter: String?,
+    matching filters: [String],
     _ environment: [String: String]
   ) throws -> [String] {
-    let pattern = try filter.map { try Regex($0) }
+    let patterns = try filters.map { try Regex($0) }
     return try text(of: file, ["--list-tests"], environment).split(separator: "\n").map(String.init)
       .filter { line in
         line.contains("/") && !line.contains(" ")
-          && (pattern.map { line.contains($0) } ?? true)
+          && (patterns.isEmpty || patterns.contains { line.contains($0) })
       }
   }
 
