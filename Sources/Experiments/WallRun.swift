@@ -71,6 +71,18 @@ package final class WallRun: LiveRun {
   /// Wakes the agenda's thread before its time.
   private let bell = DispatchSemaphore(value: 0)
 
+  /// How many of its tasks may be at work at once: without a limit it depends on when they come, and what is too many
+  /// for the machine is a part of what such a run shows.
+  private static func mostAtOnce(_ experiment: Experiment) -> Int {
+    let most =
+      switch experiment.mechanism.profile.limit {
+      case .any: experiment.limit
+      case .one: 1
+      case .none: 64
+      }
+    return min(experiment.workload.count, most)
+  }
+
   /// Opens a run; its clock starts now.
   package init(_ experiment: Experiment) {
     self.experiment = experiment
@@ -90,6 +102,7 @@ package final class WallRun: LiveRun {
     site = RealSite(
       mechanism,
       limit: experiment.limit,
+      atOnce: Self.mostAtOnce(experiment),
       seed: experiment.workload.seed,
       serverCapacity: experiment.serverCapacity,
       recorder,

@@ -77,6 +77,19 @@ import Testing
     #expect(json.hasSuffix("1"), "\(json)")
   }
 
+  @Test func `a limit that is more than the process may open is refused, and fewer tasks are not`()
+    async throws
+  {
+    let run = "run 300 limiter limit=150 kind=fetch work=1ms"
+    let many = try await shell("(ulimit -n 250; $LAB -c '\(run)' 2>&1; echo status $?)")
+    #expect(many.contains("it needs about 316 descriptors"), "\(many)")
+    #expect(many.contains("status 1"), "\(many)")
+    let few = try await shell(
+      "(ulimit -n 100; $LAB -c 'run 4 limiter limit=150 kind=fetch work=1ms' 2>&1; echo status $?)"
+    )
+    #expect(few.contains("status 0"), "\(few)")
+  }
+
   @Test(arguments: [SIGTERM, SIGHUP])
   func `a signal that ends the lab leaves no files of real work behind`(_ signal: Int32)
     async throws

@@ -21,21 +21,19 @@ struct Descriptors: Error, CustomStringConvertible {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// - Throws: The figures, if `limit` tasks at once would need more than there are.
-  static func check(for kind: ServiceKind, limit: Int) throws {
+  /// - Throws: The figures, if so many tasks at once would need more than there are.
+  static func check(for kind: ServiceKind, atOnce: Int) throws {
     var bound = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &bound) == 0 else { return }
     let most = Int(clamping: bound.rlim_cur)
     let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
-    // More than that at once only a run without a limit has.
-    let limit = min(limit, 64)
     let needed =
       switch kind {
       // The file, its log and the log's index, for each reader and the writer.
-      case .query: 3 * (limit + 1) + 4
+      case .query: 3 * (atOnce + 1) + 4
       // Both ends of a connection, and the file with its note.
-      case .copy: 4 * limit + 16
-      default: 2 * limit + 16
+      case .copy: 4 * atOnce + 16
+      default: 2 * atOnce + 16
       }
     if open + needed > most { throw Descriptors(needed: needed, open: open, most: most) }
   }

@@ -41,19 +41,21 @@ final class RealSite: Sendable {
   }
 
   private let setup: @Sendable (ScratchFolder) -> WorkplaceSetup
-  private let limit: Int
+  /// How many tasks may be at work at once, as far as that is known.
+  private let atOnce: Int
   private let tracer: any Tracer
   private let state = Lock(State())
 
   init(
     _ mechanism: any Mechanism,
     limit: Int,
+    atOnce: Int,
     seed: UInt64,
     serverCapacity: Int?,
     _ tracer: any Tracer,
     _ world: WallWorld
   ) {
-    self.limit = limit
+    self.atOnce = atOnce
     self.tracer = tracer
     setup = {
       WorkplaceSetup(
@@ -111,7 +113,7 @@ final class RealSite: Sendable {
 
   private func make(_ kind: ServiceKind) async throws -> any Workplace {
     Descriptors.raiseLimit()
-    try Descriptors.check(for: kind, limit: limit)
+    try Descriptors.check(for: kind, atOnce: atOnce)
     // `open` makes one place at a time.
     let scratch = try state.withLock { $0.scratch } ?? ScratchFolder("lab")
     state.withLock { $0.scratch = scratch }
