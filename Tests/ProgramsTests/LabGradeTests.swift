@@ -91,7 +91,7 @@ import Testing
     let package = FileManager.default.temporaryDirectory.appending(path: "grade-\(UUID())")
     defer { try? FileManager.default.removeItem(at: package) }
     for (name, text) in [
-      ("Package.swift", ""), ("Lessons/README.md", "[One](01-one.md)\n"),
+      ("Package.swift", "final class MyLimiter {}"), ("Lessons/README.md", "[One](01-one.md)\n"),
       ("Lessons/01-one.md", Self.lesson),
     ] { try write(text, to: name, in: package) }
     for (name, script) in [("bin/swift", grading.compiler), (".build/debug/grade", grading.grader)]

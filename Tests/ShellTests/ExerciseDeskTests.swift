@@ -50,6 +50,32 @@ import Testing
     #expect(batch.unseenLock(in: "let permits: DispatchSemaphore") == nil)
   }
 
+  @Test func `who is to write a limiter or a pool may not take the package's`() throws {
+    for name in ["limiter", "cancellable-limiter", "pool"] {
+      let harness = try #require(ExerciseHarness.all[name])
+      #expect(harness.borrowed(in: "let it: ConcurrencyLimiter") == "ConcurrencyLimiter")
+      #expect(harness.borrowed(in: "await list.concurrentMap(limit: 3) {}") == "concurrentMap")
+      #expect(
+        harness.borrowed(in: "// as ConcurrencyLimiter does\nlet name = \"AsyncPool\"") == nil
+      )
+      #expect(harness.borrowed(in: "final class MyConcurrencyLimiter {}") == nil)
+    }
+    let design = try #require(ExerciseHarness.all["design"])
+    #expect(design.borrowed(in: "let it: ConcurrencyLimiter") == nil)
+  }
+
+  @Test func `a file without the type that is graded is told by the name of the type`() throws {
+    let pool = try #require(ExerciseHarness.all["pool"])
+    for code in [
+      "final class MyPool: LearnerPool {}", "public struct  MyPool{}", "actor MyPool {}",
+    ] {
+      #expect(pool.isDeclared(in: code), "\(code)")
+    }
+    for code in ["", "// class MyPool", "let text = \"class MyPool\"", "class MyPoolOfMany {}"] {
+      #expect(!pool.isDeclared(in: code), "\(code)")
+    }
+  }
+
   @Test func `a package that was moved after its build is no fault of the answer`() throws {
     let said = """
       <unknown>:0: error: precompiled file '/b/.build/x/ModuleCache/SwiftShims.pcm' was compiled with module cache \

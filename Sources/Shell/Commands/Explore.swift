@@ -23,8 +23,8 @@ extension Command {
 
       Strategies: exhaustive looks at every schedule, and says so when it did; random draws each \
       step; pct gives the tasks random priorities that change at depth - 1 places. The verdict \
-      'exhaustive' means that no other schedule of these tasks exists, up to their names and within \
-      what the line 'not asked' says. Making a task wait that could go on is a pre-emption; \
+      'exhaustive' means that no other schedule of these tasks exists, up to their names, to moments between which \
+      nothing can tell a difference, and within what the line 'not asked' says. Making a task wait that could go on is a pre-emption; \
       in the middle of jobs a schedule has at most preemptions=2 of them unless told. inside=yes stops \
       in the middle of jobs from the beginning, inside=no never; with neither, the search between jobs comes \
       first, and one in the middle of jobs follows for a few seconds: with one pre-emption, and with two where \

@@ -32,6 +32,8 @@ extension Command {
     examples: ["lesson 1"]
   ) { session, arguments in
     guard let word = arguments.places.first else { return try session.tellWhereabouts() }
+    // 'back' would be a move of it.
+    session.leaveGameThatIsOver()
     let course = try session.classroom.course()
     guard let lesson = course.lesson(word.text) else {
       throw ShellError(

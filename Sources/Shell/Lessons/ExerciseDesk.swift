@@ -129,6 +129,31 @@ struct ExerciseHarness: Sendable {
     return code.matches(of: names).lazy
       .compactMap { ($0.output.1 ?? $0.output.2 ?? $0.output.3).map(String.init) }.first
   }
+
+  /// What the code uses of `Limiters` that does what is to be written, if anything.
+  ///
+  /// A design may be made of others.
+  func borrowed(in code: String) -> String? {
+    guard ["limiter", "cancellableLimiter", "pool"].contains(grader) else { return nil }
+    let names =
+      #/
+      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
+      \b(ConcurrencyLimiter|AsyncPool|FIFOQueue|ActorQueue|withLimitedTaskGroup|concurrent(?:Map|ForEach|Results))\b
+      /#
+      // Else `list.concurrentMap` is one word.
+      .wordBoundaryKind(.simple)
+    return code.matches(of: names).lazy.compactMap { $0.output.1.map(String.init) }.first
+  }
+
+  /// Whether a type is declared in the code that has the name of the one that is graded.
+  func isDeclared(in code: String) -> Bool {
+    let names =
+      #/
+      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
+      \b(?:class|struct|actor|enum|typealias)\s+(\w+)
+      /#
+    return code.matches(of: names).contains { $0.output.1 == type[...] }
+  }
 }
 
 /// Why an exercise could not be graded, and what to do.
@@ -175,6 +200,20 @@ struct ExerciseDesk: Sendable {
       )
       return .graded([item], passed: false, seed: nil)
     }
+    if let name = harness.borrowed(in: code) {
+      let item = GradeItem(
+        "own",
+        passed: false,
+        "'\(name)' is of this package, and does what is to be written here: write it yourself, of Condition and Signal, "
+          + "continuations, locks or atomics"
+      )
+      return .graded([item], passed: false, seed: nil)
+    }
+    guard harness.isDeclared(in: code) else {
+      return .doesNotBuild(
+        "there is no type '\(harness.type)' in this file: keep the name that the file has at the beginning"
+      )
+    }
     progress.note(.waiting)
     let lock = try await takeWorkplace(interruption)
     defer { close(lock) }
@@ -189,10 +228,13 @@ struct ExerciseDesk: Sendable {
       return .graded(told.items, passed: told.passed, seed: seed)
     }
     let place = told.askedLast.map { ", when this was asked: \($0)" } ?? ""
+    let hasLeft = if case .exited(0) = endings[broken].ending { true } else { false }
     let why =
-      ExplorationPlace.lastWords(endings[broken].errors).map { "It said: \($0)" }
-      ?? "Look for an index or a number out of range, a continuation that is resumed twice, calls that go too deep, and "
-      + "memory that two threads change without a lock."
+      hasLeft
+      ? "Something in it ends the program, as exit(0) does: return instead"
+      : ExplorationPlace.lastWords(endings[broken].errors).map { "It said: \($0)" }
+        ?? "Look for an index or a number out of range, a continuation that is resumed twice, calls that go too deep, and "
+        + "memory that two threads change without a lock."
     switch endings[broken].ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
