@@ -24,7 +24,8 @@ extension Task where Failure == Never {
 
   /// Starts a task on `executor`; nil for the global pool.
   ///
-  /// It has the priority and the task-local values of its caller. Not with nil as its preference, as `detached` is not.
+  /// It has the priority and the task-local values of its caller. As `detached`, it states no preference where the
+  /// executor is nil.
   static func started(
     on executor: (any TaskExecutor)?,
     operation: @escaping @Sendable @concurrent () async -> Success

@@ -157,6 +157,9 @@ package struct MechanismSetup: Sendable {
   /// Ordered queues and `none` take no notice of it.
   package var limit: Int
   /// Where a mechanism that must start a task of its own starts it; nil for the global pool.
+  ///
+  /// `Task.detached(on:)` and
+  /// `Task.started(on:)` of `Limiters` take it as it is.
   package var executor: (any TaskExecutor)?
   /// Told what was resumed a second time, as a noun; nil to stop the process instead.
   ///

@@ -14,6 +14,7 @@ internal import Synchronization
 //   RunQueue    a worker's own queue, from which the others steal half
 //   Injection   the queue for what comes from outside, in three bands of priority
 //   Resting     who searches, who sleeps, who is woken, and why no wake-up is lost
+//   JobRoute    how a job came to the worker that runs it
 //   Worker      the order in which one worker looks for its next job; it sleeps in a `ThreadParker` of Basics
 //   Crew        the workers together, without threads
 //   this file   the threads, and the way in

@@ -73,7 +73,7 @@ import Testing
       _ = lab.output.takeText()
     }
     await lab.session.leave()
-    #expect(done > Self.count / 200 && failed > Self.count / 200, "\(done) done, \(failed) failed")
+    #expect(done > Self.count / 500 && failed > Self.count / 500, "\(done) done, \(failed) failed")
   }
 }
 

@@ -133,6 +133,7 @@ package struct TrialReport: Hashable, Codable, Sendable {
   ) {
     // What could not be measured is absent, and JSON has no infinity.
     guard let value, value.isFinite else { return }
+    assert(Metric.named[metric.id] != nil, "'\(metric.id)' is missing in Metric.all")
     measures.append(
       Measure(
         metric: metric.id,
