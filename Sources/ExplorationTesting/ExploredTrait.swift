@@ -215,7 +215,8 @@ private final class HeldIssues: Sendable {
 
   /// Has the schedule fail that the calling code belongs to; what is no failure is recorded once.
   func hold(_ issue: Issue) -> Issue? {
-    let text = "\(issue)"
+    // What is held back is a failure anyway.
+    let text = "\(issue)".replacing(" (error)", with: "", maxReplacements: 1)
     let place = issue.sourceLocation
     guard issue.isFailure else {
       let name = "\(text) \(place.map { "\($0)" } ?? "")"

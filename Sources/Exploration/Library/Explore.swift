@@ -201,7 +201,11 @@ func answer(
     var inquiry = inquiry
     inquiry.begin()
     let asked = inquiry
-    ScheduleUnderWay.beginTelling(of: asked.scenario.name, named: asked.name) { schedule, points in
+    ScheduleUnderWay.beginTelling(
+      of: asked.scenario.name,
+      named: asked.name,
+      isOfTest: asked.isOfTest
+    ) { schedule, points in
       asked.steps(ofUnfinished: schedule, at: points)
     }
     let teller = HeadwayTeller(of: inquiry.name, within: inquiry.limit)

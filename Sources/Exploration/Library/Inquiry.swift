@@ -29,6 +29,14 @@ struct Inquiry {
     let thrown = Mutex<(any Error)?>(nil)
     /// What came from other threads.
     let escapes = Mutex<Escapes?>(nil)
+    /// In which schedule a promise was broken; nil if in none.
+    let failedIn = Mutex<Int?>(nil)
+
+    func forget() {
+      thrown.withLock { $0 = nil }
+      escapes.withLock { $0 = nil }
+      failedIn.withLock { $0 = nil }
+    }
   }
 
   /// A schedule that gets this long is given up.
@@ -162,6 +170,7 @@ struct Inquiry {
       throw failure(of: error)
     }
     if let found = verdict.found {
+      notes.failedIn.withLock { $0 = verdict.schedules }
       noteFound(found, in: verdict.schedules)
       let place =
         "in schedule \(verdict.schedules)" + (verdict.draws.map { ", drawn by \($0.way)" } ?? "")
@@ -196,17 +205,20 @@ struct Inquiry {
 
   /// Answers once more where the same choices have led to different runs, and says so.
   ///
-  /// What is set up at its first use, as a static is, has been set up by then.
+  /// What is set up at its first use, as a static is, has been set up by then. Not so where the first schedule passed at
+  /// first and fails now: it does so for what was left by those before, and that is what has to be said.
   func settled(
     _ answer: () throws(ExplorationFailure) -> ExplorationVerdict
   ) throws(ExplorationFailure) -> ExplorationVerdict {
+    let divergence: ExplorationFailure
     do {
       return try answer()
     } catch {
       guard case .diverged = error.kind, !isOver else { throw error }
+      divergence = error
     }
-    notes.thrown.withLock { $0 = nil }
-    notes.escapes.withLock { $0 = nil }
+    let hasFailedAtOnce = notes.failedIn.withLock { $0 } == 1
+    notes.forget()
     Headway.begin()
     do {
       var verdict = try answer()
@@ -214,6 +226,7 @@ struct Inquiry {
       return verdict
     } catch {
       if case .diverged = error.kind { throw error }
+      if !hasFailedAtOnce, notes.failedIn.withLock({ $0 }) == 1 { throw divergence }
       throw ExplorationFailure(
         kind: error.kind,
         schedule: error.schedule,

@@ -22,6 +22,8 @@ enum ScheduleUnderWay {
     /// What the schedule has come to, if it is over and its tasks are only cleared away.
     let outcome = UnsafeMutablePointer<UInt8>.allocate(capacity: outcomeCapacity)
     var outcomeLength = 0
+    /// Whether the line that runs it again is a test's trait.
+    var isOfTest = false
     /// Tells the steps of a schedule, whose last one has come to where the addresses are; nil if it cannot.
     var steps: ((String, [UInt]) -> String?)?
   }
@@ -48,10 +50,12 @@ enum ScheduleUnderWay {
   /// - Parameters:
   ///   - scenario: What schedules are called by.
   ///   - name: What it is called.
+  ///   - isOfTest: Whether a test's trait explores it.
   ///   - steps: Tells the steps of a schedule, whose last one has come to where the addresses are.
   static func beginTelling(
     of scenario: String,
     named name: String,
+    isOfTest: Bool,
     steps: @escaping (String, [UInt]) -> String?
   ) {
     Standstill.prepare()
@@ -69,8 +73,10 @@ enum ScheduleUnderWay {
       """
     )
     state.occasion = state.length
-    append("  explore(\(quoted), replaying: \"\(Schedule.version):\(scenario):-:")
+    let call = isOfTest ? "@Test(.explored(" : "explore(\(quoted), "
+    append("  \(call)replaying: \"\(Schedule.version):\(scenario):-:")
     state.head = state.length
+    state.isOfTest = isOfTest
     for signal in signals {
       var action = sigaction()
       action.__sigaction_handler.sa_sigaction = { signal, information, context in
@@ -214,7 +220,7 @@ enum ScheduleUnderWay {
   }
 
   private static func tellText(from start: Int) {
-    let end: StaticString = "\") { … }\n\n"
+    let end: StaticString = state.isOfTest ? "\"))\n\n" : "\") { … }\n\n"
     write(STDERR_FILENO, state.text + start, state.length - start)
     write(STDERR_FILENO, end.utf8Start, end.utf8CodeUnitCount)
   }
