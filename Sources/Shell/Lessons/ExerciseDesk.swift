@@ -117,17 +117,24 @@ struct ExerciseHarness: Sendable {
     grader == "batch" ? 4 : min(2, ProcessInfo.processInfo.activeProcessorCount)
   }
 
+  /// The code without its comments and texts.
+  private static func bare(_ code: String) -> String {
+    let texts =
+      #/
+      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*"
+      /#
+    return code.replacing(texts, with: " ")
+  }
+
   /// A lock in the code at which the grading cannot stop; nil if there is none, or it need not stop there.
   func unseenLock(in code: String) -> String? {
     guard isAskedInside else { return nil }
     let names =
       #/
-      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
-      \b(pthread_(?:mutex|rwlock|spin)\w*|sem_wait|os_unfair_lock|OSAllocatedUnfairLock|DispatchSemaphore)\b |
-      \b(NSRecursiveLock|NSCondition(?:Lock)?)\b | (\.concurrent)\b
+      \b(?:pthread_(?:mutex|rwlock|spin)\w*|sem_wait|os_unfair_lock|OSAllocatedUnfairLock|DispatchSemaphore)\b |
+      \b(?:NSRecursiveLock|NSCondition(?:Lock)?)\b | \.concurrent\b
       /#
-    return code.matches(of: names).lazy
-      .compactMap { ($0.output.1 ?? $0.output.2 ?? $0.output.3).map(String.init) }.first
+    return Self.bare(code).firstMatch(of: names).map { String($0.output) }
   }
 
   /// What the code uses of `Limiters` that does what is to be written, if anything.
@@ -137,22 +144,18 @@ struct ExerciseHarness: Sendable {
     guard ["limiter", "cancellableLimiter", "pool"].contains(grader) else { return nil }
     let names =
       #/
-      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
-      \b(ConcurrencyLimiter|AsyncPool|FIFOQueue|ActorQueue|withLimitedTaskGroup|concurrent(?:Map|ForEach|Results))\b
+      \b(?:ConcurrencyLimiter|AsyncPool|FIFOQueue|ActorQueue|withLimitedTaskGroup)\b |
+      \bconcurrent(?:Map|ForEach|Results)\b
       /#
       // Else `list.concurrentMap` is one word.
       .wordBoundaryKind(.simple)
-    return code.matches(of: names).lazy.compactMap { $0.output.1.map(String.init) }.first
+    return Self.bare(code).firstMatch(of: names).map { String($0.output) }
   }
 
   /// Whether a type is declared in the code that has the name of the one that is graded.
   func isDeclared(in code: String) -> Bool {
-    let names =
-      #/
-      //[^\n]* | /\*(?s:.*?)\*/ | "(?:\\.|[^"\\\n])*" |
-      \b(?:class|struct|actor|enum|typealias)\s+(\w+)
-      /#
-    return code.matches(of: names).contains { $0.output.1 == type[...] }
+    let names = #/\b(?:class|struct|actor|enum|typealias)\s+(\w+)/#
+    return Self.bare(code).matches(of: names).contains { $0.output.1 == type[...] }
   }
 }
 
@@ -191,23 +194,22 @@ struct ExerciseDesk: Sendable {
     telling progress: GradingProgress = GradingProgress(),
     _ interruption: Interruption
   ) async throws -> Outcome {
+    func refused(_ name: String, _ sentence: String) -> Outcome {
+      .graded([GradeItem(name, passed: false, sentence)], passed: false, seed: nil)
+    }
     if let lock = harness.unseenLock(in: code) {
-      let item = GradeItem(
+      return refused(
         "locks",
-        passed: false,
         "'\(lock)': the grading cannot stop at such a lock, and so not see what comes in between. Use Mutex, Atomic, "
           + "NSLock or the 'sync' of a serial DispatchQueue"
       )
-      return .graded([item], passed: false, seed: nil)
     }
     if let name = harness.borrowed(in: code) {
-      let item = GradeItem(
+      return refused(
         "own",
-        passed: false,
         "'\(name)' is of this package, and does what is to be written here: write it yourself, of Condition and Signal, "
           + "continuations, locks or atomics"
       )
-      return .graded([item], passed: false, seed: nil)
     }
     guard harness.isDeclared(in: code) else {
       return .doesNotBuild(
