@@ -1,14 +1,14 @@
 #define _GNU_SOURCE
 #include "CExplorable.h"
+#include "pages.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 
 // One thread of an exploration runs at a time, but for one that was called blocked and comes back: so all is done
-// under a lock, which is hardly ever waited for. Memory is taken from the system directly: the allocator's functions
-// may be taken over, and come here.
+// under a lock, which is hardly ever waited for. What is called under it must not be taken over, for that may come
+// here: so memory is that of pages.h.
 
 int races_are_looked_for = 0;
 
@@ -32,15 +32,10 @@ static char *arena;
 static size_t arena_used;
 #define ARENA ((size_t)1 << 28)
 
-static void *reserve(size_t size) {
-  void *found = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return found == MAP_FAILED ? NULL : found;
-}
-
 /// Memory of undefined contents; null if there is none left.
 static void *take(size_t size) {
   size = (size + 15) & ~(size_t)15;
-  if (!arena && !(arena = reserve(ARENA))) return NULL;
+  if (!arena && !(arena = reserve_pages(ARENA))) return NULL;
   if (arena_used + size > ARENA) {
     is_left_out = true;
     return NULL;
@@ -211,7 +206,7 @@ static bool is_marked(uintptr_t at) {
 static bool make_room_for_words(void) {
   if (word_room && word_count * 2 < word_room) return true;
   size_t room = word_room ? word_room * 2 : (size_t)1 << 12;
-  struct word *table = room > MOST_WORDS ? NULL : reserve(room * sizeof *table);
+  struct word *table = room > MOST_WORDS ? NULL : reserve_pages(room * sizeof *table);
   if (!table) {
     is_left_out = true;
     return false;
@@ -219,7 +214,7 @@ static bool make_room_for_words(void) {
   for (size_t slot = 0; slot < word_room; slot++) {
     if (words[slot].generation == generation) *find_word(words[slot].at, table, room) = words[slot];
   }
-  if (words) munmap(words, word_room * sizeof *words);
+  if (words) give_back_pages(words, word_room * sizeof *words);
   words = table;
   word_room = room;
   return true;
@@ -228,7 +223,7 @@ static bool make_room_for_words(void) {
 static bool make_room_for_meetings(void) {
   if (meeting_room && meeting_count * 2 < meeting_room) return true;
   size_t room = meeting_room ? meeting_room * 2 : (size_t)1 << 10;
-  struct meeting *table = room > MOST_WORDS ? NULL : reserve(room * sizeof *table);
+  struct meeting *table = room > MOST_WORDS ? NULL : reserve_pages(room * sizeof *table);
   if (!table) {
     is_left_out = true;
     return false;
@@ -238,7 +233,7 @@ static bool make_room_for_meetings(void) {
       *find_meeting(meetings[slot].at, table, room) = meetings[slot];
     }
   }
-  if (meetings) munmap(meetings, meeting_room * sizeof *meetings);
+  if (meetings) give_back_pages(meetings, meeting_room * sizeof *meetings);
   meetings = table;
   meeting_room = room;
   return true;

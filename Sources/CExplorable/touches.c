@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "CExplorable.h"
+#include "pages.h"
 
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 
 // As in `races.c` one thread of an exploration runs at a time, but for one that was called blocked; and the functions
 // of the allocator may come here.
@@ -89,13 +89,12 @@ static bool make_room(void) {
   if (thing_room && thing_count * 2 < thing_room) return true;
   size_t room = thing_room ? thing_room * 2 : (size_t)1 << 12;
   if (room > MOST_THINGS) return false;
-  struct thing *table =
-    mmap(NULL, room * sizeof *table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (table == MAP_FAILED) return false;
+  struct thing *table = reserve_pages(room * sizeof *table);
+  if (!table) return false;
   for (size_t slot = 0; slot < thing_room; slot++) {
     if (things[slot].generation == generation) *find(things[slot].at, table, room) = things[slot];
   }
-  if (things) munmap(things, thing_room * sizeof *things);
+  if (things) give_back_pages(things, thing_room * sizeof *things);
   things = table;
   thing_room = room;
   return true;

@@ -157,3 +157,27 @@ import Testing
     #expect(verdict.schedules > 0)
   }
 }
+
+/// Schedules that touch much memory.
+@Suite(.inTurn, .watched) struct `Much memory in unchanged code` {
+  private static func write(_ count: Int) throws -> ExplorationVerdict {
+    try explore("\(count) words") {
+      nonisolated(unsafe) let memory = UnsafeMutablePointer<Int>.allocate(capacity: count)
+      let writer = Task { for index in 0..<count { memory[index] = index } }
+      await writer.value
+      memory.deallocate()
+    }
+  }
+
+  @Test func `a schedule that touches thirty thousand words comes to its end`() throws {
+    let verdict = try Self.write(30_000)
+    #expect(verdict.coverage == .exhaustive, "\(verdict)")
+    #expect(!verdict.notCovered.contains { $0.contains("half million") }, "\(verdict)")
+  }
+
+  @Test func `one that touches more than half a million is looked at in part, and says so`() throws
+  {
+    let verdict = try Self.write(700_000)
+    #expect(verdict.notCovered.contains { $0.contains("half million") }, "\(verdict)")
+  }
+}
