@@ -21,6 +21,63 @@ import Testing
     #expect(UUID() != UUID())
   }
 
+  @Test func `a verdict names the look at a clock, and the random number, that had one answer`()
+    throws
+  {
+    let looking = #line + 2
+    let clock = try explore("a clock") {
+      let start = ContinuousClock.now
+      async let one: Void = Task.yield()
+      await one
+      _ = start
+    }
+    #expect(clock.coverage == .exhaustive)
+    #expect(clock.description.contains("other times than the clock showed"), "\(clock)")
+    #expect(clock.description.contains("TimeTests.swift:\(looking)"), "\(clock)")
+    let drawing = #line + 2
+    let chance = try explore("chance") {
+      let number = Int.random(in: 0..<2)
+      async let one: Void = Task.yield()
+      await one
+      _ = number
+    }
+    #expect(chance.description.contains("other random numbers than were drawn"), "\(chance)")
+    #expect(chance.description.contains("TimeTests.swift:\(drawing)"), "\(chance)")
+    #expect(!chance.description.contains("clock"), "\(chance)")
+  }
+
+  @Test func `a verdict names a look at a date, and a number of shuffled()`() throws {
+    let verdict = try explore("a date and a shuffle") {
+      let seconds = Date().timeIntervalSince1970
+      let list = [1, 2, 3, 4].shuffled()
+      async let one: Void = Task.yield()
+      await one
+      _ = (seconds, list)
+    }
+    #expect(verdict.description.contains("other times than the clock showed"), "\(verdict)")
+    #expect(verdict.description.contains("other random numbers"), "\(verdict)")
+  }
+
+  @Test func `a UUID is no random number`() throws {
+    let verdict = try explore("asleep") {
+      async let one: Void = Task.sleep(for: .seconds(1))
+      try await Task.sleep(nanoseconds: 1_000)
+      try await one
+      _ = UUID()
+    }
+    #expect(!verdict.description.contains("random"), "\(verdict)")
+  }
+
+  @Test func `who sleeps for a while has looked at no clock`() throws {
+    let verdict = try explore("asleep for a while") {
+      async let one: Void = Task.sleep(for: .seconds(1))
+      try await Task.sleep(nanoseconds: 1_000)
+      try await ContinuousClock().sleep(for: .seconds(2))
+      try await one
+    }
+    #expect(!verdict.description.contains("clock"), "\(verdict)")
+  }
+
   @Test func `a sleep takes as long as it says, of the exploration's time`() throws {
     try explore("sleeps") {
       let start = ContinuousClock.now

@@ -102,7 +102,8 @@ package struct NotAsked: Hashable, Sendable {
     phrases += further
     phrases += verdict.races.notCovered(isAll: verdict.isInstrumented)
     // A verdict that calls itself exhaustive must not keep silent about them.
-    for phrase in [verdict.races.weakOrders, verdict.races.unknownOrder].compactMap(\.self) {
+    let silences = [verdict.races.weakOrders, verdict.races.unknownOrder].compactMap(\.self)
+    for phrase in silences + verdict.oneAnswer.phrases {
       if isAnyCode { addReason(phrase) } else { add(phrase) }
     }
   }

@@ -76,6 +76,8 @@ final class ScheduleRun: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var touches: Touches?
   /// Code that was run, in any schedule, of which nobody sees what it touches.
   @exclusivity(unchecked) var unseen = UnseenCode()
+  /// What code asked, in any schedule, that was answered in one way only.
+  @exclusivity(unchecked) var oneAnswer = OneAnswer()
   /// Whether something of the schedule under way depends on the system's threads.
   private(set) var wasUncertain = false
   /// Whether somebody was ever kept from going on because he goes round, or has overtaken another too often.

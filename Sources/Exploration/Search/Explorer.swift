@@ -426,6 +426,8 @@ package struct Verdict: Sendable {
   var runawayPoints: [UInt] = []
   /// Functions that the code called whose work nobody sees, and from where first.
   var unseenCalls: [String: [UInt]] = [:]
+  /// What code asked that was answered in one way only.
+  var oneAnswer = OneAnswer()
   /// Whether code started a `Thread` of Foundation.
   var sawThread = false
   /// Whether a lock inside of Foundation put agents in an order.
@@ -456,6 +458,7 @@ package struct Verdict: Sendable {
     unseen = Set(unseen).union(run.unseen.beginnings).sorted()
     isClosureUnseen = isClosureUnseen || run.unseen.isClosureUnseen
     unseenCalls.merge(run.unseen.calls) { first, _ in first }
+    oneAnswer.add(run.oneAnswer)
     sawThread = sawThread || run.sawThread
     sawLockInside = sawLockInside || run.sawLockInside
     leftThread = leftThread ?? run.leftThread

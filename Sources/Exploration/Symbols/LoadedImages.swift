@@ -15,6 +15,11 @@ enum LoadedImages {
     /// The first address after its code.
     var end: UInt64
 
+    /// Its file's name, without the folders.
+    var name: Substring {
+      path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
+    }
+
     func covers(_ address: UInt) -> Bool { base <= address && address < end }
 
     /// How far the file's own addresses are from those of the program that runs: nothing where the file says where
@@ -30,11 +35,14 @@ enum LoadedImages {
   /// Those of this program when they were first asked for; none if they cannot be read.
   static let all = KernelFile.text("/proc/self/maps").map(images) ?? []
 
+  /// The one in which code lies at the address; nil if none does.
+  static func ofCode(at address: UInt) -> Image? { all.first { $0.covers(address) } }
+
   /// The addresses of each image that has any of these; one that no image covers is left out.
   static func byImage(_ addresses: some Sequence<UInt>) -> [Image: [UInt]] {
     var found: [Image: [UInt]] = [:]
     for address in addresses {
-      guard let image = all.first(where: { $0.covers(address) }) else { continue }
+      guard let image = ofCode(at: address) else { continue }
       found[image, default: []].append(address)
     }
     return found

@@ -311,12 +311,19 @@ struct SourceLines {
   static func prepare() { _ = LoadedImages.ofThisProgram }
 
   /// The addresses of the calling thread's own frames, those of tasks included, the innermost.
-  static func here() -> [UInt] {
-    points(
-      of: withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
-        Array($0.prefix(stack_frames($0.baseAddress, $0.count)))
-      }
-    )
+  static func here() -> [UInt] { points(of: framesHere()) }
+
+  /// The same without the callers of the asynchronous function in which the thread is: what that one has called, and
+  /// itself.
+  static func hereInTurn() -> [UInt] {
+    let points = framesHere().map(\.point)
+    return firstAsynchronous(in: points).map { Array(points[...$0]) } ?? points
+  }
+
+  private static func framesHere() -> [stack_frame] {
+    withUnsafeTemporaryAllocation(of: stack_frame.self, capacity: mostFrames) {
+      Array($0.prefix(stack_frames($0.baseAddress, $0.count)))
+    }
   }
 
   /// The same of another thread, by the kernel's number; empty if it does not answer.

@@ -82,7 +82,7 @@ enum Interception {
       guard let me = Worker.leading else { return }
       me.deadline = me.workers.run.executor.deadline(in: time)
     }
-    answers.now = { Worker.leading?.workers.run.executor.now ?? 0 }
+    answers.now = { Worker.leading?.workers.time() ?? 0 }
     answers.pass = { time in
       guard let executor = Worker.leading?.workers.run.executor else { return }
       executor.advance(to: executor.deadline(in: time))

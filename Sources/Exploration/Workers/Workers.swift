@@ -119,7 +119,11 @@ final class Workers: @unchecked Sendable {
     self.run = run
     // Of a limiter that reports what it does, the points are those it has itself.
     takesOver = run.scenario.atRest != nil
-    if takesOver { Interception.install() }
+    if takesOver {
+      Interception.install()
+      // Found out now: a step of a schedule that did so would seem to sleep.
+      _ = LoadedImages.all
+    }
     looksForRaces =
       takesOver && run.scenario.looksForRaces && races_can_be_found()
       && Interception.hasInstrumentedCode
