@@ -174,6 +174,40 @@ import Testing
     #expect(failure.description.contains("QueueTests.swift:"), "\(failure)")
   }
 
+  @Test func `who waits for a queue for ever is told who is on it, and that a barrier is before`()
+    throws
+  {
+    let crossed = try failure("crossed") {
+      let (queue, lock) = (DispatchQueue(label: "records"), NSLock())
+      async let one: Void = lock.withLock { queue.sync {} }
+      async let other: Void = queue.sync { lock.withLock {} }
+      _ = await (one, other)
+    }
+    #expect(
+      crossed.description.firstMatch(of: /waits for queue 2, which task [23] is on/) != nil,
+      "\(crossed)"
+    )
+    let nested = try failure("nested") {
+      let queue = DispatchQueue(label: "records", attributes: .concurrent)
+      async let writer: Void = queue.async(flags: .barrier) {}
+      queue.sync { Self.read(queue) }
+      await writer
+    }
+    #expect(
+      nested.description.contains("waits for queue 1, which task 1 is on, behind a barrier"),
+      "\(nested)"
+    )
+    let suspended = try failure("suspended") {
+      let queue = DispatchQueue(label: "records")
+      queue.suspend()
+      defer { queue.resume() }
+      Self.read(queue)
+    }
+    #expect(suspended.description.contains("waits for queue 1, which is suspended"), "\(suspended)")
+  }
+
+  private static func read(_ queue: DispatchQueue) { queue.sync {} }
+
   /// Waits and gives work in all ways, and fails; returns nothing, but the lines of what it calls are these.
   private static func useDispatch() {
     let images = DispatchQueue(label: "images")

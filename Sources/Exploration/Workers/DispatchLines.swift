@@ -63,6 +63,24 @@ package struct DispatchLines: Sendable {
     return admitted
   }
 
+  /// Why who waits at a queue has no turn, beside those who have one.
+  package enum Obstacle: Equatable, Sendable {
+    case suspension
+    /// Work that must be alone is before it.
+    case barrier
+  }
+
+  /// Nil if nothing is in the way but those who have their turn.
+  package func obstacle(before ticket: Int, at queue: Int) -> Obstacle? {
+    guard let line = lines[queue], let own = line.waiting.first(where: { $0.ticket == ticket })
+    else { return nil }
+    if suspensions[queue, default: 0] > 0 || suspensions[own.queue, default: 0] > 0 {
+      return .suspension
+    }
+    let before = line.waiting.prefix { $0.ticket != ticket }
+    return !line.isSerial && before.contains(where: \.isAlone) ? .barrier : nil
+  }
+
   private func admit(_ line: inout Line, of queue: Int) -> [Int] {
     if suspensions[queue, default: 0] > 0 { return [] }
     var admitted: [Int] = []

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CExplorable
 
 // Dispatch queues: each serial queue is one agent, and so is each block of a concurrent one. A block that is given to
@@ -166,6 +167,25 @@ extension Workers {
     let object = objects.number(at: queue)
     run.touches?.note(object: object, touch_of_queue)
     if isSuspended { lines.suspend(object) } else { admit(lines.resume(object)) }
+  }
+
+  /// Why the turn on a queue that a job waits for does not come, in words that follow the queue's name.
+  ///
+  /// - Parameters:
+  ///   - turn: the turn.
+  ///   - name: what an agent is called.
+  /// - Returns: words, none if nothing is in the way.
+  func obstacle(to turn: Worker.Turn, _ name: (Choice) -> String) -> String {
+    let holders = (paused + blocked).filter { worker in
+      worker.turns.contains { $0.object == turn.object && $0.hasCome }
+    }
+    let names = ListText.all(holders.map { name($0.choice) })
+    let on = holders.isEmpty ? "" : ", which \(names) \(holders.count == 1 ? "is" : "are") on"
+    switch lines.obstacle(before: turn.ticket, at: turn.object) {
+    case .suspension: return ", which is suspended"
+    case .barrier: return "\(on), behind a barrier"
+    case nil: return on
+    }
   }
 
   private func admit(_ tickets: [Int]) {

@@ -8,7 +8,14 @@ extension Workers {
   /// The next random number of the code under study.
   func chance() -> UInt64 {
     run.touches?.noteChance()
+    run.oneAnswer.noteChance()
     return random.next()
+  }
+
+  /// Nanoseconds since the schedule's beginning, for the code under study.
+  func time() -> Int64 {
+    run.oneAnswer.noteClock()
+    return run.executor.now
   }
 
   private func isFree(_ object: Int) -> Bool { isNobodys(object) && !locks.isRead(object) }
@@ -224,6 +231,7 @@ extension Workers {
       let holder =
         locks.holder(of: operation.object).map { ", which \(name($0.choice)) holds" }
         ?? agent(ofThread: operation).map { " to end, which is \(name(Choice(.run, Int($0))))" }
+        ?? worker.turns.last.flatMap { operation.kind == .turn ? obstacle(to: $0, name) : nil }
         ?? (left ? ", which a schedule before left locked" : "")
       let what = operation.kind.hasObject ? operation.objectName : "its turn"
       return "\(name(worker.choice)) waits for \(what)\(holder)"

@@ -28,6 +28,21 @@ import Testing
     #expect(lines.leave(1, barrier.ticket) == behind.map(\.ticket))
   }
 
+  @Test func `who waits behind a barrier, or at a suspended queue, is told so`() {
+    var lines = DispatchLines()
+    _ = lines.join(1, isSerial: false, isAlone: false)
+    let barrier = lines.join(1, isSerial: false, isAlone: true)
+    let behind = lines.join(1, isSerial: false, isAlone: false)
+    #expect(lines.obstacle(before: barrier.ticket, at: 1) == nil)
+    #expect(lines.obstacle(before: behind.ticket, at: 1) == .barrier)
+    lines.suspend(1)
+    #expect(lines.obstacle(before: barrier.ticket, at: 1) == .suspension)
+    _ = lines.join(2, isSerial: true, isAlone: false)
+    _ = lines.join(2, isSerial: true, isAlone: false)
+    let last = lines.join(2, isSerial: true, isAlone: false)
+    #expect(lines.obstacle(before: last.ticket, at: 2) == nil)
+  }
+
   @Test func `queues know nothing of each other`() {
     var lines = DispatchLines()
     let one = lines.join(1, isSerial: true, isAlone: false)
