@@ -83,7 +83,8 @@ import Testing
       testDescription: "an answer that stops its program at a line that is known",
       grader: oneAsks + "echo '\(praise)'; echo '\(refusal)'; kill -ABRT $$",
       said: "✗ two ran at once",
-      advised: "your program was stopped by an abort (signal 6)",
+      // Nothing of the abort: the line says it.
+      advised: "✗ two ran at once\n\nMend it",
       status: 1
     ),
   ])

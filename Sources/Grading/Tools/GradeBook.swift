@@ -91,6 +91,7 @@ package struct GradeBook: Sendable {
 
   /// Asks all questions that no other program asks, writes what came of them, and ends the program.
   private func gradeAll(seed: UInt64) -> Never {
+    LearnersOutput.comeByLines()
     let journal = ProcessInfo.processInfo.environment[GradeLine.journalVariable]
       .flatMap { ScheduleJournal(file: $0) }
     journal?.use()
@@ -214,7 +215,7 @@ extension GradeBook.Question {
         )
       }
       if let sight = sight?.text {
-        return GradeItem(name, passed: false, "\(asked): \(sight), for \(patience.seconds) s")
+        return GradeItem(name, passed: false, "\(asked): after \(patience.seconds) s: \(sight)")
       }
       return GradeItem(
         name,

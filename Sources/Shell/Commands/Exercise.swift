@@ -17,7 +17,8 @@ extension Command {
       'exercise grade' builds it against this package, explores it, and shows the schedule that breaks \
       it; runs it on workloads drawn from a seed, which 'seed=' repeats; and sends it many rounds of tasks \
       on real threads, which needs two processors and takes some seconds. 'exercise grade FILE' grades another \
-      file, on any page of the lesson; 'check' asks for yours. 'exercise watch' grades whenever you save your \
+      file, on any page of the lesson; 'check' asks for yours. What your code prints is shown where it is \
+      refused. 'exercise watch' grades whenever you save your \
       file, until it passes or Ctrl-C. 'exercise again' starts over; what you had is kept beside it. Once \
       the step is passed, 'exercise compare' shows your file beside the solution, and 'exercise puzzle' \
       a wrong answer: what goes wrong there, and when? 'exercise reveal' tells what, 'exercise grade puzzle' \
@@ -217,7 +218,7 @@ extension Session {
     case .doesNotBuild(let errors):
       passages = [.missed("it does not build", because: json ? errors : "")]
       if !json { output.write(errors + "\n") }
-    case .graded(let items, let passed, let seed):
+    case .graded(let items, let passed, let seed, let printed):
       hasPassed = passed
       for item in items {
         passages.append(
@@ -228,6 +229,7 @@ extension Session {
       if !json, let story = items.last?.story, !story.isEmpty {
         output.write("\n" + Columns.reflowed(story, width: output.display.width) + "\n")
       }
+      show(printed)
       passages.append(.advice(answer.advice(passed: passed, seed: seed)))
       if passed, Self.hasWeakOrders(code) {
         passages.append(
@@ -237,7 +239,8 @@ extension Session {
           )
         )
       }
-    case .broken(let what, let items):
+    case .broken(let what, let items, let printed):
+      show(printed)
       passages =
         items.map { $0.passed ? .met($0.sentence) : .missed($0.sentence, because: "") } + [
           .missed("\(answer.isLearners ? "your program" : "the program") \(what)", because: ""),
@@ -247,6 +250,11 @@ extension Session {
     // Not page by page: the verdict comes last.
     let outcome = say(passages, inPages: false)
     return (hasPassed ? outcome : .unmet, hasPassed)
+  }
+
+  private func show(_ printed: PrintedLines) {
+    guard !json, let text = printed.text else { return }
+    output.write("\n" + Columns.reflowed(text, width: output.display.width) + "\n")
   }
 
   /// Tells every second how long which part of a grading has taken, where that can be told in place.

@@ -177,11 +177,11 @@ struct ExerciseDesk: Sendable {
 
   /// What came of a grading.
   enum Outcome: Sendable {
-    case graded([GradeItem], passed: Bool, seed: UInt64?)
+    case graded([GradeItem], passed: Bool, seed: UInt64?, printed: PrintedLines = PrintedLines())
     /// What the compiler said.
     case doesNotBuild(String)
     /// The program ended before it had graded everything: how, and what it had found.
-    case broken(String, [GradeItem])
+    case broken(String, [GradeItem], printed: PrintedLines)
   }
 
   /// Grades code; with a seed, on the workloads of an earlier grading.
@@ -227,28 +227,41 @@ struct ExerciseDesk: Sendable {
     let endings = try await programs.ask(seed, telling: progress, interruption)
     let told = programs.told
     guard let broken = told.broken else {
-      return .graded(told.items, passed: told.passed, seed: seed)
+      return .graded(told.items, passed: told.passed, seed: seed, printed: told.printed)
     }
     let place = told.askedLast.map { ", when this was asked: \($0)" } ?? ""
     let hasLeft = if case .exited(0) = endings[broken].ending { true } else { false }
+    let said = ExplorationPlace.lastWords(endings[broken].errors)
     let why =
       hasLeft
       ? "Something in it ends the program, as exit(0) does: return instead"
-      : ExplorationPlace.lastWords(endings[broken].errors).map { "It said: \($0)" }
-        ?? "Look for an index or a number out of range, a continuation that is resumed twice, calls that go too deep, and "
-        + "memory that two threads change without a lock."
+      : said.map { "It said: \($0)" }
+        ?? "Look for an index or a number out of range, a continuation that is resumed twice, calls that go too deep, a "
+        + "'sync' on a queue by what runs on that queue, and memory that two threads change without a lock."
     switch endings[broken].ending {
     case .interrupted: throw ExerciseFailure(description: "interrupted; nothing was graded")
     case .outOfTime:
       return .broken(
         "did not end within five minutes\(place). Look for a loop that asks again and again instead of "
           + "waiting",
-        told.items
+        told.items,
+        printed: told.printed
       )
     case .exited(let status):
-      return .broken("ended with status \(status)\(place). \(why)", told.items)
+      return .broken(
+        "ended with status \(status)\(place). \(why)",
+        told.items,
+        printed: told.printed
+      )
+    case .killed where said == nil && told.items.contains { !$0.passed }:
+      // The question that was asked last tells the line already.
+      return .graded(told.items, passed: false, seed: seed, printed: told.printed)
     case .killed(let signal):
-      return .broken("was stopped by \(Self.name(ofSignal: signal))\(place). \(why)", told.items)
+      return .broken(
+        "was stopped by \(Self.name(ofSignal: signal))\(place). \(why)",
+        told.items,
+        printed: told.printed
+      )
     }
   }
 
@@ -406,8 +419,8 @@ struct GradeMetrics: MetricSource {
     let items: [GradeItem]
     var isPassed = false
     switch outcome {
-    case .graded(let graded, let passed, _): (items, isPassed) = (graded, passed)
-    case .broken(_, let found): items = found
+    case .graded(let graded, let passed, _, _): (items, isPassed) = (graded, passed)
+    case .broken(_, let found, _): items = found
     case .doesNotBuild: items = []
     }
     values =

@@ -77,14 +77,22 @@ final class GradingPrograms: Sendable {
 
   private func read(_ number: Int, hasEnded: Bool) {
     let text = (try? String(contentsOfFile: answers(number), encoding: .utf8)) ?? ""
-    // A line of which a part is written is read the next time; what the learner's code prints is none.
-    let lines = text.split(separator: "\n").compactMap { line in
-      try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
+    var program = SharedGrading.Program(hasEnded: hasEnded)
+    for line in text.split(separator: "\n") {
+      // A line of which a part is written is read the next time.
+      if line.hasPrefix("{"),
+        let told = try? JSONDecoder().decode(GradeLine.self, from: Data(line.utf8))
+      {
+        program.lines.append(told)
+        if told.asking != nil { program.printed = PrintedLines() }
+      } else {
+        program.printed.add(line)
+      }
     }
     shared.withLock { shared in
       // Whoever looks whether it is to be ended may come late.
       if shared.programs[number].hasEnded { return }
-      shared.programs[number] = SharedGrading.Program(lines: lines, hasEnded: hasEnded)
+      shared.programs[number] = program
     }
   }
 }

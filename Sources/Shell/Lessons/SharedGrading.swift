@@ -8,6 +8,8 @@ struct SharedGrading: Sendable {
   struct Program: Sendable {
     var lines: [GradeLine] = []
     var hasEnded = false
+    /// Of the question that it asks, or has asked last.
+    var printed = PrintedLines()
 
     /// The number of the question that it asks, or has asked last.
     fileprivate var asked: Int { lines.compactMap(\.question).last ?? 0 }
@@ -32,6 +34,12 @@ struct SharedGrading: Sendable {
       .filter { $0.item != nil && ($0.question ?? 0) <= last }
       .sorted { ($0.question ?? 0) < ($1.question ?? 0) }
       .compactMap(\.item)
+  }
+
+  /// What was printed when the first question was asked that fails.
+  var printed: PrintedLines {
+    guard let firstFailed else { return PrintedLines() }
+    return programs.first { $0.failed == firstFailed }?.printed ?? PrintedLines()
   }
 
   /// The program that ended before it had answered the first question that fails, if one did.
