@@ -75,7 +75,7 @@ import Testing
       guard case .trap(let message) = found.kind, message.contains(": \(end.says)"),
         message.hasPrefix("task 1 stops the program at EndTests.swift:"),
         found.description.contains("; the smallest that fails: 1 pre-emption: task 1 stops"),
-        found.description.contains("comes to EndTests.swift:"),
+        found.description.contains("stops at EndTests.swift:"),
         found.description.contains("what matters: step ")
       else { fatalError("\(found)") }
       // The same process goes on, with this schedule and with others.

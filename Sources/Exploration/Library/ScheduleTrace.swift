@@ -542,7 +542,7 @@ extension ScheduleTrace {
     if !step.woke.isEmpty { what.append("lets \(Self.names(step.woke)) go on") }
     if step.hasEnded { what.append("ends") }
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
-    if let place = lines.place(of: step.endsAt) { what.append("comes to \(place), and no further") }
+    if let place = lines.place(of: step.endsAt) { what.append("stops at \(place)") }
     return what.joined(separator: "; ")
   }
 

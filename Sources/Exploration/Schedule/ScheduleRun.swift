@@ -558,10 +558,11 @@ final class ScheduleRun: @unchecked Sendable {
     monitor.note(
       Violation(
         kind: .blockedPool,
-        message: "all \(width) threads of a pool of \(width) are blocked, and "
+        message: (width == 1 ? "the only thread" : "all \(width) threads") + " of the pool "
+          + (width == 1 ? "is" : "are") + " blocked, and "
           + ListText.all(waiting.map { "task \($0)" })
-          + " would go on if there were another: \(stuck). What holds a lock must not wait for a turn, "
-          + "and what blocks a thread must not wait for another task",
+          + " would go on if there were another: \(stuck). Who holds a lock, or blocks a thread, must "
+          + "not wait for another task",
         tasks: waiting
       )
     )

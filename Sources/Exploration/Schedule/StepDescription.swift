@@ -133,6 +133,7 @@ extension SynchronizationOperation {
     if !kind.hasObject { return verb }
     return "\(verb) \(objectName)"
       + (inside.isEmpty ? "" : " (\(inside.joined(separator: ", ")))")
+      + (kind == .readLock || kind == .tryReadLock ? " for reading" : "")
   }
 
   /// A value, if it says something: of several figures packed into one word nobody reads a sum.
@@ -165,8 +166,8 @@ extension SynchronizationOperation.Kind {
   /// What an agent does to the object.
   var verb: String {
     switch self {
-    case .lock: "takes"
-    case .tryLock: "tries"
+    case .lock, .readLock: "takes"
+    case .tryLock, .tryReadLock: "tries"
     case .load: "reads"
     case .store: "writes"
     case .update, .exchange: "changes"
@@ -176,12 +177,10 @@ extension SynchronizationOperation.Kind {
     case .unpark: "wakes"
     case .start: "starts"
     case .join: "sees the end of"
-    case .readLock: "takes, to read,"
-    case .tryReadLock: "tries, to read,"
     case .wait: "is woken by a signal of"
     case .waitAWhile: "is woken, or has waited long enough, at"
     case .signal: "signals"
-    case .broadcast: "signals all at"
+    case .broadcast: "wakes all that wait for"
     case .takePermit: "takes a permit of"
     case .tryPermit: "tries to take a permit of"
     case .takePermitInTime: "takes a permit, or has waited long enough, at"

@@ -227,14 +227,8 @@ extension Workers {
   func stuck(_ name: (Choice) -> String = \.actorName) -> [String] {
     paused.map { worker in
       guard let operation = worker.operation else { return "\(name(worker.choice)) waits" }
-      let left = objects.isLockedForEver(operation.object)
-      let holder =
-        locks.holder(of: operation.object).map { ", which \(name($0.choice)) holds" }
-        ?? agent(ofThread: operation).map { " to end, which is \(name(Choice(.run, Int($0))))" }
-        ?? worker.turns.last.flatMap { operation.kind == .turn ? obstacle(to: $0, name) : nil }
-        ?? (left ? ", which a schedule before left locked" : "")
       let what = operation.kind.hasObject ? operation.objectName : "its turn"
-      return "\(name(worker.choice)) waits for \(what)\(holder)"
+      return "\(name(worker.choice)) waits for \(what)\(obstacle(to: operation, of: worker, name))"
     }
       + blocked.map { worker in
         let isCancelling = (paused + blocked).contains { $0.choice.isInterference }
@@ -245,10 +239,28 @@ extension Workers {
             ? "for a lock that a task holds which is on no thread: it waits for its turn"
             : isCancelling
               ? "in the runtime, which waits for a cancellation handler to end"
-              : "for a lock that another holds, in the middle of its code: one that is not of "
-                + "ExplorableSynchronization, or the runtime's while a cancellation handler runs"
+              : "for a lock inside of the runtime or of a library, which another holds: the runtime has one of a "
+                + "task's while its cancellation handler runs, so do not resume a continuation under a lock that "
+                + "such a handler takes"
         return "\(name(worker.choice)) sleeps \(reason)"
       }
+  }
+
+  /// Why the job cannot do what it is about to, in words that follow the object's name; none where that is not known.
+  private func obstacle(
+    to operation: SynchronizationOperation,
+    of worker: Worker,
+    _ name: (Choice) -> String
+  ) -> String {
+    if let holder = locks.holder(of: operation.object) {
+      return ", which \(name(holder.choice)) holds"
+    }
+    if let agent = agent(ofThread: operation) {
+      return " to end, which is \(name(Choice(.run, Int(agent))))"
+    }
+    if operation.kind == .turn, let turn = worker.turns.last { return obstacle(to: turn, name) }
+    if objects.isLockedForEver(operation.object) { return ", which a schedule before left locked" }
+    return locks.isRead(operation.object) ? ", which is taken for reading" : ""
   }
 
   /// Whether the job sleeps for a lock that was taken by one that has left its thread since.

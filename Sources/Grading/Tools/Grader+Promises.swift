@@ -90,7 +90,7 @@ extension Grader {
     + "'ObjectIdentifier', which another object may have later: is there one of these?"
 
   /// How an exploration calls a lock that no code of an answer's takes.
-  private static let runtimesLock = "the runtime's while a cancellation handler runs"
+  private static let runtimesLock = "while its cancellation handler runs"
 
   private static let resumedUnderLock =
     "two wait for each other for ever. One holds a lock and resumes a continuation; the cancellation handler of the "

@@ -35,9 +35,9 @@ import Testing
       + "TrapTests.swift:\(Self.lineOfTrap): "
       + "Fatal error: an addition is lost\n  1  task 1  ExploreTests.swift:"
     #expect(text.contains(headline), "\(text)")
-    let last = text.split(separator: "\n").last { $0.contains("and no further") }
+    let last = text.split(separator: "\n").last { $0.contains("stops at") }
     #expect(
-      last?.contains("comes to TrapTests.swift:\(Self.lineOfTrap), and no further") == true,
+      last?.contains("stops at TrapTests.swift:\(Self.lineOfTrap)") == true,
       "\(text)"
     )
     #expect(text.contains(#"explore("a trap", replaying: "v3:a-trap:"#), "\(text)")
@@ -71,7 +71,7 @@ import Testing
       ),
       "\(text)"
     )
-    #expect(text.contains("comes to TrapTests.swift:\(Self.lineOfLoop), and no further"), "\(text)")
+    #expect(text.contains("stops at TrapTests.swift:\(Self.lineOfLoop)"), "\(text)")
     #expect(text.contains(#"explore("endless", replaying: "v3:endless:"#), "\(text)")
   }
 

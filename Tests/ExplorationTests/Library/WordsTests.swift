@@ -363,7 +363,7 @@ import Testing
   @Test func `tasks that block all threads of the pool are a failure of their own`() throws {
     let failure = try ExploreTests.failure("over an await") { await Self.lockOverAwait(3) }
     guard case .blockedPool = failure.kind else { throw failure }
-    #expect(failure.description.contains("all 2 threads of a pool of 2 are blocked"), "\(failure)")
+    #expect(failure.description.contains("all 2 threads of the pool are blocked"), "\(failure)")
     let again = try ExploreTests.failure("over an await", replaying: failure.schedule) {
       await Self.lockOverAwait(3)
     }
