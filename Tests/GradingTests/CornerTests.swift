@@ -548,6 +548,11 @@ import Testing
     await expect(Grader.copier(FewUploads.self), refusedBy: "limits")
     await expect(Grader.copier(KeepsFirstOnCancel.self), refusedBy: "cancelled")
     await expect(Grader.copier(OneCopierForAll.self), refusedBy: "apart")
+    await expect(
+      Grader.copier(KeepsPlacesInLine.self),
+      refusedBy: "kept",
+      saying: "memory grows with each"
+    )
     await expectSound(copier(SoundCopies.self))
     await expectSound(copier(GateOfFewer.self))
   }

@@ -50,7 +50,12 @@ import Testing
     await expect(
       downloader(WholePages.self),
       "long_list",
-      refusedSaying: "20037 downloads, limit 16, each of which ends at once: file"
+      refusedSaying: "20037 downloads, limit 16, every other of which ends at once: file"
+    )
+    await expect(
+      Grader.downloader(LongListGetsMore.self),
+      "long_list",
+      refusedSaying: "ran at once. The limit holds for a list of any length"
     )
     await expect(
       downloader(StopsWhenCancelled.self),
@@ -160,6 +165,7 @@ import Testing
     await expect(batch(FetchesOnTheSpot.self), "order", refusedSaying: overtaken)
     await expect(batch(EndsGoFirst.self), "order", refusedSaying: overtaken)
     await expect(batch(KeepsLastList.self), "kept", refusedSaying: "is still kept")
+    await expect(batch(KeepsWhoHasWaited.self), "kept", refusedSaying: "is still kept")
     for name in [
       "same_file", "twice", "three_lists", "as_a_file_ends", "returns_in_line", "order", "kept",
     ] { await expect(batch(SoundBatchLists.self), name) }

@@ -4,6 +4,9 @@
 /// at each batch: whatever is kept, if only a number, takes eight bytes of each at least, and half of the room may
 /// have been there before.
 struct HeapTrial {
+  /// What a body throws that is to fail.
+  struct Failure: Error {}
+
   /// How often it is done.
   static let count = 4_000
 

@@ -663,6 +663,49 @@ final class OneCopierForAll: LearnerCopier {
   func upload(_ copy: () async throws -> Void) async throws { try await copier.upload(copy) }
 }
 
+/// Keeps the place in line of each copy that has waited: the line has a head that only goes on.
+final class KeepsPlacesInLine: LearnerCopier {
+  private struct State {
+    var free: Int
+    var line: [CheckedContinuation<Void, Never>] = []
+    var head = 0
+  }
+
+  private let state: Mutex<State>
+
+  init(connections: Int, files: Int) { state = Mutex(State(free: min(connections, files))) }
+
+  func download(_ copy: () async throws -> Void) async throws {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if state.free > 0 {
+          state.free -= 1
+          return true
+        }
+        state.line.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+    defer { giveBack() }
+    try await copy()
+  }
+
+  func upload(_ copy: () async throws -> Void) async throws { try await download(copy) }
+
+  private func giveBack() {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard state.head < state.line.count else {
+        state.free += 1
+        return nil
+      }
+      state.head += 1
+      return state.line[state.head - 1]
+    }
+    next?.resume()
+  }
+}
+
 /// Two uploads at most, whatever the limits.
 final class FewUploads: LearnerCopier {
   private let copier: FlawedCopier<SoundCopies>

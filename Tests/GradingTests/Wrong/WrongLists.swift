@@ -175,6 +175,8 @@ enum BatchMistake: Sendable {
   case endsGoFirst
   /// Keeps the last list.
   case keepsLast
+  /// Keeps the place in line of whoever has waited.
+  case keepsServed
 }
 
 protocol BatchListFlaw: SendableMetatype {
@@ -221,6 +223,10 @@ enum KeepsLastList: BatchListFlaw {
   static let mistake = BatchMistake.keepsLast
 }
 
+enum KeepsWhoHasWaited: BatchListFlaw {
+  static let mistake = BatchMistake.keepsServed
+}
+
 final class BatchOfLists<F: BatchListFlaw>: LearnerBatch {
   private typealias Job = @Sendable () -> Void
 
@@ -228,6 +234,7 @@ final class BatchOfLists<F: BatchListFlaw>: LearnerBatch {
     var limit: Int
     var running = 0
     var line: [Job] = []
+    var served: [Job] = []
   }
 
   private let limit: Int
@@ -308,7 +315,9 @@ final class BatchOfLists<F: BatchListFlaw>: LearnerBatch {
       if F.mistake != .takesAgain { state.running -= 1 }
       guard state.running < state.limit, !state.line.isEmpty else { return nil as Job? }
       state.running += 1
-      return state.line.removeFirst()
+      let next = state.line.removeFirst()
+      if F.mistake == .keepsServed { state.served.append(next) }
+      return next
     }
     if let next { start(next) }
   }

@@ -81,6 +81,23 @@ final class ShortCutDownloader<S: ShortCut>: LearnerDownloader {
   }
 }
 
+/// A long list gets more permits.
+final class LongListGetsMore: LearnerDownloader {
+  private let few: ConcurrencyLimiter
+  private let many = ConcurrencyLimiter(concurrency: 200)
+
+  init(limit: Int) { few = ConcurrencyLimiter(concurrency: limit) }
+
+  func download(_ files: [Int], _ fetch: @escaping @Sendable (Int) async -> Void) async {
+    let limiter = files.count > 1_000 ? many : few
+    await withDiscardingTaskGroup { group in
+      for file in files {
+        group.addTask { await limiter.runUncancellably { await fetch(file) } }
+      }
+    }
+  }
+}
+
 // MARK: Batches
 
 /// A list of one file waits for its permit in a thread of its own.

@@ -556,6 +556,7 @@ extension Grader {
       let begun = Lock<[Int]>([])
       let mayEnd = DispatchSemaphore(value: 0)
       let returned = Lock<Set<Int>>([])
+      let isLate = Lock(false)
       @Sendable func send(_ number: Int) {
         batch.download(lists[number]) { file in
           begun.withLock { $0.append(file) }
@@ -563,7 +564,8 @@ extension Grader {
           mayEnd.wait()
           mayEnd.signal()
           if file == lists[1][0] {
-            _ = comes { returned.withLock { $0.contains(byWhenAll) } }
+            let isSent = comes { returned.withLock { $0.contains(byWhenAll) } }
+            isLate.withLock { $0 = !isSent }
             send(byFetch)
           }
           watches[number].end()
@@ -576,7 +578,10 @@ extension Grader {
       for number in 0..<sent { send(number) }
       _ = comes { !begun.withLock { $0.isEmpty } }
       mayEnd.signal()
-      let wrong = fault(of: lists, watches, limit: 1)
+      let late =
+        "the only file of the first list has come, the next one is under way, and the first list's 'whenAll' is not "
+        + "called. It must not wait for what the other files wait for"
+      let wrong = fault(of: lists, watches, limit: 1) ?? (isLate.withLock { $0 } ? late : nil)
       let order = begun.withLock { $0 }
       let early = zip(order, numbers).first { $0 != $1 }
       let fault =
@@ -606,11 +611,21 @@ extension Grader {
 
   /// A batch that lives on keeps nothing of the lists that have come.
   private static func keptOfLists<Batch: LearnerBatch>(_ type: Batch.Type) -> GradeBook.Question {
-    keptOfAnswers("lists of one file, one after the other, limit 1") {
+    keptOfAnswers("lists of two files, one after the other, and as many empty ones, limit 1") {
       let batch = Batch(limit: 1)
       return {
+        // The first file ends when both were sent: so the second has waited.
+        let areSent = DispatchSemaphore(value: 0)
         await withCheckedContinuation { ended in
-          batch.download([7]) { _ in
+          batch.download([7, 8]) { file in
+            if file == 7 { _ = areSent.wait(timeout: .now() + 1) }
+          } whenAll: {
+            ended.resume()
+          }
+          areSent.signal()
+        }
+        await withCheckedContinuation { ended in
+          batch.download([]) { _ in
           } whenAll: {
             ended.resume()
           }
@@ -624,13 +639,20 @@ extension Grader {
     keptOfList("a list of 3 that has come, limit 2, of a batch that is still there") {
       Batch(limit: 2)
     } _: { batch, witness in
+      // None ends before all were sent: so one of them has waited.
+      let areSent = DispatchSemaphore(value: 0)
       await withCheckedContinuation { ended in
         batch.download([1, 2, 3]) { _ in
-          withExtendedLifetime(witness) {}
+          withExtendedLifetime(witness) {
+            // Not for ever: who fetches in the call itself has not sent all before.
+            _ = areSent.wait(timeout: .now() + 1)
+            areSent.signal()
+          }
         } whenAll: {
           withExtendedLifetime(witness) {}
           ended.resume()
         }
+        areSent.signal()
       }
     }
   }

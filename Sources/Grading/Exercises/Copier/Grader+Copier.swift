@@ -102,11 +102,22 @@ extension Grader {
       copiersApart(type),
       copyInACopy(type),
       copyLimits(type),
-      keptOfAnswers("pairs of copies, one after the other") {
+      keptOfAnswers("times three copies: one throws, one waits for it, one is cancelled") {
         let copier = Copier(connections: 1, files: 1)
         return {
-          try? await copier.download {}
-          try? await copier.upload {}
+          var second: Task<Void, Never>?
+          try? await copier.download {
+            second = Task { try? await copier.upload {} }
+            // It comes, and waits.
+            for _ in 1...3 { await Task.yield() }
+            throw HeapTrial.Failure()
+          }
+          await second?.value
+          let third = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try? await copier.download {}
+          }
+          await third.value
         }
       },
       ringOfMany(type),

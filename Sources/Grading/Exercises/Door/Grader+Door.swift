@@ -415,12 +415,18 @@ extension Grader {
     kept(
       type,
       "kept_of_doors",
-      "\(HeapTrial.count) doors, each of which is opened, gone through and let go of",
+      "\(HeapTrial.count) doors that are let go of: one waits at each before it is opened, and one comes later; and as "
+        + "many that nobody opens",
       of: "each"
     ) { _ in
       let door = Door()
+      let first = Task { await door.wait() }
+      // It comes, and waits.
+      for _ in 1...3 { await Task.yield() }
       door.open()
+      await first.value
       await door.wait()
+      _ = Door()
     }
   }
 

@@ -62,9 +62,18 @@ extension Grader {
         let server = FakeServer(together: together)
         sight.tell {
           let counts = server.counts
+          if count == 0 {
+            return
+              "'download' of no files has not returned. Nothing will come: return where there is nothing to fetch"
+          }
+          let underWay = counts.begun - counts.ended
+          let advice =
+            counts.begun < count && underWay < limit
+            ? ". Look for what has one file wait for another: a 'start' that waits before it returns, a dependency"
+            : ""
           return
-            "\(counts.ended) of \(count) files have come, \(counts.begun - counts.ended) are under way, "
-            + "\(limit) may be at once (a 'start' that waits holds a thread: have it return at once), and nothing moves"
+            "\(counts.ended) of \(count) files have come, \(underWay) \(underWay == 1 ? "is" : "are") under way, "
+            + "\(limit) may be at once, and nothing moves\(advice)"
         }
         let wanted = files(count, list: list)
         await downloader.download(wanted, server.fetch)
@@ -289,6 +298,11 @@ extension Grader {
         }
         sight.tell {
           let (now, peak) = running.withLock { $0 }
+          if server.counts.ended >= wanted.count, now == 0 {
+            return
+              "at a limit of \(limit), all \(wanted.count) files of the long list have come, and its 'download' has not "
+              + "returned"
+          }
           return
             "at a limit of \(limit), \(now) of the files are under way and no other begins, though the long list has "
             + "more" + (peak < limit ? "" : ". A list leaves the limit as it is for the others")
@@ -424,18 +438,28 @@ extension Grader {
     _ type: Downloader.Type
   ) -> GradeBook.Question {
     let wanted = files(20_037)
-    let asked = "\(wanted.count) downloads, limit 16, each of which ends at once"
+    let limit = 16
+    let asked = "\(wanted.count) downloads, limit \(limit), every other of which ends at once"
     let sight = LastSight()
     return .task("long_list", asked, seconds: 60, sight: sight) { _ in
       let fetches = Lock<[Int: Int]>([:])
+      let underWay = Lock((now: 0, most: 0))
       sight.tell {
         "\(fetches.withLock { $0.count }) of \(wanted.count) files have come, and nothing moves. A file may have come "
           + "before who has begun it goes on: what is set then must not undo the end"
       }
-      await Downloader(limit: 16).download(wanted) { file in
+      await Downloader(limit: limit).download(wanted) { file in
+        underWay.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        // The others can be seen by who should have waited.
+        if file.isMultiple(of: 2) { await Task.yield() }
+        underWay.withLock { $0.now -= 1 }
         fetches.withLock { $0[file, default: 0] += 1 }
       }
-      let fault = fault(in: fetches.withLock { $0 }, wanted)
+      let most = underWay.withLock { $0.most }
+      let fault =
+        most > limit
+        ? "\(most) ran at once. The limit holds for a list of any length"
+        : fault(in: fetches.withLock { $0 }, wanted)
       return GradeItem(
         "long_list",
         passed: fault == nil,

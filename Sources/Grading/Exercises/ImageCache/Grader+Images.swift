@@ -594,7 +594,7 @@ extension Grader {
         passed: often == nil,
         often.map {
           "\(asked): '\(shown($0))' was fetched \(network.count($0)) times. An image that is there is not fetched again, "
-            + "however many there are"
+            + "however many there are, nor an empty one"
         } ?? "\(asked): each was fetched once"
       )
     }

@@ -165,7 +165,7 @@ extension Grader {
         if together > 1 {
           "\(together) ran at once"
         } else if left > 0 {
-          "\(left) of them were never served. Look what becomes of a line when it needs more room"
+          "\(left) of them were never served. Look what becomes of a line when it grows long: when it needs more room, or its numbers begin again"
         } else if let number = overtakenInLongLine(order, moreThan: overtakings) {
           "number \(number - 1) of them was overtaken\(overtakings > 0 ? " more than once" : ""). A line that needs "
             + "more room keeps its order"

@@ -79,7 +79,7 @@ extension Grader {
       hidden(entry, "long_line", HiddenWorkload.longLines),
       hidden(entry, "waves", HiddenWorkload.waves),
       urgencies(entry),
-      wholeLimit(entry),
+      wholeLimit(entry, most: 1 << 62),
       grownLine(entry),
       cancelledCrowd(entry),
       apart(type),
