@@ -343,6 +343,19 @@ import Testing
     }
   }
 
+  /// Sends at whole milliseconds.
+  private struct ByMilliseconds: LearnerMeter {
+    func measure(
+      due: [Duration],
+      on clock: RequestClock,
+      send: @escaping @Sendable (Int) async throws -> Void
+    ) async -> [Duration] {
+      let whole = due.map { Duration.milliseconds(Int64(($0 / .milliseconds(1)).rounded(.up))) }
+      let took = await Open().measure(due: whole, on: clock, send: send)
+      return zip(took, zip(whole, due)).map { $0 + ($1.0 - $1.1) }
+    }
+  }
+
   /// Tells what is left when it has gone through a unit that is too coarse.
   private struct Rounded<F: Rounding>: LearnerMeter {
     func measure(
@@ -472,6 +485,7 @@ import Testing
       refusedBy: "stall",
       saying: "so it took 2.01 s, and 'measure' says 1 ns less"
     )
+    await expect(ByMilliseconds.self, refusedBy: "drawn", saying: "late")
     await expect(AskingAgain.self, refusedBy: "failures", saying: "was sent 2 times")
     await expect(FromTheSending.self, refusedBy: "busy", saying: "and 'measure' says 5 ms")
     await expect(FromItsOwnBeginning.self, refusedBy: "later", saying: "was sent at 6.01 s")

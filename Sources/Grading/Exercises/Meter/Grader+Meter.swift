@@ -227,7 +227,8 @@ extension Grader {
         var random = SplitMix64(seed: seed)
         return (0..<200).map { _ in
           .init(
-            due: Int64(random.next(below: 5_000)) * millisecond,
+            // Not by whole milliseconds.
+            due: Int64(random.next(below: 5_000_000)) * microsecond,
             work: Int64(1_000 + random.next(below: 150_000)) * microsecond,
             fails: random.next(below: 5) == 0
           )

@@ -10,18 +10,24 @@ extension Grader {
       judged(type, "right", "a cache that keeps its promises") { RightCache() },
       judged(type, "right_too", "another that does") { WaitingCache(.none) },
       judged(type, "right_at_once", "one that does, and downloads at once") { QuickCache() },
-      judged(type, "once", "a cache that breaks promise 1", isRight: false) {
-        WaitingCache(.downloadsTwice)
-      },
+      judged(
+        type,
+        "once",
+        "a cache that breaks promise 1: two that ask for a key at once both download",
+        isRight: false
+      ) { WaitingCache(.downloadsTwice) },
       judged(
         type,
         "once_of_three",
         "a cache that breaks promise 1 once: the second who asks downloads too, the third waits",
         isRight: false
       ) { WaitingCache(.downloadsForTheSecond) },
-      judged(type, "own", "a cache that breaks promise 2", isRight: false) {
-        WaitingCache(.mixesUp)
-      },
+      judged(
+        type,
+        "own",
+        "a cache that breaks promise 2: who waits for a download gets what was downloaded last, of any key",
+        isRight: false
+      ) { WaitingCache(.mixesUp) },
       judged(
         type,
         "swapped",
@@ -41,9 +47,12 @@ extension Grader {
         "a cache that breaks promise 1 when the download is over",
         isRight: false
       ) { WaitingCache(.keepsNothing) },
-      judged(type, "answered", "a cache that breaks promise 3", isRight: false) {
-        WaitingCache(.forgets)
-      },
+      judged(
+        type,
+        "answered",
+        "a cache that breaks promise 3: who begins to wait just as the download ends waits for ever",
+        isRight: false
+      ) { WaitingCache(.forgets) },
       judged(
         type,
         "answered_each",
