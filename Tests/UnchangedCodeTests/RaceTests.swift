@@ -592,6 +592,31 @@ import Testing
     #expect(off.notCovered.contains { $0.contains("data races") }, "\(off)")
   }
 
+  private static let declarations = #line + 5
+
+  private static func writeWhileRead() {
+    let queue = DispatchQueue(label: "lines")
+    let group = DispatchGroup()
+    var text = "one"
+    let lines = Mutex([String]())
+    for next in ["one", "two"] {
+      text = next
+      nonisolated(unsafe) let note = {
+        let text = text
+        lines.withLock { $0.append(text) }
+      }
+      queue.async(group: group) { note() }
+    }
+    group.wait()
+  }
+
+  @Test func `what a closure reads that it has captured is told in the closure`() throws {
+    let told = try race("captured") { Self.writeWhileRead() }
+    for line in Self.declarations...Self.declarations + 1 {
+      #expect(!told.contains("RaceTests.swift:\(line)"), "\(told)")
+    }
+  }
+
   @Test func `the two steps that race are marked, not two whose order changes something else`()
     throws
   {

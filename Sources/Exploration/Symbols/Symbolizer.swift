@@ -23,6 +23,8 @@ enum Symbolizer {
     /// Whether it is a part of an asynchronous function, at the line at which the whole begins.
     var beginsPart: Bool { line > 0 && line == start && rawName.contains(/T[QY][0-9]+_$/) }
 
+    var isClosure: Bool { rawName.contains(/fU[0-9]*_(T[A-Z0-9_]+)?$/) }
+
     var isOfMacro: Bool { path.contains("@__swiftmacro_") }
 
     var lacksLine: Bool { line == 0 && path.hasSuffix(".swift") }
@@ -165,7 +167,11 @@ enum Symbolizer {
 
     var frames: [Frame] {
       (lines ?? []).map {
-        Frame(rawName: $0.function, path: $0.file, line: $0.line, start: $0.start ?? 0)
+        var frame = Frame(rawName: $0.function, path: $0.file, line: $0.line, start: $0.start ?? 0)
+        // What a closure does first, as its look at a variable that it captures, has the line now and then at which
+        // another one is declared.
+        if frame.line > 0, frame.line < frame.start, frame.isClosure { frame.line = frame.start }
+        return frame
       }
     }
   }
