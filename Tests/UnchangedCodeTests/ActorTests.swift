@@ -375,4 +375,30 @@ import Testing
     }
     guard case .deadlock = failure.kind else { throw failure }
   }
+
+  private actor Agent {
+    private var count = 0
+
+    func restart() {
+      count += 1
+      let isLast = count == 2
+      Task { if isLast { await never() } }
+    }
+
+    private func never() async {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+  }
+
+  @Test func `a task ends once, also where an actor's turn begins in its name`() throws {
+    let failure = try failure("once") {
+      let agent = Agent()
+      await agent.restart()
+      await agent.restart()
+    }
+    let ends = "\(failure)".split(separator: "\n").filter {
+      $0.contains("  task 1  ") && $0.contains("ends")
+    }
+    #expect(ends.count == 1, "\(failure)")
+  }
 }

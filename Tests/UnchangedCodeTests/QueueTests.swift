@@ -187,6 +187,17 @@ import Testing
       crossed.description.firstMatch(of: /waits for queue 2, which task [23] is on/) != nil,
       "\(crossed)"
     )
+    #expect(
+      crossed.description.contains("by which each has what the other waits for"),
+      "\(crossed)"
+    )
+    let two = try failure("two queues") {
+      let (one, other) = (DispatchQueue(label: "one"), DispatchQueue(label: "other"))
+      async let first: Void = one.sync { Self.read(other) }
+      async let second: Void = other.sync { Self.read(one) }
+      _ = await (first, second)
+    }
+    #expect(two.description.contains("by which each has what the other waits for"), "\(two)")
     let nested = try failure("nested") {
       let queue = DispatchQueue(label: "records", attributes: .concurrent)
       async let writer: Void = queue.async(flags: .barrier) {}

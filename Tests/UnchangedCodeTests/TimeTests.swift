@@ -78,6 +78,15 @@ import Testing
     #expect(!verdict.description.contains("clock"), "\(verdict)")
   }
 
+  @Test func `who yields until a time that never comes is told why it does not come`() throws {
+    let failure = try failure("until") {
+      let end = ContinuousClock.now + .milliseconds(5)
+      while ContinuousClock.now < end { await Task.yield() }
+    }
+    guard case .livelock = failure.kind else { throw failure }
+    #expect(failure.description.contains("time goes on only where somebody sleeps"), "\(failure)")
+  }
+
   @Test func `a sleep takes as long as it says, of the exploration's time`() throws {
     try explore("sleeps") {
       let start = ContinuousClock.now

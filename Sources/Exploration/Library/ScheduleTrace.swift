@@ -30,6 +30,8 @@ struct ScheduleTrace {
     /// What it came to, if it did not come to its end.
     var endsAt: [UInt] = []
     var hasEnded = false
+    /// Whether it had before: an actor's turn may begin in the name of such a task.
+    var hadEnded = false
     /// The tasks it made, by their serial numbers, and where.
     var made: [(serial: UInt64, at: [UInt])] = []
     /// The agents it began, and those it made ready.
@@ -257,7 +259,7 @@ struct ScheduleTrace {
   private mutating func noteWhoWaits(in workers: Workers) {
     switch violation?.kind {
     case .deadlock:
-      let takings = workers.locksOfCircle.map { held in
+      let takings = workers.heldInCircle.map { held in
         steps.lastIndex { $0.choice.agent == held.agent && $0.operation?.object == held.object }
       }
       mark(takings, as: .holdUp)
@@ -511,6 +513,9 @@ extension ScheduleTrace {
   }
 
   private mutating func append(_ step: Step) {
+    var step = step
+    step.hadEnded =
+      step.hasEnded && steps.contains { $0.hasEnded && $0.choice.agent == step.choice.agent }
     steps.append(step)
     actors.add(step.subject)
   }
@@ -540,7 +545,7 @@ extension ScheduleTrace {
     if step.preempted != 0 { what.append("pre-empts task \(step.preempted)") }
     if !step.began.isEmpty { what.append("starts \(Self.names(step.began))") }
     if !step.woke.isEmpty { what.append("lets \(Self.names(step.woke)) go on") }
-    if step.hasEnded { what.append("ends") }
+    if step.hasEnded, !step.hadEnded { what.append("ends") }
     if let place = lines.place(of: step.waitsAt) { what.append("waits at \(place)") }
     if let place = lines.place(of: step.endsAt) { what.append("stops at \(place)") }
     return what.joined(separator: "; ")

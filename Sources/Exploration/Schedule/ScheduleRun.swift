@@ -538,7 +538,12 @@ final class ScheduleRun: @unchecked Sendable {
   /// Judges a schedule that is as long as one may get, and has not ended.
   func judgeLength() -> Violation {
     let canGoOn = Set(options[..<runnable].map { Int($0.choice.agent) })
-    return rounds.judgeLength(steps, canGoOn: canGoOn, callDepths)
+    var violation = rounds.judgeLength(steps, canGoOn: canGoOn, callDepths)
+    if violation.kind == .livelock, oneAnswer.clock != nil {
+      violation.message +=
+        ". The code looks at a clock, whose time goes on only where somebody sleeps"
+    }
+    return violation
   }
 
   /// Notes a violation, unless there is one.

@@ -92,12 +92,18 @@ struct LockTable {
 
   /// Looks for two agents that wait for each other.
   ///
-  /// - Parameter waits: the lock that each agent waits for.
-  /// - Returns: each of the first two with the lock that the other waits for; nothing if there are none.
-  func circleOfTwo(_ waits: [Int32: Int]) -> [Holding] {
+  /// - Parameters:
+  ///   - waits: the lock, or other object, that each agent waits for.
+  ///   - holder: who has an object that is no lock.
+  /// - Returns: each of the first two with the object that the other waits for; nothing if there are none.
+  func circleOfTwo(
+    _ waits: [Int32: Int],
+    _ holder: (Int) -> Int32? = { _ in nil }
+  ) -> [Holding] {
+    func holding(_ object: Int) -> Int32? { holders[object]?.choice.agent ?? holder(object) }
     for (agent, object) in waits.sorted(by: { $0.key < $1.key }) {
-      guard let other = holders[object]?.choice.agent, other != agent, let back = waits[other],
-        holders[back]?.choice.agent == agent
+      guard let other = holding(object), other != agent, let back = waits[other],
+        holding(back) == agent
       else { continue }
       return [Holding(agent: agent, object: back), Holding(agent: other, object: object)]
     }

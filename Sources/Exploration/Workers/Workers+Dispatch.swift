@@ -169,6 +169,21 @@ extension Workers {
     if isSuspended { lines.suspend(object) } else { admit(lines.resume(object)) }
   }
 
+  /// Those in the middle whose turn it is on a queue.
+  func holders(ofQueue object: Int) -> [Worker] {
+    (paused + blocked).filter { worker in
+      worker.turns.contains { $0.object == object && $0.hasCome }
+    }
+  }
+
+  /// The queue on which each agent waits for its turn.
+  var queuesWaitedFor: [Int32: Int] {
+    let waits = paused.compactMap { worker in
+      worker.turns.last.flatMap { $0.hasCome ? nil : (worker.choice.agent, $0.object) }
+    }
+    return Dictionary(waits) { first, _ in first }
+  }
+
   /// Why the turn on a queue that a job waits for does not come, in words that follow the queue's name.
   ///
   /// - Parameters:
@@ -176,9 +191,7 @@ extension Workers {
   ///   - name: what an agent is called.
   /// - Returns: words, none if nothing is in the way.
   func obstacle(to turn: Worker.Turn, _ name: (Choice) -> String) -> String {
-    let holders = (paused + blocked).filter { worker in
-      worker.turns.contains { $0.object == turn.object && $0.hasCome }
-    }
+    let holders = holders(ofQueue: turn.object)
     let names = ListText.all(holders.map { name($0.choice) })
     let on = holders.isEmpty ? "" : ", which \(names) \(holders.count == 1 ? "is" : "are") on"
     switch lines.obstacle(before: turn.ticket, at: turn.object) {

@@ -284,8 +284,13 @@ extension Workers {
   /// Whether some wait for locks in a circle, whatever others do.
   var hasCircle: Bool { locks.hasCircle(locksWaitedFor) }
 
-  /// The two locks, and who has each, where two wait for each other; nothing where none do.
-  var locksOfCircle: [LockTable.Holding] { locks.circleOfTwo(locksWaitedFor) }
+  /// The two locks or queues, and who has each, where two wait for each other; nothing where none do.
+  var heldInCircle: [LockTable.Holding] {
+    locks.circleOfTwo(locksWaitedFor.merging(queuesWaitedFor) { lock, _ in lock }) { queue in
+      let holders = holders(ofQueue: queue)
+      return holders.count == 1 ? holders[0].choice.agent : nil
+    }
+  }
 
   /// The lock that each agent waits for.
   private var locksWaitedFor: [Int32: Int] {

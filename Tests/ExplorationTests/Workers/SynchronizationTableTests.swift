@@ -118,6 +118,12 @@ import Testing
       ]
     )
     #expect(locks.circleOfTwo([1: 1, 2: 3]).isEmpty)
+    // Or one of them something that is no lock.
+    #expect(
+      locks.circleOfTwo([2: 9, 4: 2]) { $0 == 9 ? 4 : nil }.map { [Int($0.agent), $0.object] } == [
+        [2, 2], [4, 9],
+      ]
+    )
     #expect(locks.circleOfTwo([1: 2, 2: 3, 3: 1]).isEmpty)
     locks.release(3)
     #expect(!locks.hasCircle([1: 2, 2: 3, 3: 1]))
