@@ -597,7 +597,7 @@ import Testing
   private static func writeWhileRead() {
     let queue = DispatchQueue(label: "lines")
     let group = DispatchGroup()
-    var text = "one"
+    nonisolated(unsafe) var text = "one"
     let lines = Mutex([String]())
     for next in ["one", "two"] {
       text = next
