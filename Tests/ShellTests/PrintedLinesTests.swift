@@ -29,7 +29,7 @@ import Testing
     #expect(programs.told.items.map(\.name) == ["first", "second"])
     #expect(
       programs.told.printed.text
-        == "Your code printed, when this was asked:\n  | { no line of ours\n  | two permits\n"
+        == "Your code printed, when what has the ✗ below was asked:\n  | { no line of ours\n  | two permits\n"
     )
   }
 

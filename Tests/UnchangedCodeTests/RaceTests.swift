@@ -592,15 +592,17 @@ import Testing
     #expect(off.notCovered.contains { $0.contains("data races") }, "\(off)")
   }
 
-  private static let declarations = #line + 5
+  private static let declarations = #line + 6
 
   private static func writeWhileRead() {
     let queue = DispatchQueue(label: "lines")
     let group = DispatchGroup()
+    // Unsafe on purpose: it is the race.
     nonisolated(unsafe) var text = "one"
     let lines = Mutex([String]())
     for next in ["one", "two"] {
       text = next
+      // So is what shares it.
       nonisolated(unsafe) let note = {
         let text = text
         lines.withLock { $0.append(text) }

@@ -162,6 +162,7 @@ import Testing
 @Suite(.inTurn, .watched) struct `Much memory in unchanged code` {
   private static func write(_ count: Int) throws -> ExplorationVerdict {
     try explore("\(count) words") {
+      // Safe: only the task uses it, and it has ended before the memory is given back.
       nonisolated(unsafe) let memory = UnsafeMutablePointer<Int>.allocate(capacity: count)
       let writer = Task { for index in 0..<count { memory[index] = index } }
       await writer.value

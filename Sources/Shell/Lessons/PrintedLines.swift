@@ -13,12 +13,12 @@ struct PrintedLines: Hashable, Sendable {
     if last.count >= 2 * Self.mostLines { last.removeFirst(last.count - Self.mostLines) }
   }
 
-  /// Some lines to show behind what was refused; nothing if nothing was printed.
+  /// Some lines to show before what was refused; nothing if nothing was printed.
   var text: String? {
     guard count > 0 else { return nil }
     let shown = last.suffix(Self.mostLines)
     let which = count > shown.count ? " (the last \(shown.count) of \(count) lines)" : ""
-    return "Your code printed, when this was asked\(which):\n"
+    return "Your code printed, when what has the ✗ below was asked\(which):\n"
       + shown.map { "  | \($0)\n" }.joined()
   }
 }
